@@ -1,0 +1,152 @@
+"""Every error the package raises, grouped by what the caller can do about it.
+
+LedgerframesError
+├── ConfigurationError          mend the settings: an address, a token, a profile
+├── InputError (ValueError)     mend the argument that the message names
+├── RequestError                a server did not give what was asked
+│   ├── NoAnswerError           nothing, or only part of an answer, arrived
+│   └── StatusError             an answer arrived and it says no
+│       ├── NotFoundError       404
+│       ├── ConflictError       409
+│       ├── RateLimitedError    429
+│       ├── NotAuthorizedError  401, 403
+│       └── ServerError         5xx
+├── PagingError                 a server's pages contradict each other; going on would lose rows
+├── DecodeError                 an answer breaks the contract; names endpoint, table, column, item
+├── PartialResultError          the result would have a gap; `allow_partial=True` returns it as it is
+└── StoreError                  a lake on disk cannot be used as asked
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+
+class LedgerframesError(Exception):
+    """Base of every error raised on purpose by this package."""
+
+
+class ConfigurationError(LedgerframesError):
+    """The settings cannot be used: an address, a token or a profile is wrong or missing."""
+
+
+class InputError(LedgerframesError, ValueError):
+    """An argument breaks a rule; nothing was sent."""
+
+
+class RequestError(LedgerframesError):
+    """A server did not give what was asked."""
+
+
+class NoAnswerError(RequestError):
+    """No answer, or only a part of one, arrived within the attempts and the time allowed."""
+
+
+class StatusError(RequestError):
+    """A server answered with an error status (contract: Errors).
+
+    Attributes:
+        status: the HTTP status.
+        detail: what the server said, shortened; empty when it said nothing.
+        code: the ledger interface's error code, where the body has one.
+        category: the ledger interface's errorCategory, where the body has one.
+        correlation_id: what the operator of the server can look up; often all there is.
+        trace_id: likewise.
+        context: the ledger interface's context map.
+        unknown_route: the server does not know the path at all (an older or newer release).
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        status: int,
+        detail: str = "",
+        code: str | None = None,
+        category: int | None = None,
+        correlation_id: str | None = None,
+        trace_id: str | None = None,
+        context: Mapping[str, str] | None = None,
+        unknown_route: bool = False,
+    ) -> None:
+        super().__init__(message)
+        self.status = status
+        self.detail = detail
+        self.code = code
+        self.category = category
+        self.correlation_id = correlation_id
+        self.trace_id = trace_id
+        self.context = dict(context or {})
+        self.unknown_route = unknown_route
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return _rebuild, (type(self), self.args, self.__dict__)
+
+
+class NotFoundError(StatusError):
+    """404: the thing, or the path, is not known to the server."""
+
+
+class ConflictError(StatusError):
+    """409: the state of the ledger forbids it now (a contract in the middle of a reassignment)."""
+
+
+class RateLimitedError(StatusError):
+    """429: too many requests."""
+
+
+class NotAuthorizedError(StatusError):
+    """401 or 403: the token is missing, expired, or does not allow this."""
+
+
+class ServerError(StatusError):
+    """5xx: the server, or a gateway before it, failed."""
+
+
+class PagingError(LedgerframesError):
+    """A server's pages contradict each other, so that reading on would lose or repeat rows."""
+
+
+class DecodeError(LedgerframesError):
+    """An answer breaks the contract.
+
+    Attributes:
+        endpoint: the path that answered.
+        table: the table being filled, if any.
+        column: the column being filled, if any.
+        item: which item of the answer (its id, or its position).
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        endpoint: str = "",
+        table: str | None = None,
+        column: str | None = None,
+        item: str | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.endpoint = endpoint
+        self.table = table
+        self.column = column
+        self.item = item
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return _rebuild, (type(self), self.args, self.__dict__)
+
+
+class PartialResultError(LedgerframesError):
+    """The result would have a gap; `allow_partial=True` returns it with `complete` set to False."""
+
+
+class StoreError(LedgerframesError):
+    """A store on disk or object storage cannot be used as asked."""
+
+
+def _rebuild(kind: type[LedgerframesError], args: tuple[object, ...], state: dict[str, object]) -> object:
+    """Rebuild an error with keyword-only arguments after pickling."""
+    error = kind.__new__(kind, *args)
+    error.args = args
+    error.__dict__.update(state)
+    return error

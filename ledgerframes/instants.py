@@ -1,0 +1,103 @@
+"""Instants as integer microseconds since 1970 in UTC: how times are compared everywhere in the package.
+
+The interfaces send ISO-8601 text with 0 to 9 fractional digits, in years 1 to 9999; text order is not time order.
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, date, datetime, timedelta
+from typing import Final
+
+from ledgerframes.errors import InputError
+
+EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+MICROSECOND: Final = timedelta(microseconds=1)
+EARLIEST: Final = (datetime.min.replace(tzinfo=UTC) - EPOCH) // MICROSECOND
+LATEST: Final = (datetime.max.replace(tzinfo=UTC) - EPOCH) // MICROSECOND
+
+_ISO = re.compile(
+    r"(\d{4})-(\d\d)-(\d\d)[Tt ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d{1,9}))?)?(?:([Zz])|([+-])(\d\d):?(\d\d))?",
+    re.ASCII,
+)
+_DURATION = re.compile(r"\s*(\d+(?:\.\d+)?)\s*(us|ms|s|sec|m|min|h|d|w)\s*", re.ASCII)
+_UNITS: Final = {
+    "us": 1, "ms": 1_000, "s": 1_000_000, "sec": 1_000_000, "m": 60_000_000, "min": 60_000_000,
+    "h": 3_600_000_000, "d": 86_400_000_000, "w": 604_800_000_000,
+}  # fmt: skip
+
+
+def parse_instant(text: str) -> tuple[int, bool]:
+    """Read ISO-8601 text as microseconds, floored, and say whether anything finer was cut off.
+
+    Text without a zone is UTC. Raises ValueError for anything that is no instant of the years 1 to 9999.
+    """
+    match = _ISO.fullmatch(text)
+    if match is None:
+        raise ValueError(f"{text!r} is not an ISO-8601 time such as 2024-06-24T21:08:34.404896Z")
+    year, month, day, hour, minute, second, fraction, _zulu, sign, off_hours, off_minutes = match.groups()
+    whole = datetime(int(year), int(month), int(day), int(hour), int(minute), int(second or 0), tzinfo=UTC)
+    nanos = int((fraction or "").ljust(9, "0"))
+    micros = (whole - EPOCH) // MICROSECOND + nanos // 1000
+    if sign:
+        shift = (int(off_hours) * 60 + int(off_minutes)) * 60_000_000
+        micros -= shift if sign == "+" else -shift
+    if not EARLIEST <= micros <= LATEST:
+        raise ValueError(f"{text!r} lies outside the years 1 to 9999 in UTC")
+    return micros, nanos % 1000 != 0
+
+
+def format_instant(micros: int) -> str:
+    """Write microseconds as the canonical record time: six fractional digits and Z."""
+    moment = EPOCH + timedelta(microseconds=micros)
+    return f"{moment.year:04}{moment:-%m-%dT%H:%M:%S.%f}Z"
+
+
+def format_trimmed(micros: int) -> str:
+    """Write microseconds as the canonical created_at: trailing zeros of the fraction taken off."""
+    text = format_instant(micros)[:-1].rstrip("0")
+    return text.removesuffix(".") + "Z"
+
+
+def month_of(micros: int) -> str:
+    """The calendar month in UTC as `YYYY-MM`, the partition key of a store."""
+    moment = EPOCH + timedelta(microseconds=micros)
+    return f"{moment.year:04}-{moment.month:02}"
+
+
+def to_micros(value: str | date | datetime, name: str) -> int:
+    """Read a caller's time: str, date, datetime or pandas Timestamp; without a zone it is UTC.
+
+    Args:
+        value: the time; a day alone (`2024-06-24`) is its first instant.
+        name: the argument's name, for the message.
+
+    Raises:
+        InputError: the value is no time.
+    """
+    if isinstance(value, str):
+        text = value.strip()
+        try:
+            return parse_instant(f"{text}T00:00:00Z" if re.fullmatch(r"\d{4}-\d\d-\d\d", text) else text)[0]
+        except ValueError as error:
+            raise InputError(f"{name}={value!r} is not a time: {error}") from error
+    if isinstance(value, date) and not isinstance(value, datetime):
+        value = datetime(value.year, value.month, value.day, tzinfo=UTC)
+    if isinstance(value, datetime) and value == value:  # noqa: PLR0124 - pandas' NaT differs from itself
+        aware = value if value.tzinfo else value.replace(tzinfo=UTC)
+        return int((aware - EPOCH) // MICROSECOND)
+    raise InputError(f"{name}={value!r} is not a time; give text, a datetime or a Timestamp in UTC")
+
+
+def to_duration(value: str | timedelta, name: str) -> int:
+    """Read a caller's duration as microseconds: `"1h"`, `"90 min"`, `"7d"`, or a timedelta.
+
+    Raises:
+        InputError: the value is no positive duration.
+    """
+    if isinstance(value, timedelta) and value > timedelta(0):
+        return value // MICROSECOND
+    match = _DURATION.fullmatch(value) if isinstance(value, str) else None
+    if match is None or float(match[1]) <= 0:
+        raise InputError(f'{name}={value!r} is not a duration; write for example "30min", "1h" or "7d"')
+    return int(float(match[1]) * _UNITS[match[2]])
