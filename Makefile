@@ -1,0 +1,43 @@
+# Commands of the project; each sets up what it needs in .venv. Python 3.11 or newer and make are enough.
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test lint lab bench wheel clean
+
+help:  ## list the commands
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+
+$(READY): pyproject.toml constraints.txt
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "ledgerframes needs Python 3.11 or newer; set PYTHON=")'
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[all,dev]"
+	touch $(READY)
+
+setup: $(READY)  ## make the virtual environment
+
+demo: $(READY)  ## load the embedded ledger, write Parquet, say where the results are
+	$(BIN)/ledgerframes demo
+
+test: $(READY)  ## every test
+	$(BIN)/python -m pytest
+
+lint: $(READY)  ## style, types, layers
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-cache
+
+lab: $(READY)  ## JupyterLab on the notebooks
+	$(BIN)/jupyter lab --notebook-dir notebooks
+
+bench: $(READY)  ## figures, as ratios against a baseline in the same run
+	$(BIN)/python -m tests.benchmarks
+
+wheel: $(READY)  ## build the wheel into dist/
+	$(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps -w dist .
+
+clean:  ## remove what the other commands made
+	rm -rf $(VENV) dist build demo-output .pytest_cache .mypy_cache .ruff_cache .hypothesis
