@@ -1,6 +1,7 @@
 """Instants as integer microseconds since 1970 in UTC: how times are compared everywhere in the package.
 
-The interfaces send ISO-8601 text with 0 to 9 fractional digits, in years 1 to 9999; text order is not time order.
+The interfaces send ISO-8601 text with 0 to 9 fractional digits, in years 1 to 9999; text order is not
+time order.
 """
 
 from __future__ import annotations
@@ -83,7 +84,7 @@ def to_micros(value: str | date | datetime, name: str) -> int:
             raise InputError(f"{name}={value!r} is not a time: {error}") from error
     if isinstance(value, date) and not isinstance(value, datetime):
         value = datetime(value.year, value.month, value.day, tzinfo=UTC)
-    if isinstance(value, datetime) and value == value:  # noqa: PLR0124 - pandas' NaT differs from itself
+    if isinstance(value, datetime) and value == value:  # pandas' NaT differs from itself
         aware = value if value.tzinfo else value.replace(tzinfo=UTC)
         return int((aware - EPOCH) // MICROSECOND)
     raise InputError(f"{name}={value!r} is not a time; give text, a datetime or a Timestamp in UTC")

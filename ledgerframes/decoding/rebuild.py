@@ -1,0 +1,135 @@
+"""The way back: rows of `updates`, `events` and `reassignments` to the JSON items that the server sent."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from decimal import Decimal
+from typing import Any, Final
+
+from ledgerframes.instants import format_instant, format_trimmed
+
+Row = Mapping[str, Any]
+
+_CREATED: Final = "created_event"
+_EXERCISED: Final = "exercised_event"
+
+
+def read_json(text: str) -> Any:
+    """Read JSON with exact decimals."""
+    return json.loads(text, parse_float=Decimal)
+
+
+def rebuild_rows(
+    updates: Iterable[Row], events_of: Mapping[str, Sequence[Row]], reassignment_of: Mapping[str, Row]
+) -> Iterator[dict[str, Any]]:
+    """Rebuild the items, in the order of the updates.
+
+    Args:
+        updates: rows of `updates`, times as integer microseconds.
+        events_of: rows of `events` by update id, in preorder.
+        reassignment_of: the row of `reassignments` by update id.
+    """
+    for row in updates:
+        if row["kind"] == "transaction":
+            item = _transaction(row, events_of.get(row["update_id"], ()))
+        else:
+            item = _reassignment(row, reassignment_of[row["update_id"]])
+        yield item
+
+
+def _transaction(row: Row, events: Sequence[Row]) -> dict[str, Any]:
+    item = {
+        "update_id": row["update_id"],
+        "migration_id": row["migration_id"],
+        "workflow_id": row["workflow_id"] or "",
+        "record_time": format_instant(row["record_time"]),
+        "synchronizer_id": row["synchronizer_id"],
+        "effective_at": format_instant(row["effective_at"]),
+        "root_event_ids": list(row["root_event_ids"]),
+        "events_by_id": {event["event_id"]: _event(event) for event in events},
+    }
+    for name in ("offset", "external_transaction_hash"):
+        if row[name] is not None:
+            item[name] = row[name]
+    return apply_extra(item, row["extra"])
+
+
+def _event(row: Row) -> dict[str, Any]:
+    if row["event_type"] == _CREATED:
+        event = {"event_type": _CREATED, "event_id": row["event_id"], **_contract(row)}
+    elif row["event_type"] == _EXERCISED:
+        event = {
+            "event_type": _EXERCISED,
+            "event_id": row["event_id"],
+            "contract_id": row["contract_id"],
+            "template_id": row["template_id"],
+            "package_name": row["package_name"],
+            "choice": row["choice"],
+            "choice_argument": read_json(row["payload"]),
+            "child_event_ids": list(row["child_event_ids"]),
+            "exercise_result": read_json(row["exercise_result"]),
+            "consuming": row["consuming"],
+            "acting_parties": list(row["acting_parties"]),
+            "interface_id": row["interface_id"],
+        }
+    else:
+        event = {}  # every member of an unknown kind is in extra
+    return apply_extra(event, row["extra"])
+
+
+def _contract(row: Row) -> dict[str, Any]:
+    return {
+        "contract_id": row["contract_id"],
+        "template_id": row["template_id"],
+        "package_name": row["package_name"],
+        "create_arguments": read_json(row["payload"]),
+        "created_at": format_trimmed(row["created_at"]),
+        "signatories": list(row["signatories"]),
+        "observers": list(row["observers"]),
+    }
+
+
+def _reassignment(update: Row, row: Row) -> dict[str, Any]:
+    event = {
+        "submitter": row["submitter"],
+        "source_synchronizer": row["source_synchronizer"],
+        "target_synchronizer": row["target_synchronizer"],
+        "migration_id": row["migration_id"],
+        "reassignment_counter": row["reassignment_counter"],
+    }
+    if row["unassign_id"] is not None:
+        event["unassign_id"] = row["unassign_id"]
+    if row["kind"] == "assignment":
+        event["created_event"] = {"event_type": _CREATED, "event_id": row["event_id"], **_contract(row)}
+    else:
+        event["contract_id"] = row["contract_id"]
+    item = {
+        "update_id": update["update_id"],
+        "record_time": format_instant(update["record_time"]),
+        "event": apply_extra(event, row["extra"]),
+    }
+    if update["offset"] is not None:
+        item["offset"] = update["offset"]
+    return apply_extra(item, update["extra"])
+
+
+def apply_extra(item: dict[str, Any], extra: str | None) -> dict[str, Any]:
+    """Put back what the `extra` column kept: values by JSON pointer, and members that were absent."""
+    if extra is None:
+        return item
+    notes = read_json(extra)
+    for pointer in notes.pop("absent", ()):
+        parent, name = _parent(item, pointer)
+        parent.pop(name, None)
+    for pointer, value in notes.items():
+        parent, name = _parent(item, pointer)
+        parent[name] = value
+    return item
+
+
+def _parent(item: dict[str, Any], pointer: str) -> tuple[dict[str, Any], str]:
+    *steps, name = (step.replace("~1", "/").replace("~0", "~") for step in pointer.split("/")[1:])
+    for step in steps:
+        item = item[step]
+    return item, name

@@ -1,0 +1,83 @@
+"""A transaction's events in preorder, with parent and depth, from roots and child ids; never from the ids' text."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from ledgerframes.decoding.wire import Event
+
+
+class TreeError(ValueError):
+    """The events are no forest; the message names the event."""
+
+
+class Forest(NamedTuple):
+    """Events in preorder, beside them the parent's id and the depth."""
+
+    events: list[Event]
+    parents: list[str | None]
+    depths: list[int | None]
+
+
+def grow(roots: Sequence[str], events_by_id: Mapping[str, Event], forest: Forest) -> None:
+    """Append one transaction's events to the forest.
+
+    Events that no root reaches follow in the order of their numbers, without parent and depth.
+
+    Raises:
+        TreeError: an event is missing, has two parents, or is its own ancestor.
+    """
+    events, parents, depths = forest
+    waiting = dict(events_by_id)
+    stack: list[tuple[str, str | None, int]] = [(root, None, 0) for root in reversed(roots)]
+    while stack:
+        event_id, parent, depth = stack.pop()
+        event = waiting.pop(event_id, None)
+        if event is None:
+            raise TreeError(_why(event_id, parent, events_by_id))
+        events.append(event)
+        parents.append(parent)
+        depths.append(depth)
+        children = event.child_event_ids
+        if children:
+            below = depth + 1
+            stack.extend([(child, event_id, below) for child in reversed(children)])
+    if waiting:
+        for event_id in _orphans(waiting, events_by_id):
+            events.append(waiting[event_id])
+            parents.append(None)
+            depths.append(None)
+
+
+def _why(event_id: str, parent: str | None, known: Mapping[str, Event]) -> str:
+    place = f"child of {parent!r}" if parent else "a root"
+    if event_id in known:
+        return f"event {event_id!r}, {place}, has a second parent or is its own ancestor"
+    return f"event {event_id!r}, {place}, is missing"
+
+
+def _orphans(waiting: Mapping[str, Event], known: Mapping[str, Event]) -> list[str]:
+    """Order the events no root reaches, after the same checks as for the others."""
+    parent_of: dict[str, str] = {}
+    for event_id, event in waiting.items():
+        for child in event.child_event_ids or ():
+            if child not in waiting or child in parent_of:
+                raise TreeError(_why(child, event_id, known))
+            parent_of[child] = event_id
+    for event_id in waiting:
+        seen = {event_id}
+        above = parent_of.get(event_id)
+        while above is not None:
+            if above in seen:
+                raise TreeError(_why(event_id, above, known))
+            seen.add(above)
+            above = parent_of.get(above)
+    return sorted(waiting, key=_number)
+
+
+def _number(event_id: str) -> tuple[int, int, str]:
+    tail = event_id.rpartition(":")[2]
+    if tail.isascii() and tail.isdigit() and len(tail) < 19:
+        return 0, int(tail), event_id
+    return 1, 0, event_id

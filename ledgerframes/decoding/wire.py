@@ -1,0 +1,144 @@
+"""Scan's update items exactly as the contract's canonical form has them, as typed Structs that refuse the rest.
+
+What fits these Structs becomes columns as it is; what does not is made to fit by `canonical`, which keeps the
+difference. Payloads stay raw bytes.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, ClassVar, Literal
+
+from msgspec import UNSET, Meta, Raw, Struct, UnsetType, field
+
+Int64 = Annotated[int, Meta(ge=-(2**63), le=2**63 - 1)]
+
+
+class CreatedEvent(Struct, forbid_unknown_fields=True, tag_field="event_type", tag="created_event", gc=False):
+    """A created event of a transaction tree (contract: Scan update history items)."""
+
+    event_id: str
+    contract_id: str
+    template_id: str
+    package_name: str
+    payload: Raw = field(name="create_arguments")
+    created_at: str
+    signatories: list[str]
+    observers: list[str]
+
+    event_type: ClassVar[str] = "created_event"
+    child_event_ids: ClassVar[None] = None
+
+
+class ExercisedEvent(Struct, forbid_unknown_fields=True, tag_field="event_type", tag="exercised_event", gc=False):
+    """An exercised event of a transaction tree; `consuming` ends the contract."""
+
+    event_id: str
+    contract_id: str
+    template_id: str
+    package_name: str
+    choice: str
+    payload: Raw = field(name="choice_argument")
+    child_event_ids: list[str]
+    exercise_result: Raw
+    consuming: bool
+    acting_parties: list[str]
+    interface_id: str | None
+
+    event_type: ClassVar[str] = "exercised_event"
+
+
+class OtherEvent(Struct, kw_only=True, gc=False):
+    """An event of a kind this version does not know; its members are kept whole in `extra`."""
+
+    event_type: str
+    event_id: str
+    contract_id: str | None = None
+    template_id: str | None = None
+    package_name: str | None = None
+    choice: str | None = None
+    child_event_ids: list[str] | None = None
+    consuming: bool | None = None
+    acting_parties: list[str] | None = None
+    interface_id: str | None = None
+
+
+Event = CreatedEvent | ExercisedEvent | OtherEvent
+
+
+class AssignedContract(Struct, forbid_unknown_fields=True, gc=False):
+    """The created event inside an assignment; its event id differs between servers."""
+
+    event_type: Literal["created_event"]
+    event_id: str
+    contract_id: str
+    template_id: str
+    package_name: str
+    payload: Raw = field(name="create_arguments")
+    created_at: str
+    signatories: list[str]
+    observers: list[str]
+
+
+class ReassignmentEvent(Struct, forbid_unknown_fields=True, gc=False):
+    """An assignment if it has `created_event`, an unassignment if it has `contract_id`."""
+
+    submitter: str
+    source_synchronizer: str
+    target_synchronizer: str
+    migration_id: Int64
+    reassignment_counter: Int64
+    unassign_id: str | UnsetType = UNSET
+    contract_id: str | UnsetType = UNSET
+    created_event: AssignedContract | UnsetType = UNSET
+
+
+class Transaction(Struct, forbid_unknown_fields=True, gc=False):
+    """A transaction as it stands in the columns of `updates`."""
+
+    update_id: str
+    migration_id: Int64
+    workflow_id: str
+    record_time: str
+    synchronizer_id: str
+    effective_at: str
+    root_event_ids: list[str]
+    events_by_id: dict[str, CreatedEvent | ExercisedEvent]
+    offset: str | UnsetType = UNSET
+    external_transaction_hash: str | UnsetType = UNSET
+
+
+class Reassignment(Struct, forbid_unknown_fields=True, gc=False):
+    """One half of a reassignment as it stands in the columns of `updates` and `reassignments`."""
+
+    update_id: str
+    record_time: str
+    event: ReassignmentEvent
+    offset: str | UnsetType = UNSET
+
+
+class Item(Struct, forbid_unknown_fields=True, gc=False):
+    """Either of the two, since no member tells them apart in advance; `event` does."""
+
+    update_id: str
+    record_time: str
+    migration_id: Int64 | UnsetType = UNSET
+    workflow_id: str | UnsetType = UNSET
+    synchronizer_id: str | UnsetType = UNSET
+    effective_at: str | UnsetType = UNSET
+    root_event_ids: list[str] | UnsetType = UNSET
+    events_by_id: dict[str, CreatedEvent | ExercisedEvent] | UnsetType = UNSET
+    offset: str | UnsetType = UNSET
+    external_transaction_hash: str | UnsetType = UNSET
+    event: ReassignmentEvent | UnsetType = UNSET
+
+
+class Page(Struct):
+    """The answer of POST /v2/updates."""
+
+    transactions: list[Item]
+
+
+class RawPage(Struct):
+    """The same with its items left as bytes."""
+
+    transactions: list[Raw]

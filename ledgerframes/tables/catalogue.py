@@ -1,0 +1,25 @@
+"""All tables, in the order they are listed to people."""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+from typing import Final
+
+from ledgerframes.errors import InputError
+from ledgerframes.tables.history import EVENTS, REASSIGNMENTS, UPDATES
+from ledgerframes.tables.table import Table
+
+CATALOGUE: Final[dict[str, Table]] = {table.name: table for table in (UPDATES, EVENTS, REASSIGNMENTS)}
+
+
+def table_named(name: str) -> Table:
+    """Find a table by name.
+
+    Raises:
+        InputError: there is no such table; the message names the nearest.
+    """
+    if name in CATALOGUE:
+        return CATALOGUE[name]
+    near = get_close_matches(str(name), CATALOGUE, n=1)
+    hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(CATALOGUE)}"
+    raise InputError(f"{name!r} is no table; {hint}")

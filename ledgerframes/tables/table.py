@@ -1,0 +1,92 @@
+"""What a table declaration is; `catalogue` lists all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from functools import cached_property
+
+import pyarrow as pa
+
+from ledgerframes.errors import InputError
+from ledgerframes.tables.kinds import Kind
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column of a table.
+
+    Attributes:
+        name: the column's name in every form of the table.
+        kind: what it holds.
+        meaning: one sentence for the data dictionary and the Parquet schema.
+        nullable: whether a row may be without it.
+        unit: what a number counts, empty where there is nothing to count.
+    """
+
+    name: str
+    kind: Kind
+    meaning: str
+    nullable: bool = False
+    unit: str = ""
+
+    @property
+    def field(self) -> pa.Field:
+        """The Arrow field, its meaning in the metadata so that Parquet carries it."""
+        metadata = {"description": self.meaning} | ({"unit": self.unit} if self.unit else {})
+        return pa.field(self.name, self.kind.arrow, nullable=self.nullable, metadata=metadata)
+
+
+@dataclass(frozen=True)
+class Table:
+    """One table: name, key, columns, and the endpoints it is read from.
+
+    Attributes:
+        name: the table's name.
+        meaning: one sentence: what a row is.
+        endpoints: method and path of what fills it.
+        key: the columns that tell rows apart.
+        columns: in their fixed order; `extra` is always the last.
+    """
+
+    name: str
+    meaning: str
+    endpoints: tuple[str, ...]
+    key: tuple[str, ...]
+    columns: tuple[Column, ...]
+
+    @cached_property
+    def schema(self) -> pa.Schema:
+        """The Arrow schema with the table's and the columns' meanings."""
+        return pa.schema([column.field for column in self.columns], metadata={"description": self.meaning})
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """The column names in order."""
+        return tuple(column.name for column in self.columns)
+
+    def pick(self, columns: Sequence[str] | None) -> tuple[str, ...]:
+        """Check a caller's `columns=` and give the names to keep, in the caller's order.
+
+        Raises:
+            InputError: a name is not a column of this table, or is given twice.
+        """
+        if columns is None:
+            return self.names
+        if isinstance(columns, str):
+            raise InputError(f'columns={columns!r}: give a list of names, for example columns=["{columns}"]')
+        for name in columns:
+            if name not in self.names:
+                near = get_close_matches(str(name), self.names, n=1)
+                hint = f"; did you mean {near[0]!r}?" if near else f"; it has {', '.join(self.names)}"
+                raise InputError(f"columns: table {self.name!r} has no column {name!r}{hint}")
+        if len(set(columns)) != len(columns):
+            raise InputError(f"columns={list(columns)!r} names a column twice")
+        return tuple(columns)
+
+
+EXTRA_MEANING = (
+    "What the server sent beyond, or otherwise than, the columns: a JSON object from JSON pointer to value; "
+    'the member "absent" lists members that were left out; null where there is nothing.'
+)

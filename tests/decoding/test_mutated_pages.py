@@ -1,0 +1,78 @@
+"""Broken pages raise DecodeError or come out right; nothing else, and never a wrong frame."""
+
+import copy
+import json
+from decimal import Decimal
+
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
+
+from ledgerframes.errors import DecodeError
+from tests.decoding.items import assignment, page_of, rebuilt, transaction, unassignment
+
+ITEMS = [transaction(), unassignment(), assignment()]
+BODY = page_of(*ITEMS)
+
+#: What a server, a gateway or a bug may put in a value's place.
+VALUES = st.sampled_from(
+    [
+        *(None, True, False, 0, -1, 3, 2**63, -(2**63) - 1, Decimal("1.5"), Decimal("1E+400")),
+        *("", "u", "u:0", "u:2", "\u0000", "created_event", "exercised_event"),
+        *("2026-01-30T08:39:28.485596Z", "2026-01-30T08:39:28.1234567Z", "2026-02-30T00:00:00.000000Z"),
+        *("0000-01-01T00:00:00Z", "2026-01-30T23:59:60Z", "2026-01-30T24:00:00Z"),
+        *([], ["u:0"], ["u:1", "u:1"], [None], {}, {"event_type": "x"}, {"a": [{}]}),
+    ]
+)
+
+
+def places(value, path=()):
+    """Every place in a JSON value, outermost first."""
+    yield path
+    children = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for step, child in children:
+        yield from places(child, (*path, step))
+
+
+PLACES = [path for path in places(ITEMS) if path]
+
+
+def mutate(items, path, action, value):
+    parent = items
+    for step in path[:-1]:
+        parent = parent[step]
+    if action == "replace" or isinstance(parent, list):
+        parent[path[-1]] = value
+    elif action == "leave out":
+        del parent[path[-1]]
+    elif action == "rename":
+        parent[f"{path[-1]}x"] = parent.pop(path[-1])
+    else:
+        parent["surprise"] = value
+
+
+@settings(max_examples=6000, deadline=None, suppress_health_check=list(HealthCheck))
+@given(
+    path=st.sampled_from(PLACES),
+    action=st.sampled_from(["replace", "leave out", "rename", "add"]),
+    value=VALUES,
+)
+def test_a_changed_member_is_refused_or_kept_exactly(path, action, value):
+    items = copy.deepcopy(ITEMS)
+    mutate(items, path, action, value)
+    check(page_of(*items))
+
+
+@settings(max_examples=6000, deadline=None, suppress_health_check=list(HealthCheck))
+@given(at=st.integers(0, len(BODY) - 1), length=st.integers(0, 3), put=st.binary(max_size=3))
+@example(at=BODY.index(b"alice"), length=1, put=b"\\q")
+@example(at=BODY.index(b"alice"), length=1, put=b"\xff")
+def test_changed_bytes_are_refused_or_kept_exactly(at, length, put):
+    check(BODY[:at] + put + BODY[at + length :])
+
+
+def check(body):
+    try:
+        got = rebuilt(body)
+    except DecodeError:
+        return
+    assert got == json.loads(body, parse_float=Decimal)["transactions"]
