@@ -1,1 +1,21 @@
-"""."""
+"""One request out, one answer in: authentication, retries, rate, failover and errors; called by `interfaces`."""
+
+from ledgerframes.settings import Interface
+from ledgerframes.transport.clock import Clock, SystemClock
+from ledgerframes.transport.judging import Answer
+from ledgerframes.transport.request import DeprecatedEndpointWarning, Endpoint, Prepared, Request
+from ledgerframes.transport.stats import Stats
+from ledgerframes.transport.transport import Transport
+
+__all__ = [
+    "Answer",
+    "Clock",
+    "DeprecatedEndpointWarning",
+    "Endpoint",
+    "Interface",
+    "Prepared",
+    "Request",
+    "Stats",
+    "SystemClock",
+    "Transport",
+]

@@ -1,0 +1,201 @@
+"""Turns what a server said into one of the package's errors; decided without any input or output."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+import msgspec
+
+from ledgerframes.errors import (
+    ConflictError,
+    NotAuthorizedError,
+    NotFoundError,
+    RateLimitedError,
+    ServerError,
+    StatusError,
+)
+from ledgerframes.transport.backoff import retry_after, retry_info
+from ledgerframes.transport.outcome import ERROR_BODY, Received
+from ledgerframes.transport.request import Request
+
+SHORTENED: Final = 500
+PREVIEW: Final = 80
+CUT: Final = 2**13  # longer than any token: a token cut in two could not be masked
+READABLE: Final = 2**13  # bounds the work that a page made to slow the patterns down can cause
+TRANSIENT_STATUSES: Final = frozenset({429, 502, 503, 504})
+TRANSIENT_CATEGORIES: Final = frozenset({1, 2, 3, 12})
+
+_KINDS: Final[Mapping[int, type[StatusError]]] = {
+    401: NotAuthorizedError, 403: NotAuthorizedError, 404: NotFoundError, 409: ConflictError, 429: RateLimitedError,
+}  # fmt: skip
+_ADVICE: Final[Mapping[int, str]] = {
+    400: "mend what the server names",
+    401: "give a token that is valid now, as {interface}_token=",
+    403: "the token does not allow this: ask the operator for the right, or give another {interface}_token=",
+    404: "check the id",
+    409: "the state of the ledger forbids it now: look again and, if it still holds, ask again",
+    413: "ask for a smaller page or send less",
+    429: "lower rate=, or give a further {interface}_url=",
+}
+_UNKNOWN_ROUTE: Final = (
+    "the server does not know this path: it runs another release, "
+    "or {interface}_url= lacks a prefix such as /api/{interface}"
+)
+_SILENT: Final = re.compile(r"<(script|style|head)\b.*?</\1\s*>|<!--.*?-->", re.DOTALL | re.IGNORECASE)
+_TITLE: Final = re.compile(r"<title[^>]*>(.*?)</title\s*>", re.DOTALL | re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """An answer that says no, taken apart; every text is free of tokens.
+
+    Attributes:
+        transient: another attempt may do better.
+        wait: seconds the server asks to wait, if it does.
+    """
+
+    status: int
+    detail: str = ""
+    code: str | None = None
+    category: int | None = None
+    correlation_id: str | None = None
+    trace_id: str | None = None
+    context: Mapping[str, str] = field(default_factory=dict)
+    unknown_route: bool = False
+    transient: bool = False
+    wait: float | None = None
+
+    def error(self, request: Request, server: str, ending: str = "") -> StatusError:
+        """The error to raise for it."""
+        kind = _KINDS.get(self.status, ServerError if self.status >= 500 else StatusError)
+        return kind(
+            f"{request} at {server} answered {self.status}{self._said()}. {self._advice(request)}{ending}",
+            status=self.status,
+            detail=self.detail,
+            code=self.code,
+            category=self.category,
+            correlation_id=self.correlation_id,
+            trace_id=self.trace_id,
+            context=self.context,
+            unknown_route=self.unknown_route,
+        )
+
+    def _said(self) -> str:
+        named = {"code": self.code, "correlation id": self.correlation_id, "trace id": self.trace_id}
+        extras = ", ".join(f"{name} {value}" for name, value in named.items() if value)
+        return (f": {self.detail.rstrip('.')}" if self.detail else "") + (f" ({extras})" if extras else "")
+
+    def _advice(self, request: Request) -> str:
+        advice = _ADVICE.get(self.status, "try again later; a further {interface}_url= is asked when one server fails")
+        if self.unknown_route:
+            advice = _UNKNOWN_ROUTE
+        elif 300 <= self.status < 400:
+            advice = "redirects are not followed: give the address it points to as {interface}_url=, if you trust it"
+        elif self.status < 500 and self.status not in _ADVICE:
+            advice = "mend the request as the server says"
+        text = advice.format(interface=request.endpoint.interface)
+        return f"What to do: {text}."
+
+
+def read_refusal(received: Received, *, mask: Callable[[str], str], now: float) -> Refusal:
+    """Take an error answer apart, by what arrived and not by what its content type says (contract: Errors).
+
+    Args:
+        received: the answer.
+        mask: takes tokens out of a text.
+        now: seconds since 1970, for a Retry-After that names a date.
+    """
+    text = _readable(received.body, mask)
+    body = _object(text)
+    member = _Members(body, mask)
+    category = member.number("errorCategory")
+    detail = (
+        member.text("error")
+        or member.text("cause")
+        or member.text("message")
+        or ("" if body else mask(_plain(text[:READABLE])))
+    )
+    if 300 <= received.status < 400:
+        detail = f"it redirects to {_host(mask(received.headers.get('location', '')))}"
+    return Refusal(
+        status=received.status,
+        detail=_short(detail),
+        code=member.text("code"),
+        category=category,
+        correlation_id=member.text("correlationId"),
+        trace_id=member.text("traceId"),
+        context=member.texts("context"),
+        unknown_route=received.status == 405 or (received.status == 404 and not {"error", "code"} & body.keys()),
+        transient=received.status in TRANSIENT_STATUSES or category in TRANSIENT_CATEGORIES,
+        wait=retry_after(received.headers.get("retry-after"), now) or retry_info(body.get("retryInfo")),
+    )
+
+
+def preview(received: Received, mask: Callable[[str], str]) -> str:
+    """The beginning of a body that is not what it should be, and what it called itself."""
+    text = " ".join(_readable(received.body, mask).split())
+    kind = mask(received.headers.get("content-type", "no content type"))[:PREVIEW]
+    shown = text[:PREVIEW] + ("…" if len(text) > PREVIEW else "")
+    return f"{len(received.body)} bytes of {kind}, beginning {shown!r}"
+
+
+def _readable(body: bytes, mask: Callable[[str], str]) -> str:
+    """The beginning of a body as text without tokens, nor a part of one at its end."""
+    text = body[:ERROR_BODY].decode(errors="replace")
+    return mask(text[:-CUT] if len(body) >= ERROR_BODY else text).strip()
+
+
+@dataclass(frozen=True)
+class _Members:
+    """The members of an error body, any of which may be missing, null or of another kind."""
+
+    body: Mapping[str, Any]
+    mask: Callable[[str], str]
+
+    def text(self, name: str) -> str | None:
+        value = self.body.get(name)
+        return _short(self.mask(value)) if isinstance(value, str) and value else None
+
+    def number(self, name: str) -> int | None:
+        value = self.body.get(name)
+        return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+    def texts(self, name: str) -> dict[str, str]:
+        value = self.body.get(name)
+        pairs = value.items() if isinstance(value, dict) else ()
+        return {_short(self.mask(key)): _short(self.mask(str(item))) for key, item in pairs}
+
+
+def _object(text: str) -> dict[str, Any]:
+    try:
+        value = msgspec.json.decode(text)
+    except (msgspec.DecodeError, RecursionError):
+        return {}
+    return value if isinstance(value, dict) else {}
+
+
+def _plain(text: str) -> str:
+    """The readable part of plain text or HTML."""
+    if not re.match(r"\s*<(!doctype|html|head|body|\?xml)", text, re.IGNORECASE):
+        return text
+    title = _TITLE.search(text)
+    rest = re.sub(r"<[^>]*>", " ", _SILENT.sub(" ", text))
+    heading, words = (" ".join(html.unescape(part).split()) for part in (title[1] if title else "", rest))
+    return words if words.startswith(heading) else f"{heading}: {words}".rstrip(": ")
+
+
+def _host(location: str) -> str:
+    try:
+        return urlsplit(location).hostname or "another path on the same host"
+    except ValueError:
+        return "an address that cannot be read"
+
+
+def _short(text: str) -> str:
+    text = " ".join(text.split())
+    return text if len(text) <= SHORTENED else text[: SHORTENED - 1] + "…"

@@ -1,0 +1,129 @@
+"""Judges one attempt: an `Answer`, or a `Failure` that says what may be done next; called by the exchange."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Generic, TypeVar
+
+import msgspec
+
+from ledgerframes.errors import DecodeError, LedgerframesError, NoAnswerError, RequestError
+from ledgerframes.transport.failures import preview, read_refusal
+from ledgerframes.transport.outcome import Broken, Received
+from ledgerframes.transport.request import Request
+
+T = TypeVar("T")
+Masking = Callable[[str], str]
+
+
+@dataclass(frozen=True)
+class Answer(Generic[T]):
+    """What was read from a server's answer, and where it came from.
+
+    Attributes:
+        value: what `read` made of the body.
+        status: the HTTP status.
+        server: the base URL that answered: scheme, host and path only.
+        request: the request that was answered, which may be an alternative or a revised one.
+        size: bytes of the body, after decompression.
+        seconds: how long this attempt took.
+        headers: the answer's headers, names in lower case.
+    """
+
+    value: T = field(repr=False)
+    status: int
+    server: str
+    request: Request
+    size: int
+    seconds: float
+    headers: Mapping[str, str] = field(repr=False)
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A failed attempt: how to make its error, and what may be done next.
+
+    Attributes:
+        error: makes the error, with a text to end its message.
+        transient: another attempt at the same server may do better.
+        elsewhere: another server may do better.
+        wait: seconds the server asks to wait, if it does.
+        unknown_route: the server does not know the path.
+        not_found: the server knows the path, but not the thing.
+    """
+
+    error: Callable[[str], LedgerframesError]
+    transient: bool
+    elsewhere: bool
+    wait: float | None = None
+    unknown_route: bool = False
+    not_found: bool = False
+
+    def request_error(self) -> RequestError:
+        """The failure as those who revise requests know it."""
+        error = self.error("")
+        return error if isinstance(error, RequestError) else NoAnswerError(str(error))
+
+
+def judge_broken(broken: Broken, request: Request, server: str, *, mask: Masking) -> Failure:
+    """No whole answer arrived."""
+    advice = f" What to do: check {request.endpoint.interface}_url= and the network, or give a further URL."
+    if not broken.elsewhere:
+        advice = ""
+    elif not request.endpoint.safe:
+        advice = " What to do: look whether the command was carried out all the same before sending it again."
+    text = f"{request} at {server} got no answer: {mask(broken.reason)}.{advice}"
+    return Failure(lambda ending: NoAnswerError(text + ending), broken.transient, broken.elsewhere)
+
+
+def judge_refusal(received: Received, request: Request, server: str, *, mask: Masking, now: float) -> Failure:
+    """A whole answer arrived, and it says no."""
+    refusal = read_refusal(received, mask=mask, now=now)
+    return Failure(
+        lambda ending: refusal.error(request, server, ending),
+        transient=refusal.transient,
+        elsewhere=refusal.transient or refusal.status == 500,
+        wait=refusal.wait,
+        unknown_route=refusal.unknown_route,
+        not_found=refusal.status == 404 and not refusal.unknown_route,
+    )
+
+
+def judge_body(
+    received: Received, request: Request, server: str, *, read: Callable[[bytes], T], mask: Masking, seconds: float
+) -> Answer[T] | Failure:
+    """A whole answer arrived and says yes: read it.
+
+    A body that is no whole JSON was spoilt on its way, so asking again may help; what is whole but breaks the
+    contract is raised at once.
+
+    Raises:
+        DecodeError: the body breaks the contract.
+    """
+    try:
+        value = read(received.body)
+    except (msgspec.DecodeError, RecursionError) as error:
+        problem = error
+    else:
+        headers = {name: mask(text) for name, text in received.headers.items()}
+        return Answer(value, received.status, server, request, len(received.body), seconds, headers)
+    said = mask(str(problem))
+    cause = problem if said == str(problem) else None
+    lasting = isinstance(problem, msgspec.ValidationError)
+    text = (
+        f"{request} at {server} answered {received.status} with a body that "
+        f"{'breaks the contract' if lasting else 'is not whole JSON'}: {said} ({preview(received, mask)}). "
+        f"{'' if request.endpoint.safe else 'The command itself was most likely carried out. '}What to do: "
+        f"check {request.endpoint.interface}_url= and the release the server runs"
+        f"{'' if lasting else ', or try again later'}."
+    )
+
+    def made(ending: str) -> DecodeError:
+        error = DecodeError(text + ending, endpoint=request.endpoint.path)
+        error.__cause__ = cause
+        return error
+
+    if lasting:
+        raise made("")
+    return Failure(made, transient=True, elsewhere=True)

@@ -1,0 +1,80 @@
+"""Takes tokens out of whatever is shown: error messages, log lines, headers; the transport keeps one `Mask`."""
+
+from __future__ import annotations
+
+import html
+import json
+import logging
+import re
+import threading
+from typing import Final
+from urllib.parse import quote
+
+MASK: Final = "***"
+REMEMBERED: Final = 64
+SHORTEST: Final = 4
+SHORTEST_PART: Final = 16
+
+# these log headers or URLs of their own accord at DEBUG and INFO
+LOUD: Final = tuple(
+    logging.getLogger(name)
+    for name in ("httpx", *(f"httpcore.{part}" for part in ("connection", "http11", "http2", "proxy", "socks")))
+)
+
+
+class Mask:
+    """Knows the tokens sent of late and replaces them, and their long parts, in any text.
+
+    Tokens of fewer than four characters are left alone: masking them would make every message unreadable.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._tokens: dict[str, None] = {}
+        self._pattern: re.Pattern[str] | None = None
+
+    def __repr__(self) -> str:
+        return "Mask(***)"
+
+    def learn(self, token: str) -> None:
+        """Remember a token that is about to be sent."""
+        with self._lock:
+            if token in self._tokens or len(token) < SHORTEST:
+                return
+            self._tokens[token] = None
+            while len(self._tokens) > REMEMBERED:
+                del self._tokens[next(iter(self._tokens))]
+            forms = {form for known in self._tokens for form in _forms(known)}
+            self._pattern = re.compile("|".join(map(re.escape, sorted(forms, key=len, reverse=True))))
+
+    def text(self, text: str) -> str:
+        """The text without any token."""
+        return self._pattern.sub(MASK, text) if self._pattern else text
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Take tokens out of a log record, and let it pass."""
+        message = record.getMessage()
+        masked = self.text(message)
+        if masked != message:
+            record.msg, record.args = masked, ()
+        return True
+
+    def attach(self) -> None:
+        """Watch the loggers of the HTTP libraries."""
+        for logger in LOUD:
+            logger.addFilter(self)
+
+    def detach(self) -> None:
+        """Stop watching."""
+        for logger in LOUD:
+            logger.removeFilter(self)
+
+
+def _forms(token: str) -> set[str]:
+    """A token, its long parts, and how they look inside a URL, JSON, HTML or Python text."""
+    parts = {token, *(part for part in token.split(".") if len(part) >= SHORTEST_PART)}
+    return {
+        form
+        for part in parts
+        for form in (part, quote(part, safe=""), html.escape(part), json.dumps(part)[1:-1], repr(part)[1:-1])
+    }

@@ -1,0 +1,57 @@
+"""What one `Transport` has learnt about its servers: which one works, which routes it knows; read by the exchange."""
+
+from __future__ import annotations
+
+import inspect
+import threading
+import warnings
+from collections.abc import Sequence
+
+from ledgerframes.settings import Interface
+from ledgerframes.transport.request import DeprecatedEndpointWarning, Endpoint
+
+
+class Memory:
+    """Shared by all threads of one `Transport`."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._preferred: dict[Interface, str] = {}
+        self._routes: dict[tuple[str, Endpoint], int] = {}
+        self._warned: set[Endpoint] = set()
+
+    def order(self, interface: Interface, servers: Sequence[str]) -> tuple[str, ...]:
+        """The servers of an interface, the one that worked last first."""
+        preferred = self._preferred.get(interface, servers[0])
+        return (preferred, *(server for server in servers if server != preferred))
+
+    def prefer(self, interface: Interface, server: str) -> None:
+        """Stay with a server."""
+        with self._lock:
+            self._preferred[interface] = server
+
+    def routes(self, server: str, endpoint: Endpoint, count: int) -> list[int]:
+        """Positions of the alternatives in the order to be tried on a server, the known one first."""
+        known = self._routes.get((server, endpoint), 0)
+        return sorted(range(count), key=lambda position: (position != known, position))
+
+    def found(self, server: str, endpoint: Endpoint, position: int) -> None:
+        """A server knows the route at this position."""
+        with self._lock:
+            self._routes[server, endpoint] = position
+
+    def warn_once(self, endpoint: Endpoint) -> None:
+        """Tell the user of a deprecated endpoint, the first time it is asked."""
+        with self._lock:
+            if endpoint.deprecated is None or endpoint in self._warned:
+                return
+            self._warned.add(endpoint)
+        warnings.warn(f"{endpoint}: {endpoint.deprecated}", DeprecatedEndpointWarning, stacklevel=_outside())
+
+
+def _outside() -> int:
+    """How far up the stack the first caller outside the package stands, counted from the caller of this function."""
+    frame, level = inspect.currentframe(), 0
+    while frame is not None and str(frame.f_globals.get("__name__", "")).partition(".")[0] == "ledgerframes":
+        frame, level = frame.f_back, level + 1
+    return level

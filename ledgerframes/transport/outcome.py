@@ -1,0 +1,52 @@
+"""What goes into one attempt and what it came to: a credential; a whole answer, or none. The wire's own words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+from ledgerframes.settings import Secret
+
+ERROR_BODY: Final = 2**16
+
+
+@dataclass(frozen=True)
+class Credential:
+    """The header that carries a token, with the place for it; shows as `***`."""
+
+    name: str
+    template: str
+    token: Secret
+
+    def header(self) -> dict[str, str]:
+        """The header itself: for the wire alone."""
+        return {self.name: self.template.format(self.token.reveal())}
+
+
+@dataclass(frozen=True)
+class Received:
+    """A whole answer, header names in lower case; of an error's body only the first `ERROR_BODY` bytes."""
+
+    status: int
+    headers: Mapping[str, str] = field(repr=False)
+    body: bytes = field(repr=False)
+
+    @property
+    def succeeded(self) -> bool:
+        """The status says yes, and the body is not a part only."""
+        return 200 <= self.status < 300 and self.status != 206
+
+
+@dataclass(frozen=True)
+class Broken:
+    """No whole answer and why.
+
+    Attributes:
+        transient: another attempt at the same server may do better.
+        elsewhere: another server may do better.
+    """
+
+    reason: str
+    transient: bool = True
+    elsewhere: bool = True

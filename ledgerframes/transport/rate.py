@@ -1,0 +1,52 @@
+"""Holds back requests to one host: so many a second, so many at a time; the transport keeps one gate a host."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from ledgerframes.transport.clock import Clock
+from ledgerframes.transport.stats import Stats
+
+
+class Gate:
+    """A token bucket and a limit on requests under way, shared by all threads.
+
+    Args:
+        rate: requests per second in the long run.
+        burst: requests that may go at once after a pause.
+        parallel: requests under way at the same time.
+        clock: what is waited on.
+        stats: where waits are counted.
+    """
+
+    def __init__(self, *, rate: float, burst: int, parallel: int, clock: Clock, stats: Stats) -> None:
+        self._rate = rate
+        self._burst = burst
+        self._places = threading.BoundedSemaphore(parallel)
+        self._clock = clock
+        self._stats = stats
+        self._lock = threading.Lock()
+        self._left = float(burst)
+        self._at = clock.monotonic()
+
+    @contextmanager
+    def passing(self) -> Iterator[None]:
+        """Wait for a place and for the rate, and hold the place until the request is over."""
+        began = self._clock.monotonic()
+        with self._places:
+            queued = self._clock.monotonic() - began
+            pause = self._reserve()
+            if pause > 0:
+                self._clock.sleep(pause)
+            self._stats.waited(queued + pause)
+            yield
+
+    def _reserve(self) -> float:
+        """Take one token, which may be a future one, and say how long until it is there."""
+        with self._lock:
+            now = self._clock.monotonic()
+            self._left = min(self._burst, self._left + (now - self._at) * self._rate) - 1
+            self._at = now
+            return max(0.0, -self._left / self._rate)

@@ -1,0 +1,150 @@
+"""An endpoint as a few declared lines, a request to it, and a request as it would go out; used by `interfaces`."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Final
+from urllib.parse import quote
+
+import msgspec
+
+from ledgerframes.errors import InputError
+from ledgerframes.settings import Interface
+
+NOTHING: Final[Mapping[str, str]] = MappingProxyType({})
+JSON: Final = "application/json"
+BINARY: Final = "application/octet-stream"
+SHOWN_BODY: Final = 2_000
+
+_PARAMETER = re.compile(r"\{(\w+)\}")
+
+
+class DeprecatedEndpointWarning(FutureWarning):
+    """An endpoint is on its way out; the message names the replacement."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Endpoint:
+    """One operation of an interface.
+
+    Args:
+        interface: which of the four it belongs to.
+        method: the HTTP method.
+        path: the path template, such as `/v1/updates/{update_id}`.
+        safe: asking twice changes nothing, so it may be tried again; a command is sent once whatever happens.
+        auth: a token is always required.
+        deprecated: since when it is, and what replaces it.
+        not_found_is_local: one server's 404 proves nothing, so every server is asked.
+    """
+
+    interface: Interface
+    method: str
+    path: str
+    safe: bool = True
+    auth: bool = False
+    deprecated: str | None = None
+    not_found_is_local: bool = False
+
+    def __str__(self) -> str:
+        return f"{self.method} {self.path}"
+
+    def request(
+        self,
+        *,
+        path: Mapping[str, str] = NOTHING,
+        query: Mapping[str, str | int | bool | None] = NOTHING,
+        json: object = msgspec.UNSET,
+        content: bytes | None = None,
+        content_type: str | None = None,
+    ) -> Request:
+        """Fill in the endpoint.
+
+        Args:
+            path: a value for each parameter of the template; percent-encoded whole.
+            query: the query; None leaves a name out, booleans are written true and false.
+            json: a value to be sent as JSON, anything msgspec can encode.
+            content: bytes to be sent as they are.
+            content_type: the type of `content`; without it, application/octet-stream.
+
+        Raises:
+            InputError: a value cannot stand in a path, or the names are not the template's.
+        """
+        names = _PARAMETER.findall(self.path)
+        if set(names) != set(path):
+            raise InputError(f"{self} takes the path parameters {names}, not {sorted(path)}")
+        filled = _PARAMETER.sub(lambda match: _path_value(match[1], path[match[1]], self), self.path)
+        pairs = tuple((name, _query_value(value)) for name, value in query.items() if value is not None)
+        if json is not msgspec.UNSET:
+            if content is not None:
+                raise InputError(f"{self}: give json or content, not both")
+            content, content_type = _encoded(json, self), content_type or JSON
+        elif content is not None:
+            content_type = content_type or BINARY
+        return Request(self, filled, pairs, content, content_type)
+
+
+@dataclass(frozen=True)
+class Request:
+    """What to ask, apart from which server is asked."""
+
+    endpoint: Endpoint
+    path: str
+    query: tuple[tuple[str, str], ...] = ()
+    content: bytes | None = field(default=None, repr=False)
+    content_type: str | None = None
+
+    def __str__(self) -> str:
+        """Method and path template, and the path itself where they differ; never the query."""
+        return str(self.endpoint) + (f" ({self.path[:200]})" if self.path != self.endpoint.path else "")
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A request as it would go out, to be looked at; a token is never in it, only `***` where it would stand."""
+
+    method: str
+    url: str
+    headers: Mapping[str, str]
+    body: bytes | None = field(default=None, repr=False)
+
+    def curl(self) -> str:
+        """The request as a curl command; put the token in place of `***`."""
+        words = ["curl", "-X", self.method, self.url]
+        for name, value in self.headers.items():
+            words += ["-H", f"{name}: {value}"]
+        if self.body is not None:
+            try:
+                words += ["--data-binary", self.body.decode()]
+            except UnicodeDecodeError:
+                words += ["--data-binary", "@FILE"]
+        return shlex.join(words)
+
+    def __str__(self) -> str:
+        lines = [f"{self.method} {self.url}", *(f"{name}: {value}" for name, value in self.headers.items())]
+        shown = (self.body or b"")[:SHOWN_BODY].decode(errors="replace")
+        return "\n".join(lines + (["", shown] if shown else []))
+
+
+def _path_value(name: str, value: str, endpoint: Endpoint) -> str:
+    """One path parameter, percent-encoded whole."""
+    if not isinstance(value, str) or value in ("", ".", ".."):
+        raise InputError(f"{name}={value!r} cannot stand in the path of {endpoint}; give its text")
+    try:
+        return quote(value, safe="")
+    except UnicodeEncodeError as error:
+        raise InputError(f"{name}={value!r} is not Unicode text: {error}") from error
+
+
+def _query_value(value: str | int) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _encoded(value: object, endpoint: Endpoint) -> bytes:
+    try:
+        return msgspec.json.encode(value)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise InputError(f"the body of {endpoint} cannot be written as JSON: {error}") from error

@@ -1,0 +1,49 @@
+"""What was sent, received and waited for; the transport counts, run reports show it."""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter
+from dataclasses import dataclass, field, replace
+
+
+@dataclass
+class Stats:
+    """Counts since a `Transport` was made; any thread may read and add.
+
+    Attributes:
+        requests: requests sent, each attempt counted.
+        bytes: bytes received in bodies, after decompression.
+        retries: attempts made because one before had failed.
+        waits_seconds: time spent waiting for the rate, for a free place and between attempts, over all threads.
+        statuses: answers by HTTP status; 0 counts requests that got none.
+    """
+
+    requests: int = 0
+    bytes: int = 0
+    retries: int = 0
+    waits_seconds: float = 0.0
+    statuses: Counter[int] = field(default_factory=Counter)
+    _lock: threading.Lock = field(default_factory=threading.Lock, repr=False, compare=False)
+
+    def received(self, status: int, size: int) -> None:
+        """Count one request and what came back; status 0 is no answer."""
+        with self._lock:
+            self.requests += 1
+            self.bytes += size
+            self.statuses[status] += 1
+
+    def retried(self) -> None:
+        """Count one more attempt at the same thing."""
+        with self._lock:
+            self.retries += 1
+
+    def waited(self, seconds: float) -> None:
+        """Add time spent waiting."""
+        with self._lock:
+            self.waits_seconds += seconds
+
+    def snapshot(self) -> Stats:
+        """A copy that does not go on counting."""
+        with self._lock:
+            return replace(self, statuses=Counter(self.statuses), _lock=threading.Lock())

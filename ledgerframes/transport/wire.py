@@ -1,0 +1,289 @@
+"""The one place where bytes leave and arrive: an httpx client whose attempts end in time; made by `Transport`.
+
+httpx's time-outs hold for each read alone, so a server that sends a byte now and then is never done; the streams
+here also know when the whole attempt has to be over. Proxies and connections are set up for the known servers
+only: a request to any other host has nowhere to go.
+"""
+
+from __future__ import annotations
+
+import ssl
+import threading
+import time
+from collections.abc import Iterable, Iterator
+from typing import Final
+from urllib.parse import urlsplit
+from urllib.request import getproxies, proxy_bypass
+
+import httpcore
+import httpx
+
+from ledgerframes.errors import ConfigurationError
+from ledgerframes.settings import Settings, is_loopback
+from ledgerframes.transport.body import DamagedError, TooLargeError, collect
+from ledgerframes.transport.outcome import ERROR_BODY, Broken, Credential, Received
+from ledgerframes.transport.request import Prepared
+
+SLICE: Final = 2**16
+KEEPALIVE: Final = 5.0
+BROKEN: Final = (
+    httpx.HTTPError,
+    httpx.StreamError,
+    httpcore.TimeoutException,
+    httpcore.NetworkError,
+    httpcore.ProtocolError,
+    httpcore.ProxyError,
+    httpcore.UnsupportedProtocol,
+)
+
+
+class Wire:
+    """Sends one request and reads its whole answer, within the times the settings allow."""
+
+    def __init__(self, settings: Settings, servers: Iterable[str]) -> None:
+        self._settings = settings
+        self._limits = _Limits()
+        self._client = httpx.Client(
+            transport=_Pools(tuple(servers), _Backend(self._limits)),
+            trust_env=False,
+            follow_redirects=False,
+            timeout=httpx.Timeout(settings.read_timeout, connect=settings.connect_timeout),
+        )
+
+    def send(self, prepared: Prepared, credential: Credential | None, *, seconds: float) -> Received | Broken:
+        """One attempt, over after the given seconds at the latest; it never raises for what a server does.
+
+        Nothing of httpx leaves this function, since its exceptions hold the headers.
+        """
+        self._limits.at = time.monotonic() + seconds
+        try:
+            request = httpx.Request(
+                prepared.method,
+                prepared.url,
+                headers={**prepared.headers, **(credential.header() if credential else {})},
+                content=prepared.body,
+                extensions={"timeout": self._client.timeout.as_dict()},
+            )
+            response = self._client.send(request, stream=True)
+            try:
+                return self._read(response)
+            finally:
+                response.close()
+        except BROKEN as error:
+            if self._limits.left() <= 0:
+                return Broken(f"no whole answer within {seconds:g} s")
+            return Broken(_reason(error), transient=not _is_certificate(error))
+
+    def close(self) -> None:
+        """Close every connection."""
+        self._client.close()
+
+    def _read(self, response: httpx.Response) -> Received | Broken:
+        headers = {name.lower(): value for name, value in response.headers.items()}
+        encoding = headers.get("content-encoding", "").strip().lower()
+        if not 200 <= response.status_code < 300:
+            return Received(response.status_code, headers, _beginning(response, encoding))
+        limit = self._settings.max_answer_bytes
+        large = Broken(
+            f"the answer is larger than max_answer_bytes={limit}; ask for a smaller page or raise the limit",
+            transient=False,
+            elsewhere=False,
+        )
+        announced = headers.get("content-length", "")
+        if announced.isdecimal() and int(announced) > limit:
+            return large
+        try:
+            return Received(response.status_code, headers, collect(response.iter_raw(), encoding=encoding, limit=limit))
+        except TooLargeError:
+            return large
+        except DamagedError as error:
+            return Broken(str(error))
+
+
+class _Limits(threading.local):
+    """When the attempt that runs in this thread has to be over."""
+
+    at: float = float("inf")
+
+    def left(self) -> float:
+        return self.at - time.monotonic()
+
+    def within(self, seconds: float | None) -> float:
+        """A time-out that ends with the attempt; zero or less would mean something else to a socket."""
+        return max(1e-6, self.left() if seconds is None else min(seconds, self.left()))
+
+
+class _Backend(httpcore.NetworkBackend):
+    """Opens connections whose reads and writes end with the attempt."""
+
+    def __init__(self, limits: _Limits) -> None:
+        self._inner = httpcore.SyncBackend()
+        self._limits = limits
+
+    def connect_tcp(
+        self,
+        host: str,
+        port: int,
+        timeout: float | None = None,
+        local_address: str | None = None,
+        socket_options: Iterable[httpcore.SOCKET_OPTION] | None = None,
+    ) -> httpcore.NetworkStream:
+        seconds = self._limits.within(timeout)
+        stream = self._inner.connect_tcp(host, port, seconds, local_address, socket_options)
+        return _Stream(stream, self._limits)
+
+
+class _Stream(httpcore.NetworkStream):
+    def __init__(self, inner: httpcore.NetworkStream, limits: _Limits) -> None:
+        self._inner = inner
+        self._limits = limits
+
+    def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
+        if self._limits.left() <= 0:
+            raise httpcore.ReadTimeout("the attempt is over")
+        return self._inner.read(max_bytes, self._limits.within(timeout))
+
+    def write(self, buffer: bytes, timeout: float | None = None) -> None:
+        view = memoryview(buffer)
+        for start in range(0, len(view), SLICE):
+            if self._limits.left() <= 0:
+                raise httpcore.WriteTimeout("the attempt is over")
+            self._inner.write(bytes(view[start : start + SLICE]), self._limits.within(timeout))
+
+    def close(self) -> None:
+        self._inner.close()
+
+    def start_tls(
+        self, ssl_context: ssl.SSLContext, server_hostname: str | None = None, timeout: float | None = None
+    ) -> httpcore.NetworkStream:
+        secured = self._inner.start_tls(ssl_context, server_hostname, self._limits.within(timeout))
+        return _Stream(secured, self._limits)
+
+    def get_extra_info(self, info: str) -> object:
+        return self._inner.get_extra_info(info)
+
+
+class _Pools(httpx.BaseTransport):
+    """One pool of connections for each way out: directly, or through the proxy that the environment names."""
+
+    def __init__(self, servers: tuple[str, ...], backend: _Backend) -> None:
+        secure = any(url.startswith("https") for url in servers)
+        self._tls = httpx.create_ssl_context() if secure else None
+        self._backend = backend
+        ways = {_origin(url): _proxy_for(url) for url in servers}
+        pools = {proxy: self._pool(proxy) for proxy in dict.fromkeys(ways.values())}
+        self._pools = {origin: pools[proxy] for origin, proxy in ways.items()}
+
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
+        pool = self._pools[_origin(str(request.url))]
+        answer = pool.handle_request(
+            httpcore.Request(
+                method=request.method,
+                url=httpcore.URL(
+                    scheme=request.url.raw_scheme,
+                    host=request.url.raw_host,
+                    port=request.url.port,
+                    target=request.url.raw_path,
+                ),
+                headers=request.headers.raw,
+                content=request.stream,
+                extensions=request.extensions,
+            )
+        )
+        return httpx.Response(answer.status, headers=answer.headers, stream=_Body(answer))
+
+    def close(self) -> None:
+        for pool in self._pools.values():
+            pool.close()
+
+    def _pool(self, proxy: str | None) -> httpcore.ConnectionPool:
+        if proxy is None:
+            return httpcore.ConnectionPool(
+                ssl_context=self._tls, network_backend=self._backend, keepalive_expiry=KEEPALIVE
+            )
+        try:
+            way = httpx.Proxy(proxy)
+        except (httpx.InvalidURL, ValueError):
+            raise ConfigurationError(
+                "the proxy that the environment names is not an http, https or socks5 URL; mend or unset HTTP_PROXY, "
+                "HTTPS_PROXY or ALL_PROXY"
+            ) from None
+        if way.url.scheme.startswith("socks"):
+            return httpcore.SOCKSProxy(
+                proxy_url=str(way.url), proxy_auth=way.raw_auth, ssl_context=self._tls, network_backend=self._backend
+            )
+        return httpcore.HTTPProxy(
+            proxy_url=str(way.url),
+            proxy_auth=way.raw_auth,
+            ssl_context=self._tls,
+            network_backend=self._backend,
+            keepalive_expiry=KEEPALIVE,
+        )
+
+
+class _Body(httpx.SyncByteStream):
+    def __init__(self, answer: httpcore.Response) -> None:
+        self._answer = answer
+
+    def __iter__(self) -> Iterator[bytes]:
+        yield from self._answer.iter_stream()
+
+    def close(self) -> None:
+        self._answer.close()
+
+
+def _origin(url: str) -> tuple[str, str, int | None]:
+    parts = urlsplit(url)
+    default = 443 if parts.scheme == "https" else 80
+    return parts.scheme, parts.hostname or "", parts.port or default
+
+
+def _proxy_for(url: str) -> str | None:
+    """The proxy the environment names for a server; none for this very machine."""
+    parts = urlsplit(url)
+    proxies = getproxies()
+    if is_loopback(url) or proxy_bypass(parts.hostname or ""):
+        return None
+    found = proxies.get(parts.scheme) or proxies.get("all")
+    return found if found is None or "://" in found else f"http://{found}"
+
+
+def _beginning(response: httpx.Response, encoding: str) -> bytes:
+    """The first part of an error's body, or as much as arrives of it; the status matters more than the text."""
+    pieces: list[bytes] = []
+
+    def kept() -> Iterator[bytes]:
+        for chunk in response.iter_raw():
+            pieces.append(chunk)
+            yield chunk
+            if sum(map(len, pieces)) >= ERROR_BODY:
+                return
+
+    try:
+        return collect(kept(), encoding=encoding, limit=ERROR_BODY * 4)[:ERROR_BODY]
+    except (DamagedError, TooLargeError, *BROKEN):
+        return b"" if encoding else b"".join(pieces)[:ERROR_BODY]
+
+
+def _is_certificate(error: BaseException | None) -> bool:
+    """Whether a certificate is to blame: a thing that no second attempt mends."""
+    while error is not None:
+        if isinstance(error, ssl.SSLCertVerificationError):
+            return True
+        error = error.__cause__ or error.__context__
+    return False
+
+
+def _reason(error: Exception) -> str:
+    """Why there is no answer, in a few words."""
+    kinds = (
+        (httpcore.ConnectTimeout, "no connection came about in time"),
+        (httpcore.ReadTimeout, "the server fell silent"),
+        (httpcore.WriteTimeout, "the server stopped taking the request"),
+        (httpcore.PoolTimeout, "no connection became free in time"),
+        (httpcore.ConnectError, "no connection"),
+        (httpcore.ProxyError, "the proxy refused"),
+        (httpcore.ProtocolError, "the connection broke off or spoke no HTTP"),
+    )
+    words = next((words for kind, words in kinds if isinstance(error, kind)), "the connection broke off")
+    return f"{words}: {error}" if str(error) and not isinstance(error, httpcore.TimeoutException) else words

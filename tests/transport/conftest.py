@@ -1,0 +1,60 @@
+"""A clock that never waits, and short ways to a transport and to a hostile server."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+
+import pytest
+from hostile_server import Heard, HostileServer, Reply
+
+from ledgerframes.settings import Settings
+from ledgerframes.transport import Transport
+
+NOON = 1_800_000_000.0
+
+
+class FakeClock:
+    """Time that passes only by sleeping, which takes none."""
+
+    def __init__(self) -> None:
+        self.time = 0.0
+        self.sleeps: list[float] = []
+
+    def monotonic(self) -> float:
+        return self.time
+
+    def now(self) -> float:
+        return NOON + self.time
+
+    def sleep(self, seconds: float) -> None:
+        self.sleeps.append(seconds)
+        self.time += seconds
+
+
+@pytest.fixture
+def clock() -> FakeClock:
+    return FakeClock()
+
+
+@pytest.fixture
+def serve() -> Iterator[Callable[..., HostileServer]]:
+    """Start a server that answers by a script."""
+    with ExitStack() as stack:
+
+        def start(*script: Reply, by: Callable[[Heard], Reply] | None = None, **kwargs) -> HostileServer:
+            return stack.enter_context(HostileServer(by or script or (Reply(),), **kwargs))
+
+        yield start
+
+
+@pytest.fixture
+def transport(clock: FakeClock) -> Iterator[Callable[..., Transport]]:
+    """Make a transport; waits are fake, time-outs short."""
+    with ExitStack() as stack:
+
+        def make(**settings) -> Transport:
+            quick = {"connect_timeout": 2.0, "read_timeout": 2.0, "deadline": 5.0}
+            return stack.enter_context(Transport(Settings(**quick | settings), clock=clock))
+
+        yield make

@@ -1,0 +1,273 @@
+"""Where settings come from, which one wins, and which values are refused."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from ledgerframes import settings as module
+from ledgerframes.errors import ConfigurationError
+from ledgerframes.settings import Settings, is_loopback, resolve, source_of
+
+TOKEN = "secret-token-of-alice"
+
+
+def write(folder: Path, text: str) -> Path:
+    (folder / "config.toml").write_text(text, encoding="utf-8")
+    return folder
+
+
+def token_of(settings: Settings, interface="ledger") -> str | None:
+    secret = settings.token(interface)
+    return secret and secret.reveal()
+
+
+def test_an_argument_wins_over_a_variable_over_a_profile_over_a_default(tmp_path):
+    write(tmp_path, "[profiles.main]\nscan_url='https://profile'\nrate=1\nburst=2\nparallel=3\n")
+    variables = {"LEDGERFRAMES_PROFILE": "main", "LEDGERFRAMES_RATE": "5", "LEDGERFRAMES_BURST": "6"}
+    made = resolve(environ=variables, config_dir=tmp_path, burst=7)
+    assert (made.burst, made.rate, made.parallel, made.attempts) == (7, 5.0, 3, 8)
+    assert made.scan_url == ("https://profile",)
+
+
+def test_a_named_profile_wins_over_the_variable(tmp_path):
+    write(tmp_path, "[profiles.a]\nrate=1\n[profiles.b]\nrate=2\n")
+    assert resolve(profile="b", environ={"LEDGERFRAMES_PROFILE": "a"}, config_dir=tmp_path).rate == 2
+
+
+def test_variables_hold_lists_numbers_and_tokens():
+    made = resolve(
+        environ={
+            "LEDGERFRAMES_SCAN_URL": "https://a/api/scan, https://b/api/scan/",
+            "LEDGERFRAMES_TOKEN": TOKEN,
+            "LEDGERFRAMES_SCAN_TOKEN": "other-token",
+            "LEDGERFRAMES_MAX_ANSWER_BYTES": "1000",
+            "LEDGERFRAMES_RATE": "",
+        }
+    )
+    assert made.scan_url == ("https://a/api/scan", "https://b/api/scan")
+    assert [token_of(made, i) for i in ("ledger", "validator", "scan", "registry")] == [
+        TOKEN,
+        TOKEN,
+        "other-token",
+        None,
+    ]
+    assert (made.max_answer_bytes, made.rate) == (1000, 8.0)
+
+
+def test_the_shared_token_goes_to_ledger_and_validator_only():
+    made = resolve(environ={}, token=TOKEN, validator_token="of-the-validator")
+    tokens = [token_of(made, i) for i in ("ledger", "validator", "scan", "registry")]
+    assert tokens == [TOKEN, "of-the-validator", None, None]
+
+
+def test_a_shared_token_given_as_argument_wins_over_a_named_one_in_a_variable():
+    made = resolve(environ={"LEDGERFRAMES_LEDGER_TOKEN": "from-variable"}, token=TOKEN)
+    assert token_of(made) == TOKEN
+
+
+def test_the_environment_of_the_process_is_the_default(monkeypatch, tmp_path):
+    monkeypatch.setenv("LEDGERFRAMES_REGISTRY_URL", "https://registry")
+    assert resolve(config_dir=tmp_path).registry_url == ("https://registry",)
+
+
+@pytest.mark.parametrize(
+    ("line", "name"), [("token_env = 'MY'", "MY"), ("ledger_token_env = 'MY'", "MY")], ids=["shared", "named"]
+)
+def test_a_profile_takes_its_token_from_a_variable_at_each_use(line, name, tmp_path):
+    variables = {"MY": "one-token"}
+    made = resolve(profile="p", environ=variables, config_dir=write(tmp_path, f"[profiles.p]\n{line}\n"))
+    assert token_of(made) == "one-token"
+    variables[name] = "two-token"
+    assert token_of(made) == "two-token"
+    del variables[name]
+    with pytest.raises(ConfigurationError, match="variable MY, which is not set"):
+        token_of(made)
+
+
+def test_a_profile_takes_its_token_from_a_file_beside_it_at_each_use(tmp_path):
+    (tmp_path / "t").write_text("one-token\n")
+    made = resolve(profile="p", environ={}, config_dir=write(tmp_path, "[profiles.p]\ntoken_file = 't'\n"))
+    assert token_of(made) == "one-token"
+    (tmp_path / "t").write_text("two-token\n")
+    assert token_of(made) == "two-token"
+    (tmp_path / "t").unlink()
+    with pytest.raises(ConfigurationError, match=r"token_file.*cannot be read"):
+        token_of(made)
+
+
+def test_a_profile_takes_its_token_from_a_command(tmp_path):
+    (tmp_path / "make.py").write_text("print('one-token')")
+    command = [sys.executable, str(tmp_path / "make.py")]
+    made = resolve(profile="p", environ={}, config_dir=write(tmp_path, f"[profiles.p]\ntoken_command = {command}\n"))
+    assert token_of(made) == "one-token"
+    (tmp_path / "make.py").unlink()
+    assert token_of(made) == "one-token"
+
+
+@pytest.mark.parametrize(
+    ("code", "reason"),
+    [("print('s3cr3t'); raise SystemExit('s3cr3t')", "exit code 1"), ("print('s3cr3t two')", "space")],
+    ids=["fails", "odd"],
+)
+def test_a_command_that_gives_no_token_is_named_without_its_output(code, reason, tmp_path):
+    (tmp_path / "make.py").write_text(code)
+    command = f"{sys.executable} {tmp_path / 'make.py'}"
+    made = resolve(profile="p", environ={}, config_dir=write(tmp_path, f"[profiles.p]\ntoken_command = '{command}'\n"))
+    with pytest.raises(ConfigurationError, match=reason) as caught:
+        token_of(made)
+    assert "s3cr3t" not in repr(caught.value)
+
+
+def test_a_command_that_does_not_exist_is_named(tmp_path):
+    write(tmp_path, "[profiles.p]\ntoken_command = 'no-such-command-here'\n")
+    with pytest.raises(ConfigurationError, match="no-such-command-here gave no token"):
+        token_of(resolve(profile="p", environ={}, config_dir=tmp_path))
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("[profiles.p]\ntoken = 's3cr3t'", "token_env, token_file or token_command"),
+        ("[profiles.p]\nscan_token = 's3cr3t'", "scan_token_env"),
+        ("[profiles.p]\nscan_ulr = 'x'", "'scan_ulr' is no known key; did you mean 'scan_url'"),
+        ("[profiles.p]\ntokn_env = 'x'", "did you mean 'token_env'"),
+        ("[profiles.p]\nrate_env = 'x'", "'rate_env' is no known key"),
+        ("[profiles.p]\ntoken_env = 'A'\ntoken_file = 'B'", "second time"),
+        ("[profiles.p]\ntoken_env = 7", "token_env is 7"),
+        ("[profiles.p]\ntoken_command = []", "token_command"),
+        ("[profiles.p]\nrate = 'fast'", "rate='fast'"),
+        ("[profiles.p]\nrate = true", "rate=True"),
+        ("[profiles.other]\n", r"no table \[profiles.p\]; it has: other"),
+        ("profiles = 7", "has no table"),
+        ("[profile.p]\n", "'profile' is no known key"),
+        ("[profiles.p\n", "cannot be read"),
+    ],
+)
+def test_a_profile_that_is_wrong_is_named(text, message, tmp_path):
+    with pytest.raises(ConfigurationError, match=message) as caught:
+        resolve(profile="p", environ={}, config_dir=write(tmp_path, text))
+    assert "s3cr3t" not in str(caught.value)
+
+
+def test_a_profile_without_a_file_is_named(tmp_path):
+    with pytest.raises(ConfigurationError, match=r"'p'.*config\.toml"):
+        resolve(profile="p", environ={}, config_dir=tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("platform", "environ", "folder"),
+    [
+        ("linux", {"XDG_CONFIG_HOME": "/xdg"}, "/xdg/ledgerframes"),
+        ("linux", {"XDG_CONFIG_HOME": "relative"}, "HOME/.config/ledgerframes"),
+        ("linux", {}, "HOME/.config/ledgerframes"),
+        ("darwin", {"XDG_CONFIG_HOME": "/xdg"}, "HOME/Library/Application Support/ledgerframes"),
+        ("win32", {"APPDATA": "/roaming"}, "/roaming/ledgerframes"),
+        ("win32", {}, "HOME/AppData/Roaming/ledgerframes"),
+    ],
+)
+def test_profiles_are_read_from_the_users_own_folder(platform, environ, folder, monkeypatch, tmp_path):
+    monkeypatch.setattr(sys, "platform", platform)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert module.config_folder(environ) == Path(folder.replace("HOME", str(tmp_path)))
+
+
+def test_no_profile_is_read_from_the_working_directory(monkeypatch, tmp_path):
+    write(tmp_path, "[profiles.p]\nrate=1\n")
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ConfigurationError, match="cannot be read"):
+        resolve(profile="p", environ={"XDG_CONFIG_HOME": str(tmp_path / "elsewhere")})
+
+
+@pytest.mark.parametrize(
+    ("given", "kept"),
+    [
+        ("https://HOST.example/api/scan/", "https://host.example/api/scan"),
+        (" https://h ", "https://h"),
+        ("http://127.0.0.1:8080//", "http://127.0.0.1:8080"),
+        ("https://[::1]:9/Api", "https://[::1]:9/Api"),
+    ],
+)
+def test_a_url_is_kept_in_one_spelling(given, kept):
+    assert Settings(scan_url=given).scan_url == (kept,)
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "", "host", "ftp://host", "file:///etc/passwd", "http://", "https://:443", "https://host:0", "https://host:x",
+        "https://host:99999", "https://user:pw@host", "https://user@host", "https://host?x=1", "https://host/#top",
+        "https://ho st", "https://host/a b", "https://host\n.example", "https://host/../x", "https://good\\@evil",
+        "https://h\u00f6st", "https://[::1", "https://[zz]", "//host", 7, b"https://host",
+    ],
+)  # fmt: skip
+def test_a_url_that_breaks_a_rule_is_refused(url):
+    with pytest.raises(ConfigurationError, match="scan_url") as caught:
+        Settings(scan_url=(url,))
+    assert "pw" not in str(caught.value)
+
+
+@pytest.mark.parametrize("name", ["scan", "validator", "registry", "ledger"])
+@pytest.mark.parametrize("host", ["host.example", "10.0.0.1", "0.0.0.0", "localhost.example", "128.0.0.1"])
+def test_a_token_over_plain_http_beyond_loopback_is_refused(name, host):
+    urls = {f"{name}_url": ("https://fine.example", f"http://{host}")}
+    with pytest.raises(ConfigurationError, match="unencrypted") as caught:
+        Settings(**urls, **{f"{name}_token": TOKEN})
+    assert TOKEN not in str(caught.value)
+    assert Settings(**urls).urls(name)
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "127.9.9.9:80", "localhost:1", "[::1]:2"])
+def test_a_token_over_plain_http_on_loopback_is_fine(host):
+    assert is_loopback(f"http://{host}")
+    assert token_of(Settings(ledger_url=f"http://{host}", ledger_token=TOKEN)) == TOKEN
+
+
+@pytest.mark.parametrize("token", ["", "two words", "line\n", "\ttab", "caf\u00e9", "nul\0", 7, b"bytes"], ids=repr)
+def test_a_token_that_can_be_none_is_refused_without_showing_it(token):
+    with pytest.raises(ConfigurationError, match="ledger_token") as caught:
+        Settings(ledger_token=token)
+    assert not token or str(token) not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("rate", 0), ("rate", -1), ("rate", float("nan")), ("rate", float("inf")), ("rate", True), ("rate", "8"),
+        ("burst", 0), ("burst", 1.5), ("parallel", 0), ("attempts", 0), ("budget", 0), ("connect_timeout", 0),
+        ("read_timeout", -1), ("deadline", None), ("max_answer_bytes", 0), ("ledger_carrier", "cookie"),
+        ("scan_url", 7),
+    ],
+)  # fmt: skip
+def test_a_number_that_makes_no_sense_is_named(name, value):
+    with pytest.raises(ConfigurationError, match=f"{name}"):
+        Settings(**{name: value})
+
+
+def test_a_variable_that_is_no_number_is_named():
+    with pytest.raises(ConfigurationError, match="LEDGERFRAMES_RATE='fast'"):
+        resolve(environ={"LEDGERFRAMES_RATE": "fast"})
+
+
+def test_an_unknown_argument_is_named_with_the_nearest():
+    with pytest.raises(ConfigurationError, match="did you mean 'scan_url'"):
+        resolve(environ={}, scan_uri="https://host")
+
+
+def test_a_missing_interface_names_the_argument():
+    with pytest.raises(ConfigurationError, match=r"connect\(validator_url="):
+        Settings().urls("validator")
+
+
+@pytest.mark.parametrize(
+    ("url", "source"),
+    [
+        ("https://h/api/scan", "https://h/api/scan"),
+        ("https://user:pw@h:8/api?token=x#y", "https://h:8/api"),
+        ("http://[::1]:8/", "http://[::1]:8/"),
+    ],
+)
+def test_a_recorded_source_is_scheme_host_and_path_only(url, source):
+    assert source_of(url) == source

@@ -1,0 +1,202 @@
+"""Which server and which route is asked, and what is remembered of it."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+from hostile_server import Reply, answer, text, unused_port
+
+from ledgerframes.errors import ConfigurationError, InputError, NoAnswerError, NotFoundError, ServerError, StatusError
+from ledgerframes.transport import DeprecatedEndpointWarning, Endpoint
+
+READ = Endpoint(interface="scan", method="GET", path="/v0/thing")
+NEW = Endpoint(interface="scan", method="GET", path="/v2/updates/{update_id}")
+OLD = Endpoint(interface="scan", method="GET", path="/v1/updates/{update_id}")
+HASH = Endpoint(interface="scan", method="GET", path="/v2/updates/hash/{hash}", not_found_is_local=True)
+COMMAND = Endpoint(interface="ledger", method="POST", path="/new", safe=False)
+
+GONE = text("The requested resource could not be found.", 404)
+ABSENT = answer({"error": "no such update"}, 404)
+FAULTS = {"500": text("", 500), "503": text("", 503), "429": text("", 429), "reset": Reply(hang_up="before")}
+
+
+@pytest.mark.parametrize("fault", FAULTS.values(), ids=FAULTS.keys())
+def test_the_next_server_is_asked_at_once_and_stayed_with(fault, serve, transport, clock):
+    first, second = serve(fault), serve()
+    sender = transport(scan_url=[first.url, second.url])
+    assert sender.servers("scan") == (first.url, second.url)
+    for _ in range(3):
+        assert sender.send(READ.request(), read=bytes).server == second.url
+    assert (len(first.heard), len(second.heard), clock.sleeps) == (1, 3, [])
+    assert sender.servers("scan") == (second.url, first.url)
+
+
+def test_a_wait_comes_only_after_every_server_was_tried(serve, transport, clock):
+    first, second = serve(text("", 503), answer({})), serve(text("", 503))
+    got = transport(scan_url=[first.url, second.url]).send(READ.request(), read=bytes)
+    assert got.server in (first.url, second.url)
+    assert len(clock.sleeps) >= 1
+    assert len(first.heard) >= 1
+    assert len(second.heard) >= 1
+
+
+def test_each_server_is_given_the_time_it_asks_for(serve, transport, clock):
+    slow, quick = serve(answer({}, 503, Retry_After="40")), serve(answer({}, 503, Retry_After="2"), answer({}))
+    got = transport(scan_url=[slow.url, quick.url]).send(READ.request(), read=bytes)
+    assert got.server == quick.url
+    assert clock.sleeps == [2]
+
+
+def test_a_500_from_every_server_is_final(serve, transport, clock):
+    servers = [serve(text("", 500)), serve(text("", 500))]
+    with pytest.raises(ServerError):
+        transport(scan_url=[server.url for server in servers]).send(READ.request(), read=bytes)
+    assert [len(server.heard) for server in servers] == [1, 1]
+    assert clock.sleeps == []
+
+
+def test_a_client_error_is_not_asked_of_others(serve, transport):
+    first, second = serve(answer({"error": "bad"}, 400)), serve()
+    with pytest.raises(StatusError, match="bad"):
+        transport(scan_url=[first.url, second.url]).send(READ.request(), read=bytes)
+    assert second.heard == []
+
+
+def test_a_named_server_is_the_only_one_asked(serve, transport):
+    first, second = serve(), serve()
+    sender = transport(scan_url=[first.url, second.url])
+    assert sender.send(READ.request(), read=bytes, server=second.url).server == second.url
+    assert sender.servers("scan") == (first.url, second.url)
+    with pytest.raises(InputError, match="no scan server"):
+        sender.send(READ.request(), read=bytes, server="http://127.0.0.1:9")
+
+
+@pytest.mark.parametrize(
+    "unknown",
+    [GONE, text("", 404), text("<html>404</html>", 404, "text/html"), text("", 405), text("[]", 404)],
+    ids=["text", "empty", "html", "405", "other json"],
+)
+def test_an_unknown_route_falls_back_and_is_remembered(unknown, serve, transport, clock):
+    server = serve(by=lambda heard: unknown if heard.target.startswith("/v2") else answer({}))
+    sender = transport(scan_url=server.url, attempts=1)
+    for _ in range(2):
+        got = sender.send(*(e.request(path={"update_id": "u"}) for e in (NEW, OLD)), read=bytes)
+        assert got.request.endpoint is OLD
+    assert [heard.target for heard in server.heard] == ["/v2/updates/u", "/v1/updates/u", "/v1/updates/u"]
+    assert clock.sleeps == []
+
+
+def test_a_remembered_route_that_is_gone_leads_back_to_the_others(serve, transport):
+    known = {"/v1/updates/u"}
+    server = serve(by=lambda heard: answer({}) if heard.target in known else GONE)
+    sender = transport(scan_url=server.url)
+    requests = [e.request(path={"update_id": "u"}) for e in (NEW, OLD)]
+    sender.send(*requests, read=bytes)
+    known.symmetric_difference_update({"/v1/updates/u", "/v2/updates/u"})
+    assert sender.send(*requests, read=bytes).request.endpoint is NEW
+
+
+def test_a_real_404_is_no_unknown_route(serve, transport):
+    server = serve(ABSENT)
+    with pytest.raises(NotFoundError, match="no such update") as caught:
+        transport(scan_url=server.url).send(*(e.request(path={"update_id": "u"}) for e in (NEW, OLD)), read=bytes)
+    assert caught.value.unknown_route is False
+    assert len(server.heard) == 1
+
+
+def test_no_route_known_at_all_says_so(serve, transport):
+    first, second = serve(GONE), serve(GONE)
+    with pytest.raises(NotFoundError, match="another release") as caught:
+        transport(scan_url=[first.url, second.url]).send(
+            *(e.request(path={"update_id": "u"}) for e in (NEW, OLD)), read=bytes
+        )
+    assert caught.value.unknown_route is True
+    assert (len(first.heard), len(second.heard)) == (2, 2)
+
+
+def test_a_command_never_falls_back_to_another_route(serve, transport):
+    server = serve(GONE)
+    old = Endpoint(interface="ledger", method="POST", path="/old", safe=False)
+    with pytest.raises(NotFoundError):
+        transport(ledger_url=server.url).send(COMMAND.request(), old.request(), read=bytes)
+    assert len(server.heard) == 1
+
+
+def test_alternatives_of_another_kind_are_refused(serve, transport):
+    server = serve()
+    with pytest.raises(InputError, match="alternatives"):
+        transport(scan_url=server.url, ledger_url=server.url).send(READ.request(), COMMAND.request(), read=bytes)
+    assert server.heard == []
+
+
+def test_a_local_404_is_asked_of_every_server(serve, transport, clock):
+    first, second, third = serve(ABSENT), serve(GONE), serve()
+    sender = transport(scan_url=[first.url, second.url, third.url])
+    assert sender.send(HASH.request(path={"hash": "h"}), read=bytes).server == third.url
+    assert sender.servers("scan")[0] == first.url
+    assert clock.sleeps == []
+
+
+def test_a_local_404_is_believed_when_all_say_it(serve, transport):
+    first, second = serve(ABSENT), serve(GONE)
+    with pytest.raises(NotFoundError) as caught:
+        transport(scan_url=[first.url, second.url]).send(HASH.request(path={"hash": "h"}), read=bytes)
+    assert caught.value.unknown_route is False
+    assert (len(first.heard), len(second.heard)) == (1, 1)
+
+
+def test_a_local_404_is_not_believed_while_a_server_is_away(serve, transport, clock):
+    there = serve(ABSENT)
+    away = f"http://127.0.0.1:{unused_port()}"
+    with pytest.raises(NoAnswerError):
+        transport(scan_url=[away, there.url], attempts=3).send(HASH.request(path={"hash": "h"}), read=bytes)
+    assert len(there.heard) == 1
+    assert len(clock.sleeps) == 2
+
+
+@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+def test_redirects_are_not_followed(status, serve, transport):
+    target = serve()
+    server = serve(Reply(status, b"", (("Location", f"{target.url}/path?token=abcd"),)))
+    with pytest.raises(StatusError, match=r"redirects to 127\.0\.0\.1") as caught:
+        transport(ledger_url=server.url, ledger_token="secret-token").send(
+            Endpoint(interface="ledger", method="GET", path="/x").request(), read=bytes
+        )
+    assert caught.value.status == status
+    assert "abcd" not in str(caught.value)
+    assert target.heard == []
+
+
+def test_a_missing_interface_names_the_argument(transport):
+    with pytest.raises(ConfigurationError, match=r"connect\(scan_url="):
+        transport().send(READ.request(), read=bytes)
+
+
+def test_a_deprecated_endpoint_warns_once_and_at_the_callers_line(serve, transport):
+    old = Endpoint(interface="scan", method="GET", path="/v1/old", deprecated="deprecated since 0.5; use /v2/new")
+    sender = transport(scan_url=serve().url)
+    with pytest.warns(DeprecatedEndpointWarning, match=r"GET /v1/old.*use /v2/new") as caught:
+        sender.send(old.request(), read=bytes)
+    assert caught[0].filename == __file__
+    sender.send(old.request(), read=bytes)
+
+
+def test_many_threads_share_one_transport(serve, transport):
+    server = serve(by=lambda heard: answer({"target": heard.target}))
+    sender = transport(scan_url=server.url)
+    endpoint = Endpoint(interface="scan", method="GET", path="/{n}")
+    wrong = []
+
+    def ask(n: int) -> None:
+        body = sender.send(endpoint.request(path={"n": str(n)}), read=bytes).value
+        wrong.extend([] if body == b'{"target": "/%d"}' % n else [n])
+
+    threads = [threading.Thread(target=ask, args=(n,)) for n in range(30)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert wrong == []
+    assert sender.stats.requests == 30
+    assert sender.stats.statuses == {200: 30}

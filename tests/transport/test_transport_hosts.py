@@ -1,0 +1,185 @@
+"""What depends on the host: the rate, proxies, certificates."""
+
+from __future__ import annotations
+
+import shutil
+import ssl
+import subprocess
+import threading
+
+import pytest
+from hostile_server import answer, unused_port
+
+from ledgerframes.errors import ConfigurationError, NoAnswerError
+from ledgerframes.settings import Settings
+from ledgerframes.transport import Endpoint, Stats, Transport
+from ledgerframes.transport.rate import Gate
+
+READ = Endpoint(interface="scan", method="GET", path="/v0/thing")
+
+
+@pytest.fixture
+def proxy(serve, monkeypatch):
+    """A server that the environment names as the proxy for everything."""
+    server = serve(by=lambda heard: answer({"target": heard.target}))
+    for name in ("NO_PROXY", "no_proxy", "all_proxy", "ALL_PROXY", "REQUEST_METHOD"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("HTTP_PROXY", server.url)
+    monkeypatch.setenv("http_proxy", server.url)
+    return server
+
+
+def test_other_hosts_are_reached_through_the_proxy_of_the_environment(proxy, transport):
+    transport(scan_url="http://scan.example/api/scan").send(READ.request(), read=bytes)
+    assert [heard.target for heard in proxy.heard] == ["http://scan.example/api/scan/v0/thing"]
+
+
+def test_loopback_ignores_proxies(proxy, serve, transport):
+    server = serve()
+    transport(scan_url=server.url).send(READ.request(), read=bytes)
+    assert (len(proxy.heard), len(server.heard)) == (0, 1)
+
+
+def test_a_host_the_environment_excepts_is_not_reached_through_the_proxy(proxy, transport, monkeypatch):
+    monkeypatch.setenv("NO_PROXY", "scan.invalid")
+    monkeypatch.setenv("no_proxy", "scan.invalid")
+    with pytest.raises(NoAnswerError):
+        transport(scan_url="http://scan.invalid", attempts=1).send(READ.request(), read=bytes)
+    assert proxy.heard == []
+
+
+def test_a_proxy_that_is_no_url_is_named_without_showing_it(monkeypatch, transport):
+    for name in ("HTTP_PROXY", "http_proxy"):
+        monkeypatch.setenv(name, "ftp://user:proxy-password@proxy.example")
+    with pytest.raises(ConfigurationError, match="HTTP_PROXY") as caught:
+        transport(scan_url="http://scan.example")
+    assert "proxy-password" not in str(caught.value)
+
+
+@pytest.mark.usefixtures("proxy")
+def test_a_host_is_asked_no_faster_than_the_rate(transport, clock):
+    sender = transport(scan_url="http://scan.example", rate=4.0, burst=3)
+    for _ in range(7):
+        sender.send(READ.request(), read=bytes)
+    assert clock.sleeps == [pytest.approx(0.25)] * 4
+    assert sender.stats.waits_seconds == pytest.approx(1.0)
+
+
+def test_loopback_is_not_held_back(serve, transport, clock):
+    sender = transport(scan_url=serve().url, rate=0.001, burst=1)
+    for _ in range(5):
+        sender.send(READ.request(), read=bytes)
+    assert clock.sleeps == []
+
+
+@pytest.mark.usefixtures("proxy")
+def test_two_interfaces_on_one_host_share_its_rate(transport, clock):
+    sender = transport(scan_url="http://one.example", registry_url="http://one.example", rate=1.0, burst=1)
+    sender.send(READ.request(), read=bytes)
+    sender.send(Endpoint(interface="registry", method="GET", path="/x").request(), read=bytes)
+    assert clock.sleeps == [pytest.approx(1.0)]
+
+
+def test_a_pause_fills_the_bucket_up_to_the_burst_and_no_further(clock):
+    gate = Gate(rate=2.0, burst=2, parallel=1, clock=clock, stats=Stats())
+    clock.time = 1000.0
+    for _ in range(4):
+        with gate.passing():
+            pass
+    assert clock.sleeps == [pytest.approx(0.5)] * 2
+
+
+def test_only_so_many_requests_are_under_way_at_once(clock):
+    gate = Gate(rate=1000.0, burst=100, parallel=2, clock=clock, stats=Stats())
+    together, release, full = [], threading.Event(), threading.Barrier(3)
+    lock = threading.Lock()
+    most = []
+
+    def pass_through() -> None:
+        with gate.passing():
+            with lock:
+                together.append(1)
+                most.append(len(together))
+            if not release.is_set():
+                full.wait(5)
+            release.wait(5)
+            with lock:
+                together.pop()
+
+    threads = [threading.Thread(target=pass_through) for _ in range(6)]
+    for thread in threads:
+        thread.start()
+    full.wait(5)
+    assert len(together) == 2
+    release.set()
+    for thread in threads:
+        thread.join(5)
+    assert max(most) == 2
+
+
+def test_a_place_is_given_back_after_a_failure(clock):
+    gate = Gate(rate=10.0, burst=10, parallel=1, clock=clock, stats=Stats())
+    for _ in range(3):
+        with pytest.raises(ZeroDivisionError), gate.passing():
+            raise ZeroDivisionError
+
+
+@pytest.fixture(scope="session")
+def certificate(tmp_path_factory):
+    """A certificate for loopback that no one vouches for."""
+    tool = shutil.which("openssl")
+    if tool is None:
+        pytest.skip("openssl makes the certificate for this test and is not here")
+    folder = tmp_path_factory.mktemp("tls")
+    command = (
+        f"{tool} req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -subj /CN=localhost "
+        "-addext subjectAltName=IP:127.0.0.1 -keyout key.pem -out cert.pem"
+    )
+    subprocess.run(command.split(), cwd=folder, check=True, capture_output=True)
+    return folder
+
+
+@pytest.fixture
+def secure(certificate, serve):
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(certificate / "cert.pem", certificate / "key.pem")
+    return serve(tls=context)
+
+
+def test_an_unknown_certificate_is_refused_at_once(secure, transport, clock, monkeypatch):
+    monkeypatch.delenv("SSL_CERT_FILE", raising=False)
+    sender = transport(scan_url=secure.url, scan_token="secret-token")
+    with pytest.raises(NoAnswerError, match=r"(?i)certificate"):
+        sender.send(READ.request(), read=bytes)
+    assert secure.heard == []
+    assert (sender.stats.requests, clock.sleeps) == (1, [])
+
+
+def test_a_certificate_that_the_environment_vouches_for_is_taken(secure, certificate, transport, monkeypatch):
+    monkeypatch.setenv("SSL_CERT_FILE", str(certificate / "cert.pem"))
+    sender = transport(scan_url=secure.url, scan_token="secret-token")
+    assert sender.send(READ.request(), read=bytes).value == b"{}"
+    assert secure.heard[0].headers["authorization"] == "Bearer secret-token"
+
+
+def test_the_real_clock_is_used_without_another(serve):
+    server = serve(answer({}, 503, Retry_After="0.01"), answer({}))
+    with Transport(Settings(scan_url=server.url)) as sender:
+        got = sender.send(READ.request(), read=bytes)
+        assert got.seconds > 0
+        assert 0 < sender.stats.snapshot().waits_seconds < 1
+
+
+def test_a_snapshot_of_the_counts_stands_still(serve, transport):
+    sender = transport(scan_url=serve().url)
+    before = sender.stats.snapshot()
+    sender.send(READ.request(), read=bytes)
+    assert (before.requests, sender.stats.requests) == (0, 1)
+    assert (dict(before.statuses), dict(sender.stats.statuses)) == ({}, {200: 1})
+
+
+def test_a_server_that_is_away_counts_as_status_zero(transport):
+    sender = transport(scan_url=f"http://127.0.0.1:{unused_port()}", attempts=2)
+    with pytest.raises(NoAnswerError):
+        sender.send(READ.request(), read=bytes)
+    assert dict(sender.stats.statuses) == {0: 2}

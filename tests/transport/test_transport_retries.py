@@ -1,0 +1,299 @@
+"""When a request is tried again, how long is waited, and when it is not."""
+
+from __future__ import annotations
+
+import random
+import time
+from email.utils import formatdate
+
+import msgspec
+import pytest
+from conftest import NOON
+from hostile_server import Reply, answer, text, unused_port, zipped
+
+from ledgerframes.errors import (
+    ConflictError,
+    DecodeError,
+    InputError,
+    NoAnswerError,
+    NotAuthorizedError,
+    NotFoundError,
+    RateLimitedError,
+    ServerError,
+    StatusError,
+)
+from ledgerframes.transport import Endpoint
+
+READ = Endpoint(interface="scan", method="GET", path="/v0/thing")
+PAGES = Endpoint(interface="scan", method="POST", path="/v2/updates")
+COMMAND = Endpoint(interface="ledger", method="POST", path="/v2/commands/do", safe=False, auth=True)
+
+FAULTS = {
+    "reset before": Reply(hang_up="before"),
+    "reset in the body": Reply(body=b'{"a": 1}', hang_up="body"),
+    "body cut short": Reply(body=b'{"a": 1}', cut=4),
+    "gzip cut short": Reply(body=b"\x1f\x8b\x08\x00\x00\x00", headers=(("Content-Encoding", "gzip"),)),
+    "not gzip at all": Reply(body=b"{}", headers=(("Content-Encoding", "gzip"),)),
+    "unasked compression": Reply(body=b"{}", headers=(("Content-Encoding", "br"),)),
+    "no HTTP": Reply(raw=b"SSH-2.0-OpenSSH\r\n\r\n"),
+    "429": text("slow down", 429),
+    "502": text("<html><title>Bad Gateway</title></html>", 502, "text/html"),
+    "503": answer({"error": "not yet replicated all data"}, 503),
+    "504": text("", 504),
+    "200 with HTML": text("<html>sign in</html>", 200, "text/html"),
+    "200 with nothing": text("", 200),
+    "200 cut inside JSON": Reply(body=b'{"a": [1, 2'),
+    "ledger contention": answer({"code": "X", "cause": "y", "context": {}, "errorCategory": 2}, 409),
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS.values(), ids=FAULTS.keys())
+@pytest.mark.parametrize("endpoint", [READ, PAGES], ids=["GET", "safe POST"])
+def test_a_safe_request_is_tried_again_after(fault, endpoint, serve, transport, clock):
+    server = serve(fault, answer({"a": 1}))
+    sender = transport(scan_url=server.url)
+    got = sender.send(endpoint.request(), read=msgspec.json.decode)
+    assert got.value == {"a": 1}
+    assert len(server.heard) == 2
+    assert sender.stats.retries == 1
+    assert sender.stats.requests == 2
+    assert len(clock.sleeps) == 1
+    assert sender.stats.waits_seconds == pytest.approx(sum(clock.sleeps))
+
+
+@pytest.mark.parametrize("fault", FAULTS.values(), ids=FAULTS.keys())
+def test_a_command_is_sent_once_whatever_happens(fault, serve, transport, clock):
+    server, other = serve(fault, answer({})), serve()
+    sender = transport(ledger_url=[server.url, other.url], ledger_token="secret-token")
+    with pytest.raises((NoAnswerError, StatusError, DecodeError)):
+        sender.send(COMMAND.request(json={}), read=msgspec.json.decode, revise=lambda request, _error: request)
+    assert (len(server.heard), len(other.heard), clock.sleeps) == (1, 0, [])
+
+
+def test_a_command_is_not_sent_to_another_server_even_if_the_first_is_away(serve, transport):
+    other = serve()
+    sender = transport(ledger_url=[f"http://127.0.0.1:{unused_port()}", other.url], ledger_token="secret-token")
+    with pytest.raises(NoAnswerError, match="before sending it again"):
+        sender.send(COMMAND.request(), read=bytes)
+    assert other.heard == []
+
+
+@pytest.mark.parametrize(
+    ("status", "kind"),
+    [
+        (400, StatusError),
+        (401, NotAuthorizedError),
+        (403, NotAuthorizedError),
+        (404, NotFoundError),
+        (409, ConflictError),
+        (413, StatusError),
+        (500, ServerError),
+        (501, ServerError),
+    ],
+)
+def test_other_errors_are_final(status, kind, serve, transport):
+    server = serve(answer({"error": "no"}, status))
+    with pytest.raises(kind) as caught:
+        transport(scan_url=server.url).send(READ.request(), read=bytes)
+    assert caught.value.status == status
+    assert caught.value.detail == "no"
+    assert len(server.heard) == 1
+
+
+@pytest.mark.parametrize(
+    ("reply", "seconds"),
+    [
+        (answer({}, 503, Retry_After="3"), 3),
+        (answer({}, 429, Retry_After=formatdate(NOON + 7, usegmt=True)), 7),
+        (answer({}, 503, Retry_After="86400"), 60),
+        (answer({}, 503, Retry_After=formatdate(NOON + 86400, usegmt=True)), 60),
+        (answer({"code": "X", "errorCategory": 1, "retryInfo": "1 second"}, 503), 1),
+        (answer({"code": "X", "errorCategory": 12, "retryInfo": "2 minutes"}, 501), 60),
+    ],
+    ids=["seconds", "date", "seconds capped", "date capped", "ledger", "ledger capped"],
+)
+def test_the_wait_the_server_asks_for_is_kept(reply, seconds, serve, transport, clock):
+    server = serve(reply, answer({}))
+    transport(scan_url=server.url).send(READ.request(), read=bytes)
+    assert clock.sleeps == [pytest.approx(seconds)]
+
+
+@pytest.mark.parametrize("value", ["soon", "-5", "0", "Mon, 99 Foo 2020", "9" * 400], ids=str)
+def test_a_wait_that_makes_no_sense_is_passed_over(value, serve, transport, clock):
+    server = serve(answer({}, 503, Retry_After=value), answer({}))
+    transport(scan_url=server.url).send(READ.request(), read=bytes)
+    assert 0 <= clock.sleeps[0] <= 0.5
+
+
+def test_waits_grow_with_jitter_and_attempts_end(serve, transport, clock):
+    server = serve(text("busy", 503))
+    with pytest.raises(ServerError, match=r"busy.*Gave up after 8 attempts"):
+        transport(scan_url=server.url).send(READ.request(), read=bytes)
+    assert len(server.heard) == 8
+    assert len(clock.sleeps) == 7
+    assert all(0 <= wait <= 0.5 * 2**n for n, wait in enumerate(clock.sleeps))
+    assert len(set(clock.sleeps)) == 7
+
+
+def test_the_time_for_one_request_is_limited(serve, transport, clock):
+    server = serve(answer({}, 429, Retry_After="50"))
+    with pytest.raises(RateLimitedError, match="Gave up after 3 attempts in 100"):
+        transport(scan_url=server.url, budget=120.0).send(READ.request(), read=bytes)
+    assert clock.sleeps == [50, 50]
+
+
+def test_a_refused_connection_is_tried_again_and_then_named(transport):
+    url = f"http://127.0.0.1:{unused_port()}"
+    with pytest.raises(NoAnswerError, match=r"no connection.*refused.*scan_url.*3 attempts") as caught:
+        transport(scan_url=url, attempts=3).send(READ.request(), read=bytes)
+    assert url in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [Reply(body=b"x" * 400, drip=0.02), Reply(body=b"x" * 400, drip=0.02, drip_head=True)],
+    ids=["body", "head"],
+)
+def test_a_slow_drip_ends_with_the_deadline(reply, serve, transport):
+    server = serve(reply)
+    sender = transport(scan_url=server.url, deadline=0.2, attempts=2)
+    with pytest.raises(NoAnswerError, match=r"no whole answer within 0\.2 s"):
+        sender.send(READ.request(), read=bytes)
+    assert len(server.heard) == 2
+
+
+def test_silence_ends_with_the_read_timeout(serve, transport):
+    server = serve(Reply(body=b"xx", drip=9.0))
+    with pytest.raises(NoAnswerError, match="fell silent"):
+        transport(scan_url=server.url, read_timeout=0.1, attempts=1).send(READ.request(), read=bytes)
+
+
+def test_silence_ends_with_the_deadline_where_that_comes_first(serve, transport):
+    server = serve(Reply(body=b"xx", drip=9.0))
+    sender = transport(scan_url=server.url, deadline=0.1, read_timeout=2.0, attempts=1)
+    began = time.monotonic()
+    with pytest.raises(NoAnswerError, match="no whole answer within"):
+        sender.send(READ.request(), read=bytes)
+    assert time.monotonic() - began < 1.5
+
+
+@pytest.mark.parametrize("missing", [1, 8, 100])
+def test_compressed_bytes_that_stop_short_are_no_answer_to_any_reader(missing, serve, transport):
+    whole = zipped(random.Random(1).randbytes(5000))
+    server = serve(Reply(body=whole.body[:-missing], headers=whole.headers), whole)
+    assert len(transport(scan_url=server.url).send(READ.request(), read=bytes).value) == 5000
+    assert len(server.heard) == 2
+
+
+def test_a_body_that_breaks_the_contract_is_final(serve, transport):
+    server = serve(answer({"a": "text"}))
+    decode = msgspec.json.Decoder(dict[str, int]).decode
+    with pytest.raises(DecodeError, match=r"breaks the contract.*Expected `int`") as caught:
+        transport(scan_url=server.url).send(READ.request(), read=decode)
+    assert caught.value.endpoint == "/v0/thing"
+    assert isinstance(caught.value.__cause__, msgspec.ValidationError)
+    assert len(server.heard) == 1
+
+
+def test_a_body_that_is_never_json_is_shown_in_part(serve, transport):
+    server = serve(text("<html>sign in" + "x" * 500, 200, "text/html"))
+    with pytest.raises(DecodeError, match=r"text/html, beginning '<html>sign in") as caught:
+        transport(scan_url=server.url, attempts=2).send(READ.request(), read=msgspec.json.decode)
+    assert caught.value.endpoint == "/v0/thing"
+    assert "x" * 80 not in str(caught.value)
+    assert len(server.heard) == 2
+
+
+def test_a_body_too_deep_to_read_is_a_decode_error(serve, transport):
+    server = serve(Reply(body=b"[" * 100_000))
+    with pytest.raises(DecodeError):
+        transport(scan_url=server.url, attempts=1).send(READ.request(), read=msgspec.json.decode)
+
+
+def test_what_the_reader_itself_raises_passes_through(serve, transport):
+    def read(_body: bytes) -> None:
+        raise ZeroDivisionError
+
+    server = serve()
+    with pytest.raises(ZeroDivisionError):
+        transport(scan_url=server.url).send(READ.request(), read=read)
+    assert len(server.heard) == 1
+
+
+def test_the_content_type_is_not_trusted(serve, transport):
+    server = serve(text('{"a": 1}', 200, "text/html"))
+    assert transport(scan_url=server.url).send(READ.request(), read=msgspec.json.decode).value == {"a": 1}
+
+
+@pytest.mark.parametrize("members", [1, 3])
+def test_gzip_is_read_also_in_several_members(members, serve, transport):
+    body = zipped(b"x" * 700_000).body * members
+    server = serve(Reply(body=body, headers=(("Content-Encoding", "gzip"),)))
+    sender = transport(scan_url=server.url)
+    got = sender.send(READ.request(), read=bytes)
+    assert got.value == b"x" * 700_000 * members
+    assert got.size == sender.stats.bytes == 700_000 * members
+    assert server.heard[0].headers["accept-encoding"] == "gzip"
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        Reply(body=b"x" * 2000),
+        Reply(body=b"", length=10**15, cut=0),
+        Reply(raw=b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" + b"400\r\n" + b"x" * 1024 + b"\r\n" * 3),
+        zipped(b"\0" * 50_000_000),
+    ],
+    ids=["plain", "announced", "chunked", "zip bomb"],
+)
+def test_an_answer_that_is_too_large_is_refused_and_not_asked_again(reply, serve, transport):
+    server = serve(reply)
+    with pytest.raises(NoAnswerError, match="larger than max_answer_bytes=1000"):
+        transport(scan_url=server.url, max_answer_bytes=1000).send(READ.request(), read=bytes)
+    assert len(server.heard) == 1
+
+
+@pytest.mark.parametrize("fault", [answer({"error": "Exceeded limit maximum (9 > 5)."}, 400), text("", 413)], ids=str)
+def test_a_revised_request_is_sent_without_a_wait(fault, serve, transport, clock):
+    seen = []
+
+    def smaller(request, error):
+        seen.append((request, error.status))
+        return PAGES.request(json={"page_size": 5})
+
+    server = serve(fault, answer({}))
+    got = transport(scan_url=server.url).send(PAGES.request(json={"page_size": 9}), read=bytes, revise=smaller)
+    assert [heard.body for heard in server.heard] == [b'{"page_size":9}', b'{"page_size":5}']
+    assert got.request == PAGES.request(json={"page_size": 5})
+    assert [request.content for request, _ in seen] == [b'{"page_size":9}']
+    assert clock.sleeps == []
+
+
+def test_a_revised_request_after_an_overload_waits_and_counts_as_an_attempt(serve, transport, clock):
+    sizes = iter(range(100, 0, -1))
+    server = serve(text("busy", 503))
+    with pytest.raises(ServerError):
+        transport(scan_url=server.url, attempts=3).send(
+            PAGES.request(), read=bytes, revise=lambda _request, _error: PAGES.request(json=next(sizes))
+        )
+    assert [heard.body for heard in server.heard] == [b"", b"100", b"99"]
+    assert len(clock.sleeps) == 2
+
+
+@pytest.mark.parametrize("fault", [zipped(b"x" * 9999), Reply(body=b'{"a'), Reply(hang_up="before")], ids=str)
+def test_revise_hears_of_faults_without_a_status_too(fault, serve, transport):
+    errors = []
+    server = serve(fault, answer({}))
+    transport(scan_url=server.url, max_answer_bytes=100).send(
+        PAGES.request(), read=msgspec.json.decode, revise=lambda request, error: errors.append(error) or request
+    )
+    assert [type(error) for error in errors] == [NoAnswerError]
+
+
+def test_nothing_is_sent_after_close(serve, transport):
+    server = serve()
+    sender = transport(scan_url=server.url)
+    sender.close()
+    with pytest.raises(InputError, match="closed"):
+        sender.send(READ.request(), read=bytes)
+    assert server.heard == []

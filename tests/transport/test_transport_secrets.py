@@ -1,0 +1,258 @@
+"""A token is seen by its own server and by nobody else: no log, message, pickle, repr or other host."""
+
+from __future__ import annotations
+
+import gc
+import io
+import logging
+import pickle
+import traceback
+
+import msgspec
+import pytest
+from hostile_server import Reply, answer, text, unused_port
+
+from ledgerframes.errors import ConfigurationError, LedgerframesError, NoAnswerError, StatusError
+from ledgerframes.settings import Secret, Settings, resolve
+from ledgerframes.transport import Endpoint, Transport
+
+TOKEN = 'eyJhbGciOiJFUzI1NiJ9.eyJzdWIiOiJhbGljZSJ9/"x+.c2lnbmF0dXJlLW9mLWFsaWNl'
+SIGNATURE = "c2lnbmF0dXJlLW9mLWFsaWNl"
+LEDGER = Endpoint(interface="ledger", method="GET", path="/v2/users", auth=True)
+COMMAND = Endpoint(interface="ledger", method="POST", path="/v2/users", auth=True, safe=False)
+SCAN = Endpoint(interface="scan", method="GET", path="/v0/x")
+
+ECHOES = {
+    "text": text(f"bad token {TOKEN}", 401),
+    "json": answer({"error": f"bad token {TOKEN}"}, 401),
+    "json at the cut": answer({"error": "x" * 480 + TOKEN}, 401),
+    "json escaped": Reply(401, ('{"error": "' + "".join(f"\\u{ord(c):04x}" for c in TOKEN) + '"}').encode()),
+    "ledger": answer({"code": TOKEN, "cause": TOKEN, "context": {TOKEN: TOKEN}, "traceId": TOKEN}, 401),
+    "html": text(
+        f"<html><title>{TOKEN}</title><p>&#{ord('e')};{TOKEN[1:].replace(chr(34), '&quot;')}", 401, "text/html"
+    ),
+    "signature": text(f"bad signature {SIGNATURE}", 401),
+    "redirect": Reply(302, b"", (("Location", f"http://{SIGNATURE}.example/{TOKEN}"),)),
+    "broken body": text(f"not JSON: {TOKEN}", 200, TOKEN),
+    "far in the body": text("x" * 70 + TOKEN, 200),
+    "status line": Reply(raw=f"HTTX {TOKEN}\r\n\r\n".encode()),
+    "huge": text(" " * (2**16 - 14) + TOKEN, 401),
+    "huge body": text(" " * (2**16 - 14) + TOKEN, 200),
+    "html at the cut": text("<html>" + "<p>" * 2725 + TOKEN, 401),
+    "reset": Reply(hang_up="before"),
+    "header": Reply(500, b"no", (("X-Echo", TOKEN), ("Retry-After", TOKEN))),
+}
+
+
+def everything_shown(error: BaseException) -> str:
+    """All that a log, a notebook, a crash report or a pickle would show of an error, with the locals of its frames."""
+    shown, seen = [], set()
+    current: BaseException | None = error
+    while current is not None and id(current) not in seen:
+        seen.add(id(current))
+        shown += [repr(current), str(current), repr(vars(current)), repr(getattr(current, "request", None))]
+        shown.append("".join(traceback.TracebackException.from_exception(current, capture_locals=True).format()))
+        current = current.__cause__ or current.__context__
+    return "".join(shown) + pickle.dumps(error).decode("latin-1")
+
+
+def leaks(shown: str) -> bool:
+    return TOKEN[:11] in shown or SIGNATURE in shown
+
+
+@pytest.fixture
+def root_log():
+    """The whole log at DEBUG, as a program that logs everything sees it."""
+    stream = io.StringIO()
+    handler = logging.StreamHandler(stream)
+    root = logging.getLogger()
+    before, loud = root.level, [logging.getLogger(name) for name in ("httpx", "httpcore", "httpcore.http11")]
+    levels = [logger.level for logger in loud]
+    root.addHandler(handler)
+    for logger in (root, *loud):
+        logger.setLevel(logging.DEBUG)
+    yield stream
+    root.removeHandler(handler)
+    root.setLevel(before)
+    for logger, level in zip(loud, levels, strict=True):
+        logger.setLevel(level)
+
+
+@pytest.mark.parametrize("carrier", ["bearer", "websocket"])
+@pytest.mark.parametrize("echo", ECHOES.values(), ids=ECHOES.keys())
+@pytest.mark.parametrize("endpoint", [LEDGER, COMMAND], ids=["read", "command"])
+def test_no_error_shows_the_token_even_if_the_server_echoes_it(endpoint, echo, carrier, serve, transport, root_log):
+    server = serve(echo)
+    sender = transport(ledger_url=server.url, ledger_token=TOKEN, ledger_carrier=carrier, attempts=2)
+    with pytest.raises(LedgerframesError) as caught:
+        sender.send(endpoint.request(json={}), read=msgspec.json.decode)
+    assert TOKEN in "".join(server.heard[0].headers.values())
+    assert not leaks(str(caught.value) + repr(caught.value) + repr(vars(caught.value)))
+    assert not leaks(pickle.dumps(caught.value).decode("latin-1"))
+    assert not leaks(root_log.getvalue())
+    assert "ledgerframes" in str(type(caught.value))
+    assert "httpcore" not in repr(caught.value.__cause__)
+    assert caught.value.__context__ is None
+
+
+def ask(sender: Transport) -> LedgerframesError:
+    """An error whose frames hold no token of the test's own."""
+    try:
+        sender.send(LEDGER.request(), read=msgspec.json.decode)
+    except LedgerframesError as error:
+        return error
+    raise AssertionError("no error")
+
+
+@pytest.mark.parametrize("echo", ECHOES.values(), ids=ECHOES.keys())
+def test_no_frame_of_a_traceback_holds_the_token(echo, serve, transport):
+    sender = transport(ledger_url=serve(echo).url, ledger_token=TOKEN, ledger_carrier="websocket", attempts=1)
+    assert not leaks(everything_shown(ask(sender)))
+
+
+def test_a_contract_breach_that_quotes_the_token_is_not_chained(serve, transport):
+    def read(body: bytes) -> None:
+        raise msgspec.ValidationError(f"Invalid enum value {body.decode()!r}")
+
+    sender = transport(ledger_url=serve(text(TOKEN, 200)).url, ledger_token=TOKEN)
+    with pytest.raises(LedgerframesError, match="breaks the contract") as caught:
+        sender.send(LEDGER.request(), read=read)
+    assert caught.value.__cause__ is None
+    assert caught.value.__context__ is None
+    assert not leaks(str(caught.value))
+
+
+def test_an_answer_shows_no_token(serve, transport):
+    server = serve(Reply(body=TOKEN.encode(), headers=(("X-Echo", TOKEN),)))
+    got = transport(ledger_url=server.url, ledger_token=TOKEN).send(LEDGER.request(), read=bytes)
+    assert got.headers["x-echo"] == "***"
+    assert not leaks(repr(got) + str(got) + repr(got.headers))
+
+
+@pytest.mark.parametrize("carrier", ["bearer", "websocket"])
+def test_a_prepared_request_shows_everything_but_the_token(carrier, serve, transport):
+    server = serve()
+    sender = transport(ledger_url=server.url, ledger_token=TOKEN, ledger_carrier=carrier)
+    prepared = sender.prepare(COMMAND.request(query={"a": "b c"}, json={"name": "it's"}))
+    assert prepared.url == f"{server.url}/v2/users?a=b%20c"
+    shown = repr(prepared) + str(prepared) + prepared.curl() + repr(dict(prepared.headers)) + repr(vars(prepared))
+    assert not leaks(shown)
+    assert "***" in prepared.curl()
+    assert "curl -X POST" in prepared.curl()
+    assert prepared.body == b'{"name":"it\'s"}'
+    assert server.heard == []
+
+
+@pytest.mark.parametrize(
+    ("carrier", "name", "value"),
+    [
+        ("bearer", "authorization", f"Bearer {TOKEN}"),
+        ("websocket", "sec-websocket-protocol", f"jwt.token.{TOKEN}, daml.ws.auth"),
+    ],
+)
+def test_both_carriers_reach_the_ledger(carrier, name, value, serve, transport):
+    server = serve()
+    sender = transport(ledger_url=server.url, ledger_token=TOKEN, ledger_carrier=carrier)
+    sender.send(LEDGER.request(), read=bytes)
+    assert server.heard[0].headers[name] == value
+    assert len({"authorization", "sec-websocket-protocol"} & server.heard[0].headers.keys()) == 1
+
+
+def test_a_token_goes_to_its_own_interface_only(serve):
+    servers = {name: serve() for name in ("scan", "validator", "registry", "ledger")}
+    settings = resolve(environ={}, token=TOKEN, **{f"{name}_url": server.url for name, server in servers.items()})
+    with Transport(settings) as sender:
+        for name in servers:
+            sender.send(Endpoint(interface=name, method="GET", path="/x").request(), read=bytes)
+    carried = {name for name, server in servers.items() if "authorization" in server.heard[0].headers}
+    assert carried == {"ledger", "validator"}
+
+
+def test_no_token_goes_where_a_revised_request_would_take_it(serve, transport):
+    scan, ledger = serve(text("", 503)), serve()
+    sender = transport(scan_url=scan.url, ledger_url=ledger.url, ledger_token=TOKEN)
+    with pytest.raises(LedgerframesError, match="token stays here"):
+        sender.send(SCAN.request(), read=bytes, revise=lambda _request, _error: LEDGER.request())
+    assert len(scan.heard) == 1
+    assert ledger.heard == []
+
+
+def test_an_endpoint_that_needs_a_token_is_not_asked_without(serve, transport):
+    server = serve()
+    with pytest.raises(ConfigurationError, match="ledger_token="):
+        transport(ledger_url=server.url).send(LEDGER.request(), read=bytes)
+    assert server.heard == []
+
+
+def test_a_function_is_asked_for_the_token_at_each_request(serve, transport):
+    tokens = iter(["first-token", "second-token"])
+    server = serve(text("", 503), answer({}))
+    transport(ledger_url=server.url, ledger_token=lambda: next(tokens)).send(LEDGER.request(), read=bytes)
+    assert [heard.headers["authorization"] for heard in server.heard] == ["Bearer first-token", "Bearer second-token"]
+
+
+def test_an_earlier_token_is_still_masked_after_a_refresh(serve, transport):
+    tokens = iter(["first-token", "second-token"])
+    server = serve(text("", 503), text("was first-token", 400))
+    with pytest.raises(StatusError) as caught:
+        transport(ledger_url=server.url, ledger_token=lambda: next(tokens)).send(LEDGER.request(), read=bytes)
+    assert caught.value.detail == "was ***"
+
+
+@pytest.mark.parametrize("value", [None, 7, b"bytes", "", "two words", "line\nbreak", "caf\u00e9", "nul\0"], ids=repr)
+def test_a_function_that_returns_no_token_is_named_without_showing_it(value, serve, transport):
+    server = serve()
+    with pytest.raises(ConfigurationError, match="ledger_token") as caught:
+        transport(ledger_url=server.url, ledger_token=lambda: value).send(LEDGER.request(), read=bytes)
+    assert not value or repr(value) not in str(caught.value)
+    assert server.heard == []
+
+
+def test_settings_and_transport_show_no_token():
+    settings = Settings(ledger_url="https://ledger.example", ledger_token=TOKEN)
+    assert not leaks(repr(settings) + str(settings) + repr(vars(settings)))
+    with pytest.raises(TypeError, match="LEDGERFRAMES_TOKEN"):
+        pickle.dumps(settings)
+    with Transport(settings) as sender:
+        assert not leaks(repr(sender) + repr(vars(sender)) + repr(sender.stats))
+
+
+def test_a_secret_shows_as_stars():
+    secret = Secret(TOKEN, name="token")
+    assert f"{secret} {secret!r}" == "Secret(***) Secret(***)"
+    assert secret.reveal() == TOKEN
+
+
+def test_the_log_says_what_was_asked_and_what_failed(serve, transport, root_log):
+    server = serve(text("busy", 503), answer({}))
+    transport(scan_url=server.url).send(SCAN.request(query={"secret": "hidden-value"}), read=bytes)
+    lines = [line for line in root_log.getvalue().splitlines() if line.startswith("GET /v0/x")]
+    assert "GET /v0/x -> 503, 4 bytes, 0 ms" in lines
+    assert any("answered 503: busy" in line and "Asking" in line for line in lines)
+    assert not any("hidden-value" in line for line in lines)
+
+
+def test_a_token_in_what_the_http_library_logs_is_masked(serve, transport, root_log):
+    server = serve(Reply(headers=(("X-Echo", TOKEN),)))
+    transport(ledger_url=server.url, ledger_token=TOKEN).send(LEDGER.request(query={"t": TOKEN}), read=bytes)
+    assert "receive_response_headers.complete" in root_log.getvalue()
+    assert "X-Echo" in root_log.getvalue()
+    assert not leaks(root_log.getvalue())
+
+
+def test_a_closed_or_forgotten_transport_leaves_the_loggers_alone():
+    logger = logging.getLogger("httpcore.http11")
+    before = list(logger.filters)
+    Transport(Settings()).close()
+    sender = Transport(Settings())
+    assert len(logger.filters) == len(before) + 1
+    del sender
+    gc.collect()
+    assert logger.filters == before
+
+
+def test_no_error_shows_the_query(transport):
+    sender = transport(scan_url=f"http://127.0.0.1:{unused_port()}", attempts=1)
+    with pytest.raises(NoAnswerError) as caught:
+        sender.send(SCAN.request(query={"secret": "hidden-value"}), read=bytes)
+    assert "hidden-value" not in str(caught.value)
