@@ -1,0 +1,93 @@
+"""Which part of a history is wanted: half-open, by place or by time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import date, datetime
+from typing import Any, Final
+
+from ledgerframes.decoding.peek import Cursor
+from ledgerframes.errors import InputError
+from ledgerframes.instants import EARLIEST, LATEST, format_instant, to_micros
+
+When = str | date | datetime
+#: A bare time means every migration; a pair (migration id, time) is one place in the history.
+Bound = When | tuple[int, When]
+
+_LOWEST: Final = -(2**63)
+
+
+@dataclass(frozen=True)
+class Window:
+    """The wanted part: from `start` (or, in every migration, `since`) up to, without, `end` (or `until`)."""
+
+    start: Cursor | None = None
+    end: Cursor | None = None
+    since: int | None = None
+    until: int | None = None
+
+    def nearest(self, place: Cursor) -> Cursor | None:
+        """The first place inside the window at or after `place`, or None past its end."""
+        if self.start is not None and place < self.start:
+            place = self.start
+        if self.until is not None and place.micros >= self.until:
+            place = Cursor(place.migration_id + 1, EARLIEST)
+        if self.since is not None and place.micros < self.since:
+            place = Cursor(place.migration_id, self.since)
+        return None if self.end is not None and place >= self.end else place
+
+    @property
+    def whole(self) -> bool:
+        """Whether nothing is left out."""
+        return self.start is None and self.end is None and self.since is None and self.until is None
+
+    def __str__(self) -> str:
+        low = _say(self.start, self.since) or "ledger begin"
+        return f"{low} to {_say(self.end, self.until) or 'now'}"
+
+
+def before(place: Cursor) -> Cursor | None:
+    """The cursor after which `place` is the first one possible; None is ledger begin."""
+    if place.micros > EARLIEST:
+        return Cursor(place.migration_id, place.micros - 1)
+    return Cursor(place.migration_id - 1, LATEST) if place.migration_id > _LOWEST else None
+
+
+def window(start: Bound | None = None, end: Bound | None = None) -> Window:
+    """Read a caller's `start` (inclusive) and `end` (exclusive).
+
+    Raises:
+        InputError: a bound is no time and no pair, or the end is not after the start.
+    """
+    low, high = bound(start, "start"), bound(end, "end")
+    if low is not None and high is not None and type(low) is type(high) and low >= high:  # type: ignore[operator]
+        raise InputError(f"end={end!r} is not after start={start!r}; a range runs from start up to, without, end")
+    return Window(
+        start=low if isinstance(low, Cursor) else None,
+        end=high if isinstance(high, Cursor) else None,
+        since=low if isinstance(low, int) else None,
+        until=high if isinstance(high, int) else None,
+    )
+
+
+def bound(value: Any, name: str) -> Cursor | int | None:
+    """Read one bound: a place in the history, microseconds of a bare time, or None.
+
+    Raises:
+        InputError: it is neither a time nor a pair (migration id, time).
+    """
+    if value is None:
+        return None
+    if isinstance(value, Cursor):
+        return value
+    if isinstance(value, tuple | list):
+        if len(value) != 2 or isinstance(value[0], bool) or not isinstance(value[0], int):
+            raise InputError(f"{name}={value!r} is no pair (migration id, time), such as (4, '2026-01-30')")
+        return Cursor(value[0], to_micros(value[1], name))
+    return to_micros(value, name)
+
+
+def _say(place: Cursor | None, micros: int | None) -> str:
+    if place is not None:
+        return f"{format_instant(place.micros)} of migration {place.migration_id}"
+    return "" if micros is None else format_instant(micros)

@@ -1,0 +1,196 @@
+"""Reading a history page by page never loses and never repeats an update."""
+
+from bisect import bisect_right
+from dataclasses import dataclass, field
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ledgerframes.decoding.peek import Cursor, Glimpse
+from ledgerframes.errors import PagingError
+from ledgerframes.paging.history import HistoryReader, Outcome
+from ledgerframes.paging.window import Window
+
+
+@dataclass
+class Server:
+    """A scan of the contract: strictly after, ascending, at most page_size; and its habits."""
+
+    places: list[Cursor]
+    name: str = "a"
+    maximum: int = 1000
+    cap: int = 10**9
+    lag: int = 0
+    asked: list[int] = field(default_factory=list)
+
+    def page(self, after, page_size):
+        self.asked.append(page_size)
+        visible = self.places[: len(self.places) - self.lag]
+        first = 0 if after is None else bisect_right(visible, after)
+        rows = range(first, min(first + min(page_size, self.cap), len(visible)))
+        return Glimpse([visible[row] for row in rows], [f"u{row}" for row in rows])
+
+
+def read(reader, servers, picks=()):
+    """Drive the reader as a loader does: a lowered maximum is learnt, a server that lags is left."""
+    got, current, picks = [], 0, list(picks)
+    for _ in range(10_000):
+        current = picks.pop(0) if picks else current
+        server = servers[current]
+        asked = reader.ask()
+        if asked.page_size > server.maximum:
+            reader.lower(server.maximum)
+            continue
+        page = server.page(asked.after, asked.page_size)
+        taken = reader.take(page, server.name, asked)
+        got += [page.update_ids[row] for row in taken.rows]
+        if taken.outcome is Outcome.BEHIND:
+            current = (current + 1) % len(servers)
+        elif taken.outcome is not Outcome.MORE:
+            return got, taken.outcome
+    raise AssertionError("never ends")
+
+
+@st.composite
+def histories(draw, most=60):
+    """Ascending places over three migrations whose record times overlap, many of them equal."""
+    raw = draw(st.lists(st.tuples(st.integers(0, 2), st.integers(0, 25)), max_size=most))
+    return [Cursor(migration, micros) for migration, micros in sorted(raw)]
+
+
+def largest_tie(places):
+    return max((places.count(place) for place in set(places)), default=0)
+
+
+@settings(max_examples=600, deadline=None)
+@given(places=histories(), page_size=st.integers(1, 30), maximum=st.integers(1, 40))
+def test_everything_is_read_once_whatever_the_page_size_and_the_maximum(places, page_size, maximum):
+    reader = HistoryReader(Window(), page_size=page_size)
+    try:
+        got, outcome = read(reader, [Server(places, maximum=maximum)])
+    except PagingError:
+        assert largest_tie(places) >= maximum
+        return
+    assert outcome is Outcome.END
+    assert got == [f"u{row}" for row in range(len(places))]
+
+
+@settings(max_examples=600, deadline=None)
+@given(places=histories(), page_size=st.integers(1, 30), cap=st.integers(1, 40))
+def test_a_server_that_caps_pages_silently_loses_nothing_or_is_refused(places, page_size, cap):
+    reader = HistoryReader(Window(), page_size=page_size)
+    try:
+        got, _ = read(reader, [Server(places, cap=cap)])
+    except PagingError:
+        assert largest_tie(places) >= cap
+        return
+    assert got == [f"u{row}" for row in range(len(places))] or one_instant_is_all(places)
+
+
+def one_instant_is_all(places):
+    """Then no page can tell a cap from the end of the history."""
+    return len(set(places)) == 1
+
+
+@settings(max_examples=600, deadline=None)
+@given(
+    places=histories(),
+    lag=st.integers(1, 20),
+    picks=st.lists(st.integers(0, 1), max_size=30),
+    size=st.integers(1, 20),
+)
+def test_failover_to_a_lagging_server_gives_a_gapless_beginning_of_the_history(places, lag, picks, size):
+    reader = HistoryReader(Window(), page_size=size)
+    servers = [Server(places, name="ahead"), Server(places, name="behind", lag=min(lag, len(places)))]
+    got, _ = read(reader, servers, picks)
+    assert got == [f"u{row}" for row in range(len(got))]
+    assert len(got) >= len(places) - lag
+
+
+@settings(max_examples=600, deadline=None)
+@given(places=histories(), since=st.integers(0, 26), length=st.integers(1, 26), size=st.integers(1, 20))
+def test_a_bare_time_window_takes_its_part_of_every_migration(places, since, length, size):
+    window = Window(since=since, until=since + length)
+    got, _ = read(HistoryReader(window, page_size=size), [Server(places)])
+    assert got == [f"u{row}" for row, place in enumerate(places) if since <= place.micros < since + length]
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    places=histories(),
+    low=st.tuples(st.integers(0, 2), st.integers(0, 25)),
+    high=st.tuples(st.integers(0, 3), st.integers(0, 25)),
+)
+def test_a_window_of_places_is_half_open(places, low, high):
+    window = Window(start=Cursor(*low), end=Cursor(*high))
+    got, _ = read(HistoryReader(window, page_size=7), [Server(places)])
+    assert got == [f"u{row}" for row, place in enumerate(places) if low <= place < high]
+
+
+@settings(max_examples=300, deadline=None)
+@given(places=histories(), limit=st.integers(1, 70), size=st.integers(1, 20))
+def test_a_limit_gives_the_first_ones(places, limit, size):
+    got, _ = read(HistoryReader(Window(), limit=limit, page_size=size), [Server(places)])
+    assert got == [f"u{row}" for row in range(min(limit, len(places)))]
+
+
+def test_the_plain_cursor_would_lose_what_a_page_boundary_cuts_off():
+    places = [Cursor(0, 1), Cursor(0, 2), Cursor(0, 2), Cursor(0, 3)]
+    server = Server(places)
+    plain = server.page(None, 2).update_ids + server.page(Cursor(0, 2), 2).update_ids
+    got, _ = read(HistoryReader(Window(), page_size=2), [server])
+    assert plain == ["u0", "u1", "u3"]
+    assert got == ["u0", "u1", "u2", "u3"]
+
+
+def test_more_updates_at_one_instant_than_the_largest_page_are_refused():
+    places = [Cursor(0, 1)] * 5
+    with pytest.raises(PagingError, match="largest page is 3; they cannot be read without loss"):
+        read(HistoryReader(Window(), page_size=3), [Server(places, maximum=3)])
+
+
+def test_pages_out_of_order_are_refused():
+    reader = HistoryReader(Window())
+    with pytest.raises(PagingError, match="not in order"):
+        reader.take(Glimpse([Cursor(0, 5), Cursor(0, 4)], ["a", "b"]), "a", reader.ask())
+
+
+def test_a_server_that_ignores_the_cursor_is_refused():
+    reader = HistoryReader(Window(), page_size=3)
+    first = Glimpse([Cursor(0, 1), Cursor(0, 2), Cursor(0, 3)], ["a", "b", "c"])
+    reader.take(first, "a", reader.ask())
+    with pytest.raises(PagingError, match="not in order"):
+        reader.take(first, "a", reader.ask())
+
+
+def test_an_empty_page_of_a_server_that_lags_does_not_end_the_read():
+    reader = HistoryReader(Window(), page_size=3)
+    reader.take(Glimpse([Cursor(0, 1), Cursor(0, 2)], ["a", "b"]), "a", reader.ask())
+    taken = reader.take(Glimpse([], []), "b", reader.ask())
+    assert taken.outcome is Outcome.BEHIND
+
+
+def test_an_end_is_only_beyond_when_an_item_past_it_was_seen():
+    reader = HistoryReader(Window(until=2))
+    read(reader, [Server([Cursor(0, 1), Cursor(0, 2)])])
+    assert not reader.beyond  # a later migration could still hold earlier times
+    reader = HistoryReader(Window(end=Cursor(0, 2)))
+    read(reader, [Server([Cursor(0, 1), Cursor(0, 2)])])
+    assert reader.beyond
+
+
+def test_a_tie_that_a_lagging_server_cuts_is_read_whole_from_the_next_one():
+    places = [Cursor(0, 1), Cursor(0, 2), Cursor(0, 2), Cursor(0, 3)]
+    servers = [Server(places, name="behind", lag=2), Server(places, name="ahead")]
+    got, _ = read(HistoryReader(Window()), servers, [0, 0, 1])
+    assert got == ["u0", "u1", "u2", "u3"]
+
+
+def test_the_last_tie_is_asked_of_another_server_too():
+    places = [Cursor(0, 1), Cursor(0, 2), Cursor(0, 2)]
+    behind, ahead = Server(places, name="behind", lag=1), Server(places, name="ahead")
+    reader = HistoryReader(Window())
+    assert read(reader, [behind])[0] == ["u0", "u1"]
+    reader.reopen()
+    assert read(reader, [ahead])[0] == ["u2"]

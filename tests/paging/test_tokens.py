@@ -1,0 +1,28 @@
+"""Following opaque page tokens."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ledgerframes.errors import PagingError
+from ledgerframes.paging.tokens import follow_tokens
+
+
+@given(pages=st.lists(st.lists(st.integers(), max_size=4), min_size=1, max_size=9), last=st.sampled_from([None, ""]))
+def test_every_page_is_read_whatever_its_length(pages, last):
+    asked = []
+
+    def fetch(token):
+        asked.append(token)
+        return 0 if token is None else int(token)
+
+    def split(page):
+        return pages[page], str(page + 1) if page + 1 < len(pages) else last
+
+    assert list(follow_tokens(fetch, split, "GET /x")) == [item for page in pages for item in page]
+    assert len(asked) == len(pages)
+
+
+def test_a_repeated_token_is_refused():
+    with pytest.raises(PagingError, match="page token 'a' again"):
+        list(follow_tokens(lambda token: token, lambda _page: ([1], "a"), "GET /x"))
