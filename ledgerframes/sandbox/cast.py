@@ -1,0 +1,68 @@
+"""Who acts on a made-up ledger and where: parties, validators and synchronizers under invented names."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from random import Random
+from typing import Final
+
+_PEOPLE: Final = (
+    "alice", "bob", "carol", "dave", "erin", "frank", "grace", "heidi", "ivan", "judy", "kamal", "lena", "mallory",
+    "nadia", "oscar", "peggy", "quentin", "rosa", "sybil", "trent", "ursula", "victor", "wendy", "xavier", "yara",
+    "zoltan", "amara", "bruno", "chiara", "dmitri", "elif", "fatou", "giulia", "hiro", "ines", "jorge", "kofi",
+    "linnea", "mateo", "noor",
+)  # fmt: skip
+_FIRMS: Final = ("meridian", "northgate", "halcyon", "copperfield", "bluewater", "tessera", "orchard", "lantern")
+
+
+@dataclass(frozen=True, slots=True)
+class Cast:
+    """The parties of a ledger, as party ids.
+
+    Attributes:
+        dso: the organization that runs the ledger.
+        sponsors: its members, who sponsor validators.
+        validators: the operators that hold a validator license.
+        people: users, the busiest first.
+    """
+
+    dso: str
+    sponsors: tuple[str, ...]
+    validators: tuple[str, ...]
+    people: tuple[str, ...]
+
+    def person(self, rng: Random) -> str:
+        """Pick a user; the first few act far more often than the last."""
+        return self.people[int(len(self.people) * rng.random() ** 2.5)]
+
+    def people_but(self, rng: Random, party: str) -> str:
+        """Pick a user other than that one."""
+        chosen = self.person(rng)
+        return chosen if chosen != party else self.people[(self.people.index(party) + 1) % len(self.people)]
+
+
+def fingerprint(rng: Random) -> str:
+    """A hash as the ledger writes them: `1220` and 64 hex digits."""
+    return f"1220{rng.getrandbits(256):064x}"
+
+
+def invent_cast(rng: Random) -> Cast:
+    """Invent the parties of one ledger."""
+    return Cast(
+        dso=f"DSO::{fingerprint(rng)}",
+        sponsors=tuple(f"{firm}-sv-1::{fingerprint(rng)}" for firm in _FIRMS[:4]),
+        validators=tuple(f"{firm}-validator-{n}::{fingerprint(rng)}" for n in (1, 2, 3) for firm in _FIRMS),
+        people=tuple(f"{name}::{fingerprint(rng)}" for name in _PEOPLE),
+    )
+
+
+def invent_synchronizers(rng: Random, count: int) -> tuple[str, ...]:
+    """Invent synchronizer ids, the main one first."""
+    names = ["global-domain", *(f"sync-{_letters(n)}" for n in range(count - 1))]
+    return tuple(f"{name}::{fingerprint(rng)}" for name in names[:count])
+
+
+def _letters(number: int) -> str:
+    """0 is a, 25 is z, 26 is aa."""
+    quotient, rest = divmod(number, 26)
+    return (_letters(quotient - 1) if quotient else "") + chr(ord("a") + rest)

@@ -1,0 +1,92 @@
+"""The contracts a made-up ledger holds at this moment, and where they are; activities change it, routes read it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Template:
+    """What a contract is an instance of.
+
+    Attributes:
+        entity: `Module:Entity`.
+        package_name: the package it comes from; an upgrade changes the package's hash, not this name.
+    """
+
+    entity: str
+    package_name: str
+
+
+@dataclass(slots=True, eq=False)
+class Contract:
+    """One contract that has not ended.
+
+    Attributes:
+        template_id: the package hash of its creation, and `Module:Entity`.
+        created_at: its creation's ledger effective time, as it is sent.
+        owner: the party that can use it, or empty where any activity may pick it.
+        row: the number under which the server stored it; not quite in the order of creation.
+        synchronizer_id: where it is assigned; None while it is in flight.
+        counter: its reassignment counter, 0 at creation.
+    """
+
+    contract_id: str
+    template: Template
+    template_id: str
+    payload: dict[str, Any]
+    created_at: str
+    signatories: tuple[str, ...]
+    observers: tuple[str, ...]
+    owner: str
+    row: int
+    synchronizer_id: str | None
+    counter: int = 0
+
+
+@dataclass(slots=True)
+class Contracts:
+    """Every contract that has not ended, by id, and those free to be used, by template, synchronizer and owner.
+
+    Attributes:
+        active: all of them, those in flight too.
+    """
+
+    active: dict[str, Contract] = field(default_factory=dict)
+    _free: dict[tuple[str, str, str], dict[str, Contract]] = field(default_factory=dict)
+
+    def create(self, contract: Contract) -> None:
+        """Add a new contract, free to be used."""
+        self.active[contract.contract_id] = contract
+        self.release(contract)
+
+    def archive(self, contract: Contract) -> None:
+        """End a contract."""
+        del self.active[contract.contract_id]
+        self.hold(contract)
+
+    def free(self, template: Template, synchronizer_id: str, owner: str = "") -> dict[str, Contract]:
+        """The usable contracts of a template on a synchronizer, by id, the longest there first."""
+        return self._free.get((template.entity, synchronizer_id, owner), {})
+
+    def hold(self, contract: Contract) -> None:
+        """Keep a contract from being used until it is released."""
+        pool = self._free.get((contract.template.entity, contract.synchronizer_id or "", contract.owner), {})
+        pool.pop(contract.contract_id, None)
+
+    def release(self, contract: Contract) -> None:
+        """Let a contract be used where it is assigned."""
+        key = (contract.template.entity, contract.synchronizer_id or "", contract.owner)
+        self._free.setdefault(key, {})[contract.contract_id] = contract
+
+    def unassign(self, contract: Contract) -> None:
+        """Take a contract off its synchronizer; it is in flight, under the next counter."""
+        self.hold(contract)
+        contract.synchronizer_id = None
+        contract.counter += 1
+
+    def assign(self, contract: Contract, synchronizer_id: str) -> None:
+        """Put a contract on a synchronizer, without letting it be used yet."""
+        self.hold(contract)
+        contract.synchronizer_id = synchronizer_id

@@ -1,0 +1,174 @@
+"""What can go wrong between a server and its reader, as a value; `serve` draws from it for each request."""
+
+from __future__ import annotations
+
+import random
+import threading
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import KW_ONLY, dataclass, field
+from types import MappingProxyType
+from typing import Self
+
+OK = "ok"
+
+KINDS: Mapping[str, str] = MappingProxyType(
+    {
+        "429": "too many requests, as text, without Retry-After",
+        "429-seconds": "too many requests, Retry-After in seconds",
+        "429-date": "too many requests, Retry-After as an HTTP date",
+        "500": "the server failed and says so in JSON",
+        "502": "a gateway's HTML page",
+        "503": "unavailable, as text",
+        "503-not-replicated": "unavailable: this server has not yet replicated all data",
+        "504": "a gateway's time-out without a body",
+        "reset": "the connection is reset before the app sees the request",
+        "reset-after": "the app runs, then the connection is reset: the answer is lost",
+        "reset-in-body": "the connection is reset after the headers and a part of the body",
+        "truncated": "well-formed HTTP around a body that is cut off",
+        "short-body": "fewer bytes than Content-Length says, then the end of the connection",
+        "html": "status 200 with an HTML page",
+        "content-type": "the right body under text/plain",
+        "drip": "the right body in small pieces with pauses between them",
+        "empty": "status 200 with an empty body",
+        "latency": "the right answer, later",
+    }
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """What one request gets.
+
+    Attributes:
+        kind: a name from `KINDS`, or "ok".
+        delay: seconds to wait before anything else.
+        cut: where in the body a cut falls, from 0 to 1.
+    """
+
+    kind: str
+    delay: float
+    cut: float
+
+
+@dataclass(frozen=True)
+class Faults:
+    """Which faults a server injects, and how often.
+
+    Attributes:
+        rates: the probability of each kind (see `KINDS`); together at most 1.
+        sequence: kinds for the first requests in turn ("ok" for none), before the rates apply; see `script`.
+        seed: the same seed and the same order of requests give the same faults.
+        paths: a path prefix, or several; other paths are left alone and use up nothing.
+        limit: at most so many faults in all.
+        latency: seconds that every request waits; only those drawn, where "latency" is among rates or sequence.
+        retry_after: seconds that 429-seconds and 429-date name.
+        drip: seconds between two pieces of a dripped body.
+        drip_pieces: at most so many pieces, which bounds the whole.
+
+    Raises:
+        ValueError: an unknown kind, or probabilities that are not between 0 and 1 in sum.
+    """
+
+    rates: Mapping[str, float] = field(default_factory=dict)
+    _: KW_ONLY
+    sequence: tuple[str, ...] = ()
+    seed: int = 0
+    paths: str | tuple[str, ...] = ()
+    limit: int | None = None
+    latency: float = 0.0
+    retry_after: int = 1
+    drip: float = 0.01
+    drip_pieces: int = 20
+
+    def __post_init__(self) -> None:
+        unknown = sorted((set(self.rates) - set(KINDS)) | (set(self.sequence) - set(KINDS) - {OK}))
+        if unknown:
+            raise ValueError(f"unknown fault {unknown[0]!r}; known: {', '.join(KINDS)}")
+        if any(rate < 0 for rate in self.rates.values()) or sum(self.rates.values()) > 1 + 1e-9:
+            raise ValueError(f"fault rates are probabilities and add up to at most 1, not {dict(self.rates)}")
+        object.__setattr__(self, "rates", MappingProxyType(dict(self.rates)))
+
+    @classmethod
+    def parse(cls, text: str, *, seed: int = 0) -> Self:
+        """Read the short form of the command line: `429:0.1,reset:0.05,latency:80ms`.
+
+        A latency with a unit (ms or s) holds for every request; without one it is a probability, as for
+        every other kind.
+        """
+        rates: dict[str, float] = {}
+        latency = 0.0
+        for part in filter(None, (part.strip() for part in text.split(","))):
+            kind, _, value = part.partition(":")
+            if kind == "latency" and value.endswith("s"):
+                latency = _seconds(value, part=part)
+            else:
+                rates[kind] = _number(value, part=part)
+        return cls(rates=rates, latency=latency, seed=seed)
+
+    @classmethod
+    def script(
+        cls, kinds: Iterable[str], *, paths: str | tuple[str, ...] = (), latency: float = 0.0, drip: float = 0.01
+    ) -> Self:
+        """State what the first requests get, one after the other ("ok" for none); later ones get none."""
+        return cls(sequence=tuple(kinds), paths=paths, latency=latency, drip=drip)
+
+    @property
+    def delays_only_drawn(self) -> bool:
+        """Whether the latency belongs to the requests drawn for it instead of to all."""
+        return "latency" in self.rates or "latency" in self.sequence
+
+
+class FaultDraws:
+    """The life of one `Faults`: draws for request after request and counts what it gave out, from any thread."""
+
+    def __init__(self, faults: Faults) -> None:
+        self.faults = faults
+        self._random = random.Random(faults.seed)
+        self._lock = threading.Lock()
+        self._injected: Counter[str] = Counter()
+        self._asked = 0
+
+    @property
+    def injected(self) -> Counter[str]:
+        """How often each kind was given out so far."""
+        with self._lock:
+            return Counter(self._injected)
+
+    def draw(self, path: str) -> Drawn:
+        """What the request of this path gets."""
+        faults = self.faults
+        always = 0.0 if faults.delays_only_drawn else faults.latency
+        if faults.paths and not path.startswith(faults.paths):
+            return Drawn(OK, 0.0, 0.0)
+        with self._lock:
+            kind, cut = self._kind(), self._random.random()
+            if faults.limit is not None and self._injected.total() >= faults.limit:
+                kind = OK
+            if kind != OK:
+                self._injected[kind] += 1
+        return Drawn(kind, faults.latency if kind == "latency" else always, cut)
+
+    def _kind(self) -> str:
+        position, self._asked = self._asked, self._asked + 1
+        if position < len(self.faults.sequence):
+            return self.faults.sequence[position]
+        at = self._random.random()
+        for kind, rate in self.faults.rates.items():
+            at -= rate
+            if at < 0:
+                return kind
+        return OK
+
+
+def _number(text: str, *, part: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise ValueError(f"{part!r} is not KIND:PROBABILITY, such as 429:0.1 (or latency:80ms)") from None
+
+
+def _seconds(text: str, *, part: str) -> float:
+    if text.endswith("ms"):
+        return _number(text[:-2], part=part) / 1000
+    return _number(text[:-1], part=part)

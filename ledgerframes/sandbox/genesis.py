@@ -1,0 +1,65 @@
+"""How a made-up ledger begins: its rules, first rounds and licenses; and how its members report their status."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ledgerframes.sandbox import moments
+from ledgerframes.sandbox.contracts import Contract, Template
+from ledgerframes.sandbox.licenses import grant
+from ledgerframes.sandbox.rounds import open_round
+from ledgerframes.sandbox.stage import Stage
+from ledgerframes.sandbox.templates import COIN_RULES, DSO_RULES, NAME_RULES, STATUS_REPORT, TRANSFER_FACTORY
+from ledgerframes.sandbox.transaction import Event, Transaction
+
+
+def bootstrap(tx: Transaction, stage: Stage) -> None:
+    """Create everything that later activities rely on."""
+    dso = stage.cast.dso
+    rules = _rule(tx, stage, DSO_RULES, {"dso": dso, "epoch": "0", "svs": list(stage.cast.sponsors)}, None)
+    root = tx.exercise(rules, "DsoRules_Bootstrap", {"round0Number": "0"}, acting=(dso,))
+    curve = {"amuletToIssuePerYear": "40000000000.0000000000", "validatorRewardPercentage": "0.0500000000"}
+    _rule(tx, stage, COIN_RULES, {"dso": dso, "isDevNet": True, "configSchedule": {"initialValue": curve}}, root)
+    _rule(tx, stage, TRANSFER_FACTORY, {"dso": dso}, root)
+    stage.world.ans_rules = _rule(tx, stage, NAME_RULES, {"dso": dso, "config": _name_rules()}, root)
+    for number in range(3):
+        open_round(tx, stage, number, root)
+    for validator in stage.cast.validators:
+        granting = tx.exercise(
+            rules, "DsoRules_OnboardValidator", {"validator": validator}, acting=stage.cast.sponsors[:1], under=root
+        )
+        granting["exercise_result"] = {"validatorLicense": grant(tx, stage, validator, under=granting).contract_id}
+
+
+def report_status(tx: Transaction, stage: Stage) -> None:
+    """Replace a member's status report."""
+    sponsor = stage.rng.choice(stage.cast.sponsors)
+    former = next(iter(stage.world.contracts.free(STATUS_REPORT, stage.main, sponsor).values()), None)
+    status = {
+        "createdAt": moments.trimmed(stage.now),
+        "participantHealthy": True,
+        "latestOpenRound": stage.round_number(),
+    }
+    number = int(former.payload["number"]) + 1 if former else 0
+    argument = {"sv": sponsor, "previousReportCid": former.contract_id if former else None, "status": status}
+    event = tx.exercise(stage.rules[DSO_RULES.entity], "DsoRules_SubmitStatusReport", argument, acting=(sponsor,))
+    if former is not None:
+        tx.archive(former, under=event)
+    payload = {"dso": stage.cast.dso, "sv": sponsor, "number": str(number), "status": status}
+    report = tx.create(STATUS_REPORT, payload, signatories=(stage.cast.dso,), owner=sponsor, under=event)
+    event["exercise_result"] = {"newReport": report.contract_id}
+
+
+def _rule(tx: Transaction, stage: Stage, template: Template, payload: dict[str, Any], under: Event | None) -> Contract:
+    rule = tx.create(template, payload, signatories=(stage.cast.dso,), under=under)
+    stage.rules[template.entity] = rule
+    return rule
+
+
+def _name_rules() -> dict[str, Any]:
+    return {
+        "renewalDuration": {"microseconds": str(30 * 86_400 * moments.SECOND)},
+        "entryLifetime": {"microseconds": str(90 * 86_400 * moments.SECOND)},
+        "entryFee": "1.0000000000",
+        "descriptionPrefix": "CNS entry: ",
+    }

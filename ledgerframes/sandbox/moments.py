@@ -1,0 +1,43 @@
+"""Times of the made-up ledger: integer microseconds since 1970 in UTC, and their text; the whole sandbox uses it."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime, timedelta, timezone
+from typing import Final
+
+EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+SECOND: Final = 1_000_000
+FIRST: Final = (datetime.min.replace(tzinfo=UTC) - EPOCH) // timedelta(microseconds=1)
+LAST: Final = (datetime.max.replace(tzinfo=UTC) - EPOCH) // timedelta(microseconds=1)
+
+_NAIVE_EPOCH: Final = datetime(1970, 1, 1)  # noqa: DTZ001 - formatting without a zone is three times as fast
+_TEXT = re.compile(r"(\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d)?)(?:\.(\d+))?(?:Z|([+-])(\d\d):(\d\d))", re.ASCII)
+
+
+def exact(micros: int) -> str:
+    """Write an instant with six fractional digits, as every record time is sent."""
+    return (_NAIVE_EPOCH + timedelta(microseconds=micros)).isoformat(timespec="microseconds") + "Z"
+
+
+def trimmed(micros: int) -> str:
+    """Write an instant without the trailing zeros of its fraction, as creation times are sent."""
+    return exact(micros)[:-1].rstrip("0").removesuffix(".") + "Z"
+
+
+def parse(text: str) -> int:
+    """Read a time a client sent, with any number of fractional digits, floored to microseconds.
+
+    Raises:
+        ValueError: the text is no ISO-8601 time with a zone, or lies outside the years 1 to 9999.
+    """
+    match = _TEXT.fullmatch(text)
+    if match is None:
+        raise ValueError(f"Invalid time {text!r}")
+    whole, fraction, sign, hours, minutes = match.groups()
+    zone = UTC if sign is None else timezone(timedelta(hours=int(hours), minutes=int(minutes)) * int(sign + "1"))
+    micros = (datetime.fromisoformat(whole).replace(tzinfo=zone) - EPOCH) // timedelta(microseconds=1)
+    micros += int(((fraction or "") + "000000")[:6])
+    if not FIRST <= micros <= LAST:
+        raise ValueError(f"Time {text!r} lies outside the years 1 to 9999")
+    return micros

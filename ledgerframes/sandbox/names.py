@@ -1,0 +1,49 @@
+"""Entries of the name service: asked for, renewed, expired."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from ledgerframes.sandbox import moments
+from ledgerframes.sandbox.stage import Stage
+from ledgerframes.sandbox.templates import NAME_ENTRY, NAME_RULES
+from ledgerframes.sandbox.transaction import Event, Transaction
+
+LIFETIME: Final = 90 * 86_400 * moments.SECOND
+
+
+def change_name(tx: Transaction, stage: Stage) -> None:
+    """Create an entry for a user who has none; else renew it, or let it expire."""
+    owner = stage.cast.person(stage.rng)
+    entry = next(iter(stage.world.contracts.free(NAME_ENTRY, stage.main, owner).values()), None)
+    if entry is None:
+        payload = _first_payload(stage, owner)
+        argument = {"name": payload["name"], "url": payload["url"], "description": "", "requester": owner}
+        event = tx.exercise(stage.rules[NAME_RULES.entity], "AnsRules_RequestEntry", argument, acting=(owner,))
+        return _create(tx, payload, event)
+    if stage.rng.random() < 0.3:
+        event = tx.exercise(entry, "AnsEntry_Expire", {"actor": owner}, acting=(owner,), consuming=True)
+        event["exercise_result"] = None
+        return None
+    argument = {"extension": {"microseconds": str(LIFETIME)}}
+    event = tx.exercise(entry, "AnsEntry_Renew", argument, acting=entry.signatories, consuming=True)
+    expires_at = moments.trimmed(moments.parse(entry.payload["expiresAt"]) + LIFETIME)
+    return _create(tx, {**entry.payload, "expiresAt": expires_at}, event)
+
+
+def _first_payload(stage: Stage, owner: str) -> dict[str, Any]:
+    name = f"{owner.partition('::')[0]}.unverified.cns"
+    return {
+        "user": owner,
+        "name": name,
+        "url": f"https://{name}.example/",
+        "description": "",
+        "expiresAt": moments.trimmed(stage.now + LIFETIME),
+        "dso": stage.cast.dso,
+    }
+
+
+def _create(tx: Transaction, payload: dict[str, Any], event: Event) -> None:
+    owner: str = payload["user"]
+    entry = tx.create(NAME_ENTRY, payload, signatories=(tx.stage.cast.dso, owner), owner=owner, under=event)
+    event["exercise_result"] = {"entryCid": entry.contract_id, "requestCid": None}

@@ -1,0 +1,60 @@
+"""Transfer offers between wallets: made, accepted with the payment inside, rejected, withdrawn."""
+
+from __future__ import annotations
+
+from itertools import islice
+
+from ledgerframes.sandbox import moments
+from ledgerframes.sandbox.coins import UNITS, amount, transfer
+from ledgerframes.sandbox.contracts import Contract
+from ledgerframes.sandbox.stage import Stage
+from ledgerframes.sandbox.templates import ACCEPTED_OFFER, COIN, OFFER
+from ledgerframes.sandbox.transaction import Transaction
+
+
+def make_offer(tx: Transaction, stage: Stage) -> None:
+    """Offer somebody coin, to be accepted within a day."""
+    rng = stage.rng
+    sender = stage.cast.person(rng)
+    receiver = stage.cast.people_but(rng, sender)
+    payload = {
+        "sender": sender,
+        "receiver": receiver,
+        "dso": stage.cast.dso,
+        "amount": {"amount": amount(rng.randrange(1, 300 * UNITS)), "unit": "AMULETUNIT"},
+        "description": rng.choice(["rent", "thanks", "invoice 2025/17", "Käffchen", "", "gift \N{WRAPPED PRESENT}"]),
+        "expiresAt": moments.trimmed(stage.now + 86_400 * moments.SECOND),
+        "trackingId": f"{rng.getrandbits(128):032x}",
+    }
+    tx.create(OFFER, payload, signatories=(sender,), observers=(receiver,))
+
+
+def answer_offer(tx: Transaction, stage: Stage) -> None:
+    """Answer an open offer: mostly accepted and paid at once."""
+    offers = list(islice(stage.world.contracts.free(OFFER, stage.main).values(), 12))
+    if not offers:
+        return make_offer(tx, stage)
+    offer = stage.rng.choice(offers)
+    chance = stage.rng.random()
+    if chance < 0.65:
+        return _accept(tx, stage, offer)
+    choice, party = ("Reject", "receiver") if chance < 0.85 else ("Withdraw", "sender")
+    acting = (offer.payload[party],)
+    ended = tx.exercise(offer, f"TransferOffer_{choice}", {}, acting=acting, consuming=True)
+    ended["exercise_result"] = {"trackingInfo": {"trackingId": offer.payload["trackingId"]}}
+    return None
+
+
+def _accept(tx: Transaction, stage: Stage, offer: Contract) -> None:
+    payload = offer.payload
+    sender, receiver = payload["sender"], payload["receiver"]
+    event = tx.exercise(offer, "TransferOffer_Accept", {}, acting=(receiver,), consuming=True)
+    accepted = tx.create(ACCEPTED_OFFER, payload, signatories=(sender, receiver), under=event)
+    event["exercise_result"] = {"acceptedTransferOffer": accepted.contract_id}
+    coins = list(islice(stage.world.contracts.free(COIN, stage.main, sender).values(), 3))
+    if not coins:
+        return
+    argument = {"inputs": [coin.contract_id for coin in coins], "walletProvider": sender}
+    completing = tx.exercise(accepted, "AcceptedTransferOffer_Complete", argument, acting=(sender,), consuming=True)
+    created = transfer(tx, stage, coins, [receiver], under=completing)
+    completing["exercise_result"] = {"transferResult": created, "senderChangeAmulet": None}

@@ -1,0 +1,262 @@
+"""Runs an ASGI app on a loopback port in a thread of its own; the sandbox, the command line and the tests call it."""
+
+from __future__ import annotations
+
+import asyncio
+import atexit
+import contextlib
+import importlib.util
+import logging
+import os
+import socket
+import threading
+from collections import Counter
+from concurrent.futures import Future
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self, cast
+
+from ledgerframes.sandbox.faults import OK, Drawn, FaultDraws, Faults
+from ledgerframes.sandbox.injecting import App, Exchange, Receive, Scope, Send, answer
+
+if TYPE_CHECKING:
+    import uvicorn
+
+HOST = "127.0.0.1"
+
+logger = logging.getLogger("ledgerframes.sandbox")
+
+
+def serve(app: App, *, port: int = 0, faults: Faults | None = None, latency: float = 0.0) -> Served:
+    """Serve an ASGI app on 127.0.0.1 until it is stopped or the program ends; return once it answers.
+
+    It has its own thread and event loop, so it runs beside the loop of a notebook. The app's lifespan
+    events are not sent.
+
+    Args:
+        app: any ASGI app that answers HTTP.
+        port: 0 takes a free one.
+        faults: what goes wrong; can be changed on the way by `served.faults = ...`.
+        latency: seconds that every request waits before the app sees it.
+
+    Raises:
+        OSError: the port cannot be had.
+    """
+    served = Served(app, listener=_listen(port), faults=faults, latency=latency)
+    served.start()
+    return served
+
+
+class Served:
+    """An app being served; a context manager that stops it.
+
+    Attributes:
+        url: such as `http://127.0.0.1:41234`, without a slash at the end.
+        latency: seconds that every request waits before the app sees it; can be set at any time.
+    """
+
+    def __init__(self, app: App, *, listener: socket.socket, faults: Faults | None, latency: float) -> None:
+        self.url = f"http://{HOST}:{listener.getsockname()[1]}"
+        self.latency = latency
+        self._app = app
+        self._listener = listener
+        self._lock = threading.Lock()
+        self._arrived: Counter[str] = Counter()
+        self._handled: Counter[str] = Counter()
+        self._injected_before: Counter[str] = Counter()
+        self._draws = None if faults is None else FaultDraws(faults)
+        self._connections = _Connections()
+        self._ready: Future[tuple[asyncio.AbstractEventLoop, asyncio.Event]] = Future()
+        self._thread = threading.Thread(target=self._run, name=f"serving {self.url}", daemon=True)
+
+    @property
+    def faults(self) -> Faults | None:
+        """What goes wrong at present; set it to another value, or to None for nothing."""
+        draws = self._draws
+        return None if draws is None else draws.faults
+
+    @faults.setter
+    def faults(self, faults: Faults | None) -> None:
+        with self._lock:
+            if self._draws is not None:
+                self._injected_before += self._draws.injected
+            self._draws = None if faults is None else FaultDraws(faults)
+
+    @property
+    def injected(self) -> Counter[str]:
+        """How often each kind of fault happened since the start."""
+        with self._lock:
+            now = Counter[str]() if self._draws is None else self._draws.injected
+            return self._injected_before + now
+
+    @property
+    def arrived(self) -> Counter[str]:
+        """Requests that came in, by "METHOD /path", whatever became of them."""
+        with self._lock:
+            return Counter(self._arrived)
+
+    @property
+    def handled(self) -> Counter[str]:
+        """Requests that the app has seen, by "METHOD /path", also those whose answer was lost."""
+        with self._lock:
+            return Counter(self._handled)
+
+    def start(self) -> None:
+        """Begin to answer; `serve` has done this already."""
+        self._thread.start()
+        self._ready.result()
+        atexit.register(self.stop)
+
+    def stop(self) -> None:
+        """Close every connection and free the port; a second call does nothing."""
+        atexit.unregister(self.stop)
+        if not self._thread.is_alive():
+            return
+        loop, end = self._ready.result()
+        with contextlib.suppress(RuntimeError):  # the loop was closed by another thread's stop
+            loop.call_soon_threadsafe(end.set)
+        self._thread.join()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: type[BaseException] | BaseException | TracebackType | None) -> None:
+        self.stop()
+
+    def __repr__(self) -> str:
+        return f"<Served {self.url}{'' if self._thread.is_alive() else ' (stopped)'}>"
+
+    def _run(self) -> None:
+        try:
+            with asyncio.Runner(loop_factory=asyncio.SelectorEventLoop) as runner:
+                runner.run(self._serve())
+        except BaseException as error:
+            self._listener.close()
+            if self._ready.done():
+                raise
+            self._ready.set_exception(error)
+
+    async def _serve(self) -> None:
+        # uvicorn.Server looks ten times a second whether to stop and then lingers; a test suite stops
+        # hundreds of servers, so its protocols are used without it.
+        from uvicorn.server import ServerState
+
+        config, state, end = _config(self._answer), ServerState(), asyncio.Event()
+        protocol = _watched(config.http_protocol_class, self._connections)
+        loop = asyncio.get_running_loop()
+        server = await loop.create_server(
+            lambda: protocol(config=config, server_state=state, app_state={}), sock=self._listener
+        )
+        self._ready.set_result((loop, end))
+        await end.wait()
+        server.close()
+        self._connections.abort()
+        await asyncio.sleep(0)
+        for task in tuple(state.tasks):
+            task.cancel()
+        await server.wait_closed()
+
+    async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
+        name = f"{scope['method']} {scope['path']}"
+        with self._lock:
+            self._arrived[name] += 1
+            draws = self._draws
+        exchange = Exchange(self._counted, scope, receive, send, self._connections.of(scope))
+        if self.latency:
+            await asyncio.sleep(self.latency)
+        if draws is None:
+            await answer(exchange, drawn=Drawn(OK, 0.0, 0.0), faults=Faults())
+        else:
+            await answer(exchange, drawn=draws.draw(scope["path"]), faults=draws.faults)
+
+    async def _counted(self, scope: Scope, receive: Receive, send: Send) -> None:
+        name = f"{scope['method']} {scope['path']}"
+        with self._lock:
+            self._handled[name] += 1
+        try:
+            await self._app(scope, receive, send)
+        except Exception:
+            logger.exception("the app failed on %s", name)
+            raise
+
+
+class _Connections:
+    """The open connections of one server by the address of the other side; used in its event loop only."""
+
+    def __init__(self) -> None:
+        self._open: dict[tuple[str, int], asyncio.Transport] = {}
+        self._ended = False
+
+    def add(self, transport: asyncio.Transport) -> None:
+        self._open[_peer(transport)] = transport
+        if self._ended:
+            transport.abort()
+
+    def remove(self, transport: asyncio.Transport) -> None:
+        self._open.pop(_peer(transport), None)
+
+    def of(self, scope: Scope) -> asyncio.Transport | None:
+        return self._open.get(tuple(scope["client"]))
+
+    def abort(self) -> None:
+        """Drop all, and whatever still comes in."""
+        self._ended = True
+        for transport in tuple(self._open.values()):
+            transport.abort()
+
+
+def _peer(transport: asyncio.Transport) -> tuple[str, int]:
+    host, port = transport.get_extra_info("peername")[:2]
+    return host, port
+
+
+def _watched(base: Any, connections: _Connections) -> Any:
+    """A protocol class like `base` that keeps the connections up to date."""
+
+    class Watched(base):  # type: ignore[misc]
+        def connection_made(self, transport: asyncio.BaseTransport) -> None:
+            self._watched = cast("asyncio.Transport", transport)
+            super().connection_made(transport)
+            connections.add(self._watched)
+
+        def connection_lost(self, exc: Exception | None) -> None:
+            connections.remove(self._watched)
+            super().connection_lost(exc)
+
+    return Watched
+
+
+def _config(app: App) -> uvicorn.Config:
+    import uvicorn
+
+    parser = "httptools" if importlib.util.find_spec("httptools") else "h11"
+    config = uvicorn.Config(
+        cast("Any", app),
+        http=parser,
+        ws="none",
+        lifespan="off",
+        interface="asgi3",
+        proxy_headers=False,
+        log_config=None,
+        log_level="critical",
+        access_log=False,
+        timeout_keep_alive=60,
+    )
+    config.load()
+    return config
+
+
+def _listen(port: int) -> socket.socket:
+    # asyncio turns Nagle's algorithm off only where the protocol number is stated; with it on, an answer
+    # in two writes waits 40 ms for the other side's acknowledgement.
+    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    if os.name == "posix":
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind((HOST, port))
+        listener.listen(512)
+    except OSError as error:
+        listener.close()
+        raise OSError(
+            error.errno, f"cannot serve on {HOST}:{port} ({error.strerror}); choose another port, or 0"
+        ) from error
+    return listener

@@ -1,0 +1,85 @@
+"""One JSON value in many legal spellings: other spaces, other escapes, numbers digit by digit; for hostile data."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from json.encoder import encode_basestring, encode_basestring_ascii
+from typing import Any, Final
+
+Quote = Callable[[str], str]
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """A number exactly as it is to be written, such as `1e400` or `-0`."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Spelling:
+    """How JSON is written.
+
+    Attributes:
+        quote: how texts are quoted and escaped.
+        comma: what stands between two members.
+        colon: what stands between a name and its value.
+        inside: what stands after an opening bracket and before a closing one.
+    """
+
+    quote: Quote
+    comma: str = ","
+    colon: str = ":"
+    inside: str = ""
+
+    def write(self, value: Any) -> bytes:
+        """Write a value of dicts, lists, texts, integers, booleans, None and `Number`."""
+        parts: list[str] = []
+        self._write(value, parts.append)
+        return "".join(parts).encode()
+
+    def _write(self, value: Any, put: Callable[[str], None]) -> None:
+        if isinstance(value, dict):
+            put("{" + self.inside)
+            for position, (name, member) in enumerate(value.items()):
+                put(f"{self.comma if position else ''}{self.quote(name)}{self.colon}")
+                self._write(member, put)
+            put(self.inside + "}")
+        elif isinstance(value, list):
+            put("[" + self.inside)
+            for position, element in enumerate(value):
+                put(self.comma if position else "")
+                self._write(element, put)
+            put(self.inside + "]")
+        else:
+            put(self._scalar(value))
+
+    def _scalar(self, value: Any) -> str:
+        if isinstance(value, str):
+            return self.quote(value)
+        if isinstance(value, Number):
+            return value.text
+        if value is None:
+            return "null"
+        return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _escape_everything(text: str) -> str:
+    """Write every UTF-16 unit as an escape with upper-case digits."""
+    units = text.encode("utf-16-be").hex("~", 2).upper().replace("~", "\\u")
+    return f'"\\u{units}"' if units else '""'
+
+
+def _escape_slashes(text: str) -> str:
+    return encode_basestring_ascii(text).replace("/", "\\/")
+
+
+SPELLINGS: Final = (
+    Spelling(encode_basestring),
+    Spelling(encode_basestring_ascii),
+    Spelling(encode_basestring_ascii, comma=", ", colon=": "),
+    Spelling(encode_basestring, comma=" ,\n\t", colon=" : ", inside="\r\n "),
+    Spelling(_escape_slashes),
+    Spelling(_escape_everything, comma=",\n"),
+)

@@ -1,0 +1,58 @@
+"""What every activity of the made-up ledger works with: chance, parties, contracts, packages, rules and rounds."""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass, field
+from random import Random
+from typing import Final
+
+from ledgerframes.sandbox.cast import Cast
+from ledgerframes.sandbox.contracts import Contract
+from ledgerframes.sandbox.templates import Packages
+from ledgerframes.sandbox.world import World
+
+FIRST_ROW: Final = 170_000_000
+
+
+@dataclass(slots=True)
+class Stage:
+    """The ledger as its activities see it.
+
+    Attributes:
+        now: the clock, in microseconds.
+        rules: the contracts of which there is one, by template entity.
+        rounds: the open mining rounds, the earliest first.
+        round_opened: when the newest round opened, in microseconds.
+        stored: how many contracts there have been.
+    """
+
+    rng: Random
+    world: World
+    cast: Cast
+    packages: Packages
+    now: int
+    rules: dict[str, Contract] = field(default_factory=dict)
+    rounds: deque[Contract] = field(default_factory=deque)
+    round_opened: int = 0
+    stored: int = 0
+
+    @property
+    def main(self) -> str:
+        """The synchronizer the coin's rules live on."""
+        return self.world.synchronizers[0]
+
+    def contract_id(self) -> str:
+        """A contract id nobody has seen."""
+        bits = self.rng.getrandbits(512)
+        return f"00{bits >> 256:064x}ca101220{bits & (1 << 256) - 1:064x}"
+
+    def row(self) -> int:
+        """The number under which a new contract is stored: batches of 32 arrive out of order."""
+        self.stored += 1
+        return FIRST_ROW + 3 * (self.stored ^ 96)
+
+    def round_number(self) -> str:
+        """The number of an open round, mostly the earliest, as text."""
+        chosen = self.rounds[0] if self.rng.random() < 0.7 else self.rounds[1]
+        return str(chosen.payload["round"]["number"])

@@ -1,0 +1,50 @@
+"""The templates whose contracts live on the made-up ledger, and the package hashes they carry at a time."""
+
+from __future__ import annotations
+
+from random import Random
+from typing import Final
+
+from ledgerframes.sandbox.contracts import Template
+
+COIN: Final = Template("Splice.Amulet:Amulet", "splice-amulet")
+LOCKED_COIN: Final = Template("Splice.Amulet:LockedAmulet", "splice-amulet")
+COIN_RULES: Final = Template("Splice.AmuletRules:AmuletRules", "splice-amulet")
+TRANSFER_FACTORY: Final = Template("Splice.ExternalPartyAmuletRules:ExternalPartyAmuletRules", "splice-amulet")
+OPEN_ROUND: Final = Template("Splice.Round:OpenMiningRound", "splice-amulet")
+ISSUING_ROUND: Final = Template("Splice.Round:IssuingMiningRound", "splice-amulet")
+LICENSE: Final = Template("Splice.ValidatorLicense:ValidatorLicense", "splice-amulet")
+DSO_RULES: Final = Template("Splice.DsoRules:DsoRules", "splice-dso-governance")
+STATUS_REPORT: Final = Template("Splice.DSO.SvState:SvStatusReport", "splice-dso-governance")
+NAME_RULES: Final = Template("Splice.Ans:AnsRules", "splice-amulet-name-service")
+NAME_ENTRY: Final = Template("Splice.Ans:AnsEntry", "splice-amulet-name-service")
+OFFER: Final = Template("Splice.Wallet.TransferOffer:TransferOffer", "splice-wallet")
+ACCEPTED_OFFER: Final = Template("Splice.Wallet.TransferOffer:AcceptedTransferOffer", "splice-wallet")
+IOU: Final = Template("Iou:Iou", "iou-app")
+SETTLEMENT: Final = Template("Settlement:Batch", "iou-app")
+
+TRANSFER_INTERFACE: Final = "Splice.Api.Token.TransferInstructionV1:TransferFactory"
+
+
+class Packages:
+    """The hash under which each package's new contracts are created now."""
+
+    def __init__(self, rng: Random) -> None:
+        self._rng = rng
+        self._ids: dict[str, str] = {}
+        self._hashes: dict[str, str] = {}
+        self.transfer_interface = f"{rng.getrandbits(256):064x}:{TRANSFER_INTERFACE}"
+
+    def template_id(self, template: Template) -> str:
+        """The id a contract of that template gets when it is created now."""
+        known = self._ids.get(template.entity)
+        if known is None:
+            if template.package_name not in self._hashes:
+                self._hashes[template.package_name] = f"{self._rng.getrandbits(256):064x}"
+            known = self._ids[template.entity] = f"{self._hashes[template.package_name]}:{template.entity}"
+        return known
+
+    def upgrade(self, package_name: str) -> None:
+        """Replace a package by a newer one: contracts created from now on carry another hash."""
+        self._hashes.pop(package_name, None)
+        self._ids.clear()

@@ -1,0 +1,216 @@
+"""Serves answers captured from real servers on a loopback port; tests of the client's reading call it.
+
+The captures lie beside the project in `../shared/captures`; where that folder is missing, the tests that need
+it are skipped. A capture is chosen by method and path, then by what tells requests of one path apart: cursors and
+cache hints. Page sizes and query values of the caller's own choosing do not matter.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+import pytest
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from ledgerframes.sandbox.serving import Served, serve
+
+CAPTURES = Path(__file__).resolve().parents[2] / "shared" / "captures"
+PREFIXES = {"scan": "/api/scan", "validator": "/api/validator", "registry": "", "ledger": "/api/ledger"}
+
+# Members of a request that say which page is wanted; a capture answers only the page it was captured from.
+CURSORS = ("after", "pageToken")
+
+UPDATES = "/api/scan/v2/updates"
+RULES_HINT = "cached_ans_rules_contract_id"
+
+
+@pytest.fixture(scope="session")
+def captures() -> Path:
+    """The folder of captures; skips the test where it is missing."""
+    if not CAPTURES.is_dir():
+        pytest.skip(f"no captured answers: the folder {CAPTURES} is missing")
+    return CAPTURES
+
+
+@dataclass(frozen=True)
+class Capture:
+    """One captured answer with the request it belongs to."""
+
+    name: str
+    method: str
+    path: str
+    asked: dict[str, Any]
+    status: int
+    content_type: str
+    body: Any
+
+    @property
+    def sent(self) -> bytes:
+        """The body as it goes over the wire."""
+        if isinstance(self.body, str):
+            return self.body.encode()
+        return json.dumps(self.body, ensure_ascii=False, separators=(",", ":")).encode()
+
+    def matches(self, method: str, raw_path: str) -> bool:
+        """Whether this is a capture of that route; a path parameter stands for any one segment."""
+        parts = (re.escape(part) if place % 2 == 0 else "[^/]+" for place, part in enumerate(_split(self.path)))
+        return method == self.method and re.fullmatch("".join(parts), raw_path) is not None
+
+
+@dataclass(frozen=True)
+class Seen:
+    """A request that came in: the path without query and still percent-encoded, header names in lower case."""
+
+    method: str
+    path: str
+    query: dict[str, str]
+    headers: dict[str, str]
+    body: Any
+
+
+@dataclass(frozen=True)
+class Replay:
+    """Captures being served; a context manager that stops it.
+
+    Attributes:
+        served: the server, with `.faults`, `.arrived` and the rest.
+        seen: the requests so far, in order.
+    """
+
+    served: Served
+    seen: list[Seen] = field(default_factory=list)
+
+    @property
+    def url(self) -> str:
+        return self.served.url
+
+    @property
+    def urls(self) -> dict[str, str]:
+        """The four base URLs by the name of their argument of `connect`."""
+        return {f"{interface}_url": self.served.url + prefix for interface, prefix in PREFIXES.items()}
+
+    @property
+    def scan_url(self) -> str:
+        return self.urls["scan_url"]
+
+    @property
+    def validator_url(self) -> str:
+        return self.urls["validator_url"]
+
+    @property
+    def registry_url(self) -> str:
+        return self.urls["registry_url"]
+
+    @property
+    def ledger_url(self) -> str:
+        return self.urls["ledger_url"]
+
+    def stop(self) -> None:
+        self.served.stop()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: type[BaseException] | BaseException | TracebackType | None) -> None:
+        self.stop()
+
+
+def replay(*names: str, folder: Path = CAPTURES) -> Replay:
+    """Serve the captures of these names (without `.json`), or all but the errors where none is named.
+
+    A capture named earlier wins where two answer the same request. Every other request is a 404 in text.
+    """
+    chosen = [read_capture(name, folder=folder) for name in names] or list(_all_but_errors(folder))
+    seen: list[Seen] = []
+
+    async def answer(request: Request) -> Response:
+        seen.append(await _seen(request))
+        found = choose(chosen, seen[-1])
+        if found is None:
+            return Response(b"The requested resource could not be found.", 404, media_type="text/plain")
+        return Response(found.sent, found.status, {"content-type": found.content_type})
+
+    methods = ["GET", "POST", "PUT", "DELETE"]
+    return Replay(serve(Starlette(routes=[Route("/{path:path}", answer, methods=methods)])), seen)
+
+
+def read_capture(name: str, *, folder: Path = CAPTURES) -> Capture:
+    """Read one capture by its name without `.json`."""
+    captured = json.loads((folder / f"{name}.json").read_text())
+    request, response = captured["request"], captured["response"]
+    return Capture(
+        name=name,
+        method=request["method"],
+        path=PREFIXES[request["interface"]] + request["path"],
+        asked={**request.get("params", {}), **request.get("json", {})},
+        status=response["status"],
+        content_type=response["content_type"],
+        body=response["body"],
+    )
+
+
+def choose(captures: list[Capture], seen: Seen) -> Capture | None:
+    """The capture that answers a request, if any."""
+    asked = {**seen.query, **(seen.body if isinstance(seen.body, dict) else {})}
+    routes = [capture for capture in captures if capture.matches(seen.method, seen.path)]
+    if seen.path.endswith("/v0/ans-rules"):
+        return _rules(routes, hint=asked.get(RULES_HINT))
+    if seen.path == UPDATES and routes:
+        return _beyond(max(routes, key=lambda capture: len(capture.asked)), asked.get("after"))
+    pages = [capture for capture in routes if _cursor(capture.asked) == _cursor(asked)]
+    return max(pages, key=lambda capture: len(capture.asked), default=None)
+
+
+def _beyond(page: Capture, after: dict[str, Any] | None) -> Capture:
+    """The captured page's items strictly after a place; record times have six digits, so their text is in order."""
+    if after is None:
+        return page
+    place = (after["after_migration_id"], after["after_record_time"])
+    items = [item for item in page.body["transactions"] if _place(item) > place]
+    return replace(page, body={"transactions": items})
+
+
+def _place(item: dict[str, Any]) -> tuple[int, str]:
+    return item.get("event", item)["migration_id"], item["record_time"]
+
+
+def _rules(routes: list[Capture], *, hint: str | None) -> Capture | None:
+    """The contract, or only its domain where the hint names the contract; alone, either answers anything."""
+    whole = [capture for capture in routes if "contract" in capture.body.get("ans_rules_update", {})]
+    known = {capture.body["ans_rules_update"]["contract"]["contract_id"] for capture in whole}
+    short = [capture for capture in routes if capture not in whole]
+    preferred = short + whole if hint in known or not whole else whole
+    return preferred[0] if preferred else None
+
+
+def _cursor(asked: dict[str, Any]) -> dict[str, str]:
+    return {name: str(asked[name]) for name in CURSORS if asked.get(name) not in (None, "")}
+
+
+def _all_but_errors(folder: Path) -> Iterator[Capture]:
+    for path in sorted(folder.glob("*.json")):
+        if "-error-" not in path.stem:
+            yield read_capture(path.stem, folder=folder)
+
+
+def _split(path: str) -> list[str]:
+    return re.split(r"(\{[^}]+\})", path)
+
+
+async def _seen(request: Request) -> Seen:
+    sent = await request.body()
+    try:
+        body = json.loads(sent) if sent else None
+    except ValueError:
+        body = sent
+    raw_path = request.scope["raw_path"].decode().partition("?")[0]
+    return Seen(request.method, raw_path, dict(request.query_params), dict(request.headers), body)

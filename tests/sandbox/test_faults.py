@@ -1,0 +1,236 @@
+"""Faults: what each kind looks like to a client, and that they come as often as was said."""
+
+from __future__ import annotations
+
+import email.utils
+import http.client
+import json
+import time
+
+import pytest
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse
+from starlette.routing import Route
+
+from ledgerframes.sandbox.faults import KINDS, Drawn, FaultDraws, Faults
+from ledgerframes.sandbox.serving import Served, serve
+
+RIGHT = {"transactions": [{"update_id": f"1220{n:04}"} for n in range(50)]}
+
+
+async def updates(_: Request) -> JSONResponse:
+    return JSONResponse(RIGHT)
+
+
+@pytest.fixture(scope="module")
+def server():
+    paths = ("/updates", "/other")
+    with serve(Starlette(routes=[Route(path, updates, methods=["GET", "POST"]) for path in paths])) as served:
+        yield served
+
+
+@pytest.fixture
+def served(server: Served):
+    yield server
+    server.faults = None
+
+
+def ask(served: Served, path: str = "/updates", body: bytes = b"{}") -> tuple[int, http.client.HTTPMessage, bytes]:
+    connection = http.client.HTTPConnection(served.url.removeprefix("http://"), timeout=5)
+    try:
+        connection.request("POST", path, body=body)
+        answer = connection.getresponse()
+        return answer.status, answer.headers, answer.read()
+    finally:
+        connection.close()
+
+
+@pytest.mark.parametrize(
+    ("kind", "status", "content_type", "body"),
+    [
+        ("429", 429, "text/plain", "too many requests"),
+        ("429-seconds", 429, "text/plain", "too many requests"),
+        ("429-date", 429, "text/plain", "too many requests"),
+        ("500", 500, "application/json", "error"),
+        ("502", 502, "text/html", "Bad Gateway"),
+        ("503", 503, "text/plain", "upstream"),
+        ("503-not-replicated", 503, "application/json", "not yet replicated all data"),
+        ("504", 504, "text/plain", ""),
+        ("html", 200, "text/html", "<html>"),
+        ("empty", 200, "application/json", ""),
+    ],
+)
+def test_answers_in_the_place_of_the_app(served, kind, status, content_type, body):
+    handled = served.handled.total()
+    served.faults = Faults.script([kind])
+    got, headers, sent = ask(served)
+    assert (got, headers.get_content_type()) == (status, content_type)
+    assert body in sent.decode()
+    assert bool(sent) is bool(body)
+    assert served.handled.total() == handled
+
+
+def test_retry_after_comes_missing_in_seconds_and_as_a_date(served):
+    served.faults = Faults(sequence=("429", "429-seconds", "429-date"), retry_after=7)
+    missing, seconds, date = (ask(served)[1]["retry-after"] for _ in range(3))
+    assert missing is None
+    assert seconds == "7"
+    assert 4 < email.utils.parsedate_to_datetime(date).timestamp() - time.time() <= 7.5
+
+
+@pytest.mark.parametrize(("kind", "handled"), [("reset", 0), ("reset-after", 1), ("reset-in-body", 1)])
+def test_a_reset_is_a_reset_and_says_whether_the_app_ran(served, kind, handled):
+    before = served.handled.total()
+    served.faults = Faults.script([kind])
+    with pytest.raises(ConnectionResetError) as reset:
+        ask(served)
+    assert not isinstance(reset.value, http.client.RemoteDisconnected)
+    assert served.handled.total() - before == handled
+    assert ask(served)[0] == 200
+
+
+def test_a_reset_in_the_body_comes_after_the_headers(served):
+    served.faults = Faults.script(["reset-in-body"])
+    connection = http.client.HTTPConnection(served.url.removeprefix("http://"), timeout=5)
+    connection.request("GET", "/updates")
+    answer = connection.getresponse()
+    assert answer.status == 200
+    assert answer.read(1) == b"{"
+    with pytest.raises(ConnectionResetError):
+        answer.read()
+    connection.close()
+
+
+def test_a_truncated_body_is_well_formed_http_around_broken_json(served):
+    served.faults = Faults({"truncated": 1.0})
+    lengths = set()
+    for _ in range(8):
+        status, headers, body = ask(served)
+        assert status == 200
+        assert int(headers["content-length"]) == len(body)
+        with pytest.raises(json.JSONDecodeError):
+            json.loads(body)
+        lengths.add(len(body))
+    assert len(lengths) > 4
+
+
+def test_a_short_body_ends_before_its_content_length(served):
+    served.faults = Faults.script(["short-body"])
+    with pytest.raises(http.client.IncompleteRead):
+        ask(served)
+
+
+@pytest.mark.parametrize("kind", ["503", "short-body"])
+def test_a_large_request_is_taken_in_before_the_fault(served, kind):
+    served.faults = Faults.script([kind])
+    try:
+        assert ask(served, body=bytes(20_000_000))[0] == 503
+    except http.client.IncompleteRead:
+        assert kind == "short-body"
+
+
+def test_a_wrong_content_type_carries_the_right_body(served):
+    served.faults = Faults.script(["content-type"])
+    status, headers, body = ask(served)
+    assert (status, headers.get_content_type(), json.loads(body)) == (200, "text/plain", RIGHT)
+
+
+def test_a_dripped_body_is_right_and_takes_its_time(served):
+    served.faults = Faults.script(["drip"], drip=0.002)
+    began = time.perf_counter()
+    _, _, body = ask(served)
+    assert json.loads(body) == RIGHT
+    assert time.perf_counter() - began >= 20 * 0.002
+
+
+def test_latency_is_the_right_answer_later(served):
+    served.faults = Faults.script(["latency"], latency=0.05)
+    began = time.perf_counter()
+    assert json.loads(ask(served)[2]) == RIGHT
+    assert time.perf_counter() - began >= 0.05
+
+
+def test_a_script_hits_the_requests_in_turn_and_then_stops(served):
+    served.faults = Faults.script(["ok", "429", "503"])
+    assert [ask(served)[0] for _ in range(5)] == [200, 429, 503, 200, 200]
+
+
+def test_other_paths_are_left_alone_and_use_nothing_up(served):
+    served.faults = Faults.script(["500"], paths="/updates")
+    assert [ask(served, path)[0] for path in ("/other", "/updates", "/updates")] == [200, 500, 200]
+
+
+def test_a_limit_bounds_the_number_of_faults(served):
+    served.faults = Faults({"500": 1.0}, limit=2)
+    assert [ask(served)[0] for _ in range(4)] == [500, 500, 200, 200]
+
+
+def test_the_server_counts_what_it_injected_over_several_settings(served):
+    before = served.injected
+    served.faults = Faults.script(["429", "ok", "500"])
+    for _ in range(3):
+        ask(served)
+    served.faults = Faults.script(["500"])
+    ask(served)
+    served.faults = None
+    assert served.injected - before == {"429": 1, "500": 2}
+
+
+def test_every_kind_can_be_served_after_any_other_without_harm(served):
+    served.faults = Faults.script(list(KINDS), latency=0.001, drip=0.0001)
+    for _ in KINDS:
+        try:
+            ask(served)
+        except (ConnectionResetError, http.client.IncompleteRead):
+            continue
+    assert json.loads(ask(served)[2]) == RIGHT
+
+
+def test_the_same_seed_draws_the_same_faults():
+    faults = Faults({"429": 0.2, "reset": 0.1}, seed=5)
+    first, second, other = FaultDraws(faults), FaultDraws(faults), FaultDraws(Faults(faults.rates, seed=6))
+    drawn = [first.draw("/") for _ in range(200)]
+    assert drawn == [second.draw("/") for _ in range(200)]
+    assert drawn != [other.draw("/") for _ in range(200)]
+
+
+def test_rates_are_kept_over_many_requests():
+    draws = FaultDraws(Faults({"429": 0.2, "reset": 0.05}, seed=1))
+    for _ in range(20_000):
+        draws.draw("/")
+    assert draws.injected["429"] == pytest.approx(4000, rel=0.1)
+    assert draws.injected["reset"] == pytest.approx(1000, rel=0.15)
+
+
+def test_the_short_form_is_read():
+    faults = Faults.parse("429:0.1, reset:0.05,latency:80ms", seed=3)
+    assert faults == Faults({"429": 0.1, "reset": 0.05}, latency=0.08, seed=3)
+    assert FaultDraws(faults).draw("/").delay == 0.08
+
+
+def test_a_latency_without_a_unit_is_a_probability():
+    draws = FaultDraws(Faults({"latency": 0.5}, latency=0.3))
+    delays = {drawn.kind: drawn.delay for drawn in (draws.draw("/") for _ in range(50))}
+    assert delays == {"latency": 0.3, "ok": 0.0}
+    assert Faults.parse("latency:0.5").rates == {"latency": 0.5}
+
+
+def test_a_path_that_is_left_alone_waits_for_nothing():
+    assert FaultDraws(Faults(latency=1.0, paths=("/a", "/b"))).draw("/c") == Drawn("ok", 0.0, 0.0)
+
+
+@pytest.mark.parametrize(
+    ("make", "says"),
+    [
+        pytest.param(lambda: Faults({"418": 0.1}), "unknown fault '418'", id="unknown kind"),
+        pytest.param(lambda: Faults.script(["okay"]), "unknown fault 'okay'", id="unknown in a script"),
+        pytest.param(lambda: Faults({"429": 0.7, "500": 0.7}), "at most 1", id="more than certain"),
+        pytest.param(lambda: Faults({"429": -0.1}), "at most 1", id="negative"),
+        pytest.param(lambda: Faults.parse("429"), "KIND:PROBABILITY", id="no value"),
+        pytest.param(lambda: Faults.parse("latency:xms"), "latency:xms", id="no number"),
+    ],
+)
+def test_what_cannot_be_is_refused(make, says):
+    with pytest.raises(ValueError, match=says):
+        make()

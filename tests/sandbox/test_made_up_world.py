@@ -1,0 +1,300 @@
+"""The plausible ledger: the same for the same seed, in server order, and true to its own bookkeeping."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from collections import Counter, defaultdict
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+
+from ledgerframes.sandbox import moments
+from ledgerframes.sandbox.generate import generate
+
+CAPTURES = Path(__file__).parents[3] / "shared" / "captures"
+COIN = "Splice.Amulet:Amulet"
+MINTING = {"AmuletRules_DevNet_Tap", "AmuletRules_Mint"}
+
+
+@pytest.fixture(scope="module")
+def world():
+    return generate(11, 6_000)
+
+
+@pytest.fixture(scope="module")
+def items(world):
+    return list(world.items())
+
+
+@pytest.fixture(scope="module")
+def transactions(items):
+    return [item for item in items if "events_by_id" in item]
+
+
+def events_of(transactions):
+    return itertools.chain.from_iterable(item["events_by_id"].values() for item in transactions)
+
+
+def coin_of(event):
+    """The coin that a created event brings into being; 0 for other contracts."""
+    entity, payload = event["template_id"].partition(":")[2], event["create_arguments"]
+    if entity == COIN:
+        return Decimal(payload["amount"]["initialAmount"])
+    return Decimal(payload["amulet"]["amount"]["initialAmount"]) if entity.endswith(":LockedAmulet") else Decimal(0)
+
+
+def test_the_same_seed_gives_the_same_bytes_and_another_seed_others():
+    first, again, other = (generate(seed, 500) for seed in (3, 3, 4))
+
+    assert first.page(None, 500) == again.page(None, 500)
+    assert first.page(None, 500) != other.page(None, 500)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {"updates": 0},
+        {"updates": 1},
+        {"updates": 7},
+        {"updates": 400, "synchronizers": 1},
+        {"updates": 400, "synchronizers": 2, "migrations": 1},
+        {"updates": 400, "synchronizers": 40, "migrations": 9},
+    ],
+    ids=["none", "one", "seven", "one synchronizer", "two, one migration", "many of both"],
+)
+def test_a_world_of_any_size_has_as_many_updates_as_asked_for(arguments):
+    world = generate(5, **arguments)
+
+    assert len(list(world.items())) == arguments["updates"]
+    assert len(world.synchronizers) == arguments.get("synchronizers", 3)
+
+
+def test_updates_stand_in_the_order_of_migration_record_time_and_id(world, items):
+    keys = [update[:3] for update in world.updates]
+
+    assert keys == sorted(set(keys))
+    for update, item in zip(world.updates, items, strict=True):
+        inner = item.get("event", item)
+        assert inner["migration_id"] == update.migration_id
+        assert moments.parse(item["record_time"]) == update.record_time
+        assert len(item["record_time"]) == len("2025-03-03T09:00:00.000000Z")
+
+
+def test_record_time_rises_strictly_on_each_synchronizer_of_a_migration(world):
+    last = defaultdict(lambda: moments.FIRST)
+    for update in world.updates:
+        place = (update.migration_id, update.synchronizer_id)
+        assert update.record_time > last[place]
+        last[place] = update.record_time
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_five_to_fifteen_percent_of_the_updates_share_their_record_time(seed):
+    groups = Counter((update.migration_id, update.record_time) for update in generate(seed, 2_000).updates)
+    tied = sum(size for size in groups.values() if size > 1)
+
+    assert 0.05 <= tied / 2_000 <= 0.15
+    assert set(groups.values()) == {1, 2, 3}
+
+
+def test_record_times_of_following_migrations_overlap(world):
+    ranges = defaultdict(list)
+    for update in world.updates:
+        ranges[update.migration_id].append(update.record_time)
+
+    assert sorted(ranges) == [0, 1, 2]
+    assert all(min(ranges[n + 1]) < max(ranges[n]) for n in (0, 1))
+
+
+def test_event_numbers_are_preorder_and_the_map_is_sorted_as_text(transactions):
+    sizes = []
+    for item in transactions:
+        events, walked = item["events_by_id"], []
+        waiting = list(reversed(item["root_event_ids"]))
+        while waiting:
+            walked.append(waiting.pop())
+            waiting.extend(reversed(events[walked[-1]].get("child_event_ids", [])))
+        assert walked == [f"{item['update_id']}:{n}" for n in range(len(events))]
+        assert list(events) == sorted(events)
+        assert all(key == event["event_id"] for key, event in events.items())
+        sizes.append(len(events))
+    assert sum(size > 10 for size in sizes) > 100
+
+
+def test_a_contract_is_created_once_before_it_is_used_where_it_is_until_it_ends(items, world):
+    places: dict[str, str | None] = {}
+    ended, counters, assigned_early = set(), {}, set()
+    for item in items:
+        for event in sorted(item.get("events_by_id", {}).values(), key=lambda one: int(one["event_id"].split(":")[1])):
+            contract_id = event["contract_id"]
+            if event["event_type"] == "created_event":
+                assert contract_id not in places
+                places[contract_id], counters[contract_id] = item["synchronizer_id"], 0
+            else:
+                assert contract_id not in ended
+                assert places[contract_id] == item["synchronizer_id"]
+                if event["consuming"]:
+                    ended.add(contract_id)
+        if "event" in item:
+            move = item["event"]
+            assigning = "created_event" in move
+            contract_id = move["created_event"]["contract_id"] if assigning else move["contract_id"]
+            assert contract_id not in ended
+            if not assigning and move["unassign_id"] in assigned_early:
+                continue
+            if assigning and places[contract_id] is None:
+                assert move["reassignment_counter"] == counters[contract_id]
+            else:
+                assert places[contract_id] == move["source_synchronizer"]
+                counters[contract_id] += 1
+                assert move["reassignment_counter"] == counters[contract_id]
+                assigned_early.update([move["unassign_id"]] if assigning else [])
+            places[contract_id] = move["target_synchronizer"] if assigning else None
+
+    living = {contract_id: place for contract_id, place in places.items() if contract_id not in ended}
+    assert living == {one.contract_id: one.synchronizer_id for one in world.contracts.active.values()}
+    assert all(one.counter == counters[one.contract_id] for one in world.contracts.active.values())
+
+
+def test_coin_is_conserved_except_where_it_is_minted_or_expires(transactions):
+    worth: dict[str, Decimal] = {}
+    for item in transactions:
+        choices = {event.get("choice") for event in item["events_by_id"].values()}
+        change = Decimal(0)
+        for event in item["events_by_id"].values():
+            if event["event_type"] == "created_event":
+                worth[event["contract_id"]] = coin_of(event)
+                change += coin_of(event)
+        for event in item["events_by_id"].values():
+            if event.get("consuming"):
+                change -= worth.pop(event["contract_id"])
+        assert (change > 0) == bool(choices & MINTING)
+        assert change >= 0 or "Amulet_Expire" in choices
+    assert sum(worth.values()) > 0
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_reassignments_of_every_sort_occur(seed):
+    seen: dict[str, list[str]] = defaultdict(list)
+    repaired, crossing, travels = 0, 0, Counter()
+    migration_of: dict[str, int] = {}
+    for item in generate(seed, 2_000).items():
+        move = item.get("event")
+        if move is None:
+            continue
+        seen[move["unassign_id"]].append("assign" if "created_event" in move else "unassign")
+        repaired += move["source_synchronizer"] == move["target_synchronizer"]
+        crossing += migration_of.setdefault(move["unassign_id"], move["migration_id"]) != move["migration_id"]
+        if "contract_id" in move:
+            travels[move["contract_id"]] += 1
+    sorts = Counter(tuple(halves) for halves in seen.values())
+
+    assert set(sorts) == {("unassign", "assign"), ("assign", "unassign"), ("unassign",), ("assign",)}
+    assert sorts["unassign", "assign"] > sum(sorts.values()) / 2
+    assert any(seen[one] == ["unassign"] and migration == 0 for one, migration in migration_of.items())
+    assert repaired
+    assert crossing
+    assert max(travels.values()) >= 3
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_contracts_travel_across_every_migration_boundary(seed):
+    first: dict[str, int] = {}
+    crossed = set()
+    for item in generate(seed, 900).items():
+        move = item.get("event", {})
+        begun = first.setdefault(move.get("unassign_id"), move.get("migration_id"))
+        crossed.add((begun, move.get("migration_id")))
+
+    assert {(0, 1), (1, 2)} <= crossed
+
+
+def test_rounds_advance_one_by_one_with_three_open(transactions, world):
+    opened = [
+        int(event["create_arguments"]["round"]["number"])
+        for event in events_of(transactions)
+        if event["template_id"].endswith(":OpenMiningRound") and event["event_type"] == "created_event"
+    ]
+    still = [one for one in world.contracts.active.values() if one.template.entity == "Splice.Round:OpenMiningRound"]
+
+    assert sorted(opened) == list(range(max(opened) + 1))
+    assert [one.payload["round"]["number"] for one in still] == [str(max(opened) - n) for n in (2, 1, 0)]
+    assert world.earliest_round == 3
+
+
+def test_a_package_upgrade_changes_the_hash_of_the_coin_midway(transactions):
+    hashes = [event["template_id"] for event in events_of(transactions) if event["template_id"].endswith(f":{COIN}")]
+
+    assert len(set(hashes)) == 2
+    assert hashes[0] != hashes[-1]
+
+
+def test_times_results_hashes_and_interfaces_vary_as_on_real_servers(transactions):
+    early = {moments.parse(item["effective_at"]) < moments.parse(item["record_time"]) for item in transactions}
+    exercised = [event for event in events_of(transactions) if event["event_type"] == "exercised_event"]
+    created_at = [one["created_at"] for one in events_of(transactions) if "created_at" in one]
+    signed = sum("external_transaction_hash" in item for item in transactions)
+
+    assert early == {True, False}
+    assert {type(event["exercise_result"]) for event in exercised} == {dict, str, list, type(None)}
+    assert {event["choice"] for event in exercised if event["consuming"]} > {"Archive", "Iou_Transfer", "Amulet_Expire"}
+    assert {event["interface_id"] is None for event in exercised} == {True, False}
+    assert not any(text.rpartition("Z")[0].endswith("0") and "." in text for text in created_at)
+    assert {len(text) for text in created_at} > {20, 24, 27}
+    assert {item["workflow_id"] == "" for item in transactions} == {True, False}
+    assert 0.04 < signed / len(transactions) < 0.12
+
+
+@pytest.mark.skipif(not CAPTURES.is_dir(), reason="the captured responses are not on this machine")
+def test_items_have_the_members_of_captured_ones_in_the_same_order(items):
+    page, assignment = (
+        json.loads((CAPTURES / f"scan-updates-{name}.json").read_text())["response"]["body"]["transactions"]
+        for name in ("page", "assignment")
+    )
+    shapes = [{shape for item in one for shape in shapes_of(item)} for one in (items, page + assignment)]
+
+    assert shapes[0] >= shapes[1]
+
+
+def shapes_of(item):
+    inner = (
+        [item["event"], item["event"].get("created_event", {})] if "event" in item else item["events_by_id"].values()
+    )
+    return [tuple(one) for one in (item, *inner)]
+
+
+def test_a_page_is_compact_json_of_the_items_strictly_after_the_cursor(world, items):
+    body = world.page(None, 50)
+    tie = next(a for a, b in itertools.pairwise(world.updates) if a[:2] == b[:2])
+    after_tie = world.position(tie[:2])
+
+    assert json.loads(body) == {"transactions": items[:50]}
+    assert json.dumps(json.loads(body), separators=(",", ":"), ensure_ascii=False).encode() == body
+    assert json.loads(world.page(tie[:2], 1))["transactions"] == [items[after_tie]]
+    assert world.updates[after_tie][:2] > tie[:2]
+    assert world.page((99, 0), 10) == b'{"transactions":[]}'
+
+
+def test_a_world_advances_in_its_newest_migration_the_same_way_every_time():
+    first, again = generate(9, 300), generate(9, 300)
+    before = first.updates[-1]
+
+    first.advance(200)
+    again.advance(200)
+
+    assert first.page(None, 1_000) == again.page(None, 1_000)
+    assert len(first.updates) == 500
+    assert all(update.migration_id == 2 and update > before for update in first.updates[300:])
+
+
+def test_an_update_recorded_late_takes_its_place_in_the_order():
+    world = generate(1, 20)
+    late = world.updates[7]._replace(update_id="late", external_hash="signed")
+
+    world.record([late])
+
+    assert world.updates == sorted(world.updates)
+    assert world.update("late") is late
+    assert world.update_by_hash("signed") is late

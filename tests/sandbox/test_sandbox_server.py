@@ -1,0 +1,78 @@
+"""The handle of a running sandbox: its addresses, its replicas, its counters, its end."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import urllib.error
+import urllib.request
+
+import pytest
+
+from ledgerframes.sandbox.faults import Faults
+from ledgerframes.sandbox.server import start
+
+
+@pytest.fixture(scope="module")
+def sandbox():
+    with start(seed=2, updates=60) as running:
+        yield running
+
+
+def page(sandbox, page_size=100):
+    body = json.dumps({"page_size": page_size}).encode()
+    with urllib.request.urlopen(urllib.request.Request(f"{sandbox.scan_url}/v2/updates", body)) as answer:
+        return json.loads(answer.read())["transactions"]
+
+
+def test_every_interface_has_its_address(sandbox):
+    assert sandbox.url.startswith("http://127.0.0.1:")
+    assert sandbox.scan_url == f"{sandbox.url}/api/scan"
+    assert sandbox.validator_url == f"{sandbox.url}/api/validator"
+    assert sandbox.ledger_url == f"{sandbox.url}/api/ledger"
+    assert sandbox.registry_url == sandbox.url
+    assert sandbox.url in repr(sandbox)
+
+
+def test_a_replica_serves_the_same_world_elsewhere(sandbox):
+    with sandbox.replica(lag=10) as replica:
+        assert replica.url != sandbox.url
+        assert replica.world is sandbox.world
+        assert page(replica) == page(sandbox)[:50]
+
+
+def test_requests_are_counted_by_method_and_path():
+    with start(updates=5) as sandbox:
+        page(sandbox)
+        page(sandbox)
+        assert sandbox.requests == {"POST /api/scan/v2/updates": 2}
+
+
+def test_faults_come_and_go_while_it_runs():
+    with start(updates=5, faults=Faults({"503": 1.0})) as sandbox:
+        with pytest.raises(urllib.error.HTTPError, match="503") as raised:
+            page(sandbox)
+        raised.value.close()
+        assert sandbox.faults == Faults({"503": 1.0})
+        sandbox.faults = None
+        assert len(page(sandbox)) == 5
+        assert sandbox.faults is None
+
+
+def test_a_stopped_sandbox_answers_no_more_and_can_be_stopped_again():
+    sandbox = start(updates=5)
+    sandbox.stop()
+    sandbox.stop()
+
+    with pytest.raises(urllib.error.URLError):
+        page(sandbox)
+
+
+def test_a_program_that_forgets_to_stop_it_still_ends():
+    code = "from ledgerframes.sandbox.server import start; print(start(updates=5).url)"
+
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=30, check=True)
+
+    assert done.stdout.startswith("http://127.0.0.1:")
+    assert done.stderr == ""

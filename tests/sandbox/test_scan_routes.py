@@ -1,0 +1,355 @@
+"""The Scan interface on a real loopback port: answers, limits and refusals of each call."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import urllib.error
+import urllib.parse
+import urllib.request
+from decimal import Decimal
+
+import pytest
+
+from ledgerframes.sandbox import moments
+from ledgerframes.sandbox.generate import generate
+from ledgerframes.sandbox.server import start
+
+INTERNAL = "/v0/internal/reward-accounting-process/rounds/earliest-available"
+FORMER = "/v0/reward-accounting-process/rounds/earliest-available"
+
+
+@pytest.fixture(scope="module")
+def sandbox():
+    with start(seed=7, updates=2_000) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def items(sandbox):
+    return list(sandbox.world.items())
+
+
+def call(sandbox, path, body=None, *, method=None):
+    """Send one request; a dict body as JSON, bytes as they are. Returns status, content type and body."""
+    data = body if body is None or isinstance(body, bytes) else json.dumps(body).encode()
+    headers = {} if body is None else {"Content-Type": "application/json"}
+    request = urllib.request.Request(sandbox.scan_url + path, data, headers, method=method)
+    try:
+        with urllib.request.urlopen(request) as answer:
+            return answer.status, answer.headers["Content-Type"], answer.read()
+    except urllib.error.HTTPError as error:
+        with error:
+            return error.code, error.headers["Content-Type"], error.read()
+
+
+def ask(sandbox, path, body=None):
+    status, content_type, answer = call(sandbox, path, body)
+    assert (status, content_type) == (200, "application/json")
+    return json.loads(answer, parse_float=Decimal)
+
+
+def refusal(sandbox, path, body=None):
+    status, content_type, answer = call(sandbox, path, body)
+    assert content_type == "application/json"
+    assert json.loads(answer).keys() == {"error"}
+    return status, json.loads(answer)["error"]
+
+
+def updates(sandbox, **body):
+    return ask(sandbox, "/v2/updates", body)["transactions"]
+
+
+def after(item, text=None):
+    inner = item.get("event", item)
+    return {"after_migration_id": inner["migration_id"], "after_record_time": text or item["record_time"]}
+
+
+def first(items, test):
+    return next(item for item in items if test(item))
+
+
+def test_paging_by_the_last_item_without_care_for_ties_loses_only_ties(sandbox, items):
+    read, page = [], updates(sandbox, page_size=300)
+    while page:
+        read += page
+        page = updates(sandbox, page_size=300, after=after(page[-1]))
+    lost = [item for item in items if item not in read]
+
+    assert read == [item for item in items if item not in lost]
+    for item in lost:
+        assert sum(after(item) == after(other) for other in items) > 1
+
+
+def test_a_page_holds_only_what_comes_strictly_after_the_cursor(sandbox, items):
+    pairs = itertools.pairwise(items)
+    place = next(n for n, (a, b) in enumerate(pairs) if after(a) != after(b) and n > 100)
+
+    assert updates(sandbox, page_size=3, after=after(items[place])) == items[place + 1 : place + 4]
+
+
+def test_a_higher_migration_counts_as_later_whatever_its_time(sandbox, items):
+    second = next(n for n, item in enumerate(items) if after(item)["after_migration_id"] == 1)
+    cursor = {"after_migration_id": 0, "after_record_time": "9999-12-31T23:59:59Z"}
+    before_all = {"after_migration_id": -(2**63), "after_record_time": "0001-01-01T00:00:00Z"}
+
+    assert updates(sandbox, page_size=2, after=cursor) == items[second : second + 2]
+    assert updates(sandbox, page_size=2, after=before_all) == items[:2]
+    assert updates(sandbox, page_size=2, after={**cursor, "after_migration_id": 2**63 - 1}) == []
+    assert updates(sandbox, page_size=1, after=None) == items[:1]
+
+
+@pytest.mark.parametrize(
+    ("spell", "inclusive"),
+    [
+        (lambda text: text.replace("Z", "000Z"), False),
+        (lambda text: text.replace("Z", "+00:00"), False),
+        (lambda text: text.replace("Z", "999999Z"), False),
+        (lambda text: moments.exact(moments.parse(text) - 1).replace("Z", "999Z"), True),
+        (lambda text: text[:19] + "Z", True),
+        (lambda text: text[:16] + "Z", True),
+    ],
+    ids=["nanoseconds", "offset", "finer than the item", "finer, before it", "whole second", "whole minute"],
+)
+def test_the_cursor_time_may_be_spelled_with_any_number_of_digits(sandbox, items, spell, inclusive):
+    place = next(n for n, item in enumerate(items) if n > 500 and item["record_time"][-4:-1] != "000")
+    expected = {json.dumps(item, default=str) for item in items[place : place + 1]}
+
+    page = updates(sandbox, page_size=200, after=after(items[place], spell(items[place]["record_time"])))
+
+    assert (expected <= {json.dumps(item, default=str) for item in page}) is inclusive
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"",
+        b"{",
+        b"[]",
+        b"\xff",
+        {},
+        {"page_size": 0},
+        {"page_size": -1},
+        {"page_size": "10"},
+        {"page_size": 1.5},
+        {"page_size": True},
+        {"page_size": None},
+        {"page_size": 2**31},
+        {"page_size": 5, "after": []},
+        {"page_size": 5, "after": {"after_migration_id": 0}},
+        {"page_size": 5, "after": {"after_record_time": "2025-03-03T09:00:00Z"}},
+        {"page_size": 5, "after": {"after_migration_id": "0", "after_record_time": "2025-03-03T09:00:00Z"}},
+        {"page_size": 5, "after": {"after_migration_id": 2**63, "after_record_time": "2025-03-03T09:00:00Z"}},
+        {"page_size": 5, "after": {"after_migration_id": 0, "after_record_time": 5}},
+        {"page_size": 5, "after": {"after_migration_id": 0, "after_record_time": "yesterday"}},
+        {"page_size": 5, "after": {"after_migration_id": 0, "after_record_time": "2025-02-30T09:00:00Z"}},
+        {"page_size": 5, "after": {"after_migration_id": 0, "after_record_time": "2025-03-03T09:00:00"}},
+        {"page_size": 5, "after": {"after_migration_id": 0, "after_record_time": "0001-01-01T00:00:00+01:00"}},
+        {"page_size": 5, "daml_value_encoding": "xml"},
+        {"page_size": 5, "daml_value_encoding": []},
+    ],
+    ids=lambda body: ascii(body)[:90],
+)
+def test_a_malformed_request_for_a_page_is_refused(sandbox, body):
+    assert refusal(sandbox, "/v2/updates", body)[0] == 400
+
+
+def test_a_page_above_the_maximum_is_refused_with_the_maximum_in_the_message(sandbox):
+    with sandbox.replica(page_maximum=50) as smaller:
+        assert refusal(sandbox, "/v2/updates", {"page_size": 2_000}) == (400, "Exceeded limit maximum (2000 > 1000).")
+        assert refusal(smaller, "/v2/updates", {"page_size": 51}) == (400, "Exceeded limit maximum (51 > 50).")
+        assert len(updates(smaller, page_size=50)) == 50
+        assert len(updates(sandbox, page_size=1_000)) == 1_000
+
+
+def test_a_silent_cap_shortens_pages_without_a_word(sandbox, items):
+    with sandbox.replica(silent_cap=7) as capped:
+        assert updates(capped, page_size=1_000) == items[:7]
+        assert updates(capped, page_size=3) == items[:3]
+
+
+def test_only_the_real_name_of_the_value_encoding_has_an_effect(sandbox, items):
+    compact = updates(sandbox, page_size=20)
+    ignored = updates(sandbox, page_size=20, contract_value_encoding="protobuf_json")
+    carrying = updates(sandbox, page_size=20, daml_value_encoding="protobuf_json")
+
+    assert compact == ignored == items[:20]
+    assert carrying != compact
+
+
+def untyped(value):
+    """Back from a type-carrying value to the compact one."""
+    ((kind, inner),) = value.items()
+    if kind == "record":
+        return {field["label"]: untyped(field["value"]) for field in inner["fields"]}
+    if kind == "list":
+        return [untyped(element) for element in inner["elements"]]
+    if kind in {"int64", "number"}:
+        return json.loads(inner, parse_float=Decimal)
+    return None if kind == "optional" else inner
+
+
+def compacted(node):
+    if isinstance(node, list):
+        return [compacted(one) for one in node]
+    if not isinstance(node, dict):
+        return node
+    values = {"create_arguments", "choice_argument", "exercise_result"}
+    known = node.get("event_type") in {"created_event", "exercised_event"}
+    return {name: untyped(one) if known and name in values else compacted(one) for name, one in node.items()}
+
+
+def test_type_carrying_values_say_their_type_and_lose_nothing(sandbox, items):
+    carrying = updates(sandbox, page_size=400, daml_value_encoding="protobuf_json")
+    text = json.dumps(carrying)
+
+    assert compacted(carrying) == items[:400]
+    assert all(f'"{kind}":' in text for kind in ("record", "list", "party", "contractId", "numeric", "optional"))
+
+
+def test_the_hostile_world_is_served_as_it_is_in_both_encodings():
+    with start(hostile=True, updates=60) as hostile:
+        items = list(hostile.world.items())
+        assert updates(hostile, page_size=1_000) == items
+        carrying = updates(hostile, page_size=1_000, daml_value_encoding="protobuf_json")
+        assert compacted(carrying) == items
+        for item in items[:15]:
+            path = f"/v1/updates/{urllib.parse.quote(item['update_id'], safe='')}"
+            offset = {} if "event" in item else {"offset": "000000000000000001"}
+            assert ask(hostile, path) == {**item, **offset}
+
+
+@pytest.mark.parametrize("kind", ["events_by_id", "event"])
+def test_the_v1_look_up_gives_a_transaction_its_offset_and_its_events_in_no_order(sandbox, items, kind):
+    item = first(items[5:], lambda one: kind in one and len(one[kind]) > 2)
+
+    found = ask(sandbox, f"/v1/updates/{item['update_id']}")
+
+    assert found == {**item, "offset": "000000000000000001"}
+    if kind == "events_by_id":
+        assert list(found[kind]) != list(item[kind])
+
+
+def test_the_v1_look_up_takes_the_value_encoding_from_the_query(sandbox, items):
+    path = f"/v1/updates/{items[3]['update_id']}"
+
+    carrying = ask(sandbox, f"{path}?daml_value_encoding=protobuf_json")
+
+    assert compacted(carrying) == ask(sandbox, path) == ask(sandbox, f"{path}?contract_value_encoding=protobuf_json")
+    assert carrying != ask(sandbox, path)
+    assert refusal(sandbox, f"{path}?daml_value_encoding=xml")[0] == 400
+
+
+def test_an_unknown_update_id_is_not_found(sandbox):
+    status, message = refusal(sandbox, "/v1/updates/1220ab")
+
+    assert status == 404
+    assert "1220ab" in message
+
+
+def test_a_signed_update_is_found_by_its_hash_with_the_hash_in_it(sandbox, items):
+    item = first(items, lambda one: "external_transaction_hash" in one)
+
+    assert ask(sandbox, f"/v2/updates/hash/{item['external_transaction_hash']}") == item
+    assert refusal(sandbox, "/v2/updates/hash/00")[0] == 404
+    assert refusal(sandbox, f"/v2/updates/hash/{item['update_id']}")[0] == 404
+
+
+def test_a_newer_release_has_the_look_up_under_v2_only(sandbox, items):
+    with sandbox.replica(newer=True) as newer:
+        assert ask(newer, f"/v2/updates/{items[8]['update_id']}") == items[8]
+        assert call(newer, f"/v1/updates/{items[8]['update_id']}")[:2] == (404, "text/plain; charset=utf-8")
+        assert call(sandbox, f"/v2/updates/{items[8]['update_id']}")[:2] == (404, "text/plain; charset=utf-8")
+        signed = first(items, lambda one: "external_transaction_hash" in one)
+        assert ask(newer, f"/v2/updates/hash/{signed['external_transaction_hash']}") == signed
+
+
+def test_the_earliest_round_is_there_once_a_round_was_opened_after_the_first(sandbox):
+    assert ask(sandbox, INTERNAL) == {"earliest_round": 3}
+    with start(updates=3) as young:
+        assert refusal(young, INTERNAL)[0] == 404
+
+
+def test_an_older_release_has_the_earliest_round_under_its_former_path(sandbox):
+    with sandbox.replica(older=True) as older:
+        assert ask(older, FORMER) == {"earliest_round": 3}
+        assert call(older, INTERNAL)[0] == 404
+        assert call(sandbox, FORMER)[0] == 404
+
+
+def test_name_rules_leave_the_contract_out_where_both_cached_ids_match(sandbox):
+    whole = ask(sandbox, "/v0/ans-rules", {})["ans_rules_update"]
+    contract_id, domain_id = whole["contract"]["contract_id"], whole["domain_id"]
+    hints = {"cached_ans_rules_contract_id": contract_id, "cached_ans_rules_domain_id": domain_id}
+
+    assert whole["contract"].keys() == {"template_id", "contract_id", "payload", "created_event_blob", "created_at"}
+    assert whole["contract"]["template_id"].endswith(":Splice.Ans:AnsRules")
+    assert ask(sandbox, "/v0/ans-rules", hints) == {"ans_rules_update": {"domain_id": domain_id}}
+    for changed in ({}, {"cached_ans_rules_domain_id": "other"}, {"cached_ans_rules_contract_id": "00"}):
+        body = {**hints, **changed} if changed else {"cached_ans_rules_contract_id": contract_id}
+        assert ask(sandbox, "/v0/ans-rules", body)["ans_rules_update"] == whole
+    assert refusal(sandbox, "/v0/ans-rules", b"nothing")[0] == 400
+
+
+def license_pages(sandbox, limit):
+    token, pages = None, []
+    while True:
+        query = f"?limit={limit}" + (f"&after={token}" if token is not None else "")
+        pages.append(ask(sandbox, f"/v0/admin/validator/licenses{query}"))
+        token = pages[-1]["next_page_token"]
+        if token is None:
+            return pages
+
+
+@pytest.mark.parametrize("limit", [1, 5, 24, 1_000])
+def test_licenses_are_read_by_following_tokens_each_once(sandbox, limit):
+    pages = license_pages(sandbox, limit)
+    found = [one for page in pages for one in page["validator_licenses"]]
+    active = [one for one in sandbox.world.contracts.active.values() if one.template.entity.endswith("License")]
+    newest_first = sorted(active, key=lambda one: -one.row)
+
+    assert [one["contract_id"] for one in found] == [one.contract_id for one in newest_first]
+    assert len({one["payload"]["validator"] for one in found}) == len(found) == 24
+    assert all(one["created_event_blob"] for one in found)
+    if limit < 24:
+        assert any(len(page["validator_licenses"]) < limit and page["next_page_token"] for page in pages)
+
+
+def test_newest_first_is_not_by_creation_time_and_the_last_page_can_be_empty(sandbox):
+    found = [one for page in license_pages(sandbox, 1_000) for one in page["validator_licenses"]]
+    created = [moments.parse(one["created_at"]) for one in found]
+
+    assert created != sorted(created, reverse=True)
+    assert license_pages(sandbox, 1)[-1]["validator_licenses"] == []
+
+
+@pytest.mark.parametrize("query", ["limit=0", "limit=-1", "limit=x", "limit=1001", "after=x", f"after={2**63}"])
+def test_a_malformed_request_for_licenses_is_refused(sandbox, query):
+    assert refusal(sandbox, f"/v0/admin/validator/licenses?{query}")[0] == 400
+
+
+@pytest.mark.parametrize("path", ["/v0/nothing", "", "/", "/v2/updates/", "/v3/updates"])
+def test_an_unknown_route_is_answered_in_plain_text(sandbox, path):
+    status, content_type, body = call(sandbox, path, {"page_size": 1})
+
+    assert (status, content_type) == (404, "text/plain; charset=utf-8")
+    assert body == b"The requested resource could not be found."
+
+
+@pytest.mark.parametrize(
+    ("path", "method"), [("/v2/updates", "GET"), ("/v0/ans-rules", "GET"), ("/v1/updates/1220", "POST")]
+)
+def test_a_wrong_method_is_answered_in_plain_text(sandbox, path, method):
+    status, content_type, body = call(sandbox, path, method=method)
+
+    assert (status, content_type) == (405, "text/plain; charset=utf-8")
+    assert b"supported methods" in body
+
+
+def test_an_advancing_world_shows_its_new_updates_at_once():
+    world = generate(3, 100)
+    with start(world=world) as sandbox:
+        assert len(updates(sandbox, page_size=500)) == 100
+        sandbox.advance(updates=40)
+        assert updates(sandbox, page_size=500) == list(world.items())
+        assert len(world.updates) == 140

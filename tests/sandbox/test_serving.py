@@ -1,0 +1,154 @@
+"""An app on a loopback port: starts, counts, delays, stops."""
+
+from __future__ import annotations
+
+import asyncio
+import http.client
+import socket
+import threading
+import time
+import urllib.error
+import urllib.request
+
+import pytest
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse, PlainTextResponse
+from starlette.routing import Route
+
+from ledgerframes.sandbox.faults import Faults
+from ledgerframes.sandbox.serving import serve
+
+
+async def hello(request: Request) -> JSONResponse:
+    return JSONResponse({"hello": request.path_params["name"]})
+
+
+async def echo(request: Request) -> PlainTextResponse:
+    return PlainTextResponse(str(len(await request.body())))
+
+
+async def broken(request: Request) -> PlainTextResponse:
+    raise LookupError(request.url.path)
+
+
+APP = Starlette(
+    routes=[Route("/hello/{name}", hello), Route("/echo", echo, methods=["POST"]), Route("/broken", broken)]
+)
+
+
+@pytest.fixture
+def served():
+    with serve(APP) as running:
+        yield running
+
+
+def port_of(url: str) -> int:
+    return int(url.rpartition(":")[2])
+
+
+def test_answers_on_a_free_loopback_port(served):
+    with urllib.request.urlopen(f"{served.url}/hello/ada") as answer:
+        assert answer.read() == b'{"hello":"ada"}'
+    assert served.url.startswith("http://127.0.0.1:")
+
+
+def test_two_servers_run_side_by_side(served):
+    with serve(APP) as other:
+        assert other.url != served.url
+        assert urllib.request.urlopen(f"{other.url}/hello/bob").read() == b'{"hello":"bob"}'
+
+
+def test_takes_a_large_request_body(served):
+    size = 3_000_000
+    request = urllib.request.Request(f"{served.url}/echo", data=bytes(size), method="POST")
+    assert urllib.request.urlopen(request).read() == str(size).encode()
+
+
+def test_requests_on_one_kept_connection_do_not_wait_for_acknowledgements(served):
+    connection = http.client.HTTPConnection("127.0.0.1", port_of(served.url))
+    began = time.perf_counter()
+    for _ in range(50):
+        connection.request("GET", "/hello/ada")
+        connection.getresponse().read()
+    connection.close()
+    assert time.perf_counter() - began < 50 * 0.02
+
+
+def test_a_port_in_use_is_an_error_that_names_the_port(served):
+    port = port_of(served.url)
+    with pytest.raises(OSError, match=f"127.0.0.1:{port}.*another port"):
+        serve(APP, port=port)
+
+
+def test_stop_frees_the_port_though_connections_are_open_and_busy():
+    reached = threading.Event()
+
+    async def never(*_: object) -> None:
+        reached.set()
+        await asyncio.Event().wait()
+
+    served = serve(never)
+    port = port_of(served.url)
+    idle = socket.create_connection(("127.0.0.1", port))
+    busy = http.client.HTTPConnection("127.0.0.1", port)
+    busy.request("GET", "/hello/ada")
+    assert reached.wait(5)
+    began = time.perf_counter()
+    served.stop()
+    assert time.perf_counter() - began < 1.0
+    idle.close()
+    busy.close()
+    with serve(APP, port=port) as again:
+        assert urllib.request.urlopen(f"{again.url}/hello/ada").read() == b'{"hello":"ada"}'
+
+
+def test_stop_may_be_called_again_and_ends_the_thread():
+    before = threading.active_count()
+    served = serve(APP)
+    served.stop()
+    served.stop()
+    assert threading.active_count() == before
+    assert "stopped" in repr(served)
+
+
+def test_latency_holds_for_every_request_and_can_be_changed(served):
+    served.latency = 0.05
+    began = time.perf_counter()
+    urllib.request.urlopen(f"{served.url}/hello/ada").read()
+    assert time.perf_counter() - began >= 0.05
+
+
+def test_counts_what_arrived_and_what_the_app_saw(served):
+    served.faults = Faults.script(["503", "ok"])
+    with pytest.raises(urllib.error.HTTPError) as refused:
+        urllib.request.urlopen(f"{served.url}/hello/ada")
+    refused.value.close()
+    urllib.request.urlopen(f"{served.url}/hello/ada").read()
+    assert served.arrived == {"GET /hello/ada": 2}
+    assert served.handled == {"GET /hello/ada": 1}
+
+
+def test_an_app_that_fails_is_logged_with_its_request(served, caplog):
+    with pytest.raises(urllib.error.HTTPError) as failed:
+        urllib.request.urlopen(f"{served.url}/broken")
+    failed.value.close()
+    served.stop()
+    assert failed.value.code == 500
+    assert "GET /broken" in caplog.text
+    assert "LookupError" in caplog.text
+
+
+def test_many_threads_at_once_are_all_answered(served):
+    answers: list[bytes] = []
+
+    def ask(name: int) -> None:
+        answers.append(urllib.request.urlopen(f"{served.url}/hello/{name}").read())
+
+    threads = [threading.Thread(target=ask, args=(name,)) for name in range(32)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(answers) == sorted(b'{"hello":"%d"}' % name for name in range(32))
+    assert served.arrived.total() == 32
