@@ -1,0 +1,72 @@
+"""A distributed ledger's four HTTP interfaces as pandas DataFrames, a Parquet lake and pictures.
+
+Start with `net = lf.sandbox()` or `net = lf.connect(scan_url=...)`, then `lf.load_history(net, limit=1000)`.
+"""
+
+__version__ = "0.1.0"
+
+# Folders that share their name with a public function are imported first, so that the function stays on top.
+import ledgerframes.sandbox  # noqa: F401
+from ledgerframes.errors import (
+    ConfigurationError,
+    ConflictError,
+    DecodeError,
+    InputError,
+    LedgerframesError,
+    NoAnswerError,
+    NotAuthorizedError,
+    NotFoundError,
+    PagingError,
+    PartialResultError,
+    RateLimitedError,
+    RequestError,
+    ServerError,
+    StatusError,
+    StoreError,
+)
+from ledgerframes.loaders.history import (
+    History,
+    load_events,
+    load_history,
+    load_reassignments,
+    load_update,
+    load_update_by_hash,
+    load_updates,
+    rebuild_items,
+)
+from ledgerframes.loaders.probes import Plan, migrations, plan
+from ledgerframes.loaders.rounds import earliest_reward_round
+from ledgerframes.network import Network, connect, sandbox
+
+__all__ = [
+    "ConfigurationError",
+    "ConflictError",
+    "DecodeError",
+    "History",
+    "InputError",
+    "LedgerframesError",
+    "Network",
+    "NoAnswerError",
+    "NotAuthorizedError",
+    "NotFoundError",
+    "PagingError",
+    "PartialResultError",
+    "Plan",
+    "RateLimitedError",
+    "RequestError",
+    "ServerError",
+    "StatusError",
+    "StoreError",
+    "connect",
+    "earliest_reward_round",
+    "load_events",
+    "load_history",
+    "load_reassignments",
+    "load_update",
+    "load_update_by_hash",
+    "load_updates",
+    "migrations",
+    "plan",
+    "rebuild_items",
+    "sandbox",
+]

@@ -1,0 +1,58 @@
+"""Options that several commands share: which network, which part of its history."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from ledgerframes.errors import InputError
+from ledgerframes.network import Network, connect
+from ledgerframes.paging.window import Bound
+
+Profile = Annotated[str | None, typer.Option(help="Profile in the user's config.toml.", rich_help_panel="Network")]
+ScanUrl = Annotated[
+    list[str] | None,
+    typer.Option(
+        help="Base URL of a scan, such as https://HOST/api/scan; several are tried in turn.", rich_help_panel="Network"
+    ),
+]
+Rate = Annotated[float | None, typer.Option(help="Most requests a second and host.", rich_help_panel="Network")]
+Start = Annotated[
+    str | None,
+    typer.Option(help="Inclusive, UTC: 2026-01-30, 2026-01-30T06:00, or MIGRATION@TIME.", rich_help_panel="Range"),
+]
+End = Annotated[str | None, typer.Option(help="Exclusive; likewise.", rich_help_panel="Range")]
+Last = Annotated[
+    str | None, typer.Option(help='Instead of --start: "30min", "1h", "7d" back from now.', rich_help_panel="Range")
+]
+Limit = Annotated[int | None, typer.Option(help="At most so many updates.", rich_help_panel="Range")]
+AsJson = Annotated[bool, typer.Option("--json", help="JSON on standard output, for scripts.")]
+
+_PLACE = re.compile(r"(-?\d+)@(.+)", re.DOTALL)
+
+
+def network(profile: str | None, scan_url: list[str] | None, rate: float | None) -> Network:
+    """Connect as the options say; what they leave out comes from LEDGERFRAMES_* and the profile."""
+    given: dict[str, Any] = {"scan_url": scan_url or None, "rate": rate}
+    return connect(profile=profile, **{name: value for name, value in given.items() if value is not None})
+
+
+def check_folder(folder: Path) -> None:
+    """Refuse a folder that cannot be written before the load, not after it; nothing is made yet.
+
+    Raises:
+        InputError: the folder, or the nearest one above it that is there, cannot be written.
+    """
+    there = next(one for one in (folder.absolute(), *folder.absolute().parents) if os.access(one, os.F_OK))
+    if not there.is_dir() or not os.access(there, os.W_OK | os.X_OK):
+        raise InputError(f"cannot write to {str(folder)!r}: {str(there)!r} is no writable folder; name another one")
+
+
+def bound(text: str | None) -> Bound | None:
+    """Read a time, or `MIGRATION@TIME`."""
+    match = _PLACE.fullmatch(text) if text else None
+    return (int(match[1]), match[2]) if match else text

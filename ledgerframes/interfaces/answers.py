@@ -1,0 +1,185 @@
+"""Typed answers that several calls share: contracts, and the items of the update history.
+
+Unknown members are ignored here; the loaders keep them. Numbers with a fraction become `Decimal`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from decimal import Decimal
+from functools import cached_property
+from typing import Any, Final, Literal, TypeVar
+
+import msgspec
+from msgspec import Raw, Struct
+
+from ledgerframes.decoding.peek import Glimpse, peek
+
+T = TypeVar("T")
+
+
+def reads(answer: type[T]) -> Callable[[bytes], T]:
+    """A reader of bodies that are one JSON value of this type."""
+    return msgspec.json.Decoder(answer, float_hook=Decimal).decode
+
+
+class Contract(Struct, frozen=True):
+    """A contract (contract: Resources, Common record).
+
+    Attributes:
+        payload: the template's own record, as raw JSON; `arguments` decodes it.
+    """
+
+    template_id: str
+    contract_id: str
+    payload: Raw
+    created_event_blob: str
+    created_at: str
+
+    @property
+    def arguments(self) -> Any:
+        """The payload as Python values."""
+        return msgspec.json.decode(self.payload)
+
+
+class ContractWithState(Struct, frozen=True):
+    """A contract and the synchronizer it is assigned to; the contract is absent when a cache hint held."""
+
+    contract: Contract | None = None
+    domain_id: str | None = None
+
+
+class TreeEvent(Struct, frozen=True):
+    """An event of a transaction tree; which members are there depends on `event_type`."""
+
+    event_type: str
+    event_id: str | None = None
+    contract_id: str | None = None
+    template_id: str | None = None
+    package_name: str | None = None
+    create_arguments: Any = None
+    created_at: str | None = None
+    signatories: list[str] = []
+    observers: list[str] = []
+    choice: str | None = None
+    choice_argument: Any = None
+    child_event_ids: list[str] = []
+    exercise_result: Any = None
+    consuming: bool | None = None
+    acting_parties: list[str] = []
+    interface_id: str | None = None
+
+
+class TransactionItem(Struct, frozen=True):
+    """A transaction of scan's history (contract: Scan update history items)."""
+
+    update_id: str
+    migration_id: int
+    workflow_id: str
+    record_time: str
+    synchronizer_id: str
+    effective_at: str
+    root_event_ids: list[str]
+    events_by_id: dict[str, TreeEvent]
+    offset: str | None = None
+    external_transaction_hash: str | None = None
+
+    @property
+    def kind(self) -> Literal["transaction"]:
+        """What the update is."""
+        return "transaction"
+
+
+class ReassignmentHalf(Struct, frozen=True):
+    """The assignment, if it has `created_event`, or the unassignment of a reassignment."""
+
+    submitter: str
+    source_synchronizer: str
+    target_synchronizer: str
+    migration_id: int
+    reassignment_counter: int
+    unassign_id: str | None = None
+    contract_id: str | None = None
+    created_event: TreeEvent | None = None
+
+
+class ReassignmentItem(Struct, frozen=True):
+    """One half of a reassignment in scan's history."""
+
+    update_id: str
+    record_time: str
+    event: ReassignmentHalf
+    offset: str | None = None
+
+    @property
+    def migration_id(self) -> int:
+        """The target's migration id of an assignment, the source's of an unassignment."""
+        return self.event.migration_id
+
+    @property
+    def kind(self) -> Literal["assignment", "unassignment"]:
+        """What the update is."""
+        return "unassignment" if self.event.created_event is None else "assignment"
+
+
+UpdateItem = TransactionItem | ReassignmentItem
+
+
+class _Tell(Struct):
+    event: Raw = Raw(b"null")
+
+
+_tell: Final = msgspec.json.Decoder(_Tell)
+_transaction: Final = reads(TransactionItem)
+_reassignment: Final = reads(ReassignmentItem)
+_raw_items: Final = msgspec.json.Decoder(dict[str, list[Raw]])
+
+
+def _item(raw: bytes | Raw) -> UpdateItem:
+    whole = bytes(raw)
+    return _transaction(whole) if bytes(_tell.decode(whole).event) == b"null" else _reassignment(whole)
+
+
+@dataclass(frozen=True)
+class Update:
+    """One update as a server sent it.
+
+    Attributes:
+        raw: the JSON of the item.
+        item: the same, typed.
+    """
+
+    raw: bytes = field(repr=False)
+    item: UpdateItem
+
+    @classmethod
+    def read(cls, body: bytes) -> Update:
+        """Read the body of a look-up by id or by hash."""
+        return cls(body, _item(body))
+
+
+@dataclass(frozen=True)
+class UpdatesPage:
+    """One page of the update history, in ascending order of migration id and record time.
+
+    Attributes:
+        raw: the JSON of the page.
+        glimpse: cursor and id of every item, the last of which is where the next page begins.
+    """
+
+    raw: bytes = field(repr=False)
+    glimpse: Glimpse = field(repr=False)
+
+    @classmethod
+    def read(cls, body: bytes) -> UpdatesPage:
+        """Read the body of POST /v2/updates."""
+        return cls(body, peek(body))
+
+    @cached_property
+    def items(self) -> tuple[UpdateItem, ...]:
+        """The typed items."""
+        return tuple(_item(raw) for raw in _raw_items.decode(self.raw)["transactions"])
+
+    def __len__(self) -> int:
+        return len(self.glimpse.cursors)

@@ -1,0 +1,85 @@
+"""What the four interfaces have in common: sending through the transport, and showing a request unsent."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Protocol, TypeVar
+
+from ledgerframes.errors import InputError, RequestError
+from ledgerframes.settings import Interface
+from ledgerframes.transport import Answer
+from ledgerframes.transport.request import Prepared, Request
+
+T = TypeVar("T")
+Revise = Callable[[Request, RequestError], Request | None]
+
+
+class Sender(Protocol):
+    """What an interface needs of the transport."""
+
+    def send(
+        self,
+        request: Request,
+        *alternatives: Request,
+        read: Callable[[bytes], T],
+        server: str | None = None,
+        revise: Revise | None = None,
+        attempts: int | None = None,
+    ) -> Answer[T]:
+        """Send one request and read its answer."""
+
+    def prepare(self, request: Request) -> Prepared:
+        """Show a request as it would go out."""
+
+    def servers(self, interface: Interface) -> tuple[str, ...]:
+        """The interface's base URLs, the preferred one first."""
+
+    def pause(self, seconds: float) -> None:
+        """Wait, by the transport's clock."""
+
+
+class _Unsent(Exception):  # noqa: N818 - carries the request out of the call, never leaves this module
+    def __init__(self, request: Request) -> None:
+        super().__init__()
+        self.request = request
+
+
+class _Catcher:
+    def send(self, request: Request, *_alternatives: Request, **_options: Any) -> Answer[Any]:
+        raise _Unsent(request)
+
+    def prepare(self, request: Request) -> Prepared:
+        raise _Unsent(request)
+
+    def servers(self, _interface: Interface) -> tuple[str, ...]:
+        return ()
+
+    def pause(self, _seconds: float) -> None:
+        return
+
+
+class Calls:
+    """Base of the interfaces: holds the way to send, nothing else."""
+
+    def __init__(self, sender: Sender) -> None:
+        self._sender = sender
+
+    def preview(self, call: str, /, *arguments: Any, **options: Any) -> Prepared:
+        """Show the request that a call would send, without sending it; a token is masked.
+
+        Args:
+            call: the method's name, such as `"updates"`.
+            arguments: its arguments.
+            options: its keyword arguments.
+
+        Raises:
+            InputError: there is no such call, or the arguments break a rule.
+        """
+        method = None if call.startswith(("_", "iter_")) or call == "preview" else getattr(type(self), call, None)
+        if not callable(method):
+            raise InputError(f"{call!r} is no call of {type(self).__name__.lower()}")
+        try:
+            method(type(self)(_Catcher()), *arguments, **options)
+        except _Unsent as unsent:
+            return self._sender.prepare(unsent.request)
+        raise InputError(f"{call!r} sends no request with these arguments")

@@ -1,0 +1,178 @@
+"""Reads a window of scan's history page by page: asks, adapts the page size, and moves on from servers that lag."""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Final, Protocol
+
+from ledgerframes.decoding.peek import Cursor
+from ledgerframes.errors import NoAnswerError, PartialResultError, RequestError, StatusError
+from ledgerframes.interfaces.answers import UpdatesPage
+from ledgerframes.interfaces.calls import Revise
+from ledgerframes.paging.history import Ask, HistoryReader, Outcome
+from ledgerframes.transport import Answer
+from ledgerframes.transport.request import Request
+
+_log = logging.getLogger("ledgerframes.history")
+
+_MAXIMUM: Final = re.compile(r"maximum \(\d+ > (\d+)\)")
+#: How long to wait for servers that lag behind what another one showed, in seconds.
+_WAITS: Final = (0.0, 0.5, 1.0, 2.0)
+
+
+class PageSource(Protocol):
+    """What a reader of histories needs of the scan interface."""
+
+    @property
+    def servers(self) -> tuple[str, ...]:
+        """The scans' base URLs, the preferred one first."""
+
+    def page_request(self, after: Cursor | None, page_size: int) -> Request:
+        """The request for one page."""
+
+    def send_page(self, request: Request, *, server: str | None, revise: Revise | None) -> Answer[UpdatesPage]:
+        """Ask for one page."""
+
+    def pause(self, seconds: float) -> None:
+        """Wait."""
+
+
+@dataclass(frozen=True)
+class PageRows:
+    """A page, and which of its rows belong to the read.
+
+    Attributes:
+        page: the page as sent.
+        rows: positions of the updates that count.
+        server: base URL of the scan that sent it.
+    """
+
+    page: UpdatesPage
+    rows: list[int]
+    server: str
+
+
+def read_pages(source: PageSource, reader: HistoryReader) -> Iterator[PageRows]:
+    """Read to the end of the reader's window; the next page is fetched while the caller works on this one.
+
+    Raises:
+        RequestError: the servers gave no answer within the transport's attempts.
+        PagingError: the pages contradict each other.
+        PartialResultError: the servers that answer lag behind what another one has shown.
+    """
+    session = _Session(source, reader)
+    fetcher = ThreadPoolExecutor(1, "ledgerframes-fetch")
+    try:
+        more = True
+        coming = fetcher.submit(session.step)
+        while more:
+            rows, more = coming.result()
+            if more:
+                coming = fetcher.submit(session.step)
+            if rows.rows:
+                yield rows
+    finally:
+        fetcher.shutdown(wait=False, cancel_futures=True)
+
+
+class _Session:
+    """One read: the reader's decisions carried out against the servers."""
+
+    def __init__(self, source: PageSource, reader: HistoryReader) -> None:
+        self._source = source
+        self._reader = reader
+        self._behind = 0
+        self._server: str | None = None  # None: whichever the transport prefers
+        self._confirmed: set[str] = set()
+        self._showing: PageRows | None = None  # the page whose end is held back
+
+    def step(self) -> tuple[PageRows, bool]:
+        """Ask once; give the rows that count, and whether to go on."""
+        asked, answer = self._fetch()
+        taken = self._reader.take(answer.value.glimpse, answer.server, asked)
+        rows = PageRows(answer.value, taken.rows, answer.server)
+        if taken.outcome is Outcome.BEHIND:
+            return (rows, True) if self._leave(answer.server) else (self._flush(answer.server), False)
+        if self._reader.holding:
+            self._showing = rows
+        if taken.rows:
+            self._behind = 0
+            self._confirmed.clear()
+        if taken.outcome is Outcome.END:
+            return rows, self._unconfirmed(answer.server)
+        return rows, taken.outcome is Outcome.MORE
+
+    def _fetch(self) -> tuple[Ask, Answer[UpdatesPage]]:
+        first = asked = self._reader.ask()
+
+        def revise(_request: Request, error: RequestError) -> Request | None:
+            nonlocal asked
+            if not self._adapt(error):
+                return None
+            asked = self._reader.ask()
+            return self._source.page_request(asked.after, asked.page_size)
+
+        request = self._source.page_request(first.after, first.page_size)
+        try:
+            answer = self._source.send_page(request, server=self._server, revise=revise)
+        except RequestError:
+            if self._server is None:
+                raise
+            self._server = None
+            return self._fetch()
+        return asked, answer
+
+    def _adapt(self, error: RequestError) -> bool:
+        """Change the page size by what the server said; whether it changed."""
+        size = self._reader.ask().page_size
+        if isinstance(error, StatusError):
+            named = _MAXIMUM.search(error.detail) if error.status == 400 else None
+            if named:
+                self._reader.lower(int(named[1]))
+            elif error.status in {413, 503}:
+                self._reader.shrink()
+        elif isinstance(error, NoAnswerError):
+            self._reader.shrink()
+        return self._reader.ask().page_size != size
+
+    def _leave(self, server: str) -> bool:
+        """Go to the next server, waiting once every one of them was behind; False after enough rounds."""
+        servers = self._source.servers
+        rounds, turn = divmod(self._behind, len(servers))
+        if rounds >= len(_WAITS):
+            return False
+        if turn == len(servers) - 1:
+            self._source.pause(_WAITS[rounds])
+        self._behind += 1
+        others = [other for other in servers if other != server]
+        self._server = others[turn % len(others)] if others else None
+        return True
+
+    def _flush(self, server: str) -> PageRows:
+        """End the read with what is held back, if the server that showed it now says that there is nothing."""
+        showing = self._showing
+        if showing is None or showing.server != server:
+            raise PartialResultError(
+                f"POST /v2/updates: {server} does not have updates that another scan showed after {self._reader.last};"
+                " it lags behind. Try later, or name more scans in scan_url"
+            )
+        _log.warning("%s showed updates that it no longer gives; the read ends with them", server)
+        glimpse = showing.page.glimpse
+        count = self._reader.holding
+        self._reader.flush(glimpse.cursors[-1])
+        return PageRows(showing.page, list(range(len(glimpse.cursors) - count, len(glimpse.cursors))), server)
+
+    def _unconfirmed(self, server: str) -> bool:
+        """Whether another server is left that may know more than the one that has nothing beyond."""
+        self._confirmed.add(server)
+        left = [other for other in self._source.servers if other not in self._confirmed]
+        if not left:
+            return False
+        self._confirmed.add(left[0])
+        self._server = left[0]
+        self._reader.reopen()
+        return True

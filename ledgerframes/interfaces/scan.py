@@ -1,0 +1,217 @@
+"""The six calls of the scan interface (contract: Endpoints, Scan interface)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Final, Literal
+
+from msgspec import Struct
+
+from ledgerframes.decoding.peek import Cursor
+from ledgerframes.errors import InputError
+from ledgerframes.instants import format_instant
+from ledgerframes.interfaces.answers import Contract, ContractWithState, Update, UpdateItem, UpdatesPage, reads
+from ledgerframes.interfaces.calls import Calls, Revise
+from ledgerframes.interfaces.history import read_pages
+from ledgerframes.paging.history import HistoryReader
+from ledgerframes.paging.tokens import follow_tokens
+from ledgerframes.paging.window import Bound, bound, window
+from ledgerframes.transport import Answer
+from ledgerframes.transport.request import Endpoint, Request
+
+ValueEncoding = Literal["compact_json", "protobuf_json"]
+
+UPDATE_BY_ID: Final = Endpoint(
+    interface="scan",
+    method="GET",
+    path="/v1/updates/{update_id}",
+    deprecated="deprecated since scan 0.5.10; newer scans have GET /v2/updates/{update_id}, which is used where it is",
+)
+UPDATE_BY_ID_V2: Final = Endpoint(interface="scan", method="GET", path="/v2/updates/{update_id}")
+UPDATES: Final = Endpoint(interface="scan", method="POST", path="/v2/updates")
+UPDATE_BY_HASH: Final = Endpoint(
+    interface="scan", method="GET", path="/v2/updates/hash/{hash}", not_found_is_local=True
+)
+ANS_RULES: Final = Endpoint(interface="scan", method="POST", path="/v0/ans-rules")
+LICENSES: Final = Endpoint(interface="scan", method="GET", path="/v0/admin/validator/licenses")
+EARLIEST_ROUND: Final = Endpoint(
+    interface="scan", method="GET", path="/v0/internal/reward-accounting-process/rounds/earliest-available"
+)
+EARLIEST_ROUND_OLD: Final = Endpoint(
+    interface="scan", method="GET", path="/v0/reward-accounting-process/rounds/earliest-available"
+)
+
+
+class AnsRules(Struct, frozen=True):
+    """The answer of `ans_rules`; its contract is absent when the cache hint held."""
+
+    ans_rules_update: ContractWithState
+
+
+class LicensesPage(Struct, frozen=True):
+    """A page of validator licenses; `next_page_token` is opaque, None after the last page."""
+
+    validator_licenses: list[Contract]
+    next_page_token: int | str | None = None
+
+
+class _EarliestRound(Struct):
+    earliest_round: int
+
+
+class Scan(Calls):
+    """The scan interface: a read-only view of the ledger's history. One method, one request."""
+
+    def update_by_id(self, update_id: str, *, value_encoding: ValueEncoding | None = None) -> Update:
+        """Read one update by its id (contract: GET /v1/updates/{update_id}).
+
+        Args:
+            update_id: the update's id.
+            value_encoding: `compact_json`, the server's default, or `protobuf_json`, verbose and type-carrying.
+
+        Raises:
+            NotFoundError: the scan does not know the update.
+        """
+        query = _encoding(value_encoding)
+        path = {"update_id": update_id}
+        requests = [endpoint.request(path=path, query=query) for endpoint in (UPDATE_BY_ID, UPDATE_BY_ID_V2)]
+        return self._sender.send(*requests, read=Update.read).value
+
+    def updates(
+        self,
+        *,
+        after: Bound | None = None,
+        page_size: int = 1000,
+        value_encoding: ValueEncoding | None = None,
+    ) -> UpdatesPage:
+        """Read one page of the history, ascending (contract: POST /v2/updates).
+
+        Use `iter_updates` or `load_history` for more than a page: updates that share a record time can be cut apart by
+        a page's end, and "after" then skips the rest of them.
+
+        Args:
+            after: `(migration id, time)`; items strictly after it are returned. None is ledger begin.
+            page_size: the most items to return, 1 to 1000; an operator may allow fewer.
+            value_encoding: see `update_by_id`.
+
+        Raises:
+            InputError: an argument breaks a rule; nothing was sent.
+        """
+        place = None if after is None else bound(after, "after")
+        if isinstance(place, int):
+            raise InputError(f"after={after!r}: give a pair (migration id, time)")
+        request = _updates_request(place, page_size, value_encoding)
+        return self._sender.send(request, read=UpdatesPage.read).value
+
+    def page_request(self, after: Cursor | None, page_size: int) -> Request:
+        """The request for one page; for readers of whole histories."""
+        return _updates_request(after, page_size, None)
+
+    def send_page(self, request: Request, *, server: str | None, revise: Revise | None) -> Answer[UpdatesPage]:
+        """Ask for one page; of a certain server, and only once, if one is named. For readers of whole histories."""
+        attempts = None if server is None else 1
+        return self._sender.send(request, read=UpdatesPage.read, server=server, revise=revise, attempts=attempts)
+
+    @property
+    def servers(self) -> tuple[str, ...]:
+        """The scans' base URLs, the preferred one first."""
+        return self._sender.servers("scan")
+
+    def pause(self, seconds: float) -> None:
+        """Wait, by the transport's clock."""
+        self._sender.pause(seconds)
+
+    def update_by_hash(self, hash: str, *, value_encoding: ValueEncoding | None = None) -> Update:  # noqa: A002
+        """Read the update of a prepared transaction's hash (contract: GET /v2/updates/hash/{hash}).
+
+        A scan answers 404 for what was committed before it began indexing hashes, so every configured scan is asked.
+
+        Raises:
+            NotFoundError: no scan has the hash indexed.
+        """
+        request = UPDATE_BY_HASH.request(path={"hash": hash}, query=_encoding(value_encoding))
+        return self._sender.send(request, read=Update.read).value
+
+    def ans_rules(
+        self, *, cached_contract_id: str | None = None, cached_domain_id: str | None = None
+    ) -> ContractWithState:
+        """Read the name-service rules (contract: POST /v0/ans-rules).
+
+        Args:
+            cached_contract_id: the rules contract the caller already has.
+            cached_domain_id: the synchronizer it was on; if both still hold, the contract is left out of the answer.
+        """
+        body = {"cached_ans_rules_contract_id": cached_contract_id, "cached_ans_rules_domain_id": cached_domain_id}
+        request = ANS_RULES.request(json={name: value for name, value in body.items() if value is not None})
+        return self._sender.send(request, read=reads(AnsRules)).value.ans_rules_update
+
+    def validator_licenses(self, *, after: int | str | None = None, limit: int = 1000) -> LicensesPage:
+        """Read one page of validator licenses, newest first (contract: GET /v0/admin/validator/licenses).
+
+        Args:
+            after: the `next_page_token` of the page before.
+            limit: the most licenses to return.
+        """
+        _at_least_one(limit, "limit")
+        request = LICENSES.request(query={"after": after, "limit": limit})
+        return self._sender.send(request, read=reads(LicensesPage)).value
+
+    def earliest_available_round(self) -> int:
+        """Read the earliest round with complete reward-accounting records (contract: earliest-available).
+
+        Raises:
+            NotFoundError: the scan has no such round yet.
+        """
+        requests = [endpoint.request() for endpoint in (EARLIEST_ROUND, EARLIEST_ROUND_OLD)]
+        return self._sender.send(*requests, read=reads(_EarliestRound)).value.earliest_round
+
+    def iter_updates(
+        self, *, start: Bound | None = None, end: Bound | None = None, page_size: int = 1000
+    ) -> Iterator[UpdateItem]:
+        """Iterate over the updates of a range, none lost and none twice.
+
+        Args:
+            start: inclusive; a time, or a pair (migration id, time).
+            end: exclusive; likewise.
+            page_size: how many items a request asks for.
+        """
+        for page in read_pages(self, HistoryReader(window(start, end), page_size=page_size)):
+            for row in page.rows:
+                yield page.page.items[row]
+
+    def iter_validator_licenses(self, *, limit: int = 1000) -> Iterator[Contract]:
+        """Iterate over all licenses, following the tokens whatever the length of the pages.
+
+        Raises:
+            PagingError: the server repeats a token.
+        """
+        yield from follow_tokens(
+            lambda token: self.validator_licenses(after=token, limit=limit),
+            lambda page: (page.validator_licenses, page.next_page_token),
+            LICENSES.path,
+        )
+
+
+def _updates_request(after: Cursor | None, page_size: int, value_encoding: ValueEncoding | None) -> Request:
+    _at_least_one(page_size, "page_size")
+    body: dict[str, Any] = {"page_size": page_size, **_encoding(value_encoding)}
+    if after is not None:
+        body["after"] = {
+            "after_migration_id": after.migration_id,
+            "after_record_time": format_instant(after.micros),
+        }
+    return UPDATES.request(json=body)
+
+
+def _encoding(value_encoding: ValueEncoding | None) -> dict[str, str]:
+    """The encoding under the contract's neutral name and the one that servers know; nothing for the default."""
+    if value_encoding not in {None, "compact_json", "protobuf_json"}:
+        raise InputError(f"value_encoding={value_encoding!r} is neither 'compact_json' nor 'protobuf_json'")
+    if value_encoding != "protobuf_json":
+        return {}
+    return {"contract_value_encoding": value_encoding, "daml_value_encoding": value_encoding}
+
+
+def _at_least_one(value: int, name: str) -> None:
+    if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value < 2**31:
+        raise InputError(f"{name}={value!r} is not a whole number from 1 to {2**31 - 1}")

@@ -1,0 +1,200 @@
+"""Learning about a history by few small requests: its migrations, and what reading a range would cost."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+import pandas as pd
+
+from ledgerframes.decoding.peek import Cursor
+from ledgerframes.instants import LATEST, format_instant
+from ledgerframes.paging.history import MAXIMUM
+from ledgerframes.paging.window import Bound, Window, before, window
+
+if TYPE_CHECKING:
+    from ledgerframes.interfaces.scan import Scan
+    from ledgerframes.network import Network
+
+_SAMPLES: Final = 8
+_SAMPLE_SIZE: Final = 40
+
+
+@dataclass(frozen=True)
+class Migration:
+    """One migration of the network, and the first and last record time seen in it."""
+
+    migration_id: int
+    first: int
+    last: int
+
+
+@dataclass(frozen=True)
+class Plan:
+    """An estimate, from small samples, of what reading a range of the history takes.
+
+    Attributes:
+        range: the range in words.
+        rows: updates, about.
+        requests: requests of 1,000 items.
+        megabytes: size of the answers, uncompressed.
+        minutes: time at the configured rate and the sampled answer time.
+    """
+
+    range: str
+    rows: int
+    requests: int
+    megabytes: float
+    minutes: float
+
+    def __str__(self) -> str:
+        return (
+            f"{self.range}: about {self.rows:,} updates, {self.requests:,} requests, {self.megabytes:,.1f} MB,"
+            f" {self.minutes:,.1f} minutes"
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """The plan as plain values."""
+        return asdict(self)
+
+
+def migrations(net: Network) -> pd.DataFrame:
+    """List the network's migrations with their first and last record time.
+
+    Found by bisection, with about 60 requests of one item a migration.
+
+    Returns:
+        One row a migration: migration_id, first_record_time, last_record_time (datetime64[us, UTC]).
+
+    Raises:
+        RequestError: the scan gave no answer.
+    """
+    found = find_migrations(net.scan)
+    frame = pd.DataFrame(
+        {
+            "migration_id": pd.Series([one.migration_id for one in found], dtype="int64"),
+            "first_record_time": _times([one.first for one in found]),
+            "last_record_time": _times([one.last for one in found]),
+        }
+    )
+    frame.attrs["source"] = ", ".join(net.scan.servers)
+    return frame
+
+
+def plan(net: Network, start: Bound | None = None, end: Bound | None = None) -> Plan:
+    """Estimate what loading a range of the history takes, before loading it.
+
+    Args:
+        net: the network.
+        start: inclusive; a time, or a pair (migration id, time); None is ledger begin.
+        end: exclusive; None is now.
+
+    Raises:
+        InputError: the range is no range.
+        RequestError: the scan gave no answer.
+    """
+    return plan_window(net, window(start, end))
+
+
+def plan_window(net: Network, wanted: Window) -> Plan:
+    """Estimate what reading a window takes."""
+    rows, size, items, seconds, probes = 0.0, 0, 0, 0.0, 0
+    for one in find_migrations(net.scan):
+        low = wanted.nearest(Cursor(one.migration_id, one.first))
+        if low is None or low.migration_id != one.migration_id or low.micros > one.last:
+            continue
+        high = _top(wanted, one)
+        sample = _Sample(net.scan, one.migration_id, low.micros, high)
+        rows += sample.rows
+        size += sample.bytes
+        items += sample.items
+        seconds += sample.seconds
+        probes += sample.requests
+    count = round(rows)
+    requests = -(-count // MAXIMUM) + 2
+    rate = net.settings.rate
+    each = max(seconds / probes if probes else 0.0, 1 / rate if rate else 0.0)
+    megabytes = count * size / items / 1e6 if items else 0.0
+    return Plan(str(wanted), count, requests, round(megabytes, 3), round(requests * each / 60, 3))
+
+
+def _top(wanted: Window, one: Migration) -> int:
+    """The last instant of a migration that a window can hold."""
+    high = one.last
+    if wanted.until is not None:
+        high = min(high, wanted.until - 1)
+    if wanted.end is not None and wanted.end.migration_id == one.migration_id:
+        high = min(high, wanted.end.micros - 1)
+    return high
+
+
+class _Sample:
+    """Pages at even distances in one migration; the rows follow from how dense they lie."""
+
+    def __init__(self, scan: Scan, migration_id: int, low: int, high: int) -> None:
+        self.rows = 0.0
+        self.bytes = self.items = self.requests = 0
+        self.seconds = 0.0
+        width = (high - low + 1) / _SAMPLES
+        for step in range(_SAMPLES):
+            left = low + round(step * width)
+            right = low + round((step + 1) * width)
+            answer = _ask(scan, before(Cursor(migration_id, left)), _SAMPLE_SIZE)
+            self.requests += 1
+            self.bytes += answer.size
+            self.items += len(answer.value)
+            self.seconds += answer.seconds
+            places = [place.micros for place in answer.value.glimpse.cursors if place.migration_id == migration_id]
+            inside = sum(micros < right for micros in places)
+            if inside < len(places) or len(places) < _SAMPLE_SIZE:
+                self.rows += inside  # the whole stretch was seen
+            else:
+                self.rows += len(places) * (right - left) / max(places[-1] - left, 1)
+
+
+def find_migrations(scan: Scan) -> list[Migration]:
+    """The migrations in order, by probes of one item."""
+    found: list[Migration] = []
+    place: Cursor | None = None
+    while (first := _first_after(scan, place)) is not None:
+        last = _last_of(scan, first)
+        found.append(Migration(first.migration_id, first.micros, last))
+        place = Cursor(first.migration_id, LATEST)
+    return found
+
+
+def _last_of(scan: Scan, first: Cursor) -> int:
+    """The last record time of a migration: the distance doubles while there is more, then halves."""
+    known, step = first.micros, 1_000_000
+    while (place := _next(scan, first.migration_id, known + step)) is not None:
+        known, step = place, step * 2
+    beyond = min(known + step, LATEST)
+    while beyond > known:
+        middle = (known + beyond) // 2
+        place = _next(scan, first.migration_id, middle)
+        if place is None:
+            beyond = middle
+        else:
+            known = place
+    return known
+
+
+def _next(scan: Scan, migration_id: int, micros: int) -> int | None:
+    """The first record time after an instant in one migration."""
+    if micros >= LATEST:
+        return None
+    place = _first_after(scan, Cursor(migration_id, micros))
+    return place.micros if place is not None and place.migration_id == migration_id else None
+
+
+def _first_after(scan: Scan, place: Cursor | None) -> Cursor | None:
+    cursors = _ask(scan, place, 1).value.glimpse.cursors
+    return cursors[0] if cursors else None
+
+
+def _ask(scan: Scan, place: Cursor | None, page_size: int) -> Any:
+    return scan.send_page(scan.page_request(place, page_size), server=None, revise=None)
+
+
+def _times(micros: list[int]) -> pd.Series:
+    return pd.Series(pd.to_datetime([format_instant(one) for one in micros], utc=True)).astype("datetime64[us, UTC]")

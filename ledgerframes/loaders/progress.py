@@ -1,0 +1,73 @@
+"""Progress of a load: a bar on a terminal or in a notebook, log lines elsewhere."""
+
+from __future__ import annotations
+
+import logging
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Protocol
+
+_log = logging.getLogger("ledgerframes.progress")
+_EVERY = 30.0
+
+
+class Progress(Protocol):
+    """What a load tells while it runs."""
+
+    def advance(self, rows: int, note: str) -> None:
+        """So many more rows are there; the note says how far in time."""
+
+
+@contextmanager
+def progress_of(what: str, *, shown: bool | None, total: int | None = None) -> Iterator[Progress]:
+    """A progress display for the time of a load.
+
+    Args:
+        what: what is being loaded.
+        shown: True for a bar, False for nothing, None for a bar where somebody looks and log lines elsewhere.
+        total: the number of rows, if known.
+    """
+    if shown is False:
+        yield _Silent()
+        return
+    if shown or _in_notebook() or sys.stderr.isatty():
+        from tqdm.auto import tqdm
+
+        with tqdm(total=total, unit=" updates", desc=what, unit_scale=True, leave=False) as bar:
+            yield _Bar(bar)
+        return
+    yield _Lines(what)
+
+
+def _in_notebook() -> bool:
+    shell = sys.modules.get("IPython")
+    return shell is not None and type(shell.get_ipython()).__name__ == "ZMQInteractiveShell"
+
+
+class _Silent:
+    def advance(self, rows: int, note: str) -> None:
+        del rows, note
+
+
+class _Bar:
+    def __init__(self, bar: object) -> None:
+        self._bar = bar
+
+    def advance(self, rows: int, note: str) -> None:
+        self._bar.set_postfix_str(note, refresh=False)  # type: ignore[attr-defined]
+        self._bar.update(rows)  # type: ignore[attr-defined]
+
+
+class _Lines:
+    def __init__(self, what: str) -> None:
+        self._what = what
+        self._rows = 0
+        self._next = time.monotonic() + _EVERY
+
+    def advance(self, rows: int, note: str) -> None:
+        self._rows += rows
+        if time.monotonic() >= self._next:
+            self._next = time.monotonic() + _EVERY
+            _log.info("%s: %d so far, at %s", self._what, self._rows, note)

@@ -1,0 +1,39 @@
+"""Where a frame came from: the values of `df.attrs`, all JSON-serialisable and free of secrets."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from ledgerframes.decoding.peek import Cursor
+from ledgerframes.instants import format_instant
+
+
+@dataclass(frozen=True)
+class Provenance:
+    """What a loaded frame says about its origin.
+
+    Attributes:
+        sources: scheme, host and path of the servers that answered.
+        range: what was asked for, in words.
+        cursor: the last place read.
+        complete: False if a fault cut the result short and the caller allowed it.
+    """
+
+    sources: tuple[str, ...]
+    range: str
+    cursor: Cursor | None
+    complete: bool
+
+    def attrs(self) -> dict[str, Any]:
+        """The values for `df.attrs`."""
+        from ledgerframes import __version__
+
+        place = self.cursor
+        return {
+            "source": ", ".join(self.sources),
+            "range": self.range,
+            "cursor": None if place is None else [place.migration_id, format_instant(place.micros)],
+            "complete": self.complete,
+            "version": __version__,
+        }

@@ -1,0 +1,27 @@
+"""The earliest round with complete reward-accounting records."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ledgerframes.errors import NotFoundError
+
+if TYPE_CHECKING:
+    from ledgerframes.network import Network
+
+
+def earliest_reward_round(net: Network) -> int | None:
+    """Read the earliest round for which reward-accounting activity records are complete, or None if there is none.
+
+    Contract: GET /v0/internal/reward-accounting-process/rounds/earliest-available; older scans have it at another path.
+
+    Raises:
+        NotFoundError: the scan knows neither path.
+        RequestError: the scan gave no answer.
+    """
+    try:
+        return net.scan.earliest_available_round()
+    except NotFoundError as error:
+        if error.unknown_route:
+            raise
+        return None

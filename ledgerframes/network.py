@@ -1,0 +1,156 @@
+"""A connected network: the four interfaces behind one name; what `lf.connect` and `lf.sandbox` return."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self
+
+from ledgerframes.errors import ConfigurationError
+from ledgerframes.interfaces.scan import Scan
+from ledgerframes.settings import Settings, Token, resolve
+from ledgerframes.transport import Clock, Stats, Transport
+
+if TYPE_CHECKING:
+    from ledgerframes.sandbox.bulk import Bulk
+    from ledgerframes.sandbox.server import Sandbox
+
+Urls = str | Sequence[str]
+
+
+class Network:
+    """One network's interfaces, with their addresses, tokens and rate limit.
+
+    A context manager; without `with`, it lives until the interpreter ends.
+
+    Args:
+        settings: addresses, tokens, limits.
+        sandbox: the embedded ledger behind it, stopped with it.
+        clock: what waits go by; a test hands in one that does not sleep.
+    """
+
+    def __init__(
+        self, settings: Settings, *, sandbox: Sandbox | Bulk | None = None, clock: Clock | None = None
+    ) -> None:
+        self.settings = settings
+        self._sandbox = sandbox
+        self._clock = clock
+
+    @cached_property
+    def transport(self) -> Transport:
+        """What sends the requests; made when the first one is."""
+        return Transport(self.settings, clock=self._clock)
+
+    @cached_property
+    def scan(self) -> Scan:
+        """The scan interface's six calls."""
+        return Scan(self.transport)
+
+    @property
+    def sandbox(self) -> Any:
+        """The embedded ledger's handle: `.url`, `.token(user)`, `.advance(updates=)`, `.stop()`.
+
+        Raises:
+            ConfigurationError: this network is no sandbox.
+        """
+        if self._sandbox is None:
+            raise ConfigurationError("this network is no sandbox; start one with ledgerframes.sandbox()")
+        return self._sandbox
+
+    @property
+    def stats(self) -> Stats:
+        """Counts of requests, bytes, retries and waits so far."""
+        return self.transport.stats
+
+    def close(self) -> None:
+        """Close the connections, and stop the sandbox if there is one."""
+        if "transport" in self.__dict__:
+            self.transport.close()
+        if self._sandbox is not None:
+            self._sandbox.stop()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"Network({self.settings!r})"
+
+
+def connect(
+    *,
+    profile: str | None = None,
+    scan_url: Urls | None = None,
+    validator_url: Urls | None = None,
+    registry_url: Urls | None = None,
+    ledger_url: Urls | None = None,
+    token: Token | None = None,
+    **options: Any,
+) -> Network:
+    """Connect to a network; any subset of its interfaces. Nothing is sent yet.
+
+    What is not given here comes from `LEDGERFRAMES_*` variables, then from the profile, then from defaults.
+
+    Args:
+        profile: name of a profile in the user's `config.toml`.
+        scan_url: base URL of the scan, with its prefix (`https://HOST/api/scan`); a list is tried in turn.
+        validator_url: base URL of the validator (`https://HOST/api/validator`).
+        registry_url: base URL of the token registry, at the host's root.
+        ledger_url: base URL of the participant's ledger interface.
+        token: bearer token for ledger and validator, as text or as a function that gives it anew for each request.
+        options: further settings: `scan_token`, `registry_token`, `rate` (requests a second and host),
+            `read_timeout` (seconds), `attempts`, …; see `Settings`.
+
+    Raises:
+        ConfigurationError: an address, token or profile cannot be used.
+
+    Example:
+        >>> net = connect(scan_url="https://scan.example.com/api/scan")
+    """
+    given = {
+        "scan_url": scan_url, "validator_url": validator_url, "registry_url": registry_url,
+        "ledger_url": ledger_url, "token": token, **options,
+    }  # fmt: skip
+    settings = resolve(profile=profile, **{name: value for name, value in given.items() if value is not None})
+    return Network(settings)
+
+
+def sandbox(*, seed: int = 7, updates: int = 2000, bulk: int | None = None, **options: Any) -> Network:
+    """Start an embedded, made-up ledger on a loopback port and connect to it; no network is needed.
+
+    Args:
+        seed: the same seed makes the same ledger.
+        updates: length of its history.
+        bulk: instead, a read-only history of so many updates in its own process, for benchmarks.
+        options: see `ledgerframes.sandbox.server.start`: `hostile=True` for the nastiest legal data,
+            `faults="429:0.1"`, `port`, `page_maximum`, `latency`, ….
+
+    Returns:
+        A connected network; a context manager, or alive until the interpreter ends. Its handle is `net.sandbox`.
+    """
+    handle: Sandbox | Bulk
+    if bulk is not None:
+        from ledgerframes.sandbox.bulk import start_bulk
+
+        handle = start_bulk(bulk, seed=seed, **options)
+        return Network(resolve(environ={}, scan_url=handle.scan_url), sandbox=handle)
+    from ledgerframes.sandbox.server import start
+
+    if isinstance(options.get("faults"), str):
+        from ledgerframes.sandbox.faults import Faults
+
+        options["faults"] = Faults.parse(options["faults"], seed=seed)
+    handle = start(seed=seed, updates=updates, **options)
+    settings = resolve(
+        environ={},
+        scan_url=handle.scan_url,
+        validator_url=handle.validator_url,
+        registry_url=handle.registry_url,
+        ledger_url=handle.ledger_url,
+    )
+    return Network(settings, sandbox=handle)

@@ -1,0 +1,137 @@
+"""The six calls of scan, one request each, typed both ways."""
+
+import json
+
+import pytest
+
+import ledgerframes as lf
+
+
+@pytest.fixture(scope="module")
+def scan(net):
+    return net.scan
+
+
+def body(prepared):
+    return json.loads(prepared.body)
+
+
+def test_a_page_is_typed_and_says_where_the_next_one_begins(scan, truth):
+    page = scan.updates(page_size=50)
+    assert [item.update_id for item in page.items] == [item["update_id"] for item in truth[:50]]
+    last = page.glimpse.cursors[-1]
+    assert last.migration_id == page.items[-1].migration_id
+    following = scan.updates(after=last, page_size=5)
+    assert following.glimpse.cursors[0] > last
+
+
+def test_items_tell_what_they_are(scan):
+    items = scan.updates(page_size=1000).items
+    assert {item.kind for item in items} == {"transaction", "assignment", "unassignment"}
+    assignment = next(item for item in items if item.kind == "assignment")
+    assert assignment.event.created_event.contract_id
+    transaction = next(item for item in items if item.kind == "transaction")
+    assert set(transaction.root_event_ids) <= set(transaction.events_by_id)
+
+
+def test_iterating_over_updates_gives_each_once(scan, truth):
+    assert [item.update_id for item in scan.iter_updates(page_size=333)] == [item["update_id"] for item in truth]
+
+
+def test_a_request_can_be_seen_unsent(scan):
+    seen = scan.preview("updates", after=(2, "2026-01-30T06:00:00Z"), page_size=10)
+    assert seen.method == "POST"
+    assert seen.url.endswith("/api/scan/v2/updates")
+    assert body(seen) == {
+        "page_size": 10,
+        "after": {"after_migration_id": 2, "after_record_time": "2026-01-30T06:00:00.000000Z"},
+    }
+    assert "curl" in seen.curl()
+
+
+def test_the_default_encoding_is_not_named_and_the_verbose_one_goes_under_both_names(scan):
+    assert body(scan.preview("updates")) == {"page_size": 1000}
+    assert body(scan.preview("updates", value_encoding="compact_json")) == {"page_size": 1000}
+    assert body(scan.preview("updates", value_encoding="protobuf_json")) == {
+        "page_size": 1000,
+        "contract_value_encoding": "protobuf_json",
+        "daml_value_encoding": "protobuf_json",
+    }
+    query = scan.preview("update_by_hash", "ab", value_encoding="protobuf_json").url.partition("?")[2]
+    assert query == "contract_value_encoding=protobuf_json&daml_value_encoding=protobuf_json"
+
+
+def test_the_verbose_encoding_arrives(scan):
+    compact, verbose = (
+        scan.updates(page_size=3, value_encoding=name).raw for name in ("compact_json", "protobuf_json")
+    )
+    assert compact != verbose
+
+
+def test_path_parameters_are_percent_encoded(scan):
+    assert scan.preview("update_by_id", "a/b::c d").url.endswith("/v1/updates/a%2Fb%3A%3Ac%20d")
+
+
+@pytest.mark.parametrize(
+    ("call", "arguments", "words"),
+    [
+        ("updates", {"page_size": 0}, "page_size=0"),
+        ("updates", {"page_size": "5"}, "page_size='5'"),
+        ("updates", {"after": "2026-01-30"}, "give a pair"),
+        ("updates", {"value_encoding": "xml"}, "value_encoding='xml'"),
+        ("validator_licenses", {"limit": 0}, "limit=0"),
+        ("update_by_id", {"update_id": ""}, "update_id"),
+        ("no_such_call", {}, "no call of scan"),
+        ("iter_updates", {}, "no call of scan"),
+        ("_sender", {}, "no call of scan"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_wrong_arguments_are_refused_before_anything_is_sent(scan, call, arguments, words):
+    with pytest.raises(lf.InputError) as caught:
+        scan.preview(call, **arguments)
+    assert words in str(caught.value)
+
+
+def test_an_update_is_found_by_id_on_old_and_new_scans():
+    for newer in (False, True):
+        with lf.sandbox(updates=60, newer=newer) as other:
+            wanted = next(iter(other.sandbox.world.items()))
+            if newer:
+                update = other.scan.update_by_id(wanted["update_id"])
+            else:
+                with pytest.warns(FutureWarning, match="deprecated"):
+                    update = other.scan.update_by_id(wanted["update_id"])
+            assert update.item.update_id == wanted["update_id"]
+
+
+def test_a_hash_that_one_scan_has_not_indexed_is_asked_of_the_others(net, truth):
+    item = next(item for item in truth if item.get("external_transaction_hash"))
+    with (
+        lf.sandbox(updates=60, seed=1) as stranger,
+        lf.connect(scan_url=[stranger.sandbox.scan_url, net.sandbox.scan_url]) as both,
+    ):
+        assert both.scan.update_by_hash(item["external_transaction_hash"]).item.update_id == item["update_id"]
+
+
+def test_the_sandbox_answers_the_remaining_calls(scan):
+    rules = scan.ans_rules()
+    assert rules.contract is not None
+    hint = {"cached_contract_id": rules.contract.contract_id, "cached_domain_id": rules.domain_id}
+    assert scan.ans_rules(**hint).contract is None
+    assert isinstance(scan.earliest_available_round(), int)
+    licenses = [one.contract_id for one in scan.iter_validator_licenses(limit=3)]
+    assert len(licenses) == len(set(licenses)) > 3
+
+
+def test_an_interface_without_an_address_says_which_argument_is_missing():
+    with (
+        lf.connect(ledger_url="https://ledger.example.com") as net,
+        pytest.raises(lf.ConfigurationError, match="scan_url"),
+    ):
+        net.scan.updates()
+
+
+def test_only_a_sandbox_has_a_sandbox_handle():
+    with lf.connect(scan_url="https://scan.example.com/api/scan") as net, pytest.raises(lf.ConfigurationError):
+        _ = net.sandbox

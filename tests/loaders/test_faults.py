@@ -1,0 +1,140 @@
+"""Loads from a server that fails: right or refused, in bounded time, never wrong."""
+
+import json
+import time
+
+import pytest
+
+import ledgerframes as lf
+from ledgerframes.network import Network
+from ledgerframes.sandbox.faults import Faults
+from ledgerframes.sandbox.generate import generate
+from ledgerframes.sandbox.server import start
+from ledgerframes.sandbox.serving import serve
+from ledgerframes.settings import resolve
+from tests.clocks import SkippingClock
+
+RETRYABLE = (
+    *("429", "429-seconds", "429-date", "502", "503", "503-not-replicated", "504"),
+    *("reset", "reset-in-body", "reset-after", "truncated", "short-body", "html", "empty"),
+)
+HARMLESS = ("content-type", "drip", "latency")
+
+
+@pytest.fixture(scope="module")
+def world():
+    return generate(11, 300)
+
+
+@pytest.fixture(scope="module")
+def wanted(world):
+    return list(world.items())
+
+
+def connected(server, **settings):
+    return Network(resolve(environ={}, scan_url=server.scan_url, **settings), clock=SkippingClock())
+
+
+def loads(world, wanted, faults, times):
+    """How many of so many loads succeed; each one that does must be right."""
+    done = 0
+    with start(world=world, faults=faults) as server, connected(server) as net:
+        for _ in range(times):
+            try:
+                history = lf.load_history(net, limit=300, page_size=60, as_="arrow", progress=False)
+            except lf.RequestError:
+                continue
+            done += 1
+            assert history.updates.column("update_id").to_pylist() == [item["update_id"] for item in wanted]
+        assert list(lf.rebuild_items(history)) == wanted
+    return done
+
+
+@pytest.mark.parametrize("kind", [*RETRYABLE, *HARMLESS])
+def test_a_fault_in_a_fifth_of_the_answers_does_not_stop_a_load(world, wanted, kind):
+    faults = Faults({kind: 0.2}, seed=5, latency=0.001, drip=0.0005)
+    assert loads(world, wanted, faults, 15) == 15
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("kind", [*RETRYABLE, *HARMLESS])
+def test_five_hundred_loads_under_each_fault(world, wanted, kind):
+    faults = Faults({kind: 0.2}, seed=5, latency=0.001, drip=0.0005)
+    assert loads(world, wanted, faults, 500) >= 495
+
+
+def test_mixed_faults_do_not_stop_a_load(world, wanted):
+    faults = Faults(dict.fromkeys(RETRYABLE, 0.02), seed=9)
+    assert loads(world, wanted, faults, 15) == 15
+
+
+@pytest.mark.parametrize(
+    ("kind", "error", "words"),
+    [
+        ("500", lf.ServerError, "500"),
+        ("429", lf.RateLimitedError, "429"),
+        ("502", lf.ServerError, "502"),
+        ("503-not-replicated", lf.ServerError, "not yet replicated"),
+        ("504", lf.ServerError, "504"),
+        ("reset", lf.NoAnswerError, "POST"),
+        ("truncated", lf.DecodeError, "POST /v2/updates"),
+        ("html", lf.DecodeError, "html"),
+        ("empty", lf.DecodeError, "POST /v2/updates"),
+    ],
+)
+def test_a_fault_that_stays_is_the_right_error_in_bounded_time(world, kind, error, words):
+    with start(world=world, faults=Faults({kind: 1.0}, seed=1)) as server, connected(server) as net:
+        began = time.monotonic()
+        with pytest.raises(error) as caught:
+            lf.load_updates(net, limit=5, progress=False)
+        assert time.monotonic() - began < 20
+        assert words.lower() in str(caught.value).lower()
+        assert net.stats.requests <= 10
+
+
+def test_what_was_loaded_before_a_fault_can_be_kept(world, wanted):
+    script = Faults.script(["ok", "ok", "ok", *["500"] * 50])
+    with start(world=world, faults=script) as server, connected(server) as net:
+        frame = lf.load_updates(net, limit=300, page_size=50, allow_partial=True, progress=False)
+    assert frame.attrs["complete"] is False
+    assert 0 < len(frame) < 300
+    assert list(frame.update_id) == [item["update_id"] for item in wanted[: len(frame)]]
+
+
+def test_a_dead_server_is_an_error_that_says_where(world):
+    with start(world=world) as server:
+        url = server.scan_url
+    with (
+        Network(resolve(environ={}, scan_url=url), clock=SkippingClock()) as net,
+        pytest.raises(lf.NoAnswerError, match=r"127\.0\.0\.1"),
+    ):
+        lf.load_updates(net, limit=5, progress=False)
+
+
+def test_updates_that_appear_late_are_not_lost_by_a_read_that_begins_after_them(world, wanted):
+    with start(world=world, late=0.5) as server, connected(server) as net:
+        first = lf.load_updates(net, limit=1000, progress=False)
+        for _ in range(10):
+            again = lf.load_updates(net, limit=1000, progress=False)
+    assert set(first.update_id) <= {item["update_id"] for item in wanted}
+    assert list(again.update_id) == [item["update_id"] for item in wanted]
+
+
+def test_every_page_maximum_is_learnt_from_the_servers_refusal(world, wanted):
+    with start(world=world, page_maximum=17) as server, connected(server) as net:
+        frame = lf.load_updates(net, limit=1000, progress=False)
+        assert list(frame.update_id) == [item["update_id"] for item in wanted]
+        assert net.stats.statuses[400] == 1
+
+
+def test_a_server_that_gives_one_page_and_then_nothing_is_read_to_its_end(wanted):
+    page = json.dumps({"transactions": wanted[:25]}, default=str).encode()
+
+    async def once(_scope, receive, send):
+        body = (await receive())["body"]
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        await send({"type": "http.response.body", "body": b'{"transactions":[]}' if b"after" in body else page})
+
+    with serve(once) as server, Network(resolve(environ={}, scan_url=server.url), clock=SkippingClock()) as net:
+        frame = lf.load_updates(net, limit=1000, progress=False)
+    assert list(frame.update_id) == [item["update_id"] for item in wanted[:25]]

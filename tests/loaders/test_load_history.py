@@ -1,0 +1,278 @@
+"""Loading the update history from a served ledger."""
+
+import json
+from decimal import Decimal
+
+import pandas as pd
+import pyarrow.parquet as pq
+import pytest
+
+import ledgerframes as lf
+from ledgerframes.sandbox.server import start
+from ledgerframes.tables.catalogue import CATALOGUE
+
+BEGIN = (0, "0001-01-01")
+ALL = {"start": BEGIN, "progress": False}
+
+
+@pytest.fixture(scope="session")
+def history(net):
+    return lf.load_history(net, **ALL)
+
+
+def micros(item):
+    return pd.Timestamp(item["record_time"]).value // 1000
+
+
+def migration(item):
+    return item["event"]["migration_id"] if "event" in item else item["migration_id"]
+
+
+def ids(items):
+    return [item["update_id"] for item in items]
+
+
+def test_every_update_is_loaded_once_in_order(history, truth):
+    assert list(history.updates.update_id) == ids(truth)
+
+
+def test_the_items_can_be_rebuilt_from_every_form(net, history, truth):
+    assert list(lf.rebuild_items(history)) == truth
+    assert list(lf.rebuild_items(lf.load_history(net, as_="arrow", **ALL))) == truth
+    assert list(lf.rebuild_items(lf.load_history(net, as_="polars", **ALL))) == truth
+
+
+def test_ten_thousand_hostile_items_are_rebuilt_exactly():
+    with lf.sandbox(seed=3, updates=10_000, hostile=True) as net:
+        history = lf.load_history(net, limit=20_000, progress=False)
+        assert len(history.updates) == 10_000
+        for got, sent in zip(lf.rebuild_items(history), net.sandbox.world.items(), strict=True):
+            assert got == sent
+
+
+@pytest.mark.parametrize("name", ["updates", "events", "reassignments"])
+def test_frames_are_plain_with_the_declared_columns_and_types(history, name):
+    frame = getattr(history, name)
+    assert type(frame) is pd.DataFrame
+    assert type(frame.index) is pd.RangeIndex
+    assert tuple(frame.columns) == CATALOGUE[name].names
+    assert str(frame.record_time.dtype) == "datetime64[us, UTC]"
+    assert str(frame.update_id.dtype) == "str"
+    assert str(frame.migration_id.dtype) == "int64"
+    json.dumps(frame.attrs)
+
+
+def test_nullable_columns_and_lists_have_types_people_can_work_with(history):
+    events = history.events
+    assert str(events.depth.dtype) == "Int64"
+    assert str(events.consuming.dtype) == "boolean"
+    assert isinstance(events.signatories.dropna().iloc[0], tuple)
+    assert events.groupby("signatories").size().sum() == events.signatories.notna().sum()
+
+
+def test_provenance_says_source_range_cursor_and_version(history, net):
+    attrs = history.events.attrs
+    assert attrs["source"] == net.sandbox.scan_url
+    assert attrs["complete"] is True
+    assert attrs["cursor"][0] == 2
+    assert attrs["version"] == lf.__version__
+
+
+@pytest.mark.parametrize(
+    ("load", "name"),
+    [(lf.load_updates, "updates"), (lf.load_events, "events"), (lf.load_reassignments, "reassignments")],
+    ids=["updates", "events", "reassignments"],
+)
+def test_one_table_alone_is_the_same(net, history, load, name):
+    pd.testing.assert_frame_equal(load(net, **ALL), getattr(history, name))
+
+
+def test_columns_are_kept_in_the_callers_order(net):
+    frame = lf.load_events(net, columns=["choice", "update_id"], limit=5, progress=False)
+    assert list(frame.columns) == ["choice", "update_id"]
+    history = lf.load_history(net, columns={"updates": ["kind"]}, limit=5, progress=False)
+    assert list(history.updates.columns) == ["kind"]
+
+
+def test_a_bare_time_range_is_that_part_of_every_migration(net, truth):
+    times = sorted(map(micros, truth))
+    start, end = (pd.Timestamp(times[at], unit="us", tz="UTC") for at in (700, 1300))
+    want = [item for item in truth if times[700] <= micros(item) < times[1300]]
+    assert len({migration(item) for item in want}) > 1
+    assert list(lf.load_updates(net, start=start, end=end, progress=False).update_id) == ids(want)
+    assert list(lf.load_updates(net, start=str(start), end=str(end), progress=False).update_id) == ids(want)
+
+
+def test_a_range_of_places_is_half_open(net, truth):
+    first, last = truth[250], truth[1500]
+    bounds = [(migration(item), item["record_time"]) for item in (first, last)]
+    want = [
+        item for item in truth if bounds[0] <= (migration(item), item["record_time"]) < bounds[1]
+    ]  # six digits in every record time: here text order is time order
+    got = lf.load_updates(net, start=bounds[0], end=bounds[1], page_size=100, progress=False)
+    assert list(got.update_id) == ids(want)
+
+
+def test_a_limit_gives_the_first_ones_and_is_complete(net, truth):
+    frame = lf.load_updates(net, limit=37, progress=False)
+    assert list(frame.update_id) == ids(truth[:37])
+    assert frame.attrs["complete"] is True
+
+
+def test_last_counts_back_from_now(net):
+    frame = lf.load_updates(net, last="1h", progress=False)
+    assert len(frame) == 0
+    assert str(frame.record_time.dtype) == "datetime64[us, UTC]"
+
+
+def test_an_empty_result_has_every_column_and_type(net, history):
+    empty = lf.load_history(net, start="2100-01-01", progress=False)
+    for name in ("updates", "events", "reassignments"):
+        assert len(getattr(empty, name)) == 0
+        assert dict(getattr(empty, name).dtypes) == dict(getattr(history, name).dtypes)
+
+
+def test_one_update_by_id_and_by_hash(net, truth, history):
+    item = next(item for item in truth if item.get("external_transaction_hash"))
+    with pytest.warns(FutureWarning, match="/v2/updates"):
+        by_id = lf.load_update(net, item["update_id"])
+    by_hash = lf.load_update_by_hash(net, item["external_transaction_hash"])
+    assert list(lf.rebuild_items(by_hash)) == [item]
+    assert list(by_id.events.event_id) == list(by_hash.events.event_id)
+    row = by_id.updates.drop(columns=["offset", "extra"]).iloc[0]
+    want = history.updates.drop(columns=["offset", "extra"])
+    assert row.dropna().to_dict() == want[want.update_id == item["update_id"]].iloc[0].dropna().to_dict()
+
+
+def test_an_unknown_update_is_not_found(net):
+    with pytest.raises(lf.NotFoundError, match="404"):
+        lf.load_update_by_hash(net, "no such hash")
+
+
+def test_parquet_written_by_pandas_carries_provenance_and_exact_values(history, tmp_path):
+    history.updates.to_parquet(tmp_path / "updates.parquet")
+    back = pd.read_parquet(tmp_path / "updates.parquet")
+    assert back.attrs == history.updates.attrs
+    assert list(back.record_time) == list(history.updates.record_time)
+
+
+def test_arrow_keeps_the_meaning_of_every_column(net, tmp_path):
+    events = lf.load_events(net, limit=5, as_="arrow", progress=False)
+    pq.write_table(events, tmp_path / "events.parquet")
+    schema = pq.read_schema(tmp_path / "events.parquet")
+    assert all(field.metadata[b"description"] for field in schema)
+    assert json.loads(schema.metadata[b"ledgerframes"])["complete"] is True
+
+
+def test_migrations_overlap_in_record_time(net, truth):
+    frame = lf.migrations(net)
+    assert list(frame.migration_id) == [0, 1, 2]
+    for row in frame.itertuples():
+        times = [micros(item) for item in truth if migration(item) == row.migration_id]
+        assert row.first_record_time.value // 1000 == min(times)
+        assert row.last_record_time.value // 1000 == max(times)
+    assert frame.first_record_time[1] < frame.last_record_time[0]
+
+
+def test_a_plan_is_about_right(net, truth):
+    whole = lf.plan(net)
+    assert 0.6 * len(truth) < whole.rows < 1.6 * len(truth)
+    assert whole.megabytes > 0
+    assert lf.plan(net, start="2100-01-01").rows == 0
+    assert "updates" in str(whole)
+
+
+def test_the_earliest_round_is_there_or_none(net):
+    assert isinstance(lf.earliest_reward_round(net), int)
+    with lf.sandbox(updates=50, older=True) as old:
+        assert lf.earliest_reward_round(old) is None or isinstance(lf.earliest_reward_round(old), int)
+
+
+def test_a_whole_history_is_not_loaded_unasked(net):
+    with pytest.raises(lf.InputError, match=r"about [\d,]+ updates.*last="):
+        lf.load_updates(net, page_size=10, progress=False)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"limit": 0}, "limit=0"),
+        ({"limit": True}, "limit=True"),
+        ({"page_size": 1001}, "page_size=1001"),
+        ({"start": "soon"}, "start='soon' is not a time"),
+        ({"start": pd.NaT}, "start=NaT"),
+        ({"start": "2026-01-02", "end": "2026-01-01"}, "is not after start"),
+        ({"start": (1, "2026-01-02"), "end": (1, "2026-01-02")}, "is not after start"),
+        ({"start": ("1", "2026-01-02")}, "no pair"),
+        ({"last": "1 fortnight"}, "duration"),
+        ({"last": "1h", "start": "2026-01-02"}, "both say where to begin"),
+        ({"as_": "numpy"}, "as_='numpy'"),
+        ({"decimals": "exact"}, "decimals='exact'"),
+        ({"columns": {"updates": ["upd_id"]}}, "did you mean 'update_id'"),
+        ({"columns": {"licenses": ["x"]}}, "licenses"),
+        ({"columns": {"updates": "update_id"}}, "give a list"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else None,
+)
+def test_wrong_arguments_are_refused_by_name(net, options, words):
+    with pytest.raises(lf.InputError) as caught:
+        lf.load_history(net, **options)
+    assert words in str(caught.value)
+
+
+def test_rebuilding_needs_all_columns_and_all_rows(history):
+    with pytest.raises(lf.InputError, match="without its column"):
+        list(lf.rebuild_items(history._replace(updates=history.updates.drop(columns="extra"))))
+    with pytest.raises(lf.InputError, match="events of update"):
+        list(lf.rebuild_items(history._replace(events=history.events.head(3))))
+
+
+@pytest.mark.parametrize("cap", [3, 25, 1000])
+@pytest.mark.parametrize("page_size", [1, 7, 1000])
+def test_lowered_and_capped_pages_lose_nothing(net, truth, cap, page_size):
+    most = max(
+        len([1 for other in truth if (migration(other), micros(other)) == (migration(item), micros(item))])
+        for item in truth[:400]
+    )
+    if cap <= most:
+        pytest.skip(f"{most} updates share an instant; {cap} a page is refused, see the next test")
+    world = net.sandbox.world
+    for habit in ({"silent_cap": cap}, {"page_maximum": cap}):
+        with start(world=world, **habit) as server, lf.connect(scan_url=server.scan_url) as other:
+            frame = lf.load_updates(other, limit=400, page_size=page_size, progress=False)
+        assert list(frame.update_id) == ids(truth[:400])
+
+
+def test_a_cap_below_a_tie_is_an_error_not_a_loss(net):
+    with (
+        start(world=net.sandbox.world, silent_cap=1) as server,
+        lf.connect(scan_url=server.scan_url) as other,
+        pytest.raises(lf.PagingError, match="cannot be known"),
+    ):
+        lf.load_updates(other, progress=False, start=BEGIN)
+
+
+def test_a_lagging_server_does_not_end_a_read(net, truth):
+    world = net.sandbox.world
+    with start(world=world, lag=300) as behind, start(world=world) as ahead:
+        for urls in ([behind.scan_url, ahead.scan_url], [ahead.scan_url, behind.scan_url]):
+            with lf.connect(scan_url=urls) as other:
+                assert list(lf.load_updates(other, progress=False, start=BEGIN).update_id) == ids(truth)
+
+
+def test_failover_in_the_middle_of_a_read_loses_nothing(net, truth):
+    world = net.sandbox.world
+    with start(world=world, lag=100) as behind, start(world=world) as ahead:
+        with lf.connect(scan_url=[ahead.scan_url, behind.scan_url], read_timeout=2) as other:
+            items = other.scan.iter_updates(page_size=100)
+            got = [next(items).update_id for _ in range(250)]
+            ahead.stop()
+            got += [item.update_id for item in items]
+        assert got == ids(truth)[: len(got)]
+        assert len(got) >= len(truth) - 100
+
+
+def test_decimals_in_payloads_stay_exact(history):
+    payloads = history.events[history.events.template_name == "Splice.Amulet:Amulet"].payload
+    amount = json.loads(payloads.dropna().iloc[0], parse_float=Decimal)
+    assert "amount" in json.dumps(amount, default=str)
