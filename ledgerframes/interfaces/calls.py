@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import copy
 from typing import Any, Protocol, TypeVar
 
 from ledgerframes.errors import InputError, RequestError
@@ -79,7 +80,9 @@ class Calls:
         if not callable(method):
             raise InputError(f"{call!r} is no call of {type(self).__name__.lower()}")
         try:
-            method(type(self)(_Catcher()), *arguments, **options)
+            twin = copy(self)
+            twin._sender = _Catcher()  # noqa: SLF001 - its own
+            method(twin, *arguments, **options)
         except _Unsent as unsent:
             return self._sender.prepare(unsent.request)
         raise InputError(f"{call!r} sends no request with these arguments")

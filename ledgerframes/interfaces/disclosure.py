@@ -1,0 +1,56 @@
+"""Contracts disclosed to those who do not see them: a registry hands them out, a command takes them along."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from msgspec import Struct
+
+from ledgerframes.errors import InputError
+from ledgerframes.interfaces.rules import Text, each, fits, shown
+
+
+class DisclosedContract(Struct, frozen=True, kw_only=True, rename="camel"):
+    """A contract to be disclosed (contract: Resources, Registry choice context).
+
+    The debug members come from the provider and may differ from what the blob contains; they are not sent on.
+
+    Attributes:
+        template_id: the contract's template.
+        contract_id: its id.
+        created_event_blob: the contract itself, opaque.
+        synchronizer_id: where it is assigned now.
+        debug_package_name: name of the template's package, if told.
+        debug_payload: the contract's arguments, if told.
+        debug_created_at: when it was created, if told.
+    """
+
+    template_id: str
+    contract_id: str
+    created_event_blob: str
+    synchronizer_id: str
+    debug_package_name: str | None = None
+    debug_payload: Any = None
+    debug_created_at: str | None = None
+
+
+def disclosed_json(contracts: Iterable[DisclosedContract], name: str) -> list[dict[str, Any]]:
+    """Disclosed contracts as a command takes them along.
+
+    Raises:
+        InputError: one is no `DisclosedContract`, or lacks a member.
+    """
+    found = each(contracts, name)
+    for position, contract in enumerate(found):
+        if not isinstance(contract, DisclosedContract):
+            raise InputError(f"{name}[{position}]={shown(contract)}; give a DisclosedContract")
+    return [
+        {
+            "templateId": fits(contract.template_id, Text, f"{name}[{position}].template_id"),
+            "contractId": fits(contract.contract_id, Text, f"{name}[{position}].contract_id"),
+            "createdEventBlob": fits(contract.created_event_blob, Text, f"{name}[{position}].created_event_blob"),
+            "synchronizerId": fits(contract.synchronizer_id, Text, f"{name}[{position}].synchronizer_id"),
+        }
+        for position, contract in enumerate(found)
+    ]

@@ -1,0 +1,162 @@
+"""Which events a ledger answer shows, and how: filters and formats as typed values; used by the ledger interface."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, Literal, get_args
+
+import msgspec
+from msgspec import Struct
+
+from ledgerframes.errors import InputError
+from ledgerframes.interfaces.rules import PartyId, Text, each, fits, members_fit, shown
+
+TransactionShape = Literal[
+    "TRANSACTION_SHAPE_UNSPECIFIED", "TRANSACTION_SHAPE_ACS_DELTA", "TRANSACTION_SHAPE_LEDGER_EFFECTS"
+]
+SHAPES: Final = get_args(TransactionShape)
+
+
+class TemplateFilter(Struct, frozen=True, rename="camel", omit_defaults=True):
+    """Lets events of one template through.
+
+    Attributes:
+        template_id: `#package-name:Module:Entity`, or with a package id, which is deprecated.
+        include_created_event_blob: add the blob that discloses a contract to others.
+    """
+
+    template_id: Text
+    include_created_event_blob: bool | None = None
+
+
+class InterfaceFilter(Struct, frozen=True, rename="camel", omit_defaults=True):
+    """Lets events of the templates that implement one interface through.
+
+    Attributes:
+        interface_id: `#package-name:Module:Entity`, or with a package id, which is deprecated.
+        include_interface_view: add the contract as the interface sees it.
+        include_created_event_blob: add the blob that discloses a contract to others.
+    """
+
+    interface_id: Text
+    include_interface_view: bool | None = None
+    include_created_event_blob: bool | None = None
+
+
+class WildcardFilter(Struct, frozen=True, rename="camel", omit_defaults=True):
+    """Lets events of every template through."""
+
+    include_created_event_blob: bool | None = None
+
+
+class EmptyFilter(Struct, frozen=True):
+    """The variant without meaning, `Empty`."""
+
+
+Filter = TemplateFilter | InterfaceFilter | WildcardFilter | EmptyFilter
+
+
+class Filters(Struct, frozen=True):
+    """Filters that widen each other; none at all is the same as one `WildcardFilter()`.
+
+    Attributes:
+        cumulative: no template, interface or wildcard twice.
+    """
+
+    cumulative: Sequence[Filter] = ()
+
+
+class EventFormat(Struct, frozen=True, kw_only=True):
+    """Which events are shown (contract: Resources, EventFormat).
+
+    Attributes:
+        filters_by_party: by party id, what is shown of what the party sees.
+        filters_for_any_party: what is shown of what any party sees, which takes the right to read as any party.
+        verbose: add labels and types to values.
+    """
+
+    filters_by_party: Mapping[str, Filters] = {}
+    filters_for_any_party: Filters | None = None
+    verbose: bool = False
+
+
+class TransactionFormat(Struct, frozen=True, kw_only=True):
+    """Which events of a transaction are shown, and in which shape (contract: Resources, TransactionFormat).
+
+    Attributes:
+        event_format: which events.
+        transaction_shape: `TRANSACTION_SHAPE_ACS_DELTA`: creations and archivals;
+            `TRANSACTION_SHAPE_LEDGER_EFFECTS`: creations and exercises.
+    """
+
+    event_format: EventFormat
+    transaction_shape: TransactionShape = "TRANSACTION_SHAPE_ACS_DELTA"
+
+
+def event_format_json(value: EventFormat, name: str) -> dict[str, Any]:
+    """An event format as the ledger interface writes it.
+
+    Raises:
+        InputError: a rule of the contract is broken.
+    """
+    if not isinstance(value, EventFormat) or not isinstance(value.filters_by_party, Mapping):
+        raise InputError(f"{name}={shown(value)}; give an EventFormat whose filters_by_party is a dict")
+    place = f"{name}.filters_by_party"
+    by_party = {
+        fits(party, PartyId, f"{place} key"): _filters_json(filters, f"{place}[{party!r}]")
+        for party, filters in value.filters_by_party.items()
+    }
+    body: dict[str, Any] = {"filtersByParty": by_party, "verbose": fits(value.verbose, bool, f"{name}.verbose")}
+    if value.filters_for_any_party is not None:
+        body["filtersForAnyParty"] = _filters_json(value.filters_for_any_party, f"{name}.filters_for_any_party")
+    return body
+
+
+def transaction_format_json(value: TransactionFormat, name: str) -> dict[str, Any]:
+    """A transaction format as the ledger interface writes it.
+
+    Raises:
+        InputError: a rule of the contract is broken.
+    """
+    if not isinstance(value, TransactionFormat):
+        raise InputError(f"{name}={shown(value)}; give a TransactionFormat")
+    if value.transaction_shape not in SHAPES:
+        raise InputError(f"{name}.transaction_shape={shown(value.transaction_shape)}; give one of {', '.join(SHAPES)}")
+    return {
+        "eventFormat": event_format_json(value.event_format, f"{name}.event_format"),
+        "transactionShape": value.transaction_shape,
+    }
+
+
+def _filters_json(value: Filters, name: str) -> dict[str, Any]:
+    if not isinstance(value, Filters):
+        raise InputError(f"{name}={shown(value)}; give Filters")
+    filters = each(value.cumulative, f"{name}.cumulative")
+    for position, one in enumerate(filters):
+        place = f"{name}.cumulative[{position}]"
+        if not isinstance(one, Filter):
+            raise InputError(
+                f"{place}={shown(one)}; give a TemplateFilter, InterfaceFilter, WildcardFilter or EmptyFilter"
+            )
+        members_fit(one, place)
+    for seen, times in Counter(_subject(one) for one in filters if not isinstance(one, EmptyFilter)).items():
+        if times > 1:
+            raise InputError(f"{name}.cumulative names {seen} {times} times; give it once")
+    return {"cumulative": [{"identifierFilter": _variant(one)} for one in filters]}
+
+
+def _variant(one: Filter) -> dict[str, Any]:
+    if isinstance(one, EmptyFilter):
+        return {"Empty": {}}
+    return {type(one).__name__: {"value": msgspec.to_builtins(one)}}
+
+
+def _subject(one: Filter) -> str:
+    """What a filter is about; two of the same are one too many."""
+    match one:
+        case TemplateFilter(template_id=template):
+            return f"the template {template!r}"
+        case InterfaceFilter(interface_id=interface):
+            return f"the interface {interface!r}"
+    return "the wildcard"

@@ -1,0 +1,384 @@
+"""The eight calls of the ledger interface (contract: Endpoints, Ledger interface). Commands are sent once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from datetime import date, datetime
+from typing import Any, Final
+
+from ledgerframes.errors import InputError
+from ledgerframes.instants import format_instant, to_micros
+from ledgerframes.interfaces.answers import reads
+from ledgerframes.interfaces.calls import Calls, Sender
+from ledgerframes.interfaces.commands import (
+    Command,
+    DeduplicationPeriod,
+    Duration,
+    PrefetchContractKey,
+    commands_json,
+    deduplication_json,
+    duration_json,
+    prefetch_json,
+)
+from ledgerframes.interfaces.disclosure import DisclosedContract, disclosed_json
+from ledgerframes.interfaces.event_formats import (
+    EventFormat,
+    Filters,
+    TransactionFormat,
+    event_format_json,
+    transaction_format_json,
+)
+from ledgerframes.interfaces.ledger_answers import (
+    LedgerAnswer,
+    LedgerTransaction,
+    Reassignment,
+    TransactionTree,
+    read_reassignment,
+    read_transaction,
+    read_tree,
+)
+from ledgerframes.interfaces.packages import Dar, dar_bytes
+from ledgerframes.interfaces.reassignment_commands import ReassignmentCommand, reassignments_json
+from ledgerframes.interfaces.rights import Right, new_rights
+from ledgerframes.interfaces.rules import (
+    Count32,
+    LedgerString,
+    PartyId,
+    Positive32,
+    Text,
+    UserId,
+    each,
+    fits,
+    given,
+    unless_none,
+)
+from ledgerframes.interfaces.users import CreatedUser, User, UsersPage, new_user
+from ledgerframes.paging.tokens import follow_tokens
+from ledgerframes.transport.request import Endpoint
+
+SUBMIT_REASSIGNMENT: Final = Endpoint(
+    interface="ledger", method="POST", path="/v2/commands/async/submit-reassignment", safe=False, auth=True
+)
+SUBMIT_AND_WAIT_FOR_REASSIGNMENT: Final = Endpoint(
+    interface="ledger", method="POST", path="/v2/commands/submit-and-wait-for-reassignment", safe=False, auth=True
+)
+SUBMIT_AND_WAIT_FOR_TREE: Final = Endpoint(
+    interface="ledger",
+    method="POST",
+    path="/v2/commands/submit-and-wait-for-transaction-tree",
+    safe=False,
+    auth=True,
+    deprecated="deprecated since release 3.4, removal planned for 3.5; submit-and-wait-for-transaction replaces it",
+)
+TRANSACTION_BY_ID: Final = Endpoint(
+    interface="ledger",
+    method="POST",
+    path="/v2/updates/transaction-by-id",
+    auth=True,
+    deprecated="deprecated since release 3.4; newer releases have POST /v2/updates/update-by-id, used where it is",
+)
+UPDATE_BY_ID: Final = Endpoint(interface="ledger", method="POST", path="/v2/updates/update-by-id", auth=True)
+LIST_USERS: Final = Endpoint(interface="ledger", method="GET", path="/v2/users", auth=True)
+CREATE_USER: Final = Endpoint(interface="ledger", method="POST", path="/v2/users", safe=False, auth=True)
+UPLOAD_PACKAGE: Final = Endpoint(
+    interface="ledger",
+    method="POST",
+    path="/v2/packages",
+    safe=False,
+    auth=True,
+    deprecated="to be removed in a future release; the /dars upload does the same until it goes, too",
+)
+VALIDATE_DAR: Final = Endpoint(interface="ledger", method="POST", path="/v2/dars/validate", auth=True)
+
+
+class Ledger(Calls):
+    """The participant's ledger interface. One method, one request.
+
+    Args:
+        sender: the way to the servers.
+        has_token: whether a ledger token is configured, whose user id then stands in where none is given.
+    """
+
+    def __init__(self, sender: Sender, *, has_token: bool = True) -> None:
+        super().__init__(sender)
+        self._has_token = has_token
+
+    def submit_reassignment(
+        self,
+        commands: Iterable[ReassignmentCommand],
+        *,
+        command_id: str,
+        submitter: str,
+        user_id: str | None = None,
+        workflow_id: str | None = None,
+        submission_id: str | None = None,
+    ) -> None:
+        """Submit one reassignment without waiting for its result (contract: async/submit-reassignment).
+
+        Args:
+            commands: at least one `AssignCommand` or `UnassignCommand`.
+            command_id: with user and submitter, what identifies the change among completions.
+            submitter: the party on whose behalf it runs.
+            user_id: the user; left out, it is the token's.
+            workflow_id: marks updates that belong together.
+            submission_id: tells submissions of the same change apart; a new one for each.
+
+        Raises:
+            InputError: an argument breaks a rule; nothing was sent.
+        """
+        body = self._reassignment(commands, command_id, submitter, user_id, workflow_id, submission_id)
+        request = SUBMIT_REASSIGNMENT.request(json={"reassignmentCommands": body})
+        self._sender.send(request, read=_nothing)
+
+    def submit_and_wait_for_reassignment(
+        self,
+        commands: Iterable[ReassignmentCommand],
+        *,
+        command_id: str,
+        submitter: str,
+        user_id: str | None = None,
+        workflow_id: str | None = None,
+        submission_id: str | None = None,
+        event_format: EventFormat | None = None,
+    ) -> LedgerAnswer[Reassignment]:
+        """Submit one reassignment and wait for it (contract: submit-and-wait-for-reassignment).
+
+        Args:
+            commands: see `submit_reassignment`, as for those not named here.
+            command_id: likewise.
+            submitter: likewise.
+            user_id: likewise.
+            workflow_id: likewise.
+            submission_id: likewise.
+            event_format: which events the answer shows; servers show none without it.
+
+        Raises:
+            InputError: an argument breaks a rule; nothing was sent.
+            StatusError: the submission failed.
+        """
+        body = {
+            "reassignmentCommands": self._reassignment(
+                commands, command_id, submitter, user_id, workflow_id, submission_id
+            )
+        }
+        if event_format is not None:
+            body["eventFormat"] = event_format_json(event_format, "event_format")
+        request = SUBMIT_AND_WAIT_FOR_REASSIGNMENT.request(json=body)
+        return self._sender.send(request, read=read_reassignment).value
+
+    def submit_and_wait_for_transaction_tree(
+        self,
+        commands: Iterable[Command],
+        *,
+        command_id: str,
+        act_as: Iterable[str],
+        user_id: str | None = None,
+        read_as: Iterable[str] = (),
+        workflow_id: str | None = None,
+        deduplication_period: DeduplicationPeriod | None = None,
+        min_ledger_time_abs: str | date | datetime | None = None,
+        min_ledger_time_rel: Duration | None = None,
+        submission_id: str | None = None,
+        disclosed_contracts: Iterable[DisclosedContract] = (),
+        synchronizer_id: str | None = None,
+        package_id_selection_preference: Iterable[str] = (),
+        prefetch_contract_keys: Iterable[PrefetchContractKey] = (),
+        taps_max_passes: int | None = None,
+    ) -> LedgerAnswer[TransactionTree]:
+        """Submit commands, all or none, and wait for the tree (contract: submit-and-wait-for-transaction-tree).
+
+        Args:
+            commands: at least one command.
+            command_id: with user and parties, what identifies the change among completions.
+            act_as: the parties on whose behalf it runs; servers want at least one.
+            user_id: the user; left out, it is the token's.
+            read_as: parties whose contracts may be read besides.
+            workflow_id: marks updates that belong together.
+            deduplication_period: for how long, or since when, the same change is refused.
+            min_ledger_time_abs: the ledger time is not before this instant, in UTC.
+            min_ledger_time_rel: the ledger time is not before this long from the submission.
+            submission_id: tells submissions of the same change apart; a new one for each.
+            disclosed_contracts: contracts the parties do not see themselves.
+            synchronizer_id: where it is to run.
+            package_id_selection_preference: package ids to prefer where a name leaves a choice.
+            prefetch_contract_keys: keys whose contracts are fetched ahead.
+            taps_max_passes: how often the participant may try to select packages.
+
+        Raises:
+            InputError: an argument breaks a rule; nothing was sent.
+            StatusError: the submission failed.
+        """
+        preference = each(package_id_selection_preference, "package_id_selection_preference", kind=Text)
+        body = given(
+            commands=commands_json(commands, "commands"),
+            commandId=fits(command_id, LedgerString, "command_id"),
+            actAs=each(act_as, "act_as", kind=PartyId, least=1),
+            userId=self._user(user_id),
+            readAs=each(read_as, "read_as", kind=PartyId) or None,
+            workflowId=unless_none(workflow_id, LedgerString, "workflow_id"),
+            minLedgerTimeAbs=_time(min_ledger_time_abs, "min_ledger_time_abs"),
+            submissionId=unless_none(submission_id, LedgerString, "submission_id"),
+            disclosedContracts=disclosed_json(disclosed_contracts, "disclosed_contracts") or None,
+            synchronizerId=unless_none(synchronizer_id, Text, "synchronizer_id"),
+            packageIdSelectionPreference=preference or None,
+            prefetchContractKeys=prefetch_json(prefetch_contract_keys, "prefetch_contract_keys") or None,
+            tapsMaxPasses=unless_none(taps_max_passes, Count32, "taps_max_passes"),
+        )
+        if deduplication_period is not None:
+            body["deduplicationPeriod"] = deduplication_json(deduplication_period, "deduplication_period")
+        if min_ledger_time_rel is not None:
+            body["minLedgerTimeRel"] = duration_json(min_ledger_time_rel, "min_ledger_time_rel")
+        return self._sender.send(SUBMIT_AND_WAIT_FOR_TREE.request(json=body), read=read_tree).value
+
+    def transaction_by_id(
+        self,
+        update_id: str,
+        *,
+        requesting_parties: Iterable[str] | None = None,
+        transaction_format: TransactionFormat | None = None,
+    ) -> LedgerAnswer[LedgerTransaction]:
+        """Read a transaction (contract: POST /v2/updates/transaction-by-id).
+
+        Where the server has only update-by-id, that is asked for the same.
+
+        Args:
+            update_id: the transaction's id.
+            requesting_parties: whose events to show, by the server's defaults; deprecated.
+            transaction_format: which events to show, and how; not together with `requesting_parties`. Without
+                either, servers refuse or show whatever any party sees, which takes the right to read as any party.
+
+        Raises:
+            InputError: an argument breaks a rule; nothing was sent.
+            NotFoundError: the participant does not know the transaction.
+        """
+        if requesting_parties is not None and transaction_format is not None:
+            raise InputError(
+                f"requesting_parties={requesting_parties!r} excludes transaction_format; give transaction_format only"
+            )
+        fits(update_id, LedgerString, "update_id")
+        body: dict[str, Any] = {"updateId": update_id}
+        shown = TransactionFormat(event_format=EventFormat(filters_for_any_party=Filters()))
+        if requesting_parties is not None:
+            parties = each(requesting_parties, "requesting_parties", kind=PartyId)
+            body["requestingParties"] = parties
+            # the server's own defaults for requesting parties
+            filters = {party: Filters() for party in parties}
+            shown = TransactionFormat(event_format=EventFormat(filters_by_party=filters, verbose=True))
+        if transaction_format is not None:
+            shown = transaction_format
+            body["transactionFormat"] = transaction_format_json(shown, "transaction_format")
+        included = {"includeTransactions": transaction_format_json(shown, "transaction_format")}
+        newer = UPDATE_BY_ID.request(json={"updateId": update_id, "updateFormat": included})
+        return self._sender.send(TRANSACTION_BY_ID.request(json=body), newer, read=read_transaction).value
+
+    def list_users(self, *, page_size: int | None = None, page_token: str | None = None) -> UsersPage:
+        """Read one page of users (contract: GET /v2/users).
+
+        Args:
+            page_size: the most users to return; a server may return fewer, without saying so.
+            page_token: the `next_page_token` of the page before; None or empty is the first page.
+
+        Raises:
+            InputError: an argument breaks a rule; nothing was sent.
+        """
+        size = unless_none(page_size, Positive32, "page_size")
+        token = unless_none(page_token, str, "page_token") or None
+        request = LIST_USERS.request(query={"pageSize": size, "pageToken": token})
+        return self._sender.send(request, read=reads(UsersPage)).value
+
+    def iter_users(self, *, page_size: int | None = None) -> Iterator[User]:
+        """Iterate over all users, following the tokens whatever the length of the pages.
+
+        Raises:
+            PagingError: the server repeats a token.
+        """
+        yield from follow_tokens(
+            lambda token: self.list_users(page_size=page_size, page_token=None if token is None else str(token)),
+            lambda page: (page.users, page.next_page_token),
+            LIST_USERS.path,
+        )
+
+    def create_user(self, user: User, *, rights: Iterable[Right] = ()) -> User:
+        """Create a user (contract: POST /v2/users).
+
+        Args:
+            user: id and the rest; without a resource version, which the server sets.
+            rights: what the user may do from the beginning, such as `CanActAs` for its primary party.
+
+        Returns:
+            The user as the server made it.
+
+        Raises:
+            InputError: an argument breaks a rule; nothing was sent.
+            ConflictError: there is a user of this id.
+        """
+        body = given(user=new_user(user), rights=new_rights(rights) or None)
+        return self._sender.send(CREATE_USER.request(json=body), read=reads(CreatedUser)).value.user
+
+    def upload_package(
+        self, dar: Dar, *, vet_all_packages: bool | None = None, synchronizer_id: str | None = None
+    ) -> None:
+        """Upload a DAR (contract: POST /v2/packages).
+
+        Args:
+            dar: its bytes, or a `Path` to read them from.
+            vet_all_packages: whether to vet what is in it; the server decides where it is left out.
+            synchronizer_id: for which synchronizer to vet.
+
+        Raises:
+            InputError: an argument breaks a rule; nothing was sent.
+        """
+        query = {
+            "vetAllPackages": unless_none(vet_all_packages, bool, "vet_all_packages"),
+            "synchronizerId": unless_none(synchronizer_id, Text, "synchronizer_id"),
+        }
+        self._sender.send(UPLOAD_PACKAGE.request(query=query, content=dar_bytes(dar)), read=_nothing)
+
+    def validate_dar(self, dar: Dar, *, synchronizer_id: str | None = None) -> None:
+        """Check a DAR against what is vetted; nothing is stored (contract: POST /v2/dars/validate).
+
+        Args:
+            dar: its bytes, or a `Path` to read them from.
+            synchronizer_id: against which synchronizer's vetted packages.
+
+        Raises:
+            InputError: an argument breaks a rule; nothing was sent.
+            StatusError: the DAR is not valid; the server says why.
+        """
+        query = {"synchronizerId": unless_none(synchronizer_id, Text, "synchronizer_id")}
+        self._sender.send(VALIDATE_DAR.request(query=query, content=dar_bytes(dar)), read=_nothing)
+
+    def _reassignment(
+        self,
+        commands: Iterable[ReassignmentCommand],
+        command_id: str,
+        submitter: str,
+        user_id: str | None,
+        workflow_id: str | None,
+        submission_id: str | None,
+    ) -> dict[str, Any]:
+        return given(
+            commands=reassignments_json(commands, "commands"),
+            commandId=fits(command_id, LedgerString, "command_id"),
+            submitter=fits(submitter, PartyId, "submitter"),
+            userId=self._user(user_id),
+            workflowId=unless_none(workflow_id, LedgerString, "workflow_id"),
+            submissionId=unless_none(submission_id, LedgerString, "submission_id"),
+        )
+
+    def _user(self, user_id: str | None) -> str | None:
+        if user_id is None and not self._has_token:
+            raise InputError(
+                "user_id=None; give user_id=, which may be left out only with a user's token: "
+                "connect(ledger_token=...) or LEDGERFRAMES_LEDGER_TOKEN"
+            )
+        user: str | None = unless_none(user_id, UserId, "user_id")
+        return user
+
+
+def _time(value: str | date | datetime | None, name: str) -> str | None:
+    return None if value is None else format_instant(to_micros(value, name))
+
+
+def _nothing(_body: bytes) -> None:
+    """What the answer to a carried-out command holds does not matter."""

@@ -1,0 +1,214 @@
+"""Answers of the ledger interface: a transaction, a transaction tree, a reassignment, and their events.
+
+Events come flat or under `value`; both are read alike. Members that a release does not send are None.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from decimal import Decimal
+from types import MappingProxyType
+from typing import Any, Final, Generic, TypeVar
+
+import msgspec
+from msgspec import Raw, Struct
+
+T = TypeVar("T")
+
+
+class TraceContext(Struct, frozen=True):
+    """What links the update to the trace of its submission."""
+
+    traceparent: str | None = None
+    tracestate: str | None = None
+
+
+class LedgerEvent(Struct, frozen=True, kw_only=True, rename="camel"):
+    """An event; which members are there depends on `kind` (contract: Resources, Ledger transaction; Events).
+
+    Attributes:
+        kind: the event's one key, such as `CreatedEvent` or `ExercisedTreeEvent`.
+        node_id: the event's number in its transaction.
+        last_descendant_node_id: an exercise's subtree goes up to here.
+        created_event: of an assignment, the contract as it was created.
+        other: all members of an event of a kind unknown here.
+    """
+
+    kind: str = ""
+    offset: int | None = None
+    node_id: int | None = None
+    contract_id: str | None = None
+    template_id: str | None = None
+    package_name: str | None = None
+    representative_package_id: str | None = None
+    interface_id: str | None = None
+    contract_key: Any = None
+    contract_key_hash: str | None = None
+    create_argument: Any = None
+    created_event_blob: str | None = None
+    created_at: str | None = None
+    interface_views: list[Any] | None = None
+    implemented_interfaces: list[str] | None = None
+    witness_parties: list[str] | None = None
+    signatories: list[str] | None = None
+    observers: list[str] | None = None
+    acting_parties: list[str] | None = None
+    choice: str | None = None
+    choice_argument: Any = None
+    exercise_result: Any = None
+    consuming: bool | None = None
+    last_descendant_node_id: int | None = None
+    acs_delta: bool | None = None
+    source: str | None = None
+    target: str | None = None
+    reassignment_id: str | None = None
+    unassign_id: str | None = None
+    submitter: str | None = None
+    reassignment_counter: int | None = None
+    assignment_exclusivity: str | None = None
+    created_event: LedgerEvent | None = None
+    other: Any = None
+
+
+class LedgerTransaction(Struct, frozen=True, kw_only=True, rename="camel"):
+    """A transaction as the participant shows it (contract: Resources, Ledger transaction).
+
+    Attributes:
+        offset: the participant's own; not comparable between participants.
+        paid_traffic_cost: in bytes of the synchronizer's traffic.
+    """
+
+    update_id: str
+    command_id: str | None = None
+    workflow_id: str | None = None
+    effective_at: str | None = None
+    record_time: str | None = None
+    offset: int | None = None
+    synchronizer_id: str | None = None
+    trace_context: TraceContext | None = None
+    external_transaction_hash: str | None = None
+    paid_traffic_cost: int | None = None
+    events: list[LedgerEvent] = []
+
+
+class TransactionTree(Struct, frozen=True, kw_only=True, rename="camel"):
+    """A transaction with its events as a tree (contract: Resources, Transaction tree).
+
+    Attributes:
+        events_by_id: by node id as text.
+        root_node_ids: where the tree begins; None on releases that do not tell.
+    """
+
+    update_id: str
+    command_id: str | None = None
+    workflow_id: str | None = None
+    effective_at: str | None = None
+    record_time: str | None = None
+    offset: int | None = None
+    synchronizer_id: str | None = None
+    trace_context: TraceContext | None = None
+    events_by_id: dict[str, LedgerEvent] = {}
+    root_node_ids: list[int] | None = None
+
+
+class Reassignment(Struct, frozen=True, kw_only=True, rename="camel"):
+    """A reassignment as the participant shows it (contract: Resources, Reassignment)."""
+
+    update_id: str
+    command_id: str | None = None
+    workflow_id: str | None = None
+    record_time: str | None = None
+    offset: int | None = None
+    synchronizer_id: str | None = None
+    trace_context: TraceContext | None = None
+    paid_traffic_cost: int | None = None
+    events: list[LedgerEvent] = []
+
+
+@dataclass(frozen=True)
+class LedgerAnswer(Generic[T]):
+    """An update as the participant sent it.
+
+    Attributes:
+        raw: its JSON, the same whichever route gave it.
+        item: the same, typed.
+    """
+
+    raw: bytes = field(repr=False)
+    item: T
+
+
+_KINDS: Final = frozenset(
+    {
+        "CreatedEvent", "ArchivedEvent", "ExercisedEvent", "CreatedTreeEvent", "ExercisedTreeEvent",
+        "JsAssignmentEvent", "JsUnassignedEvent",
+    }
+)  # fmt: skip
+
+_raw_members: Final = msgspec.json.Decoder(dict[str, Raw])
+_any: Final = msgspec.json.Decoder(float_hook=Decimal)
+
+
+def read_transaction(body: bytes) -> LedgerAnswer[LedgerTransaction]:
+    """Read the answer of transaction-by-id, or of update-by-id, which stands in for it."""
+    members = _raw_members.decode(body)
+    if "update" in members:
+        update = _raw_members.decode(_member(members, "update"))
+        raw = _member(update, "Transaction")
+        wrapped = _raw_members.decode(raw)
+        return _answer(_member(wrapped, "value") if wrapped.keys() == {"value"} else raw, LedgerTransaction)
+    return _answer(_member(members, "transaction"), LedgerTransaction)
+
+
+def read_tree(body: bytes) -> LedgerAnswer[TransactionTree]:
+    """Read the answer of submit-and-wait-for-transaction-tree."""
+    return _answer(_member(_raw_members.decode(body), "transactionTree"), TransactionTree)
+
+
+def read_reassignment(body: bytes) -> LedgerAnswer[Reassignment]:
+    """Read the answer of submit-and-wait-for-reassignment."""
+    return _answer(_member(_raw_members.decode(body), "reassignment"), Reassignment)
+
+
+def _member(members: dict[str, Raw], name: str) -> bytes:
+    if name not in members:
+        raise msgspec.ValidationError(f"the answer has no {name!r} but {sorted(members)}")
+    return bytes(members[name])
+
+
+def _answer(raw: bytes, kind: type[T]) -> LedgerAnswer[T]:
+    members = _any.decode(raw)
+    if isinstance(members, dict):
+        members = {name: _EVENTS.get(name, _as_sent)(value) for name, value in members.items()}
+    return LedgerAnswer(raw, msgspec.convert(members, kind))
+
+
+def _as_sent(value: Any) -> Any:
+    return value
+
+
+def _listed(events: Any) -> Any:
+    return [_flat(event) for event in events] if isinstance(events, list) else events or []
+
+
+def _keyed(events: Any) -> Any:
+    return {name: _flat(event) for name, event in events.items()} if isinstance(events, dict) else events or {}
+
+
+def _flat(event: Any) -> dict[str, Any]:
+    """One event as a flat object with its kind among the members."""
+    if not isinstance(event, dict) or len(event) != 1:
+        raise msgspec.ValidationError(f"an event is an object with one key, not {str(event)[:80]}")
+    kind, body = next(iter(event.items()))
+    members = body["value"] if isinstance(body, dict) and body.keys() == {"value"} else body
+    if kind not in _KINDS or not isinstance(members, dict):
+        return {"kind": kind, "other": members}
+    created = members.get("createdEvent")
+    if isinstance(created, dict):
+        bare = created if len(created) == 1 else {"CreatedEvent": created}
+        members = {**members, "createdEvent": _flat(bare)}
+    return {**members, "kind": kind}
+
+
+_EVENTS: Final[Mapping[str, Callable[[Any], Any]]] = MappingProxyType({"events": _listed, "eventsById": _keyed})

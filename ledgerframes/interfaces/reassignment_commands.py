@@ -1,0 +1,68 @@
+"""Commands that move a contract from one synchronizer to another; used by the ledger interface."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from ledgerframes.errors import InputError
+from ledgerframes.interfaces.rules import Text, each, members_fit, shown
+
+
+class AssignCommand(Struct, frozen=True, kw_only=True, rename="camel"):
+    """Completes a reassignment at its target.
+
+    Attributes:
+        reassignment_id: the id from the unassignment's event.
+        source: id of the synchronizer the contract comes from.
+        target: id of the synchronizer it goes to.
+    """
+
+    reassignment_id: Text
+    source: Text
+    target: Text
+
+
+class UnassignCommand(Struct, frozen=True, kw_only=True, rename="camel"):
+    """Begins a reassignment at its source.
+
+    Attributes:
+        contract_id: the contract to move.
+        source: id of the synchronizer it is on.
+        target: id of the synchronizer it goes to.
+    """
+
+    contract_id: Text
+    source: Text
+    target: Text
+
+
+class EmptyCommand(Struct, frozen=True):
+    """The variant without meaning, `Empty`."""
+
+
+ReassignmentCommand = AssignCommand | UnassignCommand | EmptyCommand
+
+
+def reassignments_json(commands: Iterable[ReassignmentCommand], name: str) -> list[dict[str, Any]]:
+    """Reassignment commands as the ledger interface writes them, each with its one variant.
+
+    Raises:
+        InputError: there is none, or one breaks a rule.
+    """
+    found = each(commands, name, least=1)
+    for position, command in enumerate(found):
+        place = f"{name}[{position}]"
+        if not isinstance(command, ReassignmentCommand):
+            raise InputError(f"{place}={shown(command)}; give an AssignCommand, UnassignCommand or EmptyCommand")
+        members_fit(command, place)
+    return [{"command": _variant(command)} for command in found]
+
+
+def _variant(command: ReassignmentCommand) -> dict[str, Any]:
+    if isinstance(command, EmptyCommand):
+        return {"Empty": {}}
+    return {type(command).__name__: {"value": msgspec.to_builtins(command)}}

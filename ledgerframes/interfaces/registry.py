@@ -1,0 +1,137 @@
+"""The two calls of the token-registry interface (contract: Endpoints, Token-registry interface)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Any, Final
+
+from msgspec import Meta, Struct
+
+from ledgerframes.errors import InputError
+from ledgerframes.interfaces.answers import reads
+from ledgerframes.interfaces.calls import Calls
+from ledgerframes.interfaces.disclosure import DisclosedContract
+from ledgerframes.interfaces.rules import Positive32, fits, shown, unless_none, writable
+from ledgerframes.paging.tokens import follow_tokens
+from ledgerframes.transport.request import Endpoint
+
+INSTRUMENTS: Final = Endpoint(interface="registry", method="GET", path="/registry/metadata/v1/instruments")
+ALLOCATION_FACTORY: Final = Endpoint(
+    interface="registry", method="POST", path="/registry/allocation-instruction/v1/allocation-factory"
+)
+
+
+class PauseInfo(Struct, frozen=True):
+    """Why an instrument is paused, and until when (exclusive), if known."""
+
+    reason: str | None = None
+    until: str | None = None
+
+
+class Instrument(Struct, frozen=True, kw_only=True, rename="camel"):
+    """An instrument of the registry's admin (contract: Resources, Instrument); older servers send fewer members.
+
+    Attributes:
+        id: unique with this admin.
+        name: for display, not necessarily unique.
+        symbol: for display, not necessarily unique.
+        decimals: digits after the point for display and input, 0 to 10.
+        supported_apis: minor version by name of the token standard's interface.
+        total_supply: decimal text.
+        total_supply_as_of: when it was computed, ISO-8601.
+        paused: it can be neither transferred nor allocated now.
+        pause_info: why, and until when.
+        show_account_input_fields: deprecated in favour of the next.
+        account_input_fields_to_show: which account fields wallets show.
+    """
+
+    id: str
+    name: str
+    symbol: str
+    decimals: Annotated[int, Meta(ge=0, le=10)] = 10
+    supported_apis: dict[str, int] = {}
+    total_supply: str | None = None
+    total_supply_as_of: str | None = None
+    paused: bool | None = None
+    pause_info: PauseInfo | None = None
+    show_account_input_fields: bool | None = None
+    account_input_fields_to_show: list[Any] | None = None
+
+
+class InstrumentsPage(Struct, frozen=True, rename="camel"):
+    """A page of instruments; the list goes on until `next_page_token` is empty or None."""
+
+    instruments: list[Instrument]
+    next_page_token: str | None = None
+
+
+class ChoiceContext(Struct, frozen=True, rename="camel"):
+    """What a choice needs besides its arguments (contract: Resources, Registry choice context)."""
+
+    choice_context_data: dict[str, Any]
+    disclosed_contracts: list[DisclosedContract]
+
+
+class AllocationFactory(Struct, frozen=True, rename="camel"):
+    """The factory to exercise `AllocationFactory_Allocate` on, by contract id, and the choice's context."""
+
+    factory_id: str
+    choice_context: ChoiceContext
+
+
+class Registry(Calls):
+    """The token-registry interface: instruments of one admin. One method, one request."""
+
+    def instruments(self, *, page_size: int | None = None, page_token: str | None = None) -> InstrumentsPage:
+        """Read one page of instruments (contract: GET /registry/metadata/v1/instruments).
+
+        Args:
+            page_size: the most instruments to return, 25 without it; some servers ignore it.
+            page_token: the `next_page_token` of the page before; None or empty is the first page.
+
+        Raises:
+            InputError: an argument breaks a rule; nothing was sent.
+        """
+        size = unless_none(page_size, Positive32, "page_size")
+        token = unless_none(page_token, str, "page_token") or None
+        request = INSTRUMENTS.request(query={"pageSize": size, "pageToken": token})
+        return self._sender.send(request, read=reads(InstrumentsPage)).value
+
+    def iter_instruments(self, *, page_size: int | None = None) -> Iterator[Instrument]:
+        """Iterate over all instruments, following the tokens whatever the length of the pages.
+
+        Raises:
+            PagingError: the server repeats a token, as one does that ignores it.
+        """
+        yield from follow_tokens(
+            lambda token: self.instruments(page_size=page_size, page_token=None if token is None else str(token)),
+            lambda page: (page.instruments, page.next_page_token),
+            INSTRUMENTS.path,
+        )
+
+    def allocation_factory(
+        self, choice_arguments: Mapping[str, Any], *, exclude_debug_fields: bool = False
+    ) -> AllocationFactory:
+        """Ask for the factory that creates an allocation (contract: POST …/v1/allocation-factory).
+
+        Args:
+            choice_arguments: the arguments of `AllocationFactory_Allocate` in the ledger's JSON encoding, with `{}`
+                for `context` and `meta` of `extraArgs`: the answer says what to put there.
+            exclude_debug_fields: leave out members for debugging.
+
+        Raises:
+            InputError: an argument breaks a rule; nothing was sent.
+            ConflictError: a contract to be disclosed is in the middle of a reassignment; ask again.
+        """
+        if not isinstance(choice_arguments, Mapping):
+            raise InputError(f"choice_arguments={shown(choice_arguments)}; give a dict")
+        extra = choice_arguments.get("extraArgs")
+        for name in ("context", "meta"):
+            value = extra.get(name) if isinstance(extra, Mapping) else None
+            if not isinstance(value, Mapping) or value:
+                raise InputError(f"choice_arguments['extraArgs'][{name!r}]={shown(value)}; give an empty dict")
+        writable(choice_arguments, "choice_arguments")
+        body: dict[str, Any] = {"choiceArguments": choice_arguments}
+        if fits(exclude_debug_fields, bool, "exclude_debug_fields"):
+            body["excludeDebugFields"] = True
+        return self._sender.send(ALLOCATION_FACTORY.request(json=body), read=reads(AllocationFactory)).value

@@ -1,0 +1,142 @@
+"""The contract's rules for single arguments; the interfaces apply them before anything is sent."""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from typing import Annotated, Any, Final, get_args
+
+import msgspec
+from msgspec import Meta, Struct
+
+from ledgerframes.errors import InputError
+
+SHOWN: Final = 120
+
+Text = Annotated[str, Meta(min_length=1, description="text that is not empty")]
+LedgerString = Annotated[
+    str,
+    Meta(pattern=r"^[A-Za-z0-9#:\-_/ ]{1,255}\Z", description="1 to 255 of A-Z a-z 0-9 # : - _ / and space"),
+]
+PartyId = Annotated[
+    str, Meta(pattern=r"^[A-Za-z0-9:\-_ ]{1,255}\Z", description="a party id: 1 to 255 of A-Z a-z 0-9 : - _ and space")
+]
+UserId = Annotated[
+    str,
+    Meta(
+        pattern=r"^[A-Za-z0-9@^$.!\-#+'~_|:()`]{1,128}\Z",
+        description="a user id: 1 to 128 of A-Z a-z 0-9 @ ^ $ . ! - # + ' ~ _ | : ( ) `",
+    ),
+]
+Positive32 = Annotated[int, Meta(ge=1, le=2**31 - 1, description="a whole number from 1 to 2147483647")]
+Count32 = Annotated[int, Meta(ge=0, le=2**31 - 1, description="a whole number from 0 to 2147483647")]
+Count64 = Annotated[int, Meta(ge=0, le=2**63 - 1, description="a whole number from 0 to 9223372036854775807")]
+Nanos = Annotated[int, Meta(ge=0, le=999_999_999, description="a whole number from 0 to 999999999")]
+
+
+def fits(value: Any, kind: Any, name: str) -> Any:
+    """Check one value; whole numbers of other libraries become Python's own.
+
+    Args:
+        value: what the caller gave.
+        kind: one of the kinds above, or any type that msgspec knows.
+        name: the argument, for the message.
+
+    Raises:
+        InputError: the value is not of the kind.
+    """
+    if not isinstance(value, int | str | float | Struct) and hasattr(value, "__index__"):
+        with suppress(TypeError):
+            value = operator.index(value)
+    try:
+        return msgspec.convert(value, kind)
+    except msgspec.ValidationError as error:
+        raise InputError(f"{name}={shown(value)}; give {_words(kind, error)}") from error
+
+
+def unless_none(value: Any, kind: Any, name: str) -> Any:
+    """Check a value that may be left out.
+
+    Raises:
+        InputError: the value is there and not of the kind.
+    """
+    return None if value is None else fits(value, kind, name)
+
+
+def members_fit(value: Struct, name: str) -> None:
+    """Check every member of a value against the type its declaration states.
+
+    Raises:
+        InputError: a member is not of its kind, or holds a number that JSON cannot write.
+    """
+    for field in msgspec.structs.fields(value):
+        member = getattr(value, field.name)
+        if field.type is Any:
+            writable(member, f"{name}.{field.name}")
+        else:
+            fits(member, field.type, f"{name}.{field.name}")
+
+
+def each(values: Iterable[Any], name: str, *, kind: Any = Any, least: int = 0) -> tuple[Any, ...]:
+    """Check a list, an array or a column of values.
+
+    Args:
+        values: any iterable but text and mappings, whose parts are hardly what is meant.
+        name: the argument, for the message.
+        kind: what every value has to be.
+        least: how many there must be.
+
+    Raises:
+        InputError: there are too few, or one is not of the kind.
+    """
+    if isinstance(values, str | bytes | Mapping | Struct) or not isinstance(values, Iterable):
+        raise InputError(f"{name}={shown(values)}; give a list")
+    found = tuple(values)
+    if len(found) < least:
+        raise InputError(f"{name}={shown(list(found))}; give at least {least}")
+    return tuple(fits(value, kind, f"{name}[{position}]") for position, value in enumerate(found))
+
+
+def writable(value: Any, name: str) -> None:
+    """Refuse NaN and infinity, which would go out as null, anywhere in a value to be written as JSON.
+
+    Raises:
+        InputError: there is one, or the value is nested without end.
+    """
+    try:
+        _search(value, name)
+    except RecursionError:
+        raise InputError(f"{name} is nested too deeply, or contains itself; give a flatter value") from None
+
+
+def given(**members: Any) -> dict[str, Any]:
+    """The members of a JSON object, without those that are None."""
+    return {name: value for name, value in members.items() if value is not None}
+
+
+def shown(value: object) -> str:
+    """A value for a message, cut off where it is long."""
+    text = repr(value)
+    return text if len(text) <= SHOWN else f"{text[: SHOWN - 1]}…"
+
+
+def _search(value: Any, name: str) -> None:
+    if isinstance(value, float) and not math.isfinite(value):
+        raise InputError(f"{name}={value!r}; JSON has no such number, give another or decimal text")
+    if isinstance(value, Mapping):
+        for key, member in value.items():
+            _search(member, f"{name}[{key!r}]")
+    elif isinstance(value, list | tuple):
+        for position, member in enumerate(value):
+            _search(member, f"{name}[{position}]")
+
+
+def _words(kind: Any, error: msgspec.ValidationError) -> str:
+    """The rule in words: the kind's own description, else what msgspec expected."""
+    for part in (kind, *get_args(kind)):
+        for rule in getattr(part, "__metadata__", ()):
+            if rule.description:
+                return str(rule.description)
+    return str(error).removeprefix("Expected ")

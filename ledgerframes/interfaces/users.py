@@ -1,0 +1,124 @@
+"""Users of a participant and their metadata, with the rules for creating one; used by the ledger interface."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any, Final
+
+from msgspec import Struct
+
+from ledgerframes.errors import InputError
+from ledgerframes.interfaces.rules import UserId, fits, given, shown, unless_none
+
+ANNOTATIONS_BYTES: Final = 256 * 1024
+PREFIX_LENGTH: Final = 253
+
+_LABEL: Final = r"[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?"
+_PREFIX: Final = re.compile(rf"{_LABEL}(?:\.{_LABEL})*", re.ASCII)
+_NAME: Final = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,61}[A-Za-z0-9])?", re.ASCII)
+
+
+class ObjectMeta(Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
+    """Metadata of a user (contract: Resources, ObjectMeta).
+
+    Attributes:
+        resource_version: opaque, set by the server; left empty when creating.
+        annotations: keys and values, at most 256 kb in UTF-8 in all; keys without a prefix are the end user's.
+    """
+
+    resource_version: str | None = None
+    annotations: dict[str, str] | None = None
+
+
+class User(Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
+    """A user of the participant (contract: Resources, User); servers send "" for text that is unset.
+
+    Attributes:
+        id: 1 to 128 of the characters that the contract allows.
+        primary_party: the party the user reads and acts as by default.
+        is_deactivated: the user is denied all access.
+        metadata: resource version and annotations.
+        identity_provider_id: None or "" is the default identity provider.
+        primary_party_authentication: the user may sign its token with the primary party's key.
+    """
+
+    id: str
+    primary_party: str | None = None
+    is_deactivated: bool | None = None
+    metadata: ObjectMeta | None = None
+    identity_provider_id: str | None = None
+    primary_party_authentication: bool | None = None
+
+
+class UsersPage(Struct, frozen=True, rename="camel"):
+    """A page of users; the list goes on until `next_page_token` is empty or None, whatever a page's length."""
+
+    users: list[User] = []
+    next_page_token: str | None = None
+
+
+class CreatedUser(Struct, frozen=True):
+    """The answer to a user's creation."""
+
+    user: User
+
+
+def new_user(user: User) -> dict[str, Any]:
+    """The JSON of a user to be created.
+
+    Raises:
+        InputError: a rule of the contract is broken.
+    """
+    if not isinstance(user, User):
+        raise InputError(f"user={shown(user)}; give a User")
+    metadata = unless_none(user.metadata, ObjectMeta, "user.metadata") or ObjectMeta()
+    if metadata.resource_version:
+        raise InputError(
+            f"user.metadata.resource_version={shown(metadata.resource_version)}; leave it out: the server sets it"
+        )
+    check_annotations(metadata.annotations or {}, "user.metadata.annotations")
+    return given(
+        id=fits(user.id, UserId, "user.id"),
+        primaryParty=unless_none(user.primary_party, str, "user.primary_party"),
+        isDeactivated=unless_none(user.is_deactivated, bool, "user.is_deactivated"),
+        metadata={"annotations": dict(metadata.annotations)} if metadata.annotations else None,
+        identityProviderId=unless_none(user.identity_provider_id, str, "user.identity_provider_id"),
+        primaryPartyAuthentication=unless_none(
+            user.primary_party_authentication, bool, "user.primary_party_authentication"
+        ),
+    )
+
+
+def check_annotations(annotations: Mapping[str, str], name: str) -> None:
+    """Check the annotations of something to be created.
+
+    Raises:
+        InputError: a key, a value or the size in all breaks a rule.
+    """
+    fits(annotations, dict[str, str], name)
+    for key, value in annotations.items():
+        _check_key(key, f"{name} key {shown(key)}")
+        if not value:
+            raise InputError(f"{name}[{key!r}]=''; give text: an empty value removes a key, which is for updates only")
+    size = sum(_size(key, name) + _size(value, f"{name}[{key!r}]") for key, value in annotations.items())
+    if size > ANNOTATIONS_BYTES:
+        raise InputError(f"{name} take {size} bytes in UTF-8; keys and values may take {ANNOTATIONS_BYTES} in all")
+
+
+def _check_key(key: str, place: str) -> None:
+    prefix, slash, name = key.rpartition("/")
+    if slash and not (_PREFIX.fullmatch(prefix) and len(prefix) <= PREFIX_LENGTH):
+        raise InputError(f"{place}: before the / give a DNS subdomain of at most {PREFIX_LENGTH} characters")
+    if not _NAME.fullmatch(name):
+        raise InputError(
+            f"{place}: give a name of at most 63 letters, digits, '.', '-' and '_', "
+            "which begins and ends with a letter or a digit"
+        )
+
+
+def _size(text: str, place: str) -> int:
+    try:
+        return len(text.encode())
+    except UnicodeEncodeError as error:
+        raise InputError(f"{place} is not Unicode text: {error}") from error

@@ -1,0 +1,188 @@
+"""The four calls of the validator interface (contract: Endpoints, Validator interface)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import date, datetime
+from typing import Annotated, Final, Literal
+
+from msgspec import Meta, Struct
+
+from ledgerframes.errors import NotFoundError
+from ledgerframes.instants import format_instant, to_micros
+from ledgerframes.interfaces.answers import Contract, ContractWithState, reads
+from ledgerframes.interfaces.calls import Calls
+from ledgerframes.interfaces.rules import Count64, PartyId, each, fits, given, unless_none
+from ledgerframes.transport.request import Endpoint
+
+RecordTimeMatch = Literal["exact", "at_or_before"]
+_Match = Annotated[RecordTimeMatch, Meta(description="'exact' or 'at_or_before'")]
+
+# Every validator call takes a token: the servers ask for it on the scan-proxy routes too.
+HOLDINGS_SUMMARY: Final = Endpoint(
+    interface="validator",
+    method="POST",
+    path="/v0/scan-proxy/holdings/summary",
+    auth=True,
+    deprecated="deprecated since 0.6.3; POST /v1/scan-proxy/holdings/summary replaces it, without fees",
+)
+HOLDINGS_SUMMARY_V1: Final = Endpoint(
+    interface="validator", method="POST", path="/v1/scan-proxy/holdings/summary", auth=True
+)
+TRANSFER_OFFERS: Final = Endpoint(interface="validator", method="GET", path="/v0/wallet/transfer-offers", auth=True)
+NAME_ENTRIES: Final = Endpoint(interface="validator", method="GET", path="/v0/entry/all", auth=True)
+TRANSFER_PREAPPROVAL: Final = Endpoint(
+    interface="validator", method="GET", path="/v0/scan-proxy/transfer-preapprovals/by-party/{party}", auth=True
+)
+
+
+class HoldingsSummary(Struct, frozen=True):
+    """What one party holds (contract: Resources, HoldingsSummary); amounts of coin as decimal text.
+
+    The fees are notional: what would fall due if each contract expired in the round they are computed for. They
+    are charged when a contract expires, not on transfers, so they are not to be taken off what a party can spend.
+
+    Attributes:
+        party_id: the owner.
+        total_unlocked_coin: unlocked amounts as received.
+        total_locked_coin: locked amounts as received.
+        total_coin_holdings: the sum of the two.
+        accumulated_holding_fees_unlocked: notional fees on the unlocked ones; None where the server has no fees.
+        accumulated_holding_fees_locked: notional fees on the locked ones; likewise.
+        accumulated_holding_fees_total: the sum of the two; likewise.
+        total_available_coin: unlocked amounts less their notional fees; likewise.
+    """
+
+    party_id: str
+    total_unlocked_coin: str
+    total_locked_coin: str
+    total_coin_holdings: str
+    accumulated_holding_fees_unlocked: str | None = None
+    accumulated_holding_fees_locked: str | None = None
+    accumulated_holding_fees_total: str | None = None
+    total_available_coin: str | None = None
+
+
+class HoldingsSummaries(Struct, frozen=True):
+    """The answer of `holdings_summary`; parties without holdings are missing, and the order is the server's.
+
+    Attributes:
+        record_time: instant of the snapshot.
+        migration_id: of the snapshot.
+        summaries: one a party that holds something.
+        computed_as_of_round: the round of the fees; None where the server has no fees.
+    """
+
+    record_time: str
+    migration_id: int
+    summaries: list[HoldingsSummary]
+    computed_as_of_round: int | None = None
+
+
+class NameEntry(Struct, frozen=True, rename="camel"):
+    """A name-service entry (contract: Resources, Name-service entry), as servers write it.
+
+    Attributes:
+        contract_id: the entry's contract.
+        name: the name.
+        amount: price of a renewal, as decimal text.
+        unit: the price's unit, such as `USDUNIT` or `AMULETUNIT`.
+        expires_at: milliseconds since 1970 as text, or ISO-8601 text.
+        payment_interval: microseconds as text.
+        payment_duration: microseconds as text.
+    """
+
+    contract_id: str
+    name: str
+    amount: str
+    unit: str
+    expires_at: str
+    payment_interval: str
+    payment_duration: str
+
+
+class _Offers(Struct):
+    offers: list[Contract]
+
+
+class _Entries(Struct):
+    entries: list[NameEntry]
+
+
+class _Preapproval(Struct):
+    transfer_preapproval: ContractWithState
+
+
+class Validator(Calls):
+    """The validator interface: wallet and names of the token's user, and questions passed on to scan."""
+
+    def holdings_summary(
+        self,
+        *,
+        record_time: str | date | datetime,
+        migration_id: int,
+        owner_party_ids: Iterable[str],
+        record_time_match: RecordTimeMatch = "exact",
+        as_of_round: int | None = None,
+    ) -> HoldingsSummaries:
+        """Read what parties held at a snapshot (contract: POST /v0/scan-proxy/holdings/summary).
+
+        Where the validator has only the newer route, that is asked; its answer has no fees, no round and no
+        available amount.
+
+        Args:
+            record_time: instant of the snapshot, in UTC.
+            migration_id: of the snapshot.
+            owner_party_ids: at least one party.
+            record_time_match: `exact` takes a snapshot's instant, `at_or_before` any, for the last snapshot up to it.
+            as_of_round: the round to compute fees for; None is the earliest open mining round.
+
+        Raises:
+            InputError: an argument breaks a rule; nothing was sent.
+            StatusError: there is no such snapshot (404), or the parties hold too much for one answer (400).
+        """
+        match: str = fits(record_time_match, _Match, "record_time_match")
+        asked = given(
+            migration_id=fits(migration_id, Count64, "migration_id"),
+            record_time=format_instant(to_micros(record_time, "record_time")),
+            record_time_match=None if match == "exact" else match,
+            owner_party_ids=each(owner_party_ids, "owner_party_ids", kind=PartyId, least=1),
+        )
+        at_round = given(as_of_round=unless_none(as_of_round, Count64, "as_of_round"))
+        requests = (HOLDINGS_SUMMARY.request(json=asked | at_round), HOLDINGS_SUMMARY_V1.request(json=asked))
+        return self._sender.send(*requests, read=reads(HoldingsSummaries)).value
+
+    def transfer_offers(self) -> list[Contract]:
+        """Read the open transfer offers from or to the token's user (contract: GET /v0/wallet/transfer-offers).
+
+        Raises:
+            NotFoundError: the validator has no wallet of this user.
+        """
+        return self._sender.send(TRANSFER_OFFERS.request(), read=reads(_Offers)).value.offers
+
+    def name_entries(self) -> list[NameEntry]:
+        """Read the names that the token's user owns (contract: GET /v0/entry/all).
+
+        Raises:
+            NotFoundError: the validator does not know the user.
+        """
+        return self._sender.send(NAME_ENTRIES.request(), read=reads(_Entries)).value.entries
+
+    def transfer_preapproval(self, party: str) -> ContractWithState | None:
+        """Read a party's transfer preapproval; None if it has none (contract: transfer-preapprovals/by-party).
+
+        Args:
+            party: the party id.
+
+        Raises:
+            InputError: this is no party id; nothing was sent.
+            NotFoundError: the validator does not know the path.
+        """
+        fits(party, PartyId, "party")
+        request = TRANSFER_PREAPPROVAL.request(path={"party": party})
+        try:
+            return self._sender.send(request, read=reads(_Preapproval)).value.transfer_preapproval
+        except NotFoundError as error:
+            if error.unknown_route:
+                raise
+            return None

@@ -1,0 +1,297 @@
+"""What submit_and_wait_for_transaction_tree sends, refuses and reads."""
+
+import json
+from datetime import datetime
+from decimal import Decimal
+
+import numpy as np
+import pytest
+from served_answers import Reply, body_of, connected, far, nowhere
+
+from ledgerframes.errors import DecodeError, InputError, StatusError
+from ledgerframes.interfaces.commands import (
+    CreateAndExerciseCommand,
+    CreateCommand,
+    DeduplicationDuration,
+    DeduplicationOffset,
+    Duration,
+    EmptyDeduplication,
+    ExerciseByKeyCommand,
+    ExerciseCommand,
+    PrefetchContractKey,
+)
+from ledgerframes.interfaces.disclosure import DisclosedContract
+from ledgerframes.interfaces.ledger import Ledger
+from ledgerframes.transport import DeprecatedEndpointWarning
+from tests.replay import read_capture, replay
+
+CALL = "submit_and_wait_for_transaction_tree"
+WHO = {"command_id": "c-1", "act_as": ["alice::12"]}
+CREATE = CreateCommand(template_id="#iou:Iou:Iou", create_arguments={"amount": Decimal("1.50"), "observers": []})
+DISCLOSED = DisclosedContract(
+    template_id="p:M:T",
+    contract_id="00ab",
+    created_event_blob="blob",
+    synchronizer_id="da1::12",
+    debug_payload={"a": 1},
+)
+NESTED: list = []
+NESTED.append(NESTED)
+
+
+@pytest.mark.parametrize(
+    ("command", "written"),
+    [
+        pytest.param(
+            CREATE,
+            {
+                "CreateCommand": {
+                    "templateId": "#iou:Iou:Iou",
+                    "createArguments": {"amount": "1.50", "observers": []},
+                }
+            },
+            id="create",
+        ),
+        pytest.param(
+            ExerciseCommand(template_id="p:M:T", contract_id="00ab", choice="Go", choice_argument={}),
+            {"ExerciseCommand": {"templateId": "p:M:T", "contractId": "00ab", "choice": "Go", "choiceArgument": {}}},
+            id="exercise",
+        ),
+        pytest.param(
+            ExerciseByKeyCommand(template_id="p:M:T", contract_key={"k": "1"}, choice="Go", choice_argument={}),
+            {
+                "ExerciseByKeyCommand": {
+                    "templateId": "p:M:T",
+                    "contractKey": {"k": "1"},
+                    "choice": "Go",
+                    "choiceArgument": {},
+                }
+            },
+            id="exercise by key",
+        ),
+        pytest.param(
+            CreateAndExerciseCommand(
+                template_id="p:M:T", create_arguments={"n": None}, choice="Go", choice_argument={"x": "1"}
+            ),
+            {
+                "CreateAndExerciseCommand": {
+                    "templateId": "p:M:T",
+                    "createArguments": {"n": None},
+                    "choice": "Go",
+                    "choiceArgument": {"x": "1"},
+                }
+            },
+            id="create and exercise",
+        ),
+    ],
+)
+def test_each_command_goes_out_under_its_name(command, written):
+    assert body_of(Ledger(nowhere()), CALL, [command], **WHO) == {
+        "commands": [written], "commandId": "c-1", "actAs": ["alice::12"],
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("period", "written"),
+    [
+        pytest.param(
+            DeduplicationDuration(30), {"DeduplicationDuration": {"value": {"seconds": 30, "nanos": 0}}}, id="duration"
+        ),
+        pytest.param(DeduplicationOffset(18), {"DeduplicationOffset": {"value": 18}}, id="offset"),
+        pytest.param(EmptyDeduplication(), {"Empty": {}}, id="empty"),
+    ],
+)
+def test_each_deduplication_period_goes_out_under_its_name(period, written):
+    assert (
+        body_of(Ledger(nowhere()), CALL, [CREATE], **WHO, deduplication_period=period)["deduplicationPeriod"] == written
+    )
+
+
+def test_every_optional_member_goes_out_under_the_contracts_name():
+    sent = body_of(
+        Ledger(nowhere()), CALL, [CREATE], **WHO,
+        user_id="u", read_as=["bob::12"], workflow_id="w", submission_id="s", synchronizer_id="da1::12",
+        min_ledger_time_abs=datetime(2026, 1, 2), min_ledger_time_rel=Duration(1, 500),  # noqa: DTZ001 - read as UTC
+        disclosed_contracts=[DISCLOSED], package_id_selection_preference=["ab"], taps_max_passes=np.int64(3),
+        prefetch_contract_keys=[
+            PrefetchContractKey(template_id="p:M:T", contract_key="k"),
+            PrefetchContractKey(template_id="p:M:T", contract_key={"k": "1"}, limit=2),
+        ],
+    )  # fmt: skip
+
+    del sent["commands"]
+    assert sent == {
+        "commandId": "c-1", "actAs": ["alice::12"], "userId": "u", "readAs": ["bob::12"], "workflowId": "w",
+        "submissionId": "s", "synchronizerId": "da1::12", "minLedgerTimeAbs": "2026-01-02T00:00:00.000000Z",
+        "minLedgerTimeRel": {"seconds": 1, "nanos": 500}, "packageIdSelectionPreference": ["ab"], "tapsMaxPasses": 3,
+        "disclosedContracts": [
+            {"templateId": "p:M:T", "contractId": "00ab", "createdEventBlob": "blob", "synchronizerId": "da1::12"}
+        ],
+        "prefetchContractKeys": [
+            {"templateId": "p:M:T", "contractKey": "k"},
+            {"templateId": "p:M:T", "contractKey": {"k": "1"}, "limit": 2},
+        ],
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("commands", "options", "said"),
+    [
+        pytest.param([], {}, r"commands=\[\]; give at least 1", id="no commands"),
+        pytest.param("commands", {}, "commands='commands'; give a list", id="text for commands"),
+        pytest.param([{"CreateCommand": {}}], {}, r"commands\[0\]=.*give a CreateCommand", id="a dict"),
+        pytest.param(
+            [CREATE, CreateCommand(template_id="", create_arguments={})], {},
+            r"commands\[1\]\.template_id=''; give text", id="empty template id",
+        ),
+        pytest.param(
+            [ExerciseCommand(template_id="t", contract_id="c", choice="", choice_argument={})], {},
+            r"commands\[0\]\.choice=''", id="empty choice",
+        ),
+        pytest.param(
+            [CreateCommand(template_id="t", create_arguments={"a": [1.0, float("nan")]})], {},
+            r"commands\[0\]\.create_arguments\['a'\]\[1\]=nan; JSON has no such number", id="NaN in arguments",
+        ),
+        pytest.param(
+            [CreateCommand(template_id="t", create_arguments=NESTED)], {}, "nested too deeply", id="endless nesting"
+        ),
+        pytest.param([CREATE], {"command_id": ""}, "command_id=''; give 1 to 255", id="empty command id"),
+        pytest.param([CREATE], {"act_as": []}, r"act_as=\[\]; give at least 1", id="nobody to act as"),
+        pytest.param([CREATE], {"act_as": "alice"}, "act_as='alice'; give a list", id="a bare party"),
+        pytest.param([CREATE], {"act_as": ["a", "b#"]}, r"act_as\[1\]='b#'; give a party id", id="party with #"),
+        pytest.param([CREATE], {"read_as": [""]}, r"read_as\[0\]=''; give a party id", id="empty party to read as"),
+        pytest.param([CREATE], {"user_id": ""}, "user_id=''; give a user id", id="empty user id"),
+        pytest.param([CREATE], {"synchronizer_id": ""}, "synchronizer_id=''", id="empty synchronizer id"),
+        pytest.param([CREATE], {"min_ledger_time_abs": "soon"}, "min_ledger_time_abs='soon' is not a time", id="time"),
+        pytest.param(
+            [CREATE], {"min_ledger_time_rel": Duration(-1)}, r"min_ledger_time_rel\.seconds=-1; give a whole number",
+            id="negative seconds",
+        ),
+        pytest.param(
+            [CREATE], {"min_ledger_time_rel": Duration(0, 10**9)}, r"min_ledger_time_rel\.nanos=1000000000; give",
+            id="nanos of a second",
+        ),
+        pytest.param([CREATE], {"min_ledger_time_rel": 5}, "min_ledger_time_rel=5; give a Duration", id="bare seconds"),
+        pytest.param(
+            [CREATE], {"deduplication_period": {"Empty": {}}}, "deduplication_period=.*give a Dedup", id="dict"
+        ),
+        pytest.param(
+            [CREATE], {"deduplication_period": DeduplicationOffset(1.5)}, r"deduplication_period\.offset=1\.5",
+            id="half an offset",
+        ),
+        pytest.param(
+            [CREATE], {"disclosed_contracts": [{"templateId": "t"}]}, r"disclosed_contracts\[0\]=.*DisclosedContract",
+            id="disclosed contract as dict",
+        ),
+        pytest.param(
+            [CREATE],
+            {
+                "disclosed_contracts": [
+                    DisclosedContract(template_id="t", contract_id="c", created_event_blob="", synchronizer_id="s")
+                ]
+            },
+            r"disclosed_contracts\[0\]\.created_event_blob=''", id="disclosed contract without blob",
+        ),
+        pytest.param(
+            [CREATE], {"prefetch_contract_keys": [PrefetchContractKey(template_id="t", contract_key="k", limit=0)]},
+            r"prefetch_contract_keys\[0\]\.limit=0; give", id="prefetching nothing",
+        ),
+        pytest.param([CREATE], {"prefetch_contract_keys": ["k"]}, r"prefetch_contract_keys\[0\]='k'", id="bare key"),
+        pytest.param([CREATE], {"taps_max_passes": -1}, "taps_max_passes=-1; give a whole number from 0", id="passes"),
+        pytest.param(
+            [CREATE], {"package_id_selection_preference": [""]}, r"package_id_selection_preference\[0\]=''",
+            id="empty package id",
+        ),
+    ],
+)  # fmt: skip
+def test_a_broken_rule_is_named_and_nothing_sent(commands, options, said):
+    with nowhere() as transport:
+        with pytest.raises(InputError, match=said):
+            Ledger(transport).submit_and_wait_for_transaction_tree(commands, **WHO | options)
+        assert transport.stats.requests == 0
+
+
+def test_the_user_may_be_left_out_only_with_a_token():
+    ledger = Ledger(nowhere(), has_token=False)
+    with pytest.raises(InputError, match=r"user_id=None.*ledger_token"):
+        ledger.submit_and_wait_for_transaction_tree([CREATE], **WHO)
+
+
+def test_commands_are_sent_once_even_if_a_gateway_fails():
+    with (
+        far(submit_and_wait_for_transaction_tree=Reply(b"gone", 502, "text/plain")) as there,
+        pytest.warns(DeprecatedEndpointWarning),
+        pytest.raises(StatusError),
+    ):
+        there.ledger.submit_and_wait_for_transaction_tree([CREATE], **WHO)
+    assert there.routes == ["POST /v2/commands/submit-and-wait-for-transaction-tree"]
+
+
+def test_a_deprecation_made_an_error_stops_a_command_before_it_is_sent():
+    with far() as there, pytest.raises(DeprecatedEndpointWarning):
+        there.ledger.submit_and_wait_for_transaction_tree([CREATE], **WHO)
+    assert there.routes == []
+
+
+@pytest.mark.usefixtures("captures")
+def test_the_captured_tree_is_read():
+    with (
+        replay("ledger-transaction-tree") as server,
+        connected(server.ledger_url) as transport,
+        pytest.warns(DeprecatedEndpointWarning, match="submit-and-wait-for-transaction replaces it"),
+    ):
+        read = Ledger(transport).submit_and_wait_for_transaction_tree([CREATE], **WHO)
+    event = read.item.events_by_id["0"]
+
+    assert (read.item.command_id, read.item.workflow_id, read.item.offset) == ("somecommandid21", "", 18)
+    assert read.item.root_node_ids == [0]
+    assert read.item.trace_context.tracestate is None
+    assert (event.kind, event.node_id, event.package_name) == ("CreatedTreeEvent", 0, "model-tests")
+    assert event.create_argument["amount"] == "999.9900000000"
+    assert json.loads(read.raw) == read_capture("ledger-transaction-tree").body["transactionTree"]
+
+
+def test_tree_nodes_are_read_flat_and_wrapped_and_unknown_kinds_kept():
+    created = {"nodeId": 0, "contractId": "00ab", "signatories": None}
+    exercised = {"nodeId": 1, "choice": "Go", "consuming": True, "lastDescendantNodeId": 2, "exerciseResult": "text"}
+    events = {
+        "0": {"CreatedTreeEvent": created},
+        "1": {"ExercisedTreeEvent": {"value": exercised}},
+        "2": {"NewEvent": {"nodeId": "two"}},
+        "3": {"Empty": {}},
+    }
+
+    with (
+        far(
+            submit_and_wait_for_transaction_tree=Reply({"transactionTree": {"updateId": "u", "eventsById": events}})
+        ) as t,
+        pytest.warns(DeprecatedEndpointWarning),
+    ):
+        read = t.ledger.submit_and_wait_for_transaction_tree([CREATE], **WHO).item.events_by_id
+
+    assert (read["0"].kind, read["0"].contract_id, read["0"].signatories) == ("CreatedTreeEvent", "00ab", None)
+    assert (read["1"].choice, read["1"].last_descendant_node_id, read["1"].exercise_result) == ("Go", 2, "text")
+    assert (read["2"].kind, read["2"].other) == ("NewEvent", {"nodeId": "two"})
+    assert (read["3"].kind, read["3"].other) == ("Empty", {})
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        pytest.param({"other": {}}, "has no 'transactionTree'", id="no tree"),
+        pytest.param({"transactionTree": {"eventsById": {}}}, "updateId", id="no update id"),
+        pytest.param({"transactionTree": {"updateId": "u", "eventsById": {"0": {}}}}, "one key", id="kindless event"),
+        pytest.param(
+            {"transactionTree": {"updateId": "u", "eventsById": {"0": {"CreatedEvent": {"nodeId": "x"}}}}}, "nodeId",
+            id="text for a node id",
+        ),
+        pytest.param({"transactionTree": [1]}, "Expected `object`", id="a list"),
+    ],
+)  # fmt: skip
+def test_an_answer_that_breaks_the_contract_says_where_and_that_it_was_carried_out(body, said):
+    with (
+        far(submit_and_wait_for_transaction_tree=Reply(body)) as there,
+        pytest.warns(DeprecatedEndpointWarning),
+        pytest.raises(DecodeError, match=f"(?s){said}.*most likely carried out"),
+    ):
+        there.ledger.submit_and_wait_for_transaction_tree([CREATE], **WHO)

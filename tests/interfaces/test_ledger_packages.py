@@ -1,0 +1,94 @@
+"""What upload_package and validate_dar send and refuse."""
+
+import pytest
+from served_answers import Reply, far, nowhere
+
+from ledgerframes.errors import InputError, StatusError
+from ledgerframes.interfaces.ledger import Ledger
+from ledgerframes.transport import DeprecatedEndpointWarning
+
+DAR = bytes(range(256))
+CALLS = ["upload_package", "validate_dar"]
+pytestmark = pytest.mark.filterwarnings(f"ignore::{DeprecatedEndpointWarning.__module__}.DeprecatedEndpointWarning")
+
+
+@pytest.mark.parametrize("form", [bytes, bytearray, memoryview])
+def test_the_bytes_go_out_as_they_are(form):
+    with far(packages=Reply({}), validate=Reply(b"")) as there:
+        assert there.ledger.upload_package(form(DAR)) is None
+        assert there.ledger.validate_dar(form(DAR)) is None
+    assert there.routes == ["POST /v2/packages", "POST /v2/dars/validate"]
+    assert {asked.content for asked in there.asked} == {DAR}
+    assert {asked.headers["content-type"] for asked in there.asked} == {"application/octet-stream"}
+
+
+@pytest.mark.parametrize("call", CALLS)
+def test_a_file_is_read(call, tmp_path):
+    file = tmp_path / "app.dar"
+    file.write_bytes(DAR)
+    assert Ledger(nowhere()).preview(call, file).body == DAR
+
+
+def test_the_query_has_the_contracts_names():
+    ledger = Ledger(nowhere())
+    upload = ledger.preview("upload_package", DAR, vet_all_packages=False, synchronizer_id="da1::12")
+    validate = ledger.preview("validate_dar", DAR, synchronizer_id="da1::12")
+    assert upload.url.endswith("/v2/packages?vetAllPackages=false&synchronizerId=da1%3A%3A12")
+    assert validate.url.endswith("/v2/dars/validate?synchronizerId=da1%3A%3A12")
+
+
+@pytest.mark.parametrize(
+    ("dar", "said"),
+    [
+        pytest.param(b"", "dar=b'' is empty", id="empty bytes"),
+        pytest.param("app.dar", "dar='app.dar'; give the bytes, or the file as pathlib.Path", id="text"),
+        pytest.param(None, "dar=None; give the bytes", id="nothing"),
+    ],
+)
+@pytest.mark.parametrize("call", CALLS)
+def test_what_is_no_dar_is_refused(call, dar, said):
+    with pytest.raises(InputError, match=said):
+        getattr(Ledger(nowhere()), call)(dar)
+
+
+@pytest.mark.parametrize("call", CALLS)
+def test_an_empty_or_missing_file_is_refused(call, tmp_path):
+    (tmp_path / "empty.dar").touch()
+    with pytest.raises(InputError, match=r"empty\.dar'\) is empty"):
+        getattr(Ledger(nowhere()), call)(tmp_path / "empty.dar")
+    with pytest.raises(InputError, match=r"none\.dar' cannot be read: No such file"):
+        getattr(Ledger(nowhere()), call)(tmp_path / "none.dar")
+
+
+@pytest.mark.parametrize("call", CALLS)
+def test_an_empty_synchronizer_id_is_refused(call):
+    with pytest.raises(InputError, match="synchronizer_id=''; give text"):
+        getattr(Ledger(nowhere()), call)(DAR, synchronizer_id="")
+
+
+def test_vetting_is_yes_or_no():
+    with pytest.raises(InputError, match="vet_all_packages='yes'"):
+        Ledger(nowhere()).upload_package(DAR, vet_all_packages="yes")
+
+
+def test_an_upload_is_sent_once_and_a_validation_again():
+    busy = Reply(b"busy", 503, "text/plain")
+    with far(packages=busy, validate=[busy, Reply(b"")]) as there:
+        with pytest.raises(StatusError):
+            there.ledger.upload_package(DAR)
+        there.ledger.validate_dar(DAR)
+    assert there.routes == ["POST /v2/packages"] + ["POST /v2/dars/validate"] * 2
+
+
+@pytest.mark.filterwarnings("default")
+def test_the_deprecated_upload_says_so():
+    with far(packages=Reply({})) as there, pytest.warns(DeprecatedEndpointWarning, match="/dars upload does the same"):
+        there.ledger.upload_package(DAR)
+
+
+def test_a_refusal_in_plain_text_is_shown():
+    with (
+        far(validate=Reply(b"Invalid value for: body", 400, "text/plain")) as there,
+        pytest.raises(StatusError, match="Invalid value for: body"),
+    ):
+        there.ledger.validate_dar(DAR)

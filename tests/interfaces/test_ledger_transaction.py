@@ -1,0 +1,252 @@
+"""What transaction_by_id asks, of old servers and of new ones, and what it reads."""
+
+import json
+from decimal import Decimal
+
+import pytest
+from served_answers import UNKNOWN_ROUTE, Reply, body_of, far, nowhere
+
+from ledgerframes.errors import DecodeError, InputError, NotFoundError
+from ledgerframes.interfaces.event_formats import (
+    EmptyFilter,
+    EventFormat,
+    Filters,
+    InterfaceFilter,
+    TemplateFilter,
+    TransactionFormat,
+    WildcardFilter,
+)
+from ledgerframes.interfaces.ledger import Ledger
+from ledgerframes.transport import DeprecatedEndpointWarning
+
+pytestmark = pytest.mark.filterwarnings(f"ignore::{DeprecatedEndpointWarning.__module__}.DeprecatedEndpointWarning")
+
+FORMAT = TransactionFormat(event_format=EventFormat(filters_for_any_party=Filters([WildcardFilter()])))
+TRANSACTION = {
+    "updateId": "u-1", "commandId": "", "workflowId": "", "effectiveAt": "2026-01-01T00:00:00Z", "offset": 7,
+    "events": [
+        {"CreatedEvent": {"nodeId": 0, "contractId": "00ab", "acsDelta": True, "createArgument": {"n": 1.10}}},
+        {"ArchivedEvent": {"nodeId": 1, "implementedInterfaces": [], "witnessParties": ["a::1"]}},
+        {"ExercisedEvent": {"value": {"nodeId": 2, "choice": "Go", "actingParties": ["a::1"]}}},
+    ],
+    "synchronizerId": "da1::12", "recordTime": "2026-01-01T00:00:00Z", "traceContext": None,
+    "externalTransactionHash": None, "paidTrafficCost": 12,
+}  # fmt: skip
+
+
+def filters_sent(*filters):
+    event_format = EventFormat(filters_by_party={"alice::12": Filters(filters)})
+    sent = body_of(
+        Ledger(nowhere()), "transaction_by_id", "u", transaction_format=TransactionFormat(event_format=event_format)
+    )
+    return sent["transactionFormat"]["eventFormat"]["filtersByParty"]["alice::12"]
+
+
+def test_the_flat_answer_is_read_with_exact_numbers():
+    with far(transaction_by_id=Reply({"transaction": TRANSACTION})) as there:
+        read = there.ledger.transaction_by_id("u-1", transaction_format=FORMAT)
+    created, archived, exercised = read.item.events
+
+    assert (read.item.update_id, read.item.offset, read.item.paid_traffic_cost) == ("u-1", 7, 12)
+    assert (created.kind, created.acs_delta, created.create_argument) == ("CreatedEvent", True, {"n": Decimal("1.1")})
+    assert (archived.kind, archived.witness_parties) == ("ArchivedEvent", ["a::1"])
+    assert (exercised.kind, exercised.acting_parties) == ("ExercisedEvent", ["a::1"])
+    assert json.loads(read.raw) == TRANSACTION
+    assert there.asked[0].json == {
+        "updateId": "u-1",
+        "transactionFormat": {
+            "eventFormat": {
+                "filtersByParty": {},
+                "filtersForAnyParty": {"cumulative": [{"identifierFilter": {"WildcardFilter": {"value": {}}}}]},
+                "verbose": False,
+            },
+            "transactionShape": "TRANSACTION_SHAPE_ACS_DELTA",
+        },
+    }
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        pytest.param({"update": {"Transaction": {"value": TRANSACTION}}}, id="wrapped"),
+        pytest.param({"update": {"Transaction": TRANSACTION}}, id="flat"),
+    ],
+)
+def test_a_server_without_transaction_by_id_is_asked_by_update_by_id(answer):
+    with far(transaction_by_id=UNKNOWN_ROUTE, update_by_id=Reply(answer)) as there:
+        first = there.ledger.transaction_by_id("u-1", transaction_format=FORMAT)
+        there.ledger.transaction_by_id("u-1", transaction_format=FORMAT)
+
+    assert json.loads(first.raw) == TRANSACTION
+    assert there.routes == ["POST /v2/updates/transaction-by-id"] + ["POST /v2/updates/update-by-id"] * 2
+    assert there.asked[1].json == {
+        "updateId": "u-1",
+        "updateFormat": {"includeTransactions": there.asked[0].json["transactionFormat"]},
+    }
+
+
+@pytest.mark.parametrize(
+    ("options", "event_format"),
+    [
+        pytest.param(
+            {"requesting_parties": ["a::1", "b::1"]},
+            {"filtersByParty": {"a::1": {"cumulative": []}, "b::1": {"cumulative": []}}, "verbose": True},
+            id="requesting parties",
+        ),
+        pytest.param(
+            {},
+            {"filtersByParty": {}, "filtersForAnyParty": {"cumulative": []}, "verbose": False},
+            id="nothing said",
+        ),
+    ],
+)
+def test_what_update_by_id_needs_is_filled_in(options, event_format):
+    answer = Reply({"update": {"Transaction": {"value": TRANSACTION}}})
+    with far(transaction_by_id=UNKNOWN_ROUTE, update_by_id=answer) as there:
+        there.ledger.transaction_by_id("u-1", **options)
+
+    older, newer = there.asked
+    parties = {"requestingParties": options["requesting_parties"]} if options else {}
+    assert older.json == {"updateId": "u-1", **parties}
+    assert newer.json["updateFormat"]["includeTransactions"] == {
+        "eventFormat": event_format, "transactionShape": "TRANSACTION_SHAPE_ACS_DELTA",
+    }  # fmt: skip
+
+
+def test_an_unknown_transaction_is_not_looked_for_on_other_routes():
+    unknown = Reply({"code": "TRANSACTION_NOT_FOUND", "cause": "not found", "context": {}, "errorCategory": 11}, 404)
+    with far(transaction_by_id=unknown) as there, pytest.raises(NotFoundError, match="TRANSACTION_NOT_FOUND"):
+        there.ledger.transaction_by_id("u-1", transaction_format=FORMAT)
+    assert len(there.asked) == 1
+
+
+def test_requesting_parties_exclude_a_transaction_format():
+    with pytest.raises(InputError, match=r"requesting_parties=\['a'\] excludes transaction_format"):
+        Ledger(nowhere()).transaction_by_id("u", requesting_parties=["a"], transaction_format=FORMAT)
+
+
+@pytest.mark.parametrize(
+    "shape",
+    ["TRANSACTION_SHAPE_UNSPECIFIED", "TRANSACTION_SHAPE_ACS_DELTA", "TRANSACTION_SHAPE_LEDGER_EFFECTS"],
+)
+def test_every_shape_of_a_transaction_can_be_asked_for(shape):
+    wanted = TransactionFormat(event_format=EventFormat(verbose=True), transaction_shape=shape)
+    sent = body_of(Ledger(nowhere()), "transaction_by_id", "u", transaction_format=wanted)
+    assert sent["transactionFormat"] == {
+        "eventFormat": {"filtersByParty": {}, "verbose": True}, "transactionShape": shape,
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("one", "written"),
+    [
+        pytest.param(TemplateFilter("#p:M:T"), {"TemplateFilter": {"value": {"templateId": "#p:M:T"}}}, id="template"),
+        pytest.param(
+            TemplateFilter("#p:M:T", include_created_event_blob=True),
+            {"TemplateFilter": {"value": {"templateId": "#p:M:T", "includeCreatedEventBlob": True}}},
+            id="template with blob",
+        ),
+        pytest.param(
+            InterfaceFilter("#p:M:I", include_interface_view=True, include_created_event_blob=False),
+            {
+                "InterfaceFilter": {
+                    "value": {"interfaceId": "#p:M:I", "includeInterfaceView": True, "includeCreatedEventBlob": False}
+                }
+            },
+            id="interface with view",
+        ),
+        pytest.param(
+            WildcardFilter(include_created_event_blob=True),
+            {"WildcardFilter": {"value": {"includeCreatedEventBlob": True}}},
+            id="wildcard with blob",
+        ),
+        pytest.param(EmptyFilter(), {"Empty": {}}, id="empty"),
+    ],
+)
+def test_each_filter_goes_out_under_its_name(one, written):
+    assert filters_sent(one) == {"cumulative": [{"identifierFilter": written}]}
+
+
+def test_different_filters_go_together():
+    filters = [TemplateFilter("a"), TemplateFilter("b"), InterfaceFilter("a"), WildcardFilter(), EmptyFilter()]
+    assert len(filters_sent(*filters)["cumulative"]) == 5
+
+
+@pytest.mark.parametrize(
+    ("filters", "said"),
+    [
+        pytest.param(
+            [TemplateFilter("a"), TemplateFilter("a", include_created_event_blob=True)],
+            r"filters_by_party\['alice::12'\]\.cumulative names the template 'a' 2 times", id="template",
+        ),
+        pytest.param(
+            [InterfaceFilter("a"), WildcardFilter(), InterfaceFilter("a")], "names the interface 'a' 2 times",
+            id="interface",
+        ),
+        pytest.param(
+            [WildcardFilter(), WildcardFilter(include_created_event_blob=True)], "names the wildcard 2 times",
+            id="wildcard",
+        ),
+    ],
+)  # fmt: skip
+def test_no_filter_stands_twice(filters, said):
+    with pytest.raises(InputError, match=said):
+        filters_sent(*filters)
+
+
+@pytest.mark.parametrize(
+    ("wanted", "said"),
+    [
+        pytest.param({"eventFormat": {}}, "transaction_format=.*give a TransactionFormat", id="a dict"),
+        pytest.param(
+            TransactionFormat(event_format=EventFormat(), transaction_shape="TREE"),
+            r"transaction_shape='TREE'; give one of TRANSACTION_SHAPE_UNSPECIFIED", id="unknown shape",
+        ),
+        pytest.param(
+            TransactionFormat(event_format=EventFormat(filters_by_party={"a#": Filters()})),
+            r"filters_by_party key='a#'; give a party id", id="bad party",
+        ),
+        pytest.param(
+            TransactionFormat(event_format=EventFormat(filters_by_party={"a": [WildcardFilter()]})),
+            r"filters_by_party\['a'\]=.*give Filters", id="bare filters",
+        ),
+        pytest.param(
+            TransactionFormat(event_format=EventFormat(filters_for_any_party=Filters(["a"]))),
+            r"filters_for_any_party\.cumulative\[0\]='a'; give a TemplateFilter", id="text for a filter",
+        ),
+        pytest.param(
+            TransactionFormat(event_format=EventFormat(filters_for_any_party=Filters([TemplateFilter("")]))),
+            r"cumulative\[0\]\.template_id=''; give text", id="empty template id",
+        ),
+        pytest.param(
+            TransactionFormat(event_format=EventFormat(verbose="yes")), r"event_format\.verbose='yes'", id="verbose"
+        ),
+        pytest.param(TransactionFormat(event_format=None), r"event_format=None; give an EventFormat", id="no format"),
+    ],
+)  # fmt: skip
+def test_a_wrong_format_is_named(wanted, said):
+    with pytest.raises(InputError, match=said):
+        Ledger(nowhere()).preview("transaction_by_id", "u", transaction_format=wanted)
+
+
+@pytest.mark.parametrize(
+    ("update_id", "options", "said"),
+    [
+        pytest.param("", {}, "update_id=''; give 1 to 255", id="empty update id"),
+        pytest.param(7, {}, "update_id=7", id="number for an update id"),
+        pytest.param("u", {"requesting_parties": ["a,b"]}, r"requesting_parties\[0\]='a,b'", id="bad party"),
+        pytest.param("u", {"requesting_parties": "a"}, "requesting_parties='a'; give a list", id="bare party"),
+    ],
+)
+def test_a_broken_rule_is_named(update_id, options, said):
+    with pytest.raises(InputError, match=said):
+        Ledger(nowhere()).transaction_by_id(update_id, **options)
+
+
+def test_the_fallback_reports_an_update_that_is_no_transaction():
+    answer = Reply({"update": {"Reassignment": {"value": {}}}})
+    with (
+        far(transaction_by_id=UNKNOWN_ROUTE, update_by_id=answer) as there,
+        pytest.raises(DecodeError, match="no 'Transaction' but"),
+    ):
+        there.ledger.transaction_by_id("u", transaction_format=FORMAT)

@@ -1,0 +1,293 @@
+"""What the calls about users send, refuse and read."""
+
+import re
+import string
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from served_answers import Reply, body_of, connected, far, nowhere
+
+from ledgerframes.errors import ConflictError, InputError, PagingError, StatusError
+from ledgerframes.interfaces.ledger import Ledger
+from ledgerframes.interfaces.rights import (
+    CanActAs,
+    CanExecuteAs,
+    CanExecuteAsAnyParty,
+    CanReadAs,
+    CanReadAsAnyParty,
+    EmptyRight,
+    IdentityProviderAdmin,
+    OtherRight,
+    ParticipantAdmin,
+    read_right,
+    right_json,
+)
+from ledgerframes.interfaces.rules import UserId, fits
+from ledgerframes.interfaces.users import ObjectMeta, User, check_annotations
+from tests.replay import replay
+
+KB_256 = 256 * 1024
+
+RIGHTS = [
+    pytest.param(CanActAs("a::1"), {"CanActAs": {"value": {"party": "a::1"}}}, id="CanActAs"),
+    pytest.param(CanExecuteAs("a::1"), {"CanExecuteAs": {"value": {"party": "a::1"}}}, id="CanExecuteAs"),
+    pytest.param(CanExecuteAsAnyParty(), {"CanExecuteAsAnyParty": {"value": {}}}, id="CanExecuteAsAnyParty"),
+    pytest.param(CanReadAs("a::1"), {"CanReadAs": {"value": {"party": "a::1"}}}, id="CanReadAs"),
+    pytest.param(CanReadAsAnyParty(), {"CanReadAsAnyParty": {"value": {}}}, id="CanReadAsAnyParty"),
+    pytest.param(IdentityProviderAdmin(), {"IdentityProviderAdmin": {"value": {}}}, id="IdentityProviderAdmin"),
+    pytest.param(ParticipantAdmin(), {"ParticipantAdmin": {"value": {}}}, id="ParticipantAdmin"),
+    pytest.param(EmptyRight(), {"Empty": {}}, id="Empty"),
+    pytest.param(OtherRight("CanDream", {"value": {"of": ["x"]}}), {"CanDream": {"value": {"of": ["x"]}}}, id="other"),
+]
+
+
+def annotated(annotations):
+    return User(id="u", metadata=ObjectMeta(annotations=annotations))
+
+
+def preview(user, **options):
+    return body_of(Ledger(nowhere()), "create_user", user, **options)
+
+
+@pytest.mark.parametrize(("right", "kind"), RIGHTS)
+def test_each_right_goes_out_under_its_name(right, kind):
+    assert preview(User(id="u"), rights=[right]) == {"user": {"id": "u"}, "rights": [{"kind": kind}]}
+
+
+@pytest.mark.parametrize(("right", "kind"), RIGHTS)
+def test_each_right_is_read_back(right, kind):
+    assert read_right({"kind": kind}) == right
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        pytest.param({"CanActAs": {"value": {"party": "a::1", "until": "2027"}}}, id="a further member"),
+        pytest.param({"CanActAs": {"party": "a::1"}}, id="another shape"),
+        pytest.param({"CanReadAsAnyParty": {}}, id="without value"),
+        pytest.param({"Empty": {"value": {}}}, id="empty with value"),
+        pytest.param({"Future": None}, id="null"),
+    ],
+)
+def test_a_right_not_known_whole_survives_reading_and_writing(kind):
+    right = read_right({"kind": kind})
+    assert isinstance(right, OtherRight)
+    assert right_json(right) == {"kind": kind}
+
+
+@pytest.mark.parametrize("value", [{}, {"kind": {}}, {"kind": {"A": {}, "B": {}}}, {"kind": "CanActAs"}, "CanActAs"])
+def test_a_right_without_exactly_one_variant_is_refused(value):
+    with pytest.raises(InputError, match="exactly one variant"):
+        read_right(value)
+
+
+@pytest.mark.parametrize(
+    ("rights", "said"),
+    [
+        pytest.param([CanActAs("a#")], r"rights\[0\]\.party='a#'; give a party id", id="bad party"),
+        pytest.param([{"kind": {}}], r"rights\[0\]=\{'kind': \{\}\}; give a right", id="dict"),
+        pytest.param(CanActAs("a"), r"rights=CanActAs.*give a list", id="bare right"),
+        pytest.param([OtherRight("", {})], r"rights\[0\]\.kind=''; give text", id="nameless right"),
+        pytest.param([OtherRight("X", {"a": float("inf")})], r"rights\[0\]\.body\['a'\]=inf", id="infinity"),
+    ],
+)
+def test_a_wrong_right_is_named(rights, said):
+    with pytest.raises(InputError, match=said):
+        preview(User(id="u"), rights=rights)
+
+
+def test_every_member_of_a_user_goes_out_under_the_contracts_name():
+    user = User(
+        id="u", primary_party="a::1", is_deactivated=False, identity_provider_id="idp",
+        primary_party_authentication=True, metadata=ObjectMeta(resource_version="", annotations={"k": "v"}),
+    )  # fmt: skip
+    assert preview(user) == {
+        "user": {
+            "id": "u", "primaryParty": "a::1", "isDeactivated": False, "identityProviderId": "idp",
+            "primaryPartyAuthentication": True, "metadata": {"annotations": {"k": "v"}},
+        }
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("user", "said"),
+    [
+        pytest.param({"id": "u"}, "user=.*give a User", id="dict"),
+        pytest.param(User(id=""), r"user\.id=''; give a user id: 1 to 128", id="empty id"),
+        pytest.param(User(id="u" * 129), r"user\.id='uuu.*1 to 128", id="129 characters"),
+        pytest.param(User(id="a b"), r"user\.id='a b'", id="space"),
+        pytest.param(User(id="a\n"), r"user\.id='a\\n'", id="line break"),
+        pytest.param(User(id="u", is_deactivated="no"), r"user\.is_deactivated='no'", id="text for a boolean"),
+        pytest.param(User(id="u", primary_party=3), r"user\.primary_party=3", id="number for a party"),
+        pytest.param(User(id="u", metadata={"annotations": {"a/": "v"}}), r"annotations key 'a/'", id="dict inside"),
+        pytest.param(
+            User(id="u", metadata=ObjectMeta(resource_version="0")),
+            r"user\.metadata\.resource_version='0'; leave it out", id="resource version",
+        ),
+        pytest.param(annotated({"k": ""}), r"annotations\['k'\]=''; .* removes a key, which is for upd", id="empty"),
+        pytest.param(annotated({"k": 1}), r"user\.metadata\.annotations=\{'k': 1\}", id="number for a value"),
+        pytest.param(annotated({"": "v"}), r"annotations key '': give a name of at most 63", id="empty key"),
+        pytest.param(annotated({"n" * 64: "v"}), "name of at most 63", id="name of 64"),
+        pytest.param(annotated({"-n": "v"}), r"key '-n': give a name.*begins and ends", id="name begins with -"),
+        pytest.param(annotated({"n_": "v"}), r"key 'n_': give a name.*begins and ends", id="name ends with _"),
+        pytest.param(annotated({"/n": "v"}), r"key '/n': before the / give a DNS subdomain", id="empty prefix"),
+        pytest.param(annotated({"a_b/n": "v"}), r"key 'a_b/n': before the /", id="underscore in prefix"),
+        pytest.param(annotated({"a..b/n": "v"}), r"key 'a\.\.b/n': before the /", id="empty label"),
+        pytest.param(annotated({"a/b/n": "v"}), r"key 'a/b/n': before the /", id="two slashes"),
+        pytest.param(annotated({f"{'a.' * 126}ab/n": "v"}), "DNS subdomain of at most 253", id="prefix of 254"),
+        pytest.param(annotated({"k": "\ud800"}), r"annotations\['k'\] is not Unicode text", id="half a surrogate pair"),
+        pytest.param(annotated({"k": "v" * KB_256}), f"take {KB_256 + 1} bytes.*{KB_256} in all", id="too much"),
+        pytest.param(annotated({"k": "ü" * (KB_256 // 2)}), f"take {KB_256 + 1} bytes", id="counted in UTF-8"),
+    ],
+)  # fmt: skip
+def test_a_broken_rule_is_named_and_nothing_sent(user, said):
+    with nowhere() as transport:
+        with pytest.raises(InputError, match=said):
+            Ledger(transport).create_user(user)
+        assert transport.stats.requests == 0
+
+
+@pytest.mark.parametrize(
+    "annotations",
+    [
+        pytest.param({"k": "v" * (KB_256 - 1)}, id="256 kb in all"),
+        pytest.param({"n" * 63: "v"}, id="name of 63"),
+        pytest.param({f"{'a.' * 126}a/n": "v"}, id="prefix of 253"),
+        pytest.param({"tool.example.com/a.b-c_d": "v", "K": "é"}, id="prefix and punctuation"),
+    ],
+)
+def test_annotations_at_their_limits_pass(annotations):
+    assert preview(annotated(annotations))["user"]["metadata"] == {"annotations": annotations}
+
+
+ALNUM = set(string.ascii_letters + string.digits)
+
+
+def is_label(text):
+    return 0 < len(text) <= 63 and set(text) <= ALNUM | {"-"} and text[0] != "-" and text[-1] != "-"
+
+
+def key_is_good(key):
+    """The contract's rule for keys, spelled out without a pattern."""
+    prefix, slash, name = key.rpartition("/")
+    if slash and (len(prefix) > 253 or not all(is_label(label) for label in prefix.split("."))):
+        return False
+    return 0 < len(name) <= 63 and set(name) <= ALNUM | set("._-") and {name[0], name[-1]} <= ALNUM
+
+
+pieces = st.sampled_from(["a", "Z", "0", "-", "_", ".", "/", " ", "é", "x" * 31, "y.z"])
+
+
+@given(st.lists(pieces, max_size=8).map("".join))
+def test_a_key_passes_exactly_if_the_rule_says_so(key):
+    try:
+        check_annotations({key: "v"}, "annotations")
+    except InputError:
+        assert not key_is_good(key)
+    else:
+        assert key_is_good(key)
+
+
+@given(
+    st.lists(st.tuples(st.sampled_from("kéx😀"), st.integers(KB_256 // 4 - 3, KB_256 // 4 + 3)), min_size=1, max_size=4)
+)
+def test_the_size_limit_counts_bytes_of_keys_and_values(parts):
+    annotations = {
+        f"key{n}": character * (size // len(character.encode())) for n, (character, size) in enumerate(parts)
+    }
+    taken = sum(len(f"{key}{value}".encode()) for key, value in annotations.items())
+    try:
+        check_annotations(annotations, "annotations")
+    except InputError:
+        assert taken > KB_256
+    else:
+        assert taken <= KB_256
+
+
+ALLOWED = set(string.ascii_letters + string.digits + "@^$.!-#+'~_|:()`")
+
+
+@given(st.text(st.sampled_from([*sorted(ALLOWED), " ", "\n", "/", "é", '"', "٣"]), max_size=140))
+def test_a_user_id_passes_exactly_if_the_rule_says_so(user_id):
+    try:
+        fits(user_id, UserId, "user_id")
+    except InputError:
+        assert not (1 <= len(user_id) <= 128 and set(user_id) <= ALLOWED)
+    else:
+        assert 1 <= len(user_id) <= 128
+        assert set(user_id) <= ALLOWED
+
+
+@pytest.mark.parametrize("character", sorted(ALLOWED))
+def test_every_allowed_character_may_stand_in_a_user_id(character):
+    assert preview(User(id=character))["user"]["id"] == character
+
+
+def test_the_user_comes_back_as_the_server_made_it():
+    made = {"id": "u", "primaryParty": "", "metadata": {"resourceVersion": "0", "annotations": {}}, "new": 1}
+    with far(users=Reply({"user": made})) as there:
+        user = there.ledger.create_user(User(id="u"))
+    assert user == User(id="u", primary_party="", metadata=ObjectMeta(resource_version="0", annotations={}))
+
+
+def test_an_existing_user_is_a_conflict_and_asked_for_once():
+    exists = {"code": "USER_ALREADY_EXISTS", "cause": "exists", "errorCategory": 10, "context": None}
+    with far(users=Reply(exists, 409)) as there, pytest.raises(ConflictError, match="USER_ALREADY_EXISTS"):
+        there.ledger.create_user(User(id="u"))
+    assert there.routes == ["POST /v2/users"]
+
+
+@pytest.mark.usefixtures("captures")
+def test_the_captured_page_of_users_is_read():
+    with replay("ledger-users-page") as server, connected(server.ledger_url) as transport:
+        page = Ledger(transport).list_users()
+    assert [user.id for user in page.users] == ["CreatedUser", "participant_admin"]
+    assert (page.users[0].primary_party, page.users[0].is_deactivated) == ("", False)
+    assert page.next_page_token == ""
+
+
+def test_members_may_be_null_or_missing():
+    users = [{"id": "u", "primaryParty": None, "metadata": None, "isDeactivated": None}, {"id": "odd id"}]
+    with far(users=Reply({"users": users})) as there:
+        page = there.ledger.list_users()
+    assert page.users == [User(id="u"), User(id="odd id")]
+    assert page.next_page_token is None
+
+
+def test_all_users_are_read_whatever_the_length_of_a_page():
+    pages = [
+        Reply({"users": [{"id": "a"}, {"id": "b"}], "nextPageToken": "t/1"}),
+        Reply({"users": [], "nextPageToken": "t&2"}),
+        Reply({"users": [{"id": "c"}], "nextPageToken": ""}),
+    ]
+    with far(users=pages) as there:
+        assert [user.id for user in there.ledger.iter_users(page_size=5000)] == ["a", "b", "c"]
+    assert [asked.query for asked in there.asked] == [
+        {"pageSize": "5000"}, {"pageSize": "5000", "pageToken": "t/1"}, {"pageSize": "5000", "pageToken": "t&2"},
+    ]  # fmt: skip
+
+
+def test_a_repeated_token_ends_in_an_error():
+    with (
+        far(users=Reply({"users": [{"id": "a"}], "nextPageToken": "t"})) as there,
+        pytest.raises(PagingError, match="'t'"),
+    ):
+        list(there.ledger.iter_users())
+    assert len(there.asked) == 2
+
+
+@pytest.mark.parametrize("size", [0, -1, 2**31, True, 1.5, "9"])
+def test_a_page_size_is_a_whole_number_of_at_least_one(size):
+    with pytest.raises(InputError, match=f"page_size={re.escape(repr(size))}; give a whole number from 1"):
+        Ledger(nowhere()).list_users(page_size=size)
+
+
+def test_the_first_page_is_asked_for_without_a_token():
+    assert Ledger(nowhere()).preview("list_users", page_token="").url.endswith("/v2/users")
+
+
+def test_a_user_is_created_once_even_if_the_server_is_busy():
+    with far(users=Reply(b"busy", 503, "text/plain")) as there, pytest.raises(StatusError):
+        there.ledger.create_user(User(id="u"))
+    assert there.routes == ["POST /v2/users"]

@@ -1,0 +1,152 @@
+"""What the two registry calls send, refuse and read."""
+
+from decimal import Decimal
+
+import pytest
+from served_answers import Reply, body_of, connected, far, nowhere
+
+from ledgerframes.errors import ConflictError, DecodeError, InputError, NotFoundError, PagingError
+from ledgerframes.interfaces.registry import PauseInfo, Registry
+from tests.replay import replay
+
+ARGUMENTS = {
+    "expectedAdmin": "admin::1",
+    "allocation": {"amount": Decimal("1.50"), "inputHoldingCids": ["00ab"]},
+    "extraArgs": {"context": {}, "meta": {}},
+}
+COIN = {"id": "Coin", "name": "Coin", "symbol": "C", "decimals": 10, "supportedApis": {"metadata-v1": 1}}
+DISCLOSED = {"templateId": "p:M:T", "contractId": "00ab", "createdEventBlob": "blob", "synchronizerId": "da1::12"}
+
+
+@pytest.mark.usefixtures("captures")
+def test_the_captured_old_registry_is_read():
+    with replay("registry-instruments") as server, connected(server.registry_url) as transport:
+        page = Registry(transport).instruments()
+    (one,) = page.instruments
+    assert (one.id, one.decimals, one.total_supply, one.paused, one.pause_info) == ("Amulet", 10, None, None, None)
+    assert one.supported_apis["splice-api-token-holding-v1"] == 1
+    assert page.next_page_token is None
+
+
+def test_every_member_of_an_instrument_is_read():
+    full = COIN | {
+        "decimals": 0, "totalSupply": "10.0000000000", "totalSupplyAsOf": "2026-01-01T00:00:00Z", "paused": True,
+        "pauseInfo": {"reason": "upgrade", "until": None}, "showAccountInputFields": False,
+        "accountInputFieldsToShow": ["memo", {"name": "x"}], "unknown": 1,
+    }  # fmt: skip
+    with far(instruments=Reply({"instruments": [full]})) as there:
+        (one,) = there.registry.instruments().instruments
+    assert (one.decimals, one.total_supply, one.total_supply_as_of) == (0, "10.0000000000", "2026-01-01T00:00:00Z")
+    assert (one.paused, one.pause_info) == (True, PauseInfo("upgrade", None))
+    assert (one.show_account_input_fields, one.account_input_fields_to_show) == (False, ["memo", {"name": "x"}])
+
+
+@pytest.mark.parametrize("decimals", [-1, 11, 2.5])
+def test_decimals_beyond_the_contracts_range_are_reported(decimals):
+    with (
+        far(instruments=Reply({"instruments": [COIN | {"decimals": decimals}]})) as there,
+        pytest.raises(DecodeError, match=r"\$\.instruments\[0\]\.decimals"),
+    ):
+        there.registry.instruments()
+
+
+def test_pages_are_asked_for_by_the_contracts_names():
+    registry = Registry(nowhere())
+    assert registry.preview("instruments").url.endswith("/registry/metadata/v1/instruments")
+    assert registry.preview("instruments", page_size=3, page_token="a b").url.endswith("?pageSize=3&pageToken=a%20b")
+
+
+@pytest.mark.parametrize("size", [0, -5, 2**31, True, "25"])
+def test_a_page_size_is_a_whole_number_of_at_least_one(size):
+    with pytest.raises(InputError, match=r"page_size=.*give a whole number from 1"):
+        Registry(nowhere()).instruments(page_size=size)
+
+
+def test_all_instruments_are_read_whatever_the_length_of_a_page():
+    pages = [
+        Reply({"instruments": [], "nextPageToken": "t1"}),
+        Reply({"instruments": [COIN], "nextPageToken": "t2"}),
+        Reply({"instruments": [COIN | {"id": "Other"}], "nextPageToken": None}),
+    ]
+    with far(instruments=pages) as there:
+        assert [one.id for one in there.registry.iter_instruments(page_size=1)] == ["Coin", "Other"]
+    assert [asked.query.get("pageToken") for asked in there.asked] == [None, "t1", "t2"]
+
+
+def test_a_server_that_ignores_the_token_ends_in_an_error():
+    with (
+        far(instruments=Reply({"instruments": [COIN], "nextPageToken": "t"})) as there,
+        pytest.raises(PagingError, match="'t' again"),
+    ):
+        list(there.registry.iter_instruments())
+    assert len(there.asked) == 2
+
+
+def test_a_public_registry_gets_no_token():
+    with far(instruments=Reply({"instruments": []})) as there:
+        there.registry.instruments()
+    assert "authorization" not in there.asked[0].headers
+
+
+def test_the_factory_and_its_context_are_read():
+    context = {
+        "choiceContextData": {"values": {"k": {"tag": "AV_Int", "value": 1}}},
+        "disclosedContracts": [DISCLOSED, DISCLOSED | {"debugPackageName": "p", "debugPayload": {"a": 1}, "x": 0}],
+    }
+    with far(allocation_factory=Reply({"factoryId": "00cd", "choiceContext": context})) as there:
+        factory = there.registry.allocation_factory(ARGUMENTS)
+    bare, debug = factory.choice_context.disclosed_contracts
+
+    assert factory.factory_id == "00cd"
+    assert factory.choice_context.choice_context_data == context["choiceContextData"]
+    assert (bare.contract_id, bare.debug_payload) == ("00ab", None)
+    assert (debug.debug_package_name, debug.debug_payload, debug.debug_created_at) == ("p", {"a": 1}, None)
+    assert there.routes == ["POST /registry/allocation-instruction/v1/allocation-factory"]
+
+
+@pytest.mark.parametrize(("exclude", "written"), [(False, {}), (True, {"excludeDebugFields": True})])
+def test_the_arguments_go_out_with_exact_amounts(exclude, written):
+    sent = body_of(Registry(nowhere()), "allocation_factory", ARGUMENTS, exclude_debug_fields=exclude)
+    assert sent == written | {
+        "choiceArguments": ARGUMENTS | {"allocation": {"amount": "1.50", "inputHoldingCids": ["00ab"]}}
+    }
+
+
+@pytest.mark.parametrize(
+    ("extra", "said"),
+    [
+        pytest.param(None, r"\['extraArgs'\]\['context'\]=None; give an empty dict", id="no extra arguments"),
+        pytest.param({"meta": {}}, r"\['extraArgs'\]\['context'\]=None", id="no context"),
+        pytest.param({"context": {}}, r"\['extraArgs'\]\['meta'\]=None", id="no meta"),
+        pytest.param({"context": {"values": {}}, "meta": {}}, r"\['context'\]=\{'values'", id="context with values"),
+        pytest.param({"context": {}, "meta": {"values": {}}}, r"\['meta'\]=\{'values'", id="meta with values"),
+        pytest.param({"context": [], "meta": {}}, r"\['context'\]=\[\]", id="list for context"),
+        pytest.param("none", r"\['context'\]=None", id="text for extra arguments"),
+    ],
+)
+def test_context_and_meta_are_empty_objects(extra, said):
+    with pytest.raises(InputError, match=said):
+        Registry(nowhere()).allocation_factory(ARGUMENTS | {"extraArgs": extra})
+
+
+@pytest.mark.parametrize(
+    ("arguments", "options", "said"),
+    [
+        pytest.param([], {}, r"choice_arguments=\[\]; give a dict", id="list"),
+        pytest.param(ARGUMENTS | {"a": float("nan")}, {}, r"choice_arguments\['a'\]=nan", id="NaN"),
+        pytest.param(ARGUMENTS | {"a": object()}, {}, "cannot be written as JSON", id="unwritable"),
+        pytest.param(ARGUMENTS, {"exclude_debug_fields": 1}, "exclude_debug_fields=1", id="number for a boolean"),
+    ],
+)
+def test_a_broken_rule_is_named(arguments, options, said):
+    with pytest.raises(InputError, match=said):
+        Registry(nowhere()).allocation_factory(arguments, **options)
+
+
+@pytest.mark.parametrize(("status", "kind"), [(409, ConflictError), (404, NotFoundError)])
+def test_refusals_are_told_apart(status, kind):
+    with (
+        far(allocation_factory=Reply({"error": "contract is being reassigned"}, status)) as there,
+        pytest.raises(kind, match="contract is being reassigned"),
+    ):
+        there.registry.allocation_factory(ARGUMENTS)
