@@ -6,8 +6,9 @@ names table, column and item.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cache
 from types import NoneType
 from typing import Any, Final, get_args
 
@@ -33,7 +34,6 @@ _SIX: Final = {"record_time": format_instant, "effective_at": format_instant}
 _TRIMMED: Final = {"created_at": format_trimmed}
 _NULL: Final = b"null"
 _members: Final = msgspec.json.Decoder(dict[str, Raw])
-#: What a reassignment item may leave out although a transaction may not.
 _KNOWN_EVENTS: Final[dict[str, type[Struct]]] = {
     "created_event": CreatedEvent,
     "exercised_event": ExercisedEvent,
@@ -137,10 +137,10 @@ def _other(
     """An unknown kind: fill the columns that fit, keep every member."""
     differences.values.update((_pointer("", name), raw) for name, raw in members.items())
     values: dict[str, Any] = {}
-    for info in msgspec.structs.fields(OtherEvent):
-        if info.name in members and info.name not in {"event_id", "event_type"}:
+    for member in _members_of(OtherEvent):
+        if member.decode and member.wire in members and member.name not in {"event_id", "event_type"}:
             try:
-                values[info.name] = msgspec.json.decode(members[info.name], type=info.type)
+                values[member.name] = member.decode(members[member.wire])
             except msgspec.DecodeError:
                 continue  # kept in extra
     return OtherEvent(event_type=event_type, event_id=event_id, **values), differences
@@ -176,6 +176,33 @@ def _contract(members: dict[str, Raw], place: Place, differences: Differences) -
     return AssignedContract(event_type="created_event", **values)
 
 
+@dataclass(frozen=True)
+class _Member:
+    """A declared member of a Struct: how to read it, and what may be missing."""
+
+    name: str
+    wire: str
+    required: bool
+    nullable: bool
+    decode: Callable[[Raw], Any] | None  # None: kept raw
+    spell: Callable[[int], str] | None  # of a time, its canonical spelling
+
+
+@cache
+def _members_of(struct: type[Struct]) -> tuple[_Member, ...]:
+    return tuple(
+        _Member(
+            info.name,
+            info.encode_name,
+            info.required,
+            NoneType in get_args(info.type),
+            None if info.type is Raw else msgspec.json.Decoder(info.type).decode,
+            _SIX.get(info.encode_name) or _TRIMMED.get(info.encode_name),
+        )
+        for info in msgspec.structs.fields(struct)
+    )
+
+
 def _read(
     struct: type[Struct],
     members: dict[str, Raw],
@@ -186,43 +213,43 @@ def _read(
 ) -> dict[str, Any]:
     """Read the members a Struct declares, note what else there is."""
     values: dict[str, Any] = {}
-    for info in msgspec.structs.fields(struct):
-        if info.name in done:
+    for member in _members_of(struct):
+        if member.name in done:
             continue
-        pointer = _pointer(prefix, info.encode_name)
-        raw = members.pop(info.encode_name, None)
+        raw = members.pop(member.wire, None)
         if raw is None:
-            if info.required and NoneType not in get_args(info.type):
-                raise place.error(info.encode_name, "the required member is missing")
-            if info.required:
-                values[info.name] = None
-                differences.absent.append(pointer)
-        elif info.type is not Raw and bytes(raw) == _NULL and NoneType not in get_args(info.type):
-            if info.required:
-                raise place.error(info.encode_name, "null where the contract requires a value")
-            differences.values[pointer] = raw
+            if member.required and not member.nullable:
+                raise place.error(member.wire, "the required member is missing")
+            if member.required:
+                values[member.name] = None
+                differences.absent.append(_pointer(prefix, member.wire))
+        elif member.decode is None:
+            values[member.name] = raw
+        elif not member.nullable and bytes(raw) == _NULL:
+            if member.required:
+                raise place.error(member.wire, "null where the contract requires a value")
+            differences.values[_pointer(prefix, member.wire)] = raw
         else:
-            values[info.name] = _value(info, raw, place, differences, pointer)
+            values[member.name] = _value(member, member.decode, raw, place, differences, prefix)
     differences.values.update((_pointer(prefix, name), raw) for name, raw in members.items())
     return values
 
 
-def _value(info: Any, raw: Raw, place: Place, differences: Differences, pointer: str) -> Any:
-    if info.type is Raw:
-        return raw
+def _value(
+    member: _Member, decode: Callable[[Raw], Any], raw: Raw, place: Place, differences: Differences, prefix: str
+) -> Any:
     try:
-        value = msgspec.json.decode(raw, type=info.type)
+        value = decode(raw)
     except msgspec.DecodeError as error:
-        raise place.error(info.encode_name, f"{error}; got {shorten(raw)}") from error
-    spell: Callable[[int], str] | None = _SIX.get(info.encode_name) or _TRIMMED.get(info.encode_name)
-    if spell is None:
+        raise place.error(member.wire, f"{error}; got {shorten(raw)}") from error
+    if member.spell is None:
         return value
     try:
-        spelled = spell(parse_instant(value)[0])
+        spelled = member.spell(parse_instant(value)[0])
     except ValueError as error:
-        raise place.error(info.encode_name, str(error)) from error
+        raise place.error(member.wire, str(error)) from error
     if spelled != value:
-        differences.values[pointer] = raw
+        differences.values[_pointer(prefix, member.wire)] = raw
     return spelled
 
 
@@ -253,6 +280,3 @@ def shorten(raw: Raw | bytes, most: int = 80) -> str:
 def tree_error(error: TreeError, endpoint: str, position: int, update_id: str) -> DecodeError:
     """A DecodeError for events that are no forest."""
     return Place(endpoint, f"item {position} (update {update_id})", "events").error("child_event_ids", str(error))
-
-
-NO_DIFFERENCES: Final[Mapping[int, str]] = {}

@@ -56,7 +56,7 @@ def decode_page(body: bytes, *, endpoint: str = "POST /v2/updates", tables: Coll
     """
     try:
         return _columns(_Items(_page.decode(body).transactions), endpoint, tables)
-    except (msgspec.DecodeError, UnicodeDecodeError, Irregular, TreeError, pa.ArrowException, RecursionError):
+    except (msgspec.DecodeError, UnicodeDecodeError, Irregular, DecodeError, pa.ArrowException, RecursionError):
         pass  # the careful way finds out what it is
     try:
         raws = _raw_page.decode(body).transactions
@@ -211,8 +211,6 @@ def _events(taken: _Items, places: _Places, endpoint: str) -> dict[str, pa.Array
         counts.append(len(forest.events) - before)
         if found := taken.event_extras.get(position):
             notes += [(row, found.get(forest.events[row].event_id)) for row in range(before, len(forest.events))]
-        if any(event.event_id != key for key, event in item.events_by_id.items()):
-            raise Irregular
     owners = np.repeat(np.asarray(places.transactions, np.int64), counts)
     extras: list[str | None] = [None] * len(forest.events)
     for row, note in notes:
@@ -273,11 +271,8 @@ class _Part:
 
     def __init__(self, events: Sequence[Event], kind: type) -> None:
         self.events = [event for event in events if type(event) is kind]
-        if len(self.events) == len(events):
-            self.places = np.arange(len(events))
-        else:
-            chosen = (at for at, event in enumerate(events) if type(event) is kind)
-            self.places = np.fromiter(chosen, np.int64, len(self.events))
+        if self.events:
+            self.places = np.flatnonzero([type(event) is kind for event in events])
 
     def get(self, attribute: str) -> list[Any]:
         return list(map(attrgetter(attribute), self.events))

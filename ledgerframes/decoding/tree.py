@@ -26,7 +26,7 @@ def grow(roots: Sequence[str], events_by_id: Mapping[str, Event], forest: Forest
     Events that no root reaches follow in the order of their numbers, without parent and depth.
 
     Raises:
-        TreeError: an event is missing, has two parents, or is its own ancestor.
+        TreeError: an event is missing, has two parents, is its own ancestor, or has another id than its key.
     """
     events, parents, depths = forest
     waiting = dict(events_by_id)
@@ -34,7 +34,7 @@ def grow(roots: Sequence[str], events_by_id: Mapping[str, Event], forest: Forest
     while stack:
         event_id, parent, depth = stack.pop()
         event = waiting.pop(event_id, None)
-        if event is None:
+        if event is None or event.event_id != event_id:
             raise TreeError(_why(event_id, parent, events_by_id))
         events.append(event)
         parents.append(parent)
@@ -45,6 +45,8 @@ def grow(roots: Sequence[str], events_by_id: Mapping[str, Event], forest: Forest
             stack.extend([(child, event_id, below) for child in reversed(children)])
     if waiting:
         for event_id in _orphans(waiting, events_by_id):
+            if waiting[event_id].event_id != event_id:
+                raise TreeError(_why(event_id, None, events_by_id))
             events.append(waiting[event_id])
             parents.append(None)
             depths.append(None)
@@ -52,6 +54,8 @@ def grow(roots: Sequence[str], events_by_id: Mapping[str, Event], forest: Forest
 
 def _why(event_id: str, parent: str | None, known: Mapping[str, Event]) -> str:
     place = f"child of {parent!r}" if parent else "a root"
+    if event_id in known and known[event_id].event_id != event_id:
+        return f"event {event_id!r} calls itself {known[event_id].event_id!r}"
     if event_id in known:
         return f"event {event_id!r}, {place}, has a second parent or is its own ancestor"
     return f"event {event_id!r}, {place}, is missing"

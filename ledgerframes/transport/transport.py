@@ -136,6 +136,8 @@ class Transport:
                 f"{endpoint} needs a token; give connect({endpoint.interface}_token=...) "
                 f"or set LEDGERFRAMES_{endpoint.interface.upper()}_TOKEN"
             )
+        if not endpoint.safe:  # before it is sent: a warning made an error must not hide a command's result
+            sender.memory.warn_once(endpoint)
         prepared = self._prepare(request, server)
         credential = None if secret is None else self._credential(endpoint.interface, secret)
         with self._passing(server):
@@ -143,7 +145,7 @@ class Transport:
             outcome = self._wire.send(prepared, credential, seconds=seconds)
         status, size = (outcome.status, len(outcome.body)) if isinstance(outcome, Received) else (0, 0)
         sender.stats.received(status, size)
-        if 200 <= status < 300:
+        if endpoint.safe and 200 <= status < 300:  # a route the server does not have is none to warn of
             sender.memory.warn_once(endpoint)
         took = (sender.clock.monotonic() - began) * 1000
         log.debug("%s -> %d, %d bytes, %.0f ms", sender.mask.text(str(request)), status, size, took)
