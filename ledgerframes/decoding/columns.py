@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import accumulate, chain
+from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -30,22 +31,43 @@ def text(values: Sequence[str | None]) -> pa.Array:
     return pa.array(values, pa.string())
 
 
-def raw_json(values: Sequence[Raw]) -> pa.Array:
+@dataclass(frozen=True)
+class Rows:
+    """Which rows of a column a list of values fills; the other rows are null."""
+
+    places: np.ndarray[Any, Any]
+    count: int
+
+    def offsets(self, lengths: Sequence[int]) -> tuple[np.ndarray[Any, Any], pa.Array]:
+        """Where each row's part begins, and which rows are null, when the values lie end to end."""
+        full = np.zeros(self.count + 1, np.int64)
+        full[self.places + 1] = lengths
+        empty = np.ones(self.count, bool)
+        empty[self.places] = False
+        return np.cumsum(full), pa.array(empty)
+
+
+def every_row(count: int) -> Rows:
+    """All rows of a column."""
+    return Rows(np.arange(count), count)
+
+
+def raw_json(values: Sequence[Raw], rows: Rows) -> pa.Array:
     """A JSON column from undecoded values, joined once; bytes that are not UTF-8 are refused."""
-    lengths = np.fromiter(map(len, values), np.int64, len(values))
-    offsets = np.zeros(len(values) + 1, np.int64)
-    np.cumsum(lengths, out=offsets[1:])
+    offsets, empty = rows.offsets(list(map(len, values)))
     if offsets[-1] >= 2**31:
         raise Irregular
     joined = pa.py_buffer(b"".join(values))
-    column = pa.Array.from_buffers(pa.binary(), len(values), [None, pa.py_buffer(offsets.astype(np.int32)), joined])
-    return column.cast(pa.string())
+    valid = None if len(values) == rows.count else pc.invert(empty).buffers()[1]
+    ends = pa.py_buffer(offsets.astype(np.int32))
+    return pa.Array.from_buffers(pa.binary(), rows.count, [valid, ends, joined]).cast(pa.string())
 
 
-def texts(values: Sequence[Sequence[str]]) -> pa.Array:
-    """A column of lists of text, none of them null."""
-    offsets = pa.array(list(accumulate(map(len, values), initial=0)), pa.int32())
-    return pa.ListArray.from_arrays(offsets, pa.array(list(chain.from_iterable(values)), pa.string()))
+def texts(values: Sequence[Sequence[str]], rows: Rows) -> pa.Array:
+    """A column of lists of text."""
+    offsets, empty = rows.offsets(list(map(len, values)))
+    flat = pa.array(list(chain.from_iterable(values)), pa.string())
+    return pa.ListArray.from_arrays(pa.array(offsets.astype(np.int32)), flat, mask=empty)
 
 
 def canonical_times(values: Sequence[str], spelling: str) -> pa.Array:
@@ -83,14 +105,11 @@ def scatter(parts: Iterable[tuple[np.ndarray[Any, Any], pa.Array]], count: int, 
     return joined.take(pa.array(order, mask=empty))
 
 
-class TemplateNames(dict[str | None, str | None]):
-    """`Module:Entity` of each template id, worked out once."""
-
-    def __missing__(self, template_id: str | None) -> str | None:
-        """Take off the package hash or package name before the first colon."""
-        name = template_id.partition(":")[2] or template_id if template_id else template_id
-        self[template_id] = name
-        return name
+def template_names(template_ids: pa.Array) -> pa.Array:
+    """`Module:Entity` of each template id: what follows the package hash or name before the first colon."""
+    coded = template_ids.dictionary_encode()
+    names = [one.partition(":")[2] or one for one in coded.dictionary.to_pylist()]
+    return pa.DictionaryArray.from_arrays(coded.indices, pa.array(names, pa.string())).cast(pa.string())
 
 
 def batch(table: Table, columns: Mapping[str, pa.Array], endpoint: str) -> pa.RecordBatch:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
+from itertools import compress
 from operator import attrgetter
 from typing import Any, Final
 
@@ -18,7 +19,7 @@ from msgspec import UNSET, Raw
 
 from ledgerframes.decoding import columns as col
 from ledgerframes.decoding.canonical import canonical_item, shorten, tree_error
-from ledgerframes.decoding.columns import SIX_DIGITS, TRIMMED, Irregular, TemplateNames
+from ledgerframes.decoding.columns import SIX_DIGITS, TRIMMED, Irregular
 from ledgerframes.decoding.tree import Forest, TreeError, grow
 from ledgerframes.decoding.wire import CreatedEvent, Event, ExercisedEvent, Item, OtherEvent, Page, RawPage
 from ledgerframes.errors import DecodeError
@@ -182,13 +183,13 @@ def _updates(taken: _Items, places: _Places) -> dict[str, pa.Array]:
     at = np.asarray(places.transactions, np.int64)
     transactions: list[Any] = [items[position] for position in places.transactions]
     effective = col.canonical_times([item.effective_at for item in transactions], SIX_DIGITS)
-    roots = col.texts([item.root_event_ids for item in transactions])
+    roots = col.texts([item.root_event_ids for item in transactions], col.Rows(at, count))
     return places.columns | {
         "kind": col.text([_kind(item) for item in items]),
         "synchronizer_id": col.text(places.synchronizers),
         "effective_at": col.scatter([(at, effective)], count, effective.type),
         "workflow_id": col.text([_set(item.workflow_id) or None for item in items]),
-        "root_event_ids": col.scatter([(at, roots)], count, roots.type),
+        "root_event_ids": roots,
         "event_count": pa.array(
             [1 if item.events_by_id is UNSET else len(item.events_by_id) for item in items], pa.int64()
         ),
@@ -211,68 +212,77 @@ def _events(taken: _Items, places: _Places, endpoint: str) -> dict[str, pa.Array
         counts.append(len(forest.events) - before)
         if found := taken.event_extras.get(position):
             notes += [(row, found.get(forest.events[row].event_id)) for row in range(before, len(forest.events))]
-    owners = np.repeat(np.asarray(places.transactions, np.int64), counts)
+    sizes = np.asarray(counts, np.int64)
+    owners = np.repeat(np.asarray(places.transactions, np.int64), sizes)
     extras: list[str | None] = [None] * len(forest.events)
     for row, note in notes:
         extras[row] = note
     synchronizers = col.text(places.synchronizers)
     return places.of(owners) | _event_columns(forest) | {
         "synchronizer_id": synchronizers.take(pa.array(owners)),
-        "node_index": pa.array(_count_up(counts), pa.int64()),
+        "node_index": pa.array(_count_up(sizes), pa.int64()),
         "extra": col.text(extras),
     }  # fmt: skip
 
 
-def _count_up(counts: Sequence[int]) -> np.ndarray[Any, Any]:
-    """0, 1, … anew for every count."""
-    total = np.arange(sum(counts), dtype=np.int64)
-    starts = np.cumsum([0, *counts], dtype=np.int64)[:-1]
-    return total - np.repeat(starts, counts)
+def _count_up(sizes: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """0, 1, … anew for every size."""
+    ends = np.cumsum(sizes)
+    index: np.ndarray[Any, Any] = np.arange(ends[-1] if len(ends) else 0) - np.repeat(ends - sizes, sizes)
+    return index
 
 
 def _event_columns(forest: Forest) -> dict[str, pa.Array]:
     events = forest.events
-    count = len(events)
+    everywhere = col.every_row(len(events))
     created, exercised, other = (_Part(events, kind) for kind in (CreatedEvent, ExercisedEvent, OtherEvent))
-    names = TemplateNames()
-    template_ids = [event.template_id for event in events]
+    template_ids = col.text(list(map(attrgetter("template_id"), events)))
 
-    def spread(attribute: str, kind: pa.DataType, make: Any, *parts: _Part) -> pa.Array:
-        filled = [(part.places, make(part.get(attribute))) for part in parts if part.events]
-        if other.events and other not in parts and hasattr(other.events[0], attribute):
-            filled.append((other.places, pa.array(other.get(attribute), kind)))
-        return col.scatter(filled, count, kind)
+    def of_exercises(attribute: str, kind: pa.DataType) -> pa.Array:
+        parts = [(part.rows.places, pa.array(part.get(attribute), kind)) for part in (exercised, other)]
+        return col.scatter(parts, len(events), kind)
 
-    string, strings = pa.string(), pa.list_(pa.string())
+    def lists_of_exercises(attribute: str) -> pa.Array:
+        if other.events:
+            return of_exercises(attribute, pa.list_(pa.string()))
+        return col.texts(exercised.get(attribute), exercised.rows)
+
+    def payload() -> pa.Array:
+        if not other.events:
+            return col.raw_json(list(map(attrgetter("payload"), events)), everywhere)
+        known = _Part(events, CreatedEvent, ExercisedEvent)
+        return col.raw_json(known.get("payload"), known.rows)
+
+    created_at = _trimmed(created.get("created_at"))
     return {
         "event_id": col.text(list(map(attrgetter("event_id"), events))),
         "parent_event_id": col.text(forest.parents),
         "depth": pa.array(forest.depths, pa.int64()),
         "event_type": col.text(list(map(attrgetter("event_type"), events))),
         "contract_id": col.text(list(map(attrgetter("contract_id"), events))),
-        "template_id": col.text(template_ids),
-        "template_name": col.text([names[template_id] for template_id in template_ids]),
+        "template_id": template_ids,
+        "template_name": col.template_names(template_ids),
         "package_name": col.text(list(map(attrgetter("package_name"), events))),
-        "choice": spread("choice", string, col.text, exercised),
-        "consuming": spread("consuming", pa.bool_(), pa.array, exercised),
-        "interface_id": spread("interface_id", string, col.text, exercised),
-        "acting_parties": spread("acting_parties", strings, col.texts, exercised),
-        "child_event_ids": spread("child_event_ids", strings, col.texts, exercised),
-        "signatories": spread("signatories", strings, col.texts, created),
-        "observers": spread("observers", strings, col.texts, created),
-        "created_at": spread("created_at", pa.timestamp("us", "UTC"), _trimmed, created),
-        "payload": spread("payload", string, col.raw_json, created, exercised),
-        "exercise_result": spread("exercise_result", string, col.raw_json, exercised),
+        "choice": of_exercises("choice", pa.string()),
+        "consuming": of_exercises("consuming", pa.bool_()),
+        "interface_id": of_exercises("interface_id", pa.string()),
+        "acting_parties": lists_of_exercises("acting_parties"),
+        "child_event_ids": lists_of_exercises("child_event_ids"),
+        "signatories": col.texts(created.get("signatories"), created.rows),
+        "observers": col.texts(created.get("observers"), created.rows),
+        "created_at": col.scatter([(created.rows.places, created_at)], len(events), created_at.type),
+        "payload": payload(),
+        "exercise_result": col.raw_json(exercised.get("exercise_result"), exercised.rows),
     }
 
 
 class _Part:
-    """The events of one kind, and their places among all."""
+    """The events of some kinds, and their rows among all."""
 
-    def __init__(self, events: Sequence[Event], kind: type) -> None:
-        self.events = [event for event in events if type(event) is kind]
-        if self.events:
-            self.places = np.flatnonzero([type(event) is kind for event in events])
+    def __init__(self, events: Sequence[Event], *kinds: type) -> None:
+        chosen = [type(event) in kinds for event in events]
+        self.events = list(compress(events, chosen))
+        self.rows = col.Rows(np.flatnonzero(chosen), len(events))
 
     def get(self, attribute: str) -> list[Any]:
         return list(map(attrgetter(attribute), self.events))
@@ -288,7 +298,8 @@ def _reassignments(taken: _Items, places: _Places) -> dict[str, pa.Array]:
     events: list[Any] = [item.event for item in items]
     at = np.asarray([row for row, event in enumerate(events) if event.created_event is not UNSET], np.int64)
     contracts = [event.created_event for event in events if event.created_event is not UNSET]
-    names = TemplateNames()
+    rows = col.Rows(at, len(events))
+    contract_templates = col.text([contract.template_id for contract in contracts])
 
     def of_contract(column: pa.Array) -> pa.Array:
         return col.scatter([(at, column)], len(events), column.type)
@@ -307,12 +318,12 @@ def _reassignments(taken: _Items, places: _Places) -> dict[str, pa.Array]:
             ]
         ),
         "event_id": of_contract(col.text([contract.event_id for contract in contracts])),
-        "template_id": of_contract(col.text([contract.template_id for contract in contracts])),
-        "template_name": of_contract(col.text([names[contract.template_id] for contract in contracts])),
+        "template_id": of_contract(contract_templates),
+        "template_name": of_contract(col.template_names(contract_templates)),
         "package_name": of_contract(col.text([contract.package_name for contract in contracts])),
         "created_at": of_contract(_trimmed([contract.created_at for contract in contracts])),
-        "signatories": of_contract(col.texts([contract.signatories for contract in contracts])),
-        "observers": of_contract(col.texts([contract.observers for contract in contracts])),
-        "payload": of_contract(col.raw_json([contract.payload for contract in contracts])),
+        "signatories": col.texts([contract.signatories for contract in contracts], rows),
+        "observers": col.texts([contract.observers for contract in contracts], rows),
+        "payload": col.raw_json([contract.payload for contract in contracts], rows),
         "extra": col.text([taken.event_extras.get(position, {}).get("") for position in positions]),
     }  # fmt: skip

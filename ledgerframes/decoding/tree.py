@@ -28,28 +28,30 @@ def grow(roots: Sequence[str], events_by_id: Mapping[str, Event], forest: Forest
     Raises:
         TreeError: an event is missing, has two parents, is its own ancestor, or has another id than its key.
     """
-    events, parents, depths = forest
     waiting = dict(events_by_id)
+    take = waiting.pop
+    add_event, add_parent, add_depth = forest.events.append, forest.parents.append, forest.depths.append
     stack: list[tuple[str, str | None, int]] = [(root, None, 0) for root in reversed(roots)]
+    pop, push = stack.pop, stack.extend
     while stack:
-        event_id, parent, depth = stack.pop()
-        event = waiting.pop(event_id, None)
+        event_id, parent, depth = pop()
+        event = take(event_id, None)
         if event is None or event.event_id != event_id:
             raise TreeError(_why(event_id, parent, events_by_id))
-        events.append(event)
-        parents.append(parent)
-        depths.append(depth)
+        add_event(event)
+        add_parent(parent)
+        add_depth(depth)
         children = event.child_event_ids
         if children:
             below = depth + 1
-            stack.extend([(child, event_id, below) for child in reversed(children)])
+            push([(child, event_id, below) for child in reversed(children)])
     if waiting:
         for event_id in _orphans(waiting, events_by_id):
             if waiting[event_id].event_id != event_id:
                 raise TreeError(_why(event_id, None, events_by_id))
-            events.append(waiting[event_id])
-            parents.append(None)
-            depths.append(None)
+            add_event(waiting[event_id])
+            add_parent(None)
+            add_depth(None)
 
 
 def _why(event_id: str, parent: str | None, known: Mapping[str, Event]) -> str:
