@@ -50,7 +50,7 @@ class Plan:
     def __str__(self) -> str:
         return (
             f"{self.range}: about {self.rows:,} updates, {self.requests:,} requests, {self.megabytes:,.1f} MB,"
-            f" {self.minutes:,.1f} minutes"
+            f" {f'{self.minutes:,.1f} minutes' if self.minutes >= 1 else 'under a minute'}"
         )
 
     def to_dict(self) -> dict[str, Any]:

@@ -1,0 +1,87 @@
+"""A scan to ask, and the command line run as a program and in this process."""
+
+from __future__ import annotations
+
+import logging
+import os
+import subprocess
+import sys
+from typing import NamedTuple
+
+import pytest
+
+import ledgerframes as lf
+from ledgerframes.cli import main
+
+TOKEN = "sesame-0f3a9c"
+PROGRAM = (sys.executable, "-c", "from ledgerframes.cli import main; main()")
+KEPT = ("PATH", "SYSTEMROOT", "COVERAGE_PROCESS_START")
+
+
+class Ended(NamedTuple):
+    """How a command ended."""
+
+    code: int
+    out: str
+    err: str
+
+
+@pytest.fixture(scope="session")
+def scan():
+    """The address of a scan with 300 updates."""
+    with lf.sandbox(seed=7, updates=300) as net:
+        yield net.sandbox.scan_url
+
+
+@pytest.fixture
+def program():
+    """How the program is started, installed or not."""
+    return PROGRAM
+
+
+@pytest.fixture
+def surroundings(tmp_path):
+    """The variables of a user with an empty home and a token."""
+    kept = {name: os.environ[name] for name in KEPT if name in os.environ}
+    named = {"LEDGERFRAMES_TOKEN": TOKEN, "LEDGERFRAMES_SCAN_TOKEN": TOKEN}
+    return {**kept, **named, "HOME": str(tmp_path / "home"), "PYTHONWARNINGS": "error", "COLUMNS": "200"}
+
+
+@pytest.fixture
+def shell(surroundings, tmp_path):
+    """Runs a command as a program of its own, in an empty folder."""
+
+    def run(*arguments: object, **variables: str) -> Ended:
+        command = [*PROGRAM, *map(str, arguments)]
+        done = subprocess.run(
+            command, check=False, capture_output=True, text=True, timeout=60,
+            cwd=tmp_path, env={**surroundings, **variables},
+        )  # fmt: skip
+        assert TOKEN not in done.stdout + done.stderr
+        return Ended(done.returncode, done.stdout, done.stderr)
+
+    return run
+
+
+@pytest.fixture
+def command(surroundings, tmp_path, monkeypatch, capsys):
+    """Runs a command in this process, as quick as it gets."""
+    for name in [name for name in os.environ if name.startswith("LEDGERFRAMES_")]:
+        monkeypatch.delenv(name)
+    for name in ("HOME", "COLUMNS"):
+        monkeypatch.setenv(name, surroundings[name])
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "excepthook", sys.excepthook)  # typer sets its own
+    logger = logging.getLogger("ledgerframes")
+    level = logger.level
+
+    def run(*arguments: object) -> Ended:
+        monkeypatch.setattr(sys, "argv", ["ledgerframes", *map(str, arguments)])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        code = ended.value.code
+        captured = capsys.readouterr()
+        return Ended(code if isinstance(code, int) else 1, captured.out, captured.err)
+
+    yield run
+    logger.setLevel(level)

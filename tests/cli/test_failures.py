@@ -1,0 +1,87 @@
+"""How commands fail: 2 for wrong input, 1 for a failed request, one line on standard error, never a traceback."""
+
+from __future__ import annotations
+
+import socket
+
+import pytest
+
+WRONG = {
+    "no such table": ("load parties -o lake --scan-url URL", "'parties' is no table of the history"),
+    "no time": ("load history -o lake --scan-url URL --start yesterday", "start='yesterday' is not a time"),
+    "no place": ("load history -o lake --scan-url URL --start 1@noon", "start='noon' is not a time"),
+    "no duration": ("load history -o lake --scan-url URL --last week", "last='week' is not a duration"),
+    "two starts": ("load history -o lake --scan-url URL --last 1h --start 2025-01-01", "both say where to begin"),
+    "end before start": ("plan --scan-url URL --start 2025-02-01 --end 2025-01-01", "is not after start="),
+    "no scan": ("load history -o lake", "no scan server is known"),
+    "no scan for a plan": ("plan", "no scan server is known"),
+    "no URL": ("migrations --scan-url scan", "scan_url='scan' does not start with http"),
+    "limit 0": ("load history -o lake --scan-url URL --limit 0", "limit=0 is not a whole number of updates"),
+    "rate 0": ("plan --scan-url URL --rate 0", "rate=0.0; give a number above 0"),
+    "no such profile": ("plan --profile nowhere", "profile 'nowhere'"),
+    "no such fault": ("sandbox --faults gremlins:0.5", "'gremlins"),
+    "unwritable folder": ("load history -o taken/lake --scan-url URL", "no writable folder"),
+    "unwritable demo folder": ("demo -o taken", "no writable folder"),
+}
+
+
+@pytest.fixture
+def closed_port():
+    """A loopback port that nobody listens on: it is bound, so that nobody else can take it."""
+    with socket.socket() as held:
+        held.bind(("127.0.0.1", 0))
+        yield held.getsockname()[1]
+
+
+@pytest.mark.parametrize(("line", "reason"), WRONG.values(), ids=WRONG)
+def test_wrong_input_is_told_in_one_line(command, scan, tmp_path, line, reason):
+    (tmp_path / "taken").write_text("a file where a folder should be")
+
+    ended = command(*line.replace("URL", scan).split())
+
+    assert (ended.code, ended.out) == (2, "")
+    assert ended.err.startswith("error: ")
+    assert reason in ended.err
+    assert ended.err.count("\n") == 1
+    assert [path.name for path in tmp_path.iterdir()] == ["taken"]
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["load history", "load history -o lake --limit many", "plan --limit 3", "sandbox --port 70000", "fetch"],
+    ids=["option missing", "no number", "unknown option", "no port", "unknown command"],
+)
+def test_wrong_usage_ends_with_2(command, line):
+    ended = command(*line.split())
+
+    assert (ended.code, ended.out) == (2, "")
+    assert "Usage:" in ended.err
+    assert "Traceback" not in ended.err
+
+
+def test_a_program_s_wrong_input_shows_no_traceback(shell):
+    ended = shell("load", "history", "-o", "lake", "--limit", "0", "--scan-url", "http://127.0.0.1:9")
+
+    assert (ended.code, ended.out) == (2, "")
+    assert ended.err.startswith("error: limit=0")
+
+
+def test_a_refused_connection_is_a_failed_request(shell, closed_port):
+    url = f"http://127.0.0.1:{closed_port}/api/scan"
+
+    ended = shell("--verbose", "migrations", "--scan-url", url, LEDGERFRAMES_ATTEMPTS="2", LEDGERFRAMES_BUDGET="5")
+
+    assert (ended.code, ended.out) == (1, "")
+    assert "Traceback" not in ended.err
+    last = ended.err.splitlines()[-1]
+    assert last.startswith("error: POST /v2/updates")
+    assert str(closed_port) in last
+
+
+def test_an_address_without_the_interface_is_a_failed_request_that_says_so(command, scan, tmp_path):
+    ended = command("load", "history", "-o", "lake", "--scan-url", scan.removesuffix("/api/scan"))
+
+    assert (ended.code, ended.out) == (1, "")
+    assert "answered 404" in ended.err
+    assert "prefix such as /api/scan" in ended.err
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,156 @@
+"""The package as a whole: its public names, what importing it costs, its layers, and what its files must not hold."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import re
+import shutil
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+import ledgerframes as lf
+
+ROOT = Path(__file__).parents[1]
+PACKAGE = ROOT / "ledgerframes"
+MODULES = {path.relative_to(ROOT).as_posix(): path for path in sorted(PACKAGE.rglob("*.py"))}
+
+ENTRANCES = {"connect", "sandbox", "Network"}
+LOADERS = {
+    "History", "load_history", "load_updates", "load_events", "load_reassignments", "load_update",
+    "load_update_by_hash", "rebuild_items", "earliest_reward_round", "migrations", "plan", "Plan",
+}  # fmt: skip
+ERRORS = {
+    "LedgerframesError", "ConfigurationError", "InputError", "RequestError", "NoAnswerError", "StatusError",
+    "NotFoundError", "RateLimitedError", "ConflictError", "NotAuthorizedError", "ServerError", "PagingError",
+    "DecodeError", "PartialResultError", "StoreError",
+}  # fmt: skip
+FILES = ("ls-files", "-z", "--cached", "--others", "--exclude-standard")  # those of the next commit too
+HEAVY = ("httpx", "matplotlib", "starlette", "uvicorn", "typer", "tqdm", "polars", "IPython")
+
+
+def python(code: str) -> str:
+    """What a fresh interpreter prints."""
+    done = subprocess.run([sys.executable, "-c", code], check=False, capture_output=True, text=True, cwd=ROOT)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout.strip()
+
+
+def test_the_public_names_are_these():
+    assert sorted(lf.__all__) == sorted(ENTRANCES | LOADERS | ERRORS)
+    assert [name for name in lf.__all__ if not hasattr(lf, name)] == []
+
+
+@pytest.mark.parametrize(
+    ("function", "arguments"),
+    {
+        "connect": ["profile", "scan_url", "validator_url", "registry_url", "ledger_url", "token"],
+        "sandbox": ["seed", "updates", "bulk"],
+        "load_history": ["net", "start", "end", "last", "limit"],
+        "load_update": ["net", "update_id"],
+        "load_update_by_hash": ["net", "hash"],
+        "rebuild_items": ["history"],
+        "migrations": ["net"],
+        "plan": ["net", "start", "end"],
+        "earliest_reward_round": ["net"],
+    }.items(),
+)
+def test_a_function_begins_with_its_fixed_arguments(function, arguments):
+    assert list(inspect.signature(getattr(lf, function)).parameters)[: len(arguments)] == arguments
+
+
+def test_every_error_is_one_of_the_tree():
+    assert all(issubclass(getattr(lf, name), lf.LedgerframesError) for name in ERRORS)
+    assert issubclass(lf.InputError, ValueError)
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import ledgerframes, ledgerframes.sandbox.server",
+        "from ledgerframes.sandbox.server import start; import ledgerframes",
+        "import ledgerframes; ledgerframes.sandbox(updates=5).close()",
+        "from ledgerframes import *; import ledgerframes",
+    ],
+    ids=["module after package", "module first", "after a call", "star"],
+)
+def test_sandbox_stays_a_function(code):
+    assert python(f"{code}; print(type(ledgerframes.sandbox).__name__)") == "function"
+
+
+def test_importing_the_package_leaves_the_heavy_libraries_out():
+    assert python(f"import sys, ledgerframes; print([name for name in {HEAVY} if name in sys.modules])") == "[]"
+
+
+def test_the_version_is_the_project_s():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+
+    assert project["version"] == lf.__version__
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_a_module_says_what_it_holds_and_so_do_its_public_functions(name):
+    tree = ast.parse(MODULES[name].read_text(encoding="utf-8"))
+
+    assert ast.get_docstring(tree), f"{name} does not begin with a docstring"
+    assert [f"{name}:{node.lineno} {node.name}" for node in public(tree) if not ast.get_docstring(node)] == []
+
+
+def public(tree: ast.Module | ast.ClassDef) -> list[ast.FunctionDef | ast.ClassDef]:
+    """The public functions and classes, and those of public classes."""
+    found: list[ast.FunctionDef | ast.ClassDef] = []
+    for node in tree.body:
+        if isinstance(node, ast.FunctionDef | ast.ClassDef) and not node.name.startswith("_") and not sets(node):
+            found.append(node)
+            if isinstance(node, ast.ClassDef):
+                found += public(node)
+    return found
+
+
+def sets(node: ast.FunctionDef | ast.ClassDef) -> bool:
+    """Whether this is a property's setter, which its getter speaks for."""
+    return any(isinstance(mark, ast.Attribute) and mark.attr == "setter" for mark in node.decorator_list)
+
+
+def test_no_module_is_a_place_for_anything():
+    nowhere = {"utils", "util", "helpers", "helper", "common", "core", "misc"}
+
+    assert [name for name in MODULES if nowhere & set(re.split(r"[/.]", name))] == []
+
+
+def test_no_module_is_longer_than_400_lines():
+    lengths = {name: len(path.read_text(encoding="utf-8").splitlines()) for name, path in MODULES.items()}
+
+    assert {name: count for name, count in lengths.items() if count > 400} == {}
+
+
+def test_a_layer_imports_only_layers_below_it():
+    python("import sys; from importlinter.cli import lint_imports; sys.exit(lint_imports(no_cache=True))")
+
+
+def test_the_layers_name_every_module_of_the_top_level():
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["importlinter"]
+    layers = next(contract for contract in settings["contracts"] if contract["type"] == "layers")
+    there = {path.stem for path in PACKAGE.glob("*.py")} | {path.parent.name for path in PACKAGE.glob("*/__init__.py")}
+
+    assert layers["exhaustive"] is True
+    assert set(layers["layers"]) == there - {"__init__"}
+
+
+def test_no_file_names_a_place_of_one_machine_or_a_registry_s_host():
+    git = shutil.which("git")
+    listed = git and subprocess.run([git, *FILES], check=False, capture_output=True, text=True, cwd=ROOT)
+    if not listed or listed.returncode != 0:
+        pytest.skip("not a git checkout: which files belong to the project is not known")
+    names = ("work", "tmp/venv", "root", "home")
+    wrong = re.compile("|".join([*(f"(?<![\\w.}}])/{name}/" for name in names), r"pythonhosted\.", r"pypi\.org"]))
+    found = []
+    for name in filter(None, listed.stdout.split("\0")):
+        path = ROOT / name
+        if path.is_file() and (match := wrong.search(path.read_text(encoding="utf-8", errors="replace"))):
+            found.append(f"{name}: {match[0]}")
+    assert found == []

@@ -1,0 +1,56 @@
+"""What the README shows is what a reader gets: its Python blocks run, and print what stands below them."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+EXAMPLES = re.findall(r"```python\n(.*?)```\n(?:\n```text\n(.*?)```)?", README, re.DOTALL)
+
+
+@pytest.mark.parametrize(("code", "output"), EXAMPLES, ids=[f"block {n}" for n in range(1, len(EXAMPLES) + 1)])
+def test_an_example_prints_what_the_readme_says(tmp_path, code, output):
+    (tmp_path / "example.py").write_text(code, encoding="utf-8")
+
+    done = subprocess.run(
+        [sys.executable, "-X", "utf8", "-W", "error", "example.py"],
+        check=False, capture_output=True, encoding="utf-8", cwd=tmp_path, timeout=60,
+    )  # fmt: skip
+
+    assert done.returncode == 0, done.stderr
+    assert lines(done.stdout) == lines(output)
+
+
+def lines(text: str) -> list[str]:
+    """The lines; editors take the spaces at their ends away."""
+    return [line.rstrip() for line in text.strip().splitlines()]
+
+
+def test_there_is_an_example_with_its_output():
+    assert len(EXAMPLES) >= 1
+    assert all(output for _, output in EXAMPLES)
+
+
+def test_every_make_target_that_is_named_exists():
+    targets = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
+
+    assert set(re.findall(r"`?make ([a-z]+)\b(?:`|  )", README)) <= targets
+
+
+def test_every_file_that_is_named_exists():
+    named = re.findall(r"\]\(([\w./]+)\)|`((?:notebooks|data|tests)/[\w./]+)`", README)
+
+    assert [name for pair in named for name in pair if name and not (ROOT / name).exists()] == []
+
+
+def test_the_extras_that_are_named_exist():
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
+
+    assert set(re.findall(r'"\.\[(\w+)\]"', README)) <= set(extras)
