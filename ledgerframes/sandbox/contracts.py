@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,20 +45,34 @@ class Contract:
     counter: int = 0
 
 
+class Origin(NamedTuple):
+    """What is known of a contract for good, also after its end."""
+
+    template: Template
+    template_id: str
+    signatories: tuple[str, ...]
+    observers: tuple[str, ...]
+
+
 @dataclass(slots=True)
 class Contracts:
     """Every contract that has not ended, by id, and those free to be used, by template, synchronizer and owner.
 
     Attributes:
         active: all of them, those in flight too.
+        origins: of every contract there has been, by its id.
     """
 
     active: dict[str, Contract] = field(default_factory=dict)
+    origins: dict[str, Origin] = field(default_factory=dict)
     _free: dict[tuple[str, str, str], dict[str, Contract]] = field(default_factory=dict)
 
     def create(self, contract: Contract) -> None:
         """Add a new contract, free to be used."""
         self.active[contract.contract_id] = contract
+        self.origins[contract.contract_id] = Origin(
+            contract.template, contract.template_id, contract.signatories, contract.observers
+        )
         self.release(contract)
 
     def archive(self, contract: Contract) -> None:
@@ -69,6 +83,10 @@ class Contracts:
     def free(self, template: Template, synchronizer_id: str, owner: str = "") -> dict[str, Contract]:
         """The usable contracts of a template on a synchronizer, by id, the longest there first."""
         return self._free.get((template.entity, synchronizer_id, owner), {})
+
+    def of(self, template: Template) -> list[Contract]:
+        """The contracts of a template that have not ended, the oldest first."""
+        return [contract for contract in self.active.values() if contract.template == template]
 
     def hold(self, contract: Contract) -> None:
         """Keep a contract from being used until it is released."""

@@ -9,7 +9,10 @@ from typing import Final
 
 from ledgerframes.sandbox import coins, genesis, ious, licenses, moments, names, offers, rounds
 from ledgerframes.sandbox.cast import fingerprint, invent_cast, invent_synchronizers
+from ledgerframes.sandbox.instruments import invent_instruments
 from ledgerframes.sandbox.journeys import Half, Journeys, render_half
+from ledgerframes.sandbox.newcomers import invent_accounts
+from ledgerframes.sandbox.snapshots import choose_period
 from ledgerframes.sandbox.stage import Stage
 from ledgerframes.sandbox.templates import COIN, Packages
 from ledgerframes.sandbox.transaction import Transaction
@@ -65,6 +68,7 @@ def generate(seed: int, updates: int, synchronizers: int = 3, migrations: int = 
     for migration_id in range(migrations):
         share = updates // migrations + (migration_id < updates % migrations)
         generator.migrate(migration_id, share, last=migration_id == migrations - 1)
+    generator.world.snapshot_period = choose_period(generator.world)
     return generator.world
 
 
@@ -77,7 +81,9 @@ class _Generator:
         cast, packages = invent_cast(self.rng), Packages(self.rng)
         self.stage = Stage(self.rng, self.world, cast, packages, BEGIN)
         self.journeys = Journeys(self.stage)
-        self.migration_id = 0
+        # What is no history has a chance of its own, so that it leaves the history's bytes alone.
+        self.world.accounts = invent_accounts(Random(f"accounts/{seed}"), cast)
+        self.world.instruments = invent_instruments(Random(f"instruments/{seed}"))
         self.step = 0
         weights = [6, *range(synchronizers + 1, 2, -1)][:synchronizers]
         self._synchronizer_weights = list(accumulate(weights))
@@ -89,7 +95,7 @@ class _Generator:
         begin = self.stage.now
         if migration_id == 1:
             self.stage.packages.upgrade(COIN.package_name)
-        self.migration_id = migration_id
+        self.stage.migration_id = migration_id
         self.grow(updates, last=last)
         if not last:
             self.stage.now -= max(3 * MEAN_GAP, (self.stage.now - begin) // 16)
@@ -146,10 +152,10 @@ class _Generator:
         tx = Transaction(self.stage, update_id=update_id, synchronizer_id=place, effective=effective)
         activity(tx, self.stage)
         signed = f"{rng.getrandbits(256):064x}" if rng.random() < _SIGNED_OUTSIDE else None
-        rendered = tx.render(migration_id=self.migration_id, record_time=record_time, external_hash=signed)
-        return Update(self.migration_id, record_time, update_id, place, signed, rendered)
+        rendered = tx.render(migration_id=self.stage.migration_id, record_time=record_time, external_hash=signed)
+        return Update(self.stage.migration_id, record_time, update_id, place, signed, rendered)
 
     def _half(self, half: Half) -> Update:
         update_id, now = fingerprint(self.rng), self.stage.now
-        rendered = render_half(half, update_id=update_id, migration_id=self.migration_id, record_time=now)
-        return Update(self.migration_id, now, update_id, half.synchronizer_id, None, rendered)
+        rendered = render_half(half, update_id=update_id, migration_id=self.stage.migration_id, record_time=now)
+        return Update(self.stage.migration_id, now, update_id, half.synchronizer_id, None, rendered)

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 from ledgerframes.sandbox import moments
 from ledgerframes.sandbox.contracts import Contract, Template
 from ledgerframes.sandbox.licenses import grant
+from ledgerframes.sandbox.names import grant_names
+from ledgerframes.sandbox.offers import leave_offer
+from ledgerframes.sandbox.preapprovals import preapprove
 from ledgerframes.sandbox.rounds import open_round
 from ledgerframes.sandbox.stage import Stage
 from ledgerframes.sandbox.templates import COIN_RULES, DSO_RULES, NAME_RULES, STATUS_REPORT, TRANSFER_FACTORY
@@ -29,6 +33,18 @@ def bootstrap(tx: Transaction, stage: Stage) -> None:
             rules, "DsoRules_OnboardValidator", {"validator": validator}, acting=stage.cast.sponsors[:1], under=root
         )
         granting["exercise_result"] = {"validatorLicense": grant(tx, stage, validator, under=granting).contract_id}
+    _first_wallets(tx, stage, root)
+
+
+def _first_wallets(tx: Transaction, stage: Stage, root: Event) -> None:
+    """Give the first wallets something to list: names, offers, and a preapproval for every other one."""
+    first = (stage.cast.validators[0], *stage.cast.people[:8])
+    for place, party in enumerate(first):
+        grant_names(tx, stage, party, under=root)
+        if place % 2 == 0:
+            preapprove(tx, stage, party, under=root)
+    for sender, receiver in pairwise(first):
+        leave_offer(tx, stage, sender=sender, receiver=receiver)
 
 
 def report_status(tx: Transaction, stage: Stage) -> None:

@@ -10,7 +10,9 @@ from ledgerframes.sandbox import moments
 from ledgerframes.sandbox.cast import fingerprint
 from ledgerframes.sandbox.contracts import Contract
 from ledgerframes.sandbox.hostile_trees import created_event, tree
+from ledgerframes.sandbox.instruments import invent_instruments
 from ledgerframes.sandbox.journeys import OFFSET
+from ledgerframes.sandbox.newcomers import invent_hostile_accounts
 from ledgerframes.sandbox.spelling import SPELLINGS
 from ledgerframes.sandbox.templates import LICENSE, NAME_RULES
 from ledgerframes.sandbox.world import Update, World
@@ -41,6 +43,9 @@ class _HostileGenerator:
         self.rng = Random(f"hostile/{seed}")
         self.world = World(synchronizers=SYNCHRONIZERS, grow=self.grow)
         self.world.earliest_round = 2**63 - 1
+        self.world.snapshot_period = (moments.LAST - moments.FIRST) // 100
+        self.world.accounts = invent_hostile_accounts()
+        self.world.instruments = invent_instruments(Random(f"instruments/{seed}"))
         self.migration_id = MIGRATIONS[0]
         self.now = moments.FIRST
         self.tied = 0

@@ -6,6 +6,9 @@ import re
 from datetime import UTC, datetime, timedelta, timezone
 from typing import Final
 
+# A place in the history: migration id and record time in microseconds.
+Cursor = tuple[int, int]
+
 EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 SECOND: Final = 1_000_000
 FIRST: Final = (datetime.min.replace(tzinfo=UTC) - EPOCH) // timedelta(microseconds=1)

@@ -5,11 +5,14 @@ from __future__ import annotations
 from typing import Any, Final
 
 from ledgerframes.sandbox import moments
+from ledgerframes.sandbox.contracts import Contract
 from ledgerframes.sandbox.stage import Stage
 from ledgerframes.sandbox.templates import NAME_ENTRY, NAME_RULES
 from ledgerframes.sandbox.transaction import Event, Transaction
+from ledgerframes.sandbox.world import World
 
 LIFETIME: Final = 90 * 86_400 * moments.SECOND
+TRIAL: Final = 30 * moments.SECOND
 
 
 def change_name(tx: Transaction, stage: Stage) -> None:
@@ -31,14 +34,32 @@ def change_name(tx: Transaction, stage: Stage) -> None:
     return _create(tx, {**entry.payload, "expiresAt": expires_at}, event)
 
 
-def _first_payload(stage: Stage, owner: str) -> dict[str, Any]:
-    name = f"{owner.partition('::')[0]}.unverified.cns"
+def grant_names(tx: Transaction, stage: Stage, owner: str, *, under: Event) -> None:
+    """Give a party a name that lasts and one that soon expires; nobody renews or ends either."""
+    for purpose, lifetime in (("wallet", LIFETIME), ("trial", TRIAL)):
+        name = f"{owner.partition('::')[0]}-{purpose}"
+        argument = {"name": f"{name}.unverified.cns", "url": "", "description": "", "requester": owner}
+        rules = stage.rules[NAME_RULES.entity]
+        event = tx.exercise(rules, "AnsRules_RequestEntry", argument, acting=(owner,), under=under)
+        payload = _first_payload(stage, owner, name=name, lifetime=lifetime)
+        entry = tx.create(NAME_ENTRY, payload, signatories=(stage.cast.dso, owner), under=event)
+        event["exercise_result"] = {"entryCid": entry.contract_id, "requestCid": None}
+
+
+def names_of(world: World, owner: str) -> list[Contract]:
+    """A party's names that have not expired by the ledger's own clock, the oldest first."""
+    entries = (one for one in world.contracts.of(NAME_ENTRY) if one.payload["user"] == owner)
+    return [one for one in entries if moments.parse(one.payload["expiresAt"]) > world.now]
+
+
+def _first_payload(stage: Stage, owner: str, *, name: str = "", lifetime: int = LIFETIME) -> dict[str, Any]:
+    name = f"{name or owner.partition('::')[0]}.unverified.cns"
     return {
         "user": owner,
         "name": name,
         "url": f"https://{name}.example/",
         "description": "",
-        "expiresAt": moments.trimmed(stage.now + LIFETIME),
+        "expiresAt": moments.trimmed(stage.now + lifetime),
         "dso": stage.cast.dso,
     }
 

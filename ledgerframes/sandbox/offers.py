@@ -10,23 +10,18 @@ from ledgerframes.sandbox.contracts import Contract
 from ledgerframes.sandbox.stage import Stage
 from ledgerframes.sandbox.templates import ACCEPTED_OFFER, COIN, OFFER
 from ledgerframes.sandbox.transaction import Transaction
+from ledgerframes.sandbox.world import World
 
 
 def make_offer(tx: Transaction, stage: Stage) -> None:
     """Offer somebody coin, to be accepted within a day."""
-    rng = stage.rng
-    sender = stage.cast.person(rng)
-    receiver = stage.cast.people_but(rng, sender)
-    payload = {
-        "sender": sender,
-        "receiver": receiver,
-        "dso": stage.cast.dso,
-        "amount": {"amount": amount(rng.randrange(1, 300 * UNITS)), "unit": "AMULETUNIT"},
-        "description": rng.choice(["rent", "thanks", "invoice 2025/17", "Käffchen", "", "gift \N{WRAPPED PRESENT}"]),
-        "expiresAt": moments.trimmed(stage.now + 86_400 * moments.SECOND),
-        "trackingId": f"{rng.getrandbits(128):032x}",
-    }
-    tx.create(OFFER, payload, signatories=(sender,), observers=(receiver,))
+    sender = stage.cast.person(stage.rng)
+    _offer(tx, stage, sender, stage.cast.people_but(stage.rng, sender))
+
+
+def leave_offer(tx: Transaction, stage: Stage, *, sender: str, receiver: str) -> None:
+    """Make an offer that nobody answers."""
+    _offer(tx, stage, sender, receiver, owner=receiver)
 
 
 def answer_offer(tx: Transaction, stage: Stage) -> None:
@@ -43,6 +38,25 @@ def answer_offer(tx: Transaction, stage: Stage) -> None:
     ended = tx.exercise(offer, f"TransferOffer_{choice}", {}, acting=acting, consuming=True)
     ended["exercise_result"] = {"trackingInfo": {"trackingId": offer.payload["trackingId"]}}
     return None
+
+
+def offers_of(world: World, party: str) -> list[Contract]:
+    """The open offers from or to a party, the oldest first; one that ran out is open until somebody ends it."""
+    return [one for one in world.contracts.of(OFFER) if party in (one.payload["sender"], one.payload["receiver"])]
+
+
+def _offer(tx: Transaction, stage: Stage, sender: str, receiver: str, *, owner: str = "") -> None:
+    rng = stage.rng
+    payload = {
+        "sender": sender,
+        "receiver": receiver,
+        "dso": stage.cast.dso,
+        "amount": {"amount": amount(rng.randrange(1, 300 * UNITS)), "unit": "AMULETUNIT"},
+        "description": rng.choice(["rent", "thanks", "invoice 2025/17", "Käffchen", "", "gift \N{WRAPPED PRESENT}"]),
+        "expiresAt": moments.trimmed(stage.now + 86_400 * moments.SECOND),
+        "trackingId": f"{rng.getrandbits(128):032x}",
+    }
+    tx.create(OFFER, payload, signatories=(sender,), observers=(receiver,), owner=owner)
 
 
 def _accept(tx: Transaction, stage: Stage, offer: Contract) -> None:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from random import Random
 from typing import Final
 
 from ledgerframes.sandbox.cast import Cast
 from ledgerframes.sandbox.contracts import Contract
+from ledgerframes.sandbox.moments import Cursor
 from ledgerframes.sandbox.templates import Packages
 from ledgerframes.sandbox.world import World
 
@@ -21,8 +22,7 @@ class Stage:
 
     Attributes:
         now: the clock, in microseconds.
-        rules: the contracts of which there is one, by template entity.
-        rounds: the open mining rounds, the earliest first.
+        migration_id: the migration being written.
         round_opened: when the newest round opened, in microseconds.
         stored: how many contracts there have been.
     """
@@ -32,10 +32,24 @@ class Stage:
     cast: Cast
     packages: Packages
     now: int
-    rules: dict[str, Contract] = field(default_factory=dict)
-    rounds: deque[Contract] = field(default_factory=deque)
+    migration_id: int = 0
     round_opened: int = 0
     stored: int = 0
+
+    @property
+    def rules(self) -> dict[str, Contract]:
+        """The contracts of which there is one, by template entity."""
+        return self.world.rules
+
+    @property
+    def rounds(self) -> deque[Contract]:
+        """The open mining rounds, the earliest first."""
+        return self.world.rounds
+
+    @property
+    def cursor(self) -> Cursor:
+        """Where the update being written stands: its migration id and record time."""
+        return self.migration_id, self.now
 
     @property
     def main(self) -> str:

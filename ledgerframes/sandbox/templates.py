@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from random import Random
+from types import MappingProxyType
 from typing import Final
 
 from ledgerframes.sandbox.contracts import Template
@@ -13,6 +15,7 @@ COIN_RULES: Final = Template("Splice.AmuletRules:AmuletRules", "splice-amulet")
 TRANSFER_FACTORY: Final = Template("Splice.ExternalPartyAmuletRules:ExternalPartyAmuletRules", "splice-amulet")
 OPEN_ROUND: Final = Template("Splice.Round:OpenMiningRound", "splice-amulet")
 ISSUING_ROUND: Final = Template("Splice.Round:IssuingMiningRound", "splice-amulet")
+PREAPPROVAL: Final = Template("Splice.AmuletRules:TransferPreapproval", "splice-amulet")
 LICENSE: Final = Template("Splice.ValidatorLicense:ValidatorLicense", "splice-amulet")
 DSO_RULES: Final = Template("Splice.DsoRules:DsoRules", "splice-dso-governance")
 STATUS_REPORT: Final = Template("Splice.DSO.SvState:SvStatusReport", "splice-dso-governance")
@@ -24,6 +27,17 @@ IOU: Final = Template("Iou:Iou", "iou-app")
 SETTLEMENT: Final = Template("Settlement:Batch", "iou-app")
 
 TRANSFER_INTERFACE: Final = "Splice.Api.Token.TransferInstructionV1:TransferFactory"
+HOLDING_INTERFACE: Final = "Splice.Api.Token.HoldingV1:Holding"
+ALLOCATION_INTERFACE: Final = "Splice.Api.Token.AllocationInstructionV1:AllocationFactory"
+
+# The interfaces that each template implements, both as `Module:Entity`.
+IMPLEMENTED: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
+    {
+        COIN.entity: (HOLDING_INTERFACE,),
+        LOCKED_COIN.entity: (HOLDING_INTERFACE,),
+        TRANSFER_FACTORY.entity: (TRANSFER_INTERFACE, ALLOCATION_INTERFACE),
+    }
+)
 
 
 class Packages:

@@ -61,6 +61,7 @@ class Transaction:
             self.synchronizer_id,
         )
         self.stage.world.contracts.create(contract)
+        self.stage.world.coins.create(contract, self.stage.cursor)
         event_id = self._number(under)
         self._events.append((event_id, created_event(contract, event_id)))
         return contract
@@ -79,6 +80,7 @@ class Transaction:
         """Exercise a choice; the caller sets `exercise_result` where it is not the empty record."""
         if consuming:
             self.stage.world.contracts.archive(contract)
+            self.stage.world.coins.archive(contract, self.stage.cursor)
         event_id = self._number(under)
         event: Event = {
             "event_type": "exercised_event",

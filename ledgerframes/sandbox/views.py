@@ -5,7 +5,8 @@ from __future__ import annotations
 from random import Random
 
 from ledgerframes.sandbox import moments
-from ledgerframes.sandbox.world import Cursor, Update, World
+from ledgerframes.sandbox.moments import Cursor
+from ledgerframes.sandbox.world import Update, World
 
 
 class View:

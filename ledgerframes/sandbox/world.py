@@ -5,13 +5,18 @@ from __future__ import annotations
 import json
 import threading
 from bisect import bisect_left, insort
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from decimal import Decimal
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
+from ledgerframes.sandbox.accounts import Accounts
+from ledgerframes.sandbox.coin_book import CoinBook
 from ledgerframes.sandbox.contracts import Contract, Contracts
+from ledgerframes.sandbox.instruments import Instrument
+from ledgerframes.sandbox.moments import Cursor
 
-Cursor = tuple[int, int]
+SNAPSHOT_PERIOD: Final = 3 * 3_600_000_000
 
 
 class Update(NamedTuple):
@@ -43,6 +48,12 @@ class World:
         updates: the history in the order (migration id, record time, update id).
         contracts: what has not ended.
         license_rows: stored validator licenses as (row number, contract id), ascending; ended ones stay.
+        coins: the life of every coin.
+        rules: the contracts of which there is one, by template entity.
+        rounds: the open mining rounds, the earliest first.
+        accounts: the users of the participant.
+        instruments: what the token registry lists, ordered by id.
+        snapshot_period: microseconds between two snapshots of the contracts.
         ans_rules: the name-service rules, if the ledger has any.
         earliest_round: the first round with complete reward records, if there is one yet.
     """
@@ -51,6 +62,12 @@ class World:
         self.synchronizers = tuple(synchronizers)
         self.updates: list[Update] = []
         self.contracts = Contracts()
+        self.coins = CoinBook()
+        self.rules: dict[str, Contract] = {}
+        self.rounds: deque[Contract] = deque()
+        self.accounts = Accounts()
+        self.instruments: tuple[Instrument, ...] = ()
+        self.snapshot_period = SNAPSHOT_PERIOD
         self.license_rows: list[tuple[int, str]] = []
         self.ans_rules: Contract | None = None
         self.earliest_round: int | None = None
@@ -58,6 +75,12 @@ class World:
         self._grow = grow
         self._by_id: dict[str, Update] = {}
         self._by_hash: dict[str, Update] = {}
+        self._offsets: dict[str, int] = {}
+
+    @property
+    def now(self) -> int:
+        """The ledger's own clock: its newest record time in microseconds, 0 before its first update."""
+        return self.updates[-1].record_time if self.updates else 0
 
     def record(self, updates: Iterable[Update]) -> None:
         """Add updates to the history, each at its place in the server's order."""
@@ -68,6 +91,7 @@ class World:
                 else:
                     self.updates.append(update)
                 self._by_id[update.update_id] = update
+                self._offsets[update.update_id] = len(self._offsets) + 1
                 if update.external_hash:
                     self._by_hash[update.external_hash] = update
 
@@ -83,6 +107,15 @@ class World:
     def update_by_hash(self, external_hash: str) -> Update | None:
         """The update whose prepared transaction has that hash, if the history has it."""
         return self._by_hash.get(external_hash)
+
+    def offset(self, update_id: str) -> int:
+        """The number under which the participant recorded an update, from 1."""
+        return self._offsets[update_id]
+
+    def span(self, migration_id: int) -> tuple[int, int] | None:
+        """The first and last record time of a migration in microseconds, if it has updates."""
+        start, end = (bisect_left(self.updates, (migration_id + n,)) for n in (0, 1))
+        return (self.updates[start].record_time, self.updates[end - 1].record_time) if start < end else None
 
     def position(self, after: Cursor | None) -> int:
         """Where the updates strictly after (migration id, record time in microseconds) begin; None: at the first."""

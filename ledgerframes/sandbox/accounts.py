@@ -1,0 +1,81 @@
+"""The users of the made-up participant and what they may do; tokens name them, the ledger's routes list them."""
+
+from __future__ import annotations
+
+from bisect import bisect_right, insort
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+
+class Right(NamedTuple):
+    """What a user may do (contract: Resources, Right).
+
+    Attributes:
+        kind: the variant's name, such as `CanActAs`.
+        party: whom it is about; empty for variants without a party.
+    """
+
+    kind: str
+    party: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class User:
+    """A user of the participant (contract: Resources, User)."""
+
+    id: str
+    primary_party: str = ""
+    deactivated: bool = False
+    annotations: Mapping[str, str] = field(default_factory=dict)
+    resource_version: str = "0"
+    rights: frozenset[Right] = frozenset()
+
+    def is_admin(self) -> bool:
+        """Whether the user manages the participant."""
+        return Right("ParticipantAdmin") in self.rights
+
+    def reads_everything(self) -> bool:
+        """Whether the user reads as any party."""
+        return Right("CanReadAsAnyParty") in self.rights
+
+    def readable(self) -> frozenset[str]:
+        """The parties the user reads as by name; acting includes reading, executing does not."""
+        return frozenset(right.party for right in self.rights if right.kind in ("CanReadAs", "CanActAs"))
+
+    def record(self) -> dict[str, Any]:
+        """The user as the ledger interface sends it; unset text is empty."""
+        return {
+            "id": self.id,
+            "primaryParty": self.primary_party,
+            "isDeactivated": self.deactivated,
+            "metadata": {"resourceVersion": self.resource_version, "annotations": dict(self.annotations)},
+            "identityProviderId": "",
+            "primaryPartyAuthentication": False,
+        }
+
+
+@dataclass(slots=True)
+class Accounts:
+    """The participant's users, by id."""
+
+    _users: dict[str, User] = field(default_factory=dict)
+    _ids: list[str] = field(default_factory=list)
+
+    def put(self, user: User) -> None:
+        """Add a user, or replace the one with that id."""
+        if user.id not in self._users:
+            insort(self._ids, user.id)
+        self._users[user.id] = user
+
+    def get(self, user_id: str) -> User | None:
+        """The user with that id, if there is one."""
+        return self._users.get(user_id)
+
+    def page(self, after: str, size: int) -> list[User]:
+        """At most so many users behind that id, in the order of their ids; the empty id is before all."""
+        start = bisect_right(self._ids, after)
+        return [self._users[one] for one in self._ids[start : start + size]]
+
+    def __len__(self) -> int:
+        return len(self._ids)

@@ -1,0 +1,297 @@
+"""Holdings summaries against a replay of the history that knows nothing of the sandbox's own bookkeeping."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from decimal import ROUND_HALF_EVEN, Decimal, localcontext
+
+import pytest
+
+from ledgerframes.sandbox import moments
+from ledgerframes.sandbox.generate import generate
+from ledgerframes.sandbox.holdings import decimal, fee
+from ledgerframes.sandbox.server import start
+from ledgerframes.sandbox.snapshots import PERIODS, instants
+from ledgerframes.sandbox.templates import COIN
+from tests.sandbox.asking import ask
+
+FEES = {
+    "accumulated_holding_fees_unlocked",
+    "accumulated_holding_fees_locked",
+    "accumulated_holding_fees_total",
+    "total_available_coin",
+}
+PLACES = Decimal("1e-10")
+
+
+@pytest.fixture(scope="module")
+def sandbox():
+    with start(seed=7, updates=2_000) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def parties(sandbox):
+    return sorted({user.primary_party for user in sandbox.world.accounts.page("", 1_000)} - {""})
+
+
+def summary(sandbox, *, version="v0", user="alice", **body):
+    url = f"{sandbox.validator_url}/{version}/scan-proxy/holdings/summary"
+    return ask(url, body, token=sandbox.token(user))
+
+
+def replay(world, migration_id, record_time):
+    """The active coins and open rounds after everything up to a place in the history."""
+    coins, rounds = {}, {}
+    for item in world.items():
+        inner = item.get("event", item)
+        if (inner["migration_id"], moments.parse(item["record_time"])) > (migration_id, moments.parse(record_time)):
+            break
+        events = item.get("events_by_id", {}).values()
+        for event in events:
+            entity = event["template_id"].partition(":")[2]
+            if event["event_type"] == "created_event" and entity == "Splice.Amulet:Amulet":
+                coins[event["contract_id"]] = (event["create_arguments"], False)
+            if event["event_type"] == "created_event" and entity == "Splice.Amulet:LockedAmulet":
+                coins[event["contract_id"]] = (event["create_arguments"]["amulet"], True)
+            if event["event_type"] == "created_event" and entity == "Splice.Round:OpenMiningRound":
+                rounds[event["contract_id"]] = int(event["create_arguments"]["round"]["number"])
+        for event in events:
+            if event.get("consuming"):
+                coins.pop(event["contract_id"], None)
+                rounds.pop(event["contract_id"], None)
+    return list(coins.values()), min(rounds.values())
+
+
+def expected(coins, as_of_round):
+    """The summaries by party, from the contract's words alone."""
+    sums = defaultdict(lambda: [Decimal(0)] * 4)
+    with localcontext() as context:
+        context.prec = 100
+        for payload, locked in coins:
+            terms = payload["amount"]
+            worth, held = Decimal(terms["initialAmount"]), as_of_round - int(terms["createdAt"]["number"])
+            cost = (held * Decimal(terms["ratePerRound"]["rate"])).quantize(PLACES, ROUND_HALF_EVEN)
+            mine = list(sums[payload["owner"]])
+            mine[locked] += worth
+            mine[2 + locked] += min(worth, cost)
+            sums[payload["owner"]] = mine
+        return {
+            party: {
+                "party_id": party,
+                "total_unlocked_coin": f"{free:.10f}",
+                "total_locked_coin": f"{locked:.10f}",
+                "total_coin_holdings": f"{free + locked:.10f}",
+                "accumulated_holding_fees_unlocked": f"{cost:.10f}",
+                "accumulated_holding_fees_locked": f"{locked_cost:.10f}",
+                "accumulated_holding_fees_total": f"{cost + locked_cost:.10f}",
+                "total_available_coin": f"{free - cost:.10f}",
+            }
+            for party, (free, locked, cost, locked_cost) in sums.items()
+        }
+
+
+@pytest.mark.parametrize("migration_id", [0, 1, 2])
+@pytest.mark.parametrize("as_of_round", [None, 0, 40, 10**15], ids=["default", "first", "later", "never to come"])
+def test_a_summary_is_what_a_replay_of_the_history_gives(sandbox, parties, migration_id, as_of_round):
+    record_time = sandbox.snapshots(migration_id)[-2]
+    coins, earliest = replay(sandbox.world, migration_id, record_time)
+    chosen = earliest if as_of_round is None else as_of_round
+
+    asked = {"migration_id": migration_id, "record_time": record_time, "owner_party_ids": parties}
+    found = summary(sandbox, **asked, as_of_round=as_of_round).json
+
+    assert {name: found[name] for name in ("record_time", "migration_id", "computed_as_of_round")} == {
+        "record_time": record_time,
+        "migration_id": migration_id,
+        "computed_as_of_round": chosen,
+    }
+    assert {one["party_id"]: one for one in found["summaries"]} == expected(coins, chosen)
+    assert migration_id == 0 or any(locked for _, locked in coins)
+
+
+def test_the_newer_answer_has_no_fees_no_round_and_no_available_amount(sandbox, parties):
+    asked = {"migration_id": 2, "record_time": sandbox.snapshots(2)[3], "owner_party_ids": parties}
+
+    older, newer = summary(sandbox, **asked).json, summary(sandbox, version="v1", **asked).json
+
+    assert newer.keys() == {"record_time", "migration_id", "summaries"}
+    assert newer["summaries"] == [
+        {name: value for name, value in one.items() if name not in FEES} for one in older["summaries"]
+    ]
+
+
+def test_fees_can_be_negative_before_creation_and_never_exceed_the_amount(sandbox, parties):
+    asked = {"migration_id": 2, "record_time": sandbox.snapshots(2)[-1], "owner_party_ids": parties}
+
+    first, never = (summary(sandbox, **asked, as_of_round=round_).json["summaries"] for round_ in (0, 2**63 - 1))
+
+    assert any(Decimal(one["accumulated_holding_fees_unlocked"]) < 0 for one in first)
+    assert {one["total_available_coin"] for one in never} == {"0.0000000000"}
+
+
+@pytest.mark.parametrize(
+    ("units", "rounds", "rate", "units_of_fee"),
+    [
+        (10**10, 3, "0.0000158548", 475_644),
+        (10**10, 1, "0.00000000005", 0),
+        (10**10, 3, "0.00000000005", 2),
+        (10**10, 5, "0.00000000005", 2),
+        (10**10, 7, "0.00000000005", 4),
+        (7, 10**18, "0.0000158548", 7),
+        (10**10, -1, "0.0000158548", -158_548),
+        (0, 5, "1.0000000000", 0),
+    ],
+    ids=["plain", "half to even 0", "1.5 to 2", "2.5 to 2", "3.5 to 4", "at most the amount", "negative", "no coin"],
+)
+def test_a_fee_is_rounded_half_even_to_ten_places_and_capped_above_only(units, rounds, rate, units_of_fee):
+    assert fee(units, rounds, rate) == units_of_fee
+
+
+@pytest.mark.parametrize(
+    ("units", "text"), [(0, "0.0000000000"), (-1, "-0.0000000001"), (10**38, "1" + "0" * 28 + ".0000000000")]
+)
+def test_amounts_are_exact_text_with_ten_places(units, text):
+    assert decimal(units) == text
+
+
+def test_parties_without_holdings_are_missing_and_the_order_is_the_server_s(sandbox, parties):
+    coins, _ = replay(sandbox.world, 0, sandbox.snapshots(0)[-1])
+    holders = {payload["owner"] for payload, _ in coins}
+    asked = {"migration_id": 0, "record_time": sandbox.snapshots(0)[-1]}
+
+    found = summary(sandbox, **asked, owner_party_ids=[*parties, "nobody::1220", parties[0]]).json["summaries"]
+    again = summary(sandbox, **asked, owner_party_ids=parties[::-1]).json["summaries"]
+
+    assert {one["party_id"] for one in found} == holders & set(parties)
+    assert len(holders & set(parties)) == len(found) < len(parties)
+    assert found == again
+    assert [one["party_id"] for one in found] != sorted(holders)
+    assert summary(sandbox, **asked, owner_party_ids=["nobody::1220"]).json["summaries"] == []
+
+
+def test_exact_takes_a_snapshot_s_instant_only(sandbox, parties):
+    instant = moments.parse(sandbox.snapshots(1)[4])
+
+    def status(micros, **more):
+        asked = {"migration_id": 1, "record_time": moments.exact(micros), "owner_party_ids": parties}
+        return summary(sandbox, **asked, **more).status
+
+    assert status(instant) == status(instant, record_time_match="exact") == 200
+    assert status(instant + 1) == status(instant - 1, record_time_match="exact") == 404
+    assert summary(
+        sandbox, migration_id=1, record_time=moments.exact(instant + 1), owner_party_ids=["a"]
+    ).json.keys() == {"error"}
+
+
+def test_at_or_before_takes_the_last_snapshot_up_to_the_instant(sandbox, parties):
+    snapshots = sandbox.snapshots(1)
+    asked = {"migration_id": 1, "owner_party_ids": parties}
+
+    def found(record_time):
+        answer = summary(sandbox, **asked, record_time=record_time, record_time_match="at_or_before")
+        return answer.json.get("summaries", answer.status)
+
+    exact = [summary(sandbox, **asked, record_time=one).json["summaries"] for one in snapshots]
+    assert exact[5] != exact[4] != exact[3]
+    assert found(snapshots[4]) == exact[4]
+    assert found(moments.exact(moments.parse(snapshots[4]) + 1)) == exact[4]
+    assert found(moments.exact(moments.parse(snapshots[4]) - 1)) == exact[3]
+    assert found("9999-12-31T23:59:59.999999Z") == exact[-1]
+    assert found(moments.exact(moments.parse(snapshots[0]) - 1)) == 404
+    assert found("0001-01-01T00:00:00Z") == 404
+
+
+def test_the_record_time_comes_back_as_it_was_sent(sandbox, parties):
+    text = "9999-12-31T23:59:59+00:00"
+
+    answer = summary(
+        sandbox, migration_id=1, record_time=text, record_time_match="at_or_before", owner_party_ids=parties
+    )
+
+    assert answer.json["record_time"] == text
+
+
+@pytest.mark.parametrize("match", ["exact", "at_or_before"])
+@pytest.mark.parametrize("migration_id", [-1, 3, 2**63 - 1])
+def test_a_migration_that_never_was_has_no_snapshot(sandbox, parties, match, migration_id):
+    asked = {"record_time": sandbox.snapshots(1)[4], "record_time_match": match, "owner_party_ids": parties}
+
+    assert summary(sandbox, migration_id=migration_id, **asked).status == 404
+    assert sandbox.snapshots(migration_id) == []
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"owner_party_ids": []},
+        {"owner_party_ids": None},
+        {"owner_party_ids": "alice"},
+        {"owner_party_ids": [1]},
+        {"migration_id": "1"},
+        {"migration_id": 2**63},
+        {"record_time": "yesterday"},
+        {"record_time": 5},
+        {"record_time_match": "before"},
+        {"as_of_round": 1.5},
+    ],
+    ids=str,
+)
+def test_a_malformed_request_is_refused(sandbox, parties, change):
+    body = {"migration_id": 1, "record_time": sandbox.snapshots(1)[4], "owner_party_ids": parties}
+
+    answer = summary(sandbox, **(body | change))
+
+    assert answer.status == 400
+    assert answer.json.keys() == {"error"}
+
+
+def test_too_many_holdings_in_all_are_refused_and_fewer_parties_go_through(sandbox, parties):
+    record_time = sandbox.snapshots(2)[-1]
+    coins, _ = replay(sandbox.world, 2, record_time)
+    asked = {"migration_id": 2, "record_time": record_time}
+    with sandbox.replica(holdings_limit=len(coins)) as enough, sandbox.replica(holdings_limit=len(coins) - 1) as few:
+        assert summary(enough, **asked, owner_party_ids=parties).status == 200
+        refused = summary(few, **asked, owner_party_ids=parties)
+        halves = [
+            summary(few, **asked, owner_party_ids=part).json["summaries"] for part in (parties[:20], parties[20:])
+        ]
+        whole = summary(enough, **asked, owner_party_ids=parties).json["summaries"]
+
+    assert refused.status == 400
+    assert "exceeded the limit" in refused.json["error"]
+    assert sorted(one["party_id"] for half in halves for one in half) == sorted(one["party_id"] for one in whole)
+
+
+@pytest.mark.parametrize(("updates", "migrations"), [(300, 3), (2_000, 3), (6_000, 2), (2_000, 1)])
+def test_every_migration_has_its_snapshots_on_one_grid_between_its_record_times(updates, migrations):
+    world = generate(7, updates, migrations=migrations)
+    assert world.snapshot_period in PERIODS
+
+    for migration_id in range(migrations):
+        times = [update.record_time for update in world.updates if update.migration_id == migration_id]
+        grid = list(instants(world, migration_id))
+        assert len(grid) >= 8
+        assert all(one % world.snapshot_period == 0 for one in grid)
+        assert min(times) <= grid[0] < min(times) + world.snapshot_period
+        assert max(times) - world.snapshot_period < grid[-1] <= max(times)
+
+
+def test_a_snapshot_stays_one_while_the_ledger_grows():
+    world = generate(7, 600)
+    before = list(instants(world, 2))
+
+    world.advance(5_000)
+
+    assert list(instants(world, 2))[: len(before)] == before
+    assert len(instants(world, 2)) > len(before)
+
+
+def test_coins_that_move_between_synchronizers_count_all_the_way(sandbox):
+    moved = [item["event"]["contract_id"] for item in sandbox.world.items() if "contract_id" in item.get("event", {})]
+    coins = {one.contract_id for one in sandbox.world.contracts.of(COIN)}
+    living, _ = replay(sandbox.world, 2, "9999-12-31T00:00:00Z")
+    whole = sum(Decimal(payload["amount"]["initialAmount"]) for payload, _ in living)
+
+    assert coins & set(moved)
+    assert decimal(sandbox.world.coins.units) == f"{whole:.10f}"

@@ -1,0 +1,564 @@
+"""The ledger interface's reads on a real loopback port: users in pages, transactions as their parties see them."""
+
+from __future__ import annotations
+
+import urllib.parse
+
+import pytest
+
+from ledgerframes.sandbox.accounts import User
+from ledgerframes.sandbox.server import start
+from tests.sandbox.asking import ask, party_of
+
+USERS = "/v2/users"
+BY_ID = "/v2/updates/transaction-by-id"
+UPDATE = "/v2/updates/update-by-id"
+FRAME = {
+    "updateId", "commandId", "workflowId", "effectiveAt", "events", "offset", "synchronizerId", "traceContext",
+    "recordTime", "externalTransactionHash", "paidTrafficCost",
+}  # fmt: skip
+ARCHIVED = {
+    "offset", "nodeId", "contractId", "templateId", "packageName", "witnessParties", "implementedInterfaces",
+}  # fmt: skip
+CREATED = {
+    "offset", "nodeId", "contractId", "templateId", "contractKey", "contractKeyHash", "createArgument",
+    "createdEventBlob", "interfaceViews", "witnessParties", "signatories", "observers", "createdAt", "packageName",
+    "representativePackageId", "acsDelta",
+}  # fmt: skip
+EXERCISED = ARCHIVED | {
+    "interfaceId", "choice", "choiceArgument", "actingParties", "consuming", "lastDescendantNodeId", "exerciseResult",
+    "acsDelta",
+}  # fmt: skip
+ERROR = {
+    "code", "cause", "correlationId", "traceId", "context", "resources", "errorCategory", "grpcCodeValue", "retryInfo",
+    "definiteAnswer",
+}  # fmt: skip
+DELTA, EFFECTS = "TRANSACTION_SHAPE_ACS_DELTA", "TRANSACTION_SHAPE_LEDGER_EFFECTS"
+
+
+@pytest.fixture(scope="module")
+def sandbox():
+    with start(seed=7, updates=1_500) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def newer(sandbox):
+    with sandbox.replica(newer=True) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def items(sandbox):
+    return list(sandbox.world.items())
+
+
+@pytest.fixture(scope="module")
+def stakeholders(items):
+    """The parties of every contract, by its id."""
+    created = (
+        event
+        for item in items
+        for event in item.get("events_by_id", {}).values()
+        if event["event_type"] == "created_event"
+    )
+    return {event["contract_id"]: {*event["signatories"], *event["observers"]} for event in created}
+
+
+def call(sandbox, path, body=None, *, user="validator_operator", **options):
+    return ask(sandbox.ledger_url + path, body, token=sandbox.token(user), **options)
+
+
+def users(sandbox, **query):
+    return call(sandbox, f"{USERS}?{urllib.parse.urlencode(query)}", user="participant_admin")
+
+
+def wanted(*parties, shape=DELTA, filters=(), anyone=False):
+    """A transaction format for these parties."""
+    cumulative = {"cumulative": [{"identifierFilter": one} for one in filters]}
+    formats = {"filtersByParty": dict.fromkeys(parties, cumulative)}
+    if anyone:
+        formats["filtersForAnyParty"] = cumulative
+    return {"eventFormat": formats, "transactionShape": shape}
+
+
+def events(sandbox, item, chosen, **options):
+    """The (kind, event) pairs that a transaction shows."""
+    body = {"updateId": item["update_id"], "transactionFormat": chosen}
+    found = call(sandbox, BY_ID, body, **options).json["transaction"]["events"]
+    assert all(len(one) == 1 for one in found)
+    return [next(iter(one.items())) for one in found]
+
+
+def first(items, test):
+    return next(item for item in items if test(item))
+
+
+def preorder(item):
+    """A transaction's events from its roots down."""
+    waiting, found = list(reversed(item["root_event_ids"])), []
+    while waiting:
+        found.append(item["events_by_id"][waiting.pop()])
+        waiting.extend(reversed(found[-1].get("child_event_ids", [])))
+    return found
+
+
+def big(item):
+    """Many events, some of whose contracts come and go."""
+    nodes = list(item.get("events_by_id", {}).values())
+    created = {one["contract_id"] for one in nodes if one["event_type"] == "created_event"}
+    return len(nodes) > 10 and any(one.get("consuming") and one["contract_id"] in created for one in nodes)
+
+
+def test_users_come_in_pages_until_a_token_is_empty(sandbox):
+    pages = [users(sandbox, pageSize=90).json]
+    while pages[-1]["nextPageToken"]:
+        pages.append(users(sandbox, pageSize=90, pageToken=pages[-1]["nextPageToken"]).json)
+    ids = [one["id"] for page in pages for one in page["users"]]
+
+    assert [len(page["users"]) for page in pages] == [90, 90, 90, 52]
+    assert pages[-1]["nextPageToken"] == ""
+    assert ids == sorted(set(ids))
+    assert len(ids) == 322
+    assert {"alice", "bob", "validator_operator", "participant_admin", "mallory"} <= set(ids)
+
+
+def test_a_user_has_every_member_and_empty_text_for_what_is_unset(sandbox):
+    found = {one["id"]: one for one in users(sandbox, pageSize=1_000).json["users"]}
+
+    assert found["participant_admin"] == {
+        "id": "participant_admin",
+        "primaryParty": "",
+        "isDeactivated": False,
+        "metadata": {"resourceVersion": "0", "annotations": {}},
+        "identityProviderId": "",
+        "primaryPartyAuthentication": False,
+    }
+    assert found["alice"]["primaryParty"].startswith("alice::1220")
+    assert found["mallory"]["isDeactivated"] is True
+    assert any(one["metadata"]["annotations"] for one in found.values())
+
+
+def test_the_default_page_is_shorter_than_the_list(sandbox):
+    default = call(sandbox, USERS, user="participant_admin").json
+
+    assert len(default["users"]) == 100
+    assert users(sandbox, pageSize=0, pageToken="").json == default
+
+
+def test_a_page_size_above_a_thousand_is_capped_without_a_word():
+    with start(updates=5) as sandbox:
+        for number in range(1_100):
+            sandbox.world.accounts.put(User(f"extra-{number:04}"))
+        page = users(sandbox, pageSize=2_000).json
+        rest = users(sandbox, pageSize=2**31 - 1, pageToken=page["nextPageToken"]).json
+
+    assert len(page["users"]) == 1_000
+    assert len(rest["users"]) == 322 + 1_100 - 1_000
+    assert rest["nextPageToken"] == ""
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        {"pageSize": "x"},
+        {"pageSize": "1.5"},
+        {"pageSize": -1},
+        {"pageSize": 2**31},
+        {"pageToken": "x"},
+        {"pageToken": "ä"},
+        {"pageToken": "YWxpY2U="},
+    ],
+    ids=str,
+)
+def test_a_malformed_page_is_refused_in_plain_text(sandbox, query):
+    answer = users(sandbox, **query)
+
+    assert (answer.status, answer.content_type) == (400, "text/plain; charset=utf-8")
+    assert next(iter(query)).encode() in answer.body
+
+
+@pytest.mark.parametrize("path", [USERS, BY_ID])
+@pytest.mark.parametrize("token", [None, "", "a.b.c", "expired"], ids=str)
+def test_a_call_without_a_valid_token_is_not_authenticated(sandbox, path, token):
+    token = sandbox.token("participant_admin", lifetime=-5) if token == "expired" else token
+
+    answer = ask(sandbox.ledger_url + path, b"nonsense" if path == BY_ID else None, token=token)
+
+    assert answer.status == 401
+    assert answer.json.keys() == ERROR
+    assert (answer.json["grpcCodeValue"], answer.json["errorCategory"]) == (16, -1)
+    assert answer.json["correlationId"] != answer.json["traceId"]
+    assert "expired" not in answer.json["cause"]
+
+
+@pytest.mark.parametrize("user", ["mallory", "nobody-at-all", "alice"], ids=["deactivated", "unknown", "no admin"])
+def test_only_who_manages_the_participant_lists_users(sandbox, user):
+    answer = call(sandbox, USERS, user=user)
+
+    assert answer.status == 403
+    assert answer.json["grpcCodeValue"] == 7
+    assert user not in answer.json["cause"]
+
+
+def test_why_a_call_is_denied_stands_in_the_log_under_its_correlation_id(sandbox, caplog):
+    caplog.set_level("INFO", logger="ledgerframes.sandbox")
+
+    answer = call(sandbox, USERS, user="mallory")
+
+    assert answer.json["correlationId"] in caplog.text
+    assert "'mallory' is deactivated" in caplog.text
+    assert sandbox.token("mallory").split(".")[2] not in caplog.text
+
+
+def test_a_deactivated_user_reads_no_transaction_either(sandbox, items):
+    body = {"updateId": items[0]["update_id"], "requestingParties": [party_of(sandbox, "mallory")]}
+
+    assert call(sandbox, BY_ID, body, user="mallory").status == 403
+
+
+@pytest.mark.parametrize("offered", ["jwt.token.{}, daml.ws.auth", "daml.ws.auth,jwt.token.{}", "jwt.token.{}"])
+def test_the_token_may_come_as_a_websocket_protocol(sandbox, offered):
+    headers = {"Sec-WebSocket-Protocol": offered.format(sandbox.token("participant_admin"))}
+    spoilt = {"Sec-WebSocket-Protocol": offered.format("a.b.c")}
+
+    assert ask(sandbox.ledger_url + USERS, headers=headers).status == 200
+    assert ask(sandbox.ledger_url + USERS, headers=spoilt).status == 401
+
+
+def test_a_transaction_has_its_frame_and_an_offset_that_rises(sandbox, items):
+    chosen = [item for item in items if "events_by_id" in item][:40]
+    found = [
+        call(sandbox, BY_ID, {"updateId": item["update_id"], "transactionFormat": wanted(anyone=True)}).json[
+            "transaction"
+        ]
+        for item in chosen
+    ]
+
+    for item, one in zip(chosen, found, strict=True):
+        assert one.keys() == FRAME
+        assert one["updateId"] == item["update_id"]
+        assert (one["recordTime"], one["effectiveAt"]) == (item["record_time"], item["effective_at"])
+        assert (one["workflowId"], one["synchronizerId"]) == (item["workflow_id"], item["synchronizer_id"])
+        assert one["externalTransactionHash"] == item.get("external_transaction_hash")
+        assert {next(iter(event.values()))["offset"] for event in one["events"]} <= {one["offset"]}
+        assert one["traceContext"].keys() == {"traceparent", "tracestate"}
+    offsets = [one["offset"] for one in found]
+    assert len(set(offsets)) == 40
+    assert all(type(one) is int for one in offsets)
+
+
+def test_the_acs_delta_holds_what_comes_and_what_goes_but_nothing_in_between(sandbox, items, stakeholders):
+    item = first(items, big)
+    nodes = preorder(item)
+    created = [one["contract_id"] for one in nodes if one["event_type"] == "created_event"]
+    consumed = [one["contract_id"] for one in nodes if one.get("consuming")]
+    expected = [
+        ("CreatedEvent" if one["event_type"] == "created_event" else "ArchivedEvent", number, one["contract_id"])
+        for number, one in enumerate(nodes)
+        if (one["event_type"] == "created_event" and one["contract_id"] not in consumed)
+        or (one.get("consuming") and one["contract_id"] not in created)
+    ]
+
+    found = events(sandbox, item, wanted(anyone=True))
+
+    assert [(kind, event["nodeId"], event["contractId"]) for kind, event in found] == expected
+    for kind, event in found:
+        assert event.keys() == (CREATED if kind == "CreatedEvent" else ARCHIVED)
+        assert set(event["witnessParties"]) == stakeholders[event["contractId"]]
+    assert events(sandbox, item, wanted(anyone=True, shape="TRANSACTION_SHAPE_UNSPECIFIED")) == found
+    assert set(created) & set(consumed)
+
+
+def test_ledger_effects_hold_every_creation_and_exercise_in_preorder(sandbox, items):
+    item = first(items, big)
+    nodes = preorder(item)
+
+    found = events(sandbox, item, wanted(anyone=True, shape=EFFECTS))
+
+    assert [event["nodeId"] for _, event in found] == list(range(len(nodes)))
+    for (kind, event), node in zip(found, nodes, strict=True):
+        assert event["contractId"] == node["contract_id"]
+        if kind == "CreatedEvent":
+            assert event.keys() == CREATED
+            assert event["createArgument"] == node["create_arguments"]
+            assert (event["signatories"], event["observers"]) == (node["signatories"], node["observers"])
+        else:
+            assert event.keys() == EXERCISED
+            assert (event["choice"], event["choiceArgument"]) == (node["choice"], node["choice_argument"])
+            assert (event["exerciseResult"], event["consuming"]) == (node["exercise_result"], node["consuming"])
+            assert (event["actingParties"], event["interfaceId"]) == (node["acting_parties"], node["interface_id"])
+    deltas = {event["contractId"] for _, event in found if event["acsDelta"]}
+    assert deltas == {event["contractId"] for _, event in events(sandbox, item, wanted(anyone=True))}
+
+
+def test_an_exercise_names_the_last_node_below_it(sandbox, items):
+    item = first(items, big)
+    ids = {event["event_id"]: number for number, event in enumerate(preorder(item))}
+
+    def last(event):
+        return max(
+            [ids[event["event_id"]], *(last(item["events_by_id"][one]) for one in event.get("child_event_ids", []))]
+        )
+
+    for (kind, event), node in zip(
+        events(sandbox, item, wanted(anyone=True, shape=EFFECTS)), preorder(item), strict=True
+    ):
+        if kind == "ExercisedEvent":
+            assert event["lastDescendantNodeId"] == last(node)
+
+
+@pytest.mark.parametrize("user", ["alice", "bob", "carol"])
+def test_a_party_sees_the_changes_of_its_own_contracts_only(sandbox, items, stakeholders, user):
+    party, seen, hidden = party_of(sandbox, user), 0, 0
+    for item in [one for one in items if "events_by_id" in one][:150]:
+        body = {"updateId": item["update_id"], "requestingParties": [party]}
+        answer = call(sandbox, BY_ID, body, user=user)
+        whole = events(sandbox, item, wanted(anyone=True))
+        mine = [event["contractId"] for _, event in whole if party in stakeholders[event["contractId"]]]
+        if answer.status == 404:
+            assert mine == []
+            hidden += 1
+            continue
+        found = [next(iter(one.values())) for one in answer.json["transaction"]["events"]]
+        assert [event["contractId"] for event in found] == mine
+        assert all(event["witnessParties"] == [party] for event in found)
+        seen += bool(mine) and len(mine) < len(whole)
+    assert seen
+    assert hidden
+
+
+def test_a_witness_sees_in_effects_what_happens_below_an_exercise_of_its_own(sandbox, items):
+    pays = first(
+        items, lambda one: any(e.get("choice") == "AmuletRules_Transfer" for e in one.get("events_by_id", {}).values())
+    )
+    root = preorder(pays)[0]
+    sender = root["acting_parties"][0]
+
+    found = events(sandbox, pays, wanted(sender, shape=EFFECTS))
+
+    assert len(found) == len(pays["events_by_id"])
+    assert all(event["witnessParties"] == [sender] for _, event in found)
+    assert len(events(sandbox, pays, wanted(sender))) < len(found)
+
+
+@pytest.mark.parametrize(
+    ("variant", "passes"),
+    [
+        ({"WildcardFilter": {"value": {}}}, {"Amulet", "OpenMiningRound", "ValidatorLicense"}),
+        ({"TemplateFilter": {"value": {"templateId": "#splice-amulet:Splice.Amulet:Amulet"}}}, {"Amulet"}),
+        ({"TemplateFilter": {"value": {"templateId": "#other:Splice.Amulet:Amulet"}}}, set()),
+        ({"InterfaceFilter": {"value": {"interfaceId": "#api:Splice.Api.Token.HoldingV1:Holding"}}}, {"Amulet"}),
+        ({"InterfaceFilter": {"value": {"interfaceId": "#api:Splice.Api.Token.HoldingV1:Other"}}}, set()),
+        ({"Empty": {}}, set()),
+    ],
+    ids=["wildcard", "template", "other package", "interface", "other interface", "empty"],
+)
+def test_a_filter_lets_its_own_templates_through(sandbox, items, variant, passes):
+    seen = set()
+    for item in [one for one in items if "events_by_id" in one][:120]:
+        for _, event in events(sandbox, item, wanted(anyone=True, filters=[variant])):
+            seen.add(event["templateId"].rpartition(":")[2])
+
+    assert seen >= passes
+    assert seen <= passes | {"LockedAmulet"} if passes == {"Amulet"} else True
+    assert bool(seen) == bool(passes)
+
+
+def test_a_template_filter_takes_a_package_id_and_filters_widen_each_other(sandbox, items):
+    item = first(items, big)
+    kinds = {event["templateId"] for _, event in events(sandbox, item, wanted(anyone=True))}
+    filters = [{"TemplateFilter": {"value": {"templateId": one}}} for one in sorted(kinds)]
+
+    parts = [events(sandbox, item, wanted(anyone=True, filters=[one])) for one in filters]
+
+    assert all(parts)
+    assert sum(map(len, parts)) == len(events(sandbox, item, wanted(anyone=True, filters=filters)))
+    assert {event["templateId"] for _, event in parts[0]} == {sorted(kinds)[0]}
+
+
+def test_the_blob_comes_only_where_it_was_asked_for(sandbox, items):
+    item = first(items, big)
+    plain = {"WildcardFilter": {"value": {}}}
+    with_blob = {"WildcardFilter": {"value": {"includeCreatedEventBlob": True}}}
+
+    def blobs(*filters):
+        found = events(sandbox, item, wanted(anyone=True, filters=filters))
+        return {bool(event["createdEventBlob"]) for kind, event in found if kind == "CreatedEvent"}
+
+    assert blobs(plain) == blobs() == {False}
+    assert blobs(with_blob) == blobs(plain, with_blob) == {True}
+
+
+def test_without_parties_and_format_the_caller_s_own_rights_decide(sandbox, items, stakeholders):
+    alice = party_of(sandbox, "alice")
+    item = first(
+        items,
+        lambda one: (
+            any(alice in stakeholders[e["contract_id"]] for e in preorder(one)) if "events_by_id" in one else False
+        ),
+    )
+    body = {"updateId": item["update_id"]}
+
+    assert call(sandbox, BY_ID, body).json["transaction"]["events"] == [
+        {kind: event} for kind, event in events(sandbox, item, wanted(anyone=True))
+    ]
+    assert (
+        call(sandbox, BY_ID, body, user="alice").json
+        == call(sandbox, BY_ID, {**body, "requestingParties": [alice]}, user="alice").json
+    )
+    assert call(sandbox, BY_ID, body, user="participant_admin").status == 403
+
+
+@pytest.mark.parametrize("anyone", [True, False], ids=["any party", "another party"])
+def test_a_user_reads_as_nobody_else(sandbox, items, anyone):
+    chosen = wanted(anyone=True) if anyone else wanted(party_of(sandbox, "alice"), party_of(sandbox, "bob"))
+
+    answer = call(sandbox, BY_ID, {"updateId": items[0]["update_id"], "transactionFormat": chosen}, user="alice")
+
+    assert answer.status == 403
+    assert answer.json.keys() == ERROR
+
+
+def test_an_unknown_transaction_gets_the_ledger_s_error_body(sandbox, items):
+    moved = first(items, lambda one: "event" in one)["update_id"]
+    for update_id in ("1220ab", moved):
+        answer = call(sandbox, BY_ID, {"updateId": update_id})
+
+        assert answer.status == 404
+        assert answer.json.keys() == ERROR
+        assert (answer.json["code"], answer.json["errorCategory"], answer.json["grpcCodeValue"]) == (
+            "TRANSACTION_NOT_FOUND", 11, 5,
+        )  # fmt: skip
+        assert answer.json["definiteAnswer"] is False
+        assert answer.json["correlationId"]
+        assert answer.json["context"]["tid"] == answer.json["traceId"]
+        assert answer.json["resources"] == [["TRANSACTION_ID", update_id]]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"requestingParties": ["a"], "transactionFormat": wanted("a")},
+        {"transactionFormat": {"eventFormat": {}}},
+        {"transactionFormat": wanted("a", filters=[{"TemplateFilter": {"value": {"templateId": "Iou"}}}])},
+    ],
+    ids=["parties and format", "nobody's events", "no reference"],
+)
+def test_a_request_that_makes_no_sense_gets_a_json_400(sandbox, items, change):
+    answer = call(sandbox, BY_ID, {"updateId": items[0]["update_id"], **change})
+
+    assert answer.status == 400
+    assert answer.json.keys() == ERROR
+    assert (answer.json["code"], answer.json["errorCategory"], answer.json["grpcCodeValue"]) == (
+        "INVALID_ARGUMENT",
+        8,
+        3,
+    )
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"",
+        b"{",
+        b"\xff",
+        [],
+        {},
+        {"updateId": 5},
+        {"updateId": "a", "requestingParties": "alice"},
+        {"updateId": "a", "transactionFormat": {}},
+        {"updateId": "a", "transactionFormat": {**wanted("a"), "transactionShape": "ROUND"}},
+        {"updateId": "a", "transactionFormat": wanted("a", filters=[{}])},
+        {"updateId": "a", "transactionFormat": wanted("a", filters=[{"Empty": {}, "WildcardFilter": {"value": {}}}])},
+        {"updateId": "a", "transactionFormat": wanted("a", filters=[{"WildcardFilter": {}}])},
+        {"updateId": "a", "transactionFormat": wanted("a", filters=[{"OtherFilter": {"value": {}}}])},
+    ],
+    ids=lambda body: str(body)[:60],
+)
+def test_a_malformed_body_gets_a_400_in_plain_text(sandbox, body):
+    answer = call(sandbox, BY_ID, body)
+
+    assert (answer.status, answer.content_type) == (400, "text/plain; charset=utf-8")
+    assert answer.body.startswith(b"Invalid value for: body")
+
+
+def test_each_release_has_one_of_the_two_look_ups(sandbox, newer, items):
+    item = first(items, big)
+    format_ = {"updateFormat": {"includeTransactions": wanted(anyone=True, shape=EFFECTS)}}
+
+    found = call(newer, UPDATE, {"updateId": item["update_id"], **format_}).json
+
+    assert found.keys() == {"update"}
+    assert [next(iter(one.items())) for one in found["update"]["Transaction"]["value"]["events"]] == events(
+        sandbox, item, wanted(anyone=True, shape=EFFECTS)
+    )
+    for one, path in ((sandbox, UPDATE), (newer, BY_ID)):
+        answer = call(one, path, {"updateId": item["update_id"]})
+        assert (answer.status, answer.content_type) == (404, "text/plain; charset=utf-8")
+
+
+def test_the_newer_look_up_shows_both_halves_of_a_reassignment(newer, items):
+    halves = [item for item in items if "event" in item]
+    for item in (
+        first(halves, lambda one: "created_event" in one["event"]),
+        first(halves, lambda one: "contract_id" in one["event"]),
+    ):
+        body = {
+            "updateId": item["update_id"],
+            "updateFormat": {"includeReassignments": wanted(anyone=True)["eventFormat"]},
+        }
+        found = call(newer, UPDATE, body).json["update"]["Reassignment"]["value"]
+        ((kind, event),) = found["events"][0].items()
+        value, move = event.get("value", event), item["event"]
+        moved = move.get("created_event", move)["contract_id"]
+
+        assert kind == ("JsAssignmentEvent" if "created_event" in move else "JsUnassignedEvent")
+        assert (kind == "JsUnassignedEvent") == (event.keys() == {"value"})
+        assert (value["source"], value["target"]) == (move["source_synchronizer"], move["target_synchronizer"])
+        assert (value["reassignmentId"], value["reassignmentCounter"]) == (
+            move["unassign_id"],
+            move["reassignment_counter"],
+        )
+        assert value.get("createdEvent", value)["contractId"] == moved
+        assert value.get("createdEvent", value)["templateId"].endswith((":Iou:Iou", ":Splice.Amulet:Amulet"))
+        assert found["recordTime"] == item["record_time"]
+        assert type(found["offset"]) is int
+
+
+@pytest.mark.parametrize("included", ["includeTransactions", "includeReassignments", "nothing"])
+def test_the_newer_look_up_finds_only_the_kinds_asked_for(newer, items, included):
+    formats = {
+        "includeTransactions": {"includeTransactions": wanted(anyone=True)},
+        "includeReassignments": {"includeReassignments": wanted(anyone=True)["eventFormat"]},
+        "nothing": {},
+    }
+    for kind, member in (("includeTransactions", "events_by_id"), ("includeReassignments", "event")):
+        item = first(items, lambda one, member=member: member in one)
+        answer = call(newer, UPDATE, {"updateId": item["update_id"], "updateFormat": formats[included]})
+
+        assert answer.status == (200 if kind == included else 404)
+        assert kind == included or answer.json["code"] == "UPDATE_NOT_FOUND"
+
+
+def test_every_update_of_a_hostile_ledger_can_be_read():
+    with start(hostile=True, updates=400, newer=True) as sandbox:
+        for item in sandbox.world.items():
+            effects = {"includeTransactions": wanted(anyone=True, shape=EFFECTS)}
+            formats = {**effects, "includeReassignments": wanted(anyone=True)["eventFormat"]}
+            answer = call(sandbox, UPDATE, {"updateId": item["update_id"], "updateFormat": formats})
+            assert answer.status == 200
+            found = answer.json["update"]
+            if "Transaction" not in found:
+                continue
+            shown = [next(iter(one.values())) for one in found["Transaction"]["value"]["events"]]
+            expected = [one for one in preorder(item) if one["event_type"] in ("created_event", "exercised_event")]
+            assert [one["contractId"] for one in shown] == [one["contract_id"] for one in expected]
+            assert [one.get("createArgument") for one in shown] == [one.get("create_arguments") for one in expected]
+
+
+@pytest.mark.parametrize("path", ["/v2/nothing", "/v2/users/alice", "/v2/commands/async/submit-reassignment", ""])
+def test_an_unknown_route_is_answered_in_plain_text(sandbox, path):
+    answer = call(sandbox, path, user="participant_admin")
+
+    assert (answer.status, answer.content_type) == (404, "text/plain; charset=utf-8")

@@ -1,0 +1,297 @@
+"""The Validator interface on a real loopback port: wallet, names, preapprovals, and who is let in."""
+
+from __future__ import annotations
+
+import base64
+import json
+import urllib.parse
+
+import pytest
+
+from ledgerframes.sandbox import moments
+from ledgerframes.sandbox.accounts import User
+from ledgerframes.sandbox.generate import generate
+from ledgerframes.sandbox.server import start
+from tests.sandbox.asking import ask, party_of
+
+OFFERS = "/v0/wallet/transfer-offers"
+NAMES = "/v0/entry/all"
+PREAPPROVALS = "/v0/scan-proxy/transfer-preapprovals/by-party/"
+SUMMARY = "/v0/scan-proxy/holdings/summary"
+RECORD = {"template_id", "contract_id", "payload", "created_event_blob", "created_at"}
+
+
+@pytest.fixture(scope="module")
+def sandbox():
+    with start(seed=7, updates=2_000) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def items(sandbox):
+    return list(sandbox.world.items())
+
+
+def call(sandbox, path, *, user="alice", **options):
+    return ask(sandbox.validator_url + path, token=sandbox.token(user), **options)
+
+
+def living(items, entity):
+    """The contracts of a template that the history leaves active, by id."""
+    found = {}
+    for item in items:
+        events = item.get("events_by_id", {}).values()
+        for event in events:
+            if event["event_type"] == "created_event" and event["template_id"].endswith(f":{entity}"):
+                found[event["contract_id"]] = event["create_arguments"]
+        for event in events:
+            if event.get("consuming"):
+                found.pop(event["contract_id"], None)
+    return found
+
+
+@pytest.mark.parametrize("user", ["alice", "bob", "validator_operator", "noor"])
+def test_offers_are_those_open_from_or_to_the_caller_s_party(sandbox, items, user):
+    party = party_of(sandbox, user)
+    offers = living(items, "Splice.Wallet.TransferOffer:TransferOffer")
+
+    found = call(sandbox, OFFERS, user=user).json["offers"]
+
+    assert all(one.keys() == RECORD and one["created_event_blob"] for one in found)
+    assert {one["contract_id"]: one["payload"] for one in found} == {
+        contract_id: payload
+        for contract_id, payload in offers.items()
+        if party in (payload["sender"], payload["receiver"])
+    }
+    assert user == "noor" or found
+
+
+@pytest.mark.parametrize("user", ["alice", "bob", "validator_operator", "noor"])
+def test_names_are_the_caller_s_without_the_expired_ones(sandbox, items, user):
+    party, now = party_of(sandbox, user), moments.parse(items[-1]["record_time"])
+    mine = {
+        contract_id: payload
+        for contract_id, payload in living(items, "Splice.Ans:AnsEntry").items()
+        if payload["user"] == party
+    }
+    valid = {one for one, payload in mine.items() if moments.parse(payload["expiresAt"]) > now}
+
+    found = call(sandbox, NAMES, user=user).json["entries"]
+
+    assert {one["contractId"] for one in found} == valid
+    assert user == "noor" or len(mine) == len(valid) + 1
+    for one in found:
+        assert one["name"] == mine[one["contractId"]]["name"]
+
+
+def test_a_name_carries_milliseconds_microseconds_and_a_unit_as_text(sandbox, items):
+    entry = call(sandbox, NAMES).json["entries"][0]
+    payload = living(items, "Splice.Ans:AnsEntry")[entry["contractId"]]
+
+    assert entry == {
+        "contractId": entry["contractId"],
+        "name": "alice-wallet.unverified.cns",
+        "amount": "1.0000000000",
+        "unit": "USDUNIT",
+        "expiresAt": str(moments.parse(payload["expiresAt"]) // 1_000),
+        "paymentInterval": "7776000000000",
+        "paymentDuration": "2592000000000",
+    }
+    assert len(entry["expiresAt"]) == 13
+
+
+def test_a_name_expires_by_the_ledger_s_own_clock():
+    with start(seed=7, updates=2) as sandbox:
+        names = [one["name"] for one in call(sandbox, NAMES).json["entries"]]
+        sandbox.advance(updates=200)
+        later = [one["name"] for one in call(sandbox, NAMES).json["entries"]]
+
+    assert names == ["alice-wallet.unverified.cns", "alice-trial.unverified.cns"]
+    assert "alice-wallet.unverified.cns" in later
+    assert "alice-trial.unverified.cns" not in later
+
+
+def test_a_preapproval_comes_with_its_synchronizer_and_none_is_not_found(sandbox, items):
+    given = {
+        payload["receiver"]: payload for payload in living(items, "Splice.AmuletRules:TransferPreapproval").values()
+    }
+
+    for user in ("alice", "bob", "carol", "validator_operator"):
+        party = party_of(sandbox, user)
+        answer = call(sandbox, PREAPPROVALS + urllib.parse.quote(party, safe=""))
+        if party in given:
+            found = answer.json["transfer_preapproval"]
+            assert found.keys() == {"contract", "domain_id"}
+            assert found["contract"].keys() == RECORD
+            assert found["contract"]["payload"] == given[party]
+            assert found["domain_id"] == sandbox.world.synchronizers[0]
+        else:
+            assert answer.status == 404
+            assert party in answer.json["error"]
+    assert party_of(sandbox, "bob") in given
+    assert party_of(sandbox, "alice") not in given
+
+
+def test_a_preapproval_that_ran_out_is_none():
+    world = generate(7, 40)
+    party = world.accounts.get("bob").primary_party
+    url = PREAPPROVALS + urllib.parse.quote(party, safe="")
+    with start(world=world) as other:
+        assert call(other, url).status == 200
+        given = next(
+            one
+            for one in world.contracts.active.values()
+            if one.payload.get("receiver") == party and "validFrom" in one.payload
+        )
+        given.payload["expiresAt"] = moments.trimmed(world.now)
+        assert call(other, url).status == 404
+
+
+def test_a_preapproval_in_flight_has_no_synchronizer():
+    world = generate(7, 40)
+    party = world.accounts.get("bob").primary_party
+    given = next(one for one in world.contracts.active.values() if "validFrom" in one.payload and one.owner == party)
+    world.contracts.unassign(given)
+    with start(world=world) as other:
+        answer = call(other, PREAPPROVALS + urllib.parse.quote(party, safe=""))
+
+    assert answer.json["transfer_preapproval"].keys() == {"contract"}
+
+
+def damaged(token, part):
+    """The token with one character of a part replaced."""
+    parts = token.split(".")
+    parts[part] = ("B" if parts[part][0] == "A" else "A") + parts[part][1:]
+    return ".".join(parts)
+
+
+def unsigned(token):
+    """The token of an attacker who says that nothing needs a signature."""
+    header = base64.urlsafe_b64encode(json.dumps({"alg": "none", "typ": "JWT"}).encode()).rstrip(b"=").decode()
+    return f"{header}.{token.split('.')[1]}."
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        None,
+        "",
+        "nonsense",
+        "a.b.c",
+        "\u00e4.b.c",
+        lambda sandbox: damaged(sandbox.token("alice"), 0),
+        lambda sandbox: damaged(sandbox.token("alice"), 1),
+        lambda sandbox: damaged(sandbox.token("alice"), 2),
+        lambda sandbox: unsigned(sandbox.token("alice")),
+        lambda sandbox: sandbox.token("alice", lifetime=-1),
+        lambda sandbox: sandbox.token("alice", lifetime=0),
+    ],
+    ids=[
+        "none",
+        "empty",
+        "word",
+        "three parts",
+        "not ASCII",
+        "header",
+        "claims",
+        "signature",
+        "unsigned",
+        "expired",
+        "now",
+    ],
+)
+@pytest.mark.parametrize("path", [OFFERS, NAMES, PREAPPROVALS + "alice", SUMMARY])
+def test_every_call_needs_a_valid_token(sandbox, path, spoil):
+    body = {} if path == SUMMARY else None
+
+    answer = ask(sandbox.validator_url + path, body, token=spoil(sandbox) if callable(spoil) else spoil)
+
+    assert answer.status == 401
+    assert answer.json.keys() == {"error"}
+    assert answer.headers["WWW-Authenticate"] == "Bearer"
+
+
+@pytest.mark.parametrize("user", ["mallory", "nobody-at-all"], ids=["deactivated", "unknown"])
+@pytest.mark.parametrize("path", [OFFERS, NAMES, PREAPPROVALS + "alice"])
+def test_a_valid_token_of_a_deactivated_or_unknown_user_is_denied(sandbox, path, user):
+    answer = call(sandbox, path, user=user)
+
+    assert answer.status == 403
+    assert user in answer.json["error"]
+
+
+@pytest.mark.parametrize("path", [OFFERS, NAMES])
+def test_a_user_without_a_party_has_no_wallet(sandbox, path):
+    answer = call(sandbox, path, user="participant_admin")
+
+    assert answer.status == 404
+    assert answer.json.keys() == {"error"}
+    assert call(sandbox, PREAPPROVALS + "x", user="participant_admin").status == 404
+
+
+def test_a_token_says_whose_it_is_and_how_long_it_lasts(sandbox):
+    header, claims, _ = sandbox.token("alice", lifetime=60).split(".")
+    members = json.loads(base64.urlsafe_b64decode(claims + "=="))
+
+    assert json.loads(base64.urlsafe_b64decode(header + "==")) == {"alg": "HS256", "typ": "JWT"}
+    assert members["sub"] == "alice"
+    assert members["exp"] - members["iat"] == 60
+    assert members["aud"]
+
+
+def test_a_replica_takes_the_same_tokens_and_another_sandbox_does_not(sandbox):
+    token = sandbox.token("alice")
+    with sandbox.replica() as replica, start(world=sandbox.world) as other:
+        assert ask(replica.validator_url + NAMES, token=token).status == 200
+        assert ask(other.validator_url + NAMES, token=token).status == 401
+
+
+def test_a_token_stands_in_no_representation(sandbox):
+    assert sandbox.token("alice").split(".")[2] not in repr(sandbox)
+    assert repr(sandbox._issuer.key) not in repr(sandbox._issuer)
+
+
+def test_the_bearer_scheme_is_read_in_any_case_and_others_are_not(sandbox):
+    token = sandbox.token("alice")
+
+    def status(header):
+        return ask(sandbox.validator_url + NAMES, headers={"Authorization": header}).status
+
+    assert status(f"bearer {token}") == status(f"BEARER  {token}") == 200
+    assert status(f"Basic {token}") == status(token) == 401
+    protocol = {"Sec-WebSocket-Protocol": f"jwt.token.{token}"}
+    assert ask(sandbox.validator_url + NAMES, headers=protocol).status == 401
+
+
+def test_a_user_who_joins_later_is_let_in_and_one_who_is_deactivated_is_not():
+    with start(updates=5) as sandbox:
+        assert call(sandbox, NAMES, user="newcomer").status == 403
+        sandbox.world.accounts.put(User("newcomer", primary_party="newcomer::1220"))
+        assert call(sandbox, NAMES, user="newcomer").json == {"entries": []}
+        sandbox.world.accounts.put(User("newcomer", primary_party="newcomer::1220", deactivated=True))
+        assert call(sandbox, NAMES, user="newcomer").status == 403
+
+
+def test_an_older_release_has_no_summary_under_v1(sandbox):
+    newer = SUMMARY.replace("v0", "v1")
+    with sandbox.replica(older=True) as older:
+        assert call(older, SUMMARY, body={}).status == 400
+        assert call(older, newer, body={}).content_type == "text/plain; charset=utf-8"
+    assert call(sandbox, newer, body={}).status == 400
+
+
+@pytest.mark.parametrize("path", ["/v0/nothing", "/v0/wallet", "/v0/entry/all/"])
+def test_an_unknown_route_is_answered_in_plain_text_without_a_token(sandbox, path):
+    answer = ask(sandbox.validator_url + path)
+
+    assert (answer.status, answer.content_type) == (404, "text/plain; charset=utf-8")
+
+
+def test_a_hostile_ledger_answers_too():
+    with start(hostile=True, updates=60) as sandbox:
+        body = {"migration_id": 0, "record_time": sandbox.snapshots(0)[0], "owner_party_ids": ["alice::1220ab"]}
+        assert len(sandbox.snapshots(0)) == 100
+        assert call(sandbox, OFFERS).json == {"offers": []}
+        assert call(sandbox, NAMES).json == {"entries": []}
+        assert call(sandbox, SUMMARY, body=body).status == 404
+        assert call(sandbox, SUMMARY, body={**body, "as_of_round": 5}).json["summaries"] == []
