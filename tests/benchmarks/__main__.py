@@ -1,0 +1,49 @@
+"""Runs every benchmark: `python -m tests.benchmarks [--json]`. A ratio below its aim is a warning, never a failure."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+
+from tests.benchmarks import importing, memory, page_to_arrow, peeking, report, whole_history
+from tests.benchmarks.measuring import Row
+from tests.benchmarks.pages import all_pages
+
+
+def main() -> None:
+    """Measure, then print the table on standard output; what is being measured goes to standard error."""
+    parser = argparse.ArgumentParser(prog="python -m tests.benchmarks", description=__doc__)
+    parser.add_argument("--json", action="store_true", help="print the figures as JSON")
+    arguments = parser.parse_args()
+    start = time.monotonic()
+    rows = measure()
+    seconds = time.monotonic() - start
+    print(json.dumps(report.as_data(rows, seconds), indent=1) if arguments.json else report.as_text(rows))
+    if not arguments.json:
+        print(f"measured in {seconds:.0f} s")
+
+
+def measure() -> list[Row]:
+    """Every benchmark's rows."""
+    pages = all_pages()
+    steps = {
+        "pages to Arrow": lambda: [row for page in pages for row in page_to_arrow.rows(page)],
+        "places of a page": lambda: [row for page in pages for row in peeking.rows(page)],
+        "whole loads": whole_history.rows,
+        "import": importing.rows,
+        "memory": memory.rows,
+    }
+    found: list[Row] = []
+    for name, step in steps.items():
+        print(f"measuring {name} ...", file=sys.stderr)
+        found += step()
+    for row in found:
+        if row.below:
+            print(f"warning: {row.what} is below its aim against {row.baseline}", file=sys.stderr)
+    return found
+
+
+if __name__ == "__main__":
+    main()

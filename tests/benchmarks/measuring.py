@@ -1,0 +1,81 @@
+"""How a figure is measured, and the row it becomes; every benchmark calls it."""
+
+from __future__ import annotations
+
+import gc
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from statistics import median
+from typing import Any
+
+ROUNDS = 9
+
+
+@dataclass(frozen=True, kw_only=True)
+class Row:
+    """One line of the table.
+
+    Attributes:
+        what: the thing measured, and on what.
+        ours: its figure, the median.
+        baseline: the name of what it is compared with.
+        theirs: the baseline's figure, in the same unit.
+        unit: "ms" or "MB".
+        aim: the ratio hoped for; None where there is only something to watch.
+        size: bytes of input in a round, for MB/s.
+        skipped: why there are no figures.
+    """
+
+    what: str
+    baseline: str
+    ours: float = 0.0
+    theirs: float = 0.0
+    unit: str = "ms"
+    aim: float | None = None
+    size: int = 0
+    skipped: str = ""
+
+    @property
+    def ratio(self) -> float:
+        """How many times better than the baseline; for times and for memory, less is better."""
+        return self.theirs / self.ours if self.ours else 0.0
+
+    @property
+    def below(self) -> bool:
+        """Whether there is an aim that was missed."""
+        return self.aim is not None and not self.skipped and self.ratio < self.aim
+
+    @property
+    def speed(self) -> float | None:
+        """Megabytes a second of ours, if a size is known."""
+        return self.size / 1e3 / self.ours if self.size and self.ours and self.unit == "ms" else None
+
+
+def side_by_side(sides: dict[str, Callable[[], Any]], *, rounds: int = ROUNDS, repeat: int = 1) -> dict[str, float]:
+    """Run the sides in turn, garbage collection off, and give each one's median in milliseconds.
+
+    Args:
+        sides: what to call, by name.
+        rounds: how many times each side is measured, after one round that is not.
+        repeat: calls in one measurement, for short ones.
+    """
+    taken: dict[str, list[float]] = {name: [] for name in sides}
+    for step in range(rounds + 1):
+        for name, call in sides.items():
+            spent = _timed(call, repeat)
+            if step:
+                taken[name].append(spent)
+    return {name: median(times) * 1e3 for name, times in taken.items()}
+
+
+def _timed(call: Callable[[], Any], repeat: int) -> float:
+    gc.collect()
+    gc.disable()
+    try:
+        start = time.perf_counter()
+        for _ in range(repeat):
+            call()
+        return (time.perf_counter() - start) / repeat
+    finally:
+        gc.enable()
