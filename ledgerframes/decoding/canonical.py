@@ -135,7 +135,7 @@ def _other(
     event_id: str, event_type: str, members: dict[str, Raw], differences: Differences
 ) -> tuple[Event, Differences]:
     """An unknown kind: fill the columns that fit, keep every member."""
-    differences.values.update((_pointer("", name), raw) for name, raw in members.items())
+    differences.values.update((pointer_to("", name), raw) for name, raw in members.items())
     values: dict[str, Any] = {}
     for member in _members_of(OtherEvent):
         if member.decode and member.wire in members and member.name not in {"event_id", "event_type"}:
@@ -222,16 +222,16 @@ def _read(
                 raise place.error(member.wire, "the required member is missing")
             if member.required:
                 values[member.name] = None
-                differences.absent.append(_pointer(prefix, member.wire))
+                differences.absent.append(pointer_to(prefix, member.wire))
         elif member.decode is None:
             values[member.name] = raw
         elif not member.nullable and bytes(raw) == _NULL:
             if member.required:
                 raise place.error(member.wire, "null where the contract requires a value")
-            differences.values[_pointer(prefix, member.wire)] = raw
+            differences.values[pointer_to(prefix, member.wire)] = raw
         else:
             values[member.name] = _value(member, member.decode, raw, place, differences, prefix)
-    differences.values.update((_pointer(prefix, name), raw) for name, raw in members.items())
+    differences.values.update((pointer_to(prefix, name), raw) for name, raw in members.items())
     return values
 
 
@@ -249,7 +249,7 @@ def _value(
     except ValueError as error:
         raise place.error(member.wire, str(error)) from error
     if spelled != value:
-        differences.values[_pointer(prefix, member.wire)] = raw
+        differences.values[pointer_to(prefix, member.wire)] = raw
     return spelled
 
 
@@ -267,7 +267,8 @@ def _text(raw: Raw | None) -> str | None:
         return None
 
 
-def _pointer(prefix: str, name: str) -> str:
+def pointer_to(prefix: str, name: str) -> str:
+    """The JSON pointer of a member below a place."""
     return f"{prefix}/{name.replace('~', '~0').replace('/', '~1')}"
 
 

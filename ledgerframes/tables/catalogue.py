@@ -6,10 +6,21 @@ from difflib import get_close_matches
 from typing import Final
 
 from ledgerframes.errors import InputError
+from ledgerframes.tables.contracts import LICENSES, NAME_RULES, TRANSFER_OFFERS, TRANSFER_PREAPPROVALS
 from ledgerframes.tables.history import EVENTS, REASSIGNMENTS, UPDATES
+from ledgerframes.tables.ledger import LEDGER_EVENTS, LEDGER_TRANSACTIONS, REJECTS
+from ledgerframes.tables.snapshots import HOLDINGS_SUMMARY, INSTRUMENTS, NAME_ENTRIES, USERS
 from ledgerframes.tables.table import Table
 
-CATALOGUE: Final[dict[str, Table]] = {table.name: table for table in (UPDATES, EVENTS, REASSIGNMENTS)}
+CATALOGUE: Final[dict[str, Table]] = {
+    table.name: table
+    for table in (
+        *(UPDATES, EVENTS, REASSIGNMENTS),
+        *(HOLDINGS_SUMMARY, LICENSES, INSTRUMENTS, NAME_ENTRIES, NAME_RULES),
+        *(TRANSFER_OFFERS, TRANSFER_PREAPPROVALS, USERS),
+        *(LEDGER_TRANSACTIONS, LEDGER_EVENTS, REJECTS),
+    )
+}
 
 
 def table_named(name: str) -> Table:

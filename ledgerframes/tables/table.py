@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from functools import cached_property
 
 import pyarrow as pa
 
 from ledgerframes.errors import InputError
-from ledgerframes.tables.kinds import Kind
+from ledgerframes.tables.kinds import JSON, Kind
 
 
 @dataclass(frozen=True)
@@ -23,6 +23,11 @@ class Column:
         meaning: one sentence for the data dictionary and the Parquet schema.
         nullable: whether a row may be without it.
         unit: what a number counts, empty where there is nothing to count.
+        source: JSON pointer into the item it comes from, or how it is worked out.
+        spelling: how the server writes it where that is not the kind's usual way: "epoch milliseconds", or
+            "empty is unset".
+        absent: JSON that stands for a member that is missing or null.
+        asked: the keyword argument that has to be True for the column to be there.
     """
 
     name: str
@@ -30,6 +35,10 @@ class Column:
     meaning: str
     nullable: bool = False
     unit: str = ""
+    source: str = ""
+    spelling: str = ""
+    absent: str = ""
+    asked: str = ""
 
     @property
     def field(self) -> pa.Field:
@@ -66,6 +75,11 @@ class Table:
         """The column names in order."""
         return tuple(column.name for column in self.columns)
 
+    def having(self, *asked: str) -> Table:
+        """The table with only those columns that need no asking, or whose keyword is among these."""
+        kept = tuple(column for column in self.columns if not column.asked or column.asked in asked)
+        return replace(self, columns=kept)
+
     def pick(self, columns: Sequence[str] | None) -> tuple[str, ...]:
         """Check a caller's `columns=` and give the names to keep, in the caller's order.
 
@@ -90,3 +104,5 @@ EXTRA_MEANING = (
     "What the server sent beyond, or otherwise than, the columns: a JSON object from JSON pointer to value; "
     'the member "absent" lists members that were left out; null where there is nothing.'
 )
+
+EXTRA = Column("extra", JSON, EXTRA_MEANING, nullable=True, source="what no other column holds")

@@ -1,0 +1,236 @@
+"""Items of any table but the history's, as columns by the declaration: every column says where its value lies.
+
+Values are read by kind, as leniently as real servers vary: whole numbers also as text, amounts as text or number,
+times with 0 to 9 digits. What no column holds is kept in `extra`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from decimal import Context, Decimal, InvalidOperation
+from functools import cache
+from typing import Any, Final
+
+import msgspec
+import pyarrow as pa
+from msgspec import Raw
+
+from ledgerframes.decoding import columns as col
+from ledgerframes.decoding.canonical import Differences, Place, pointer_to, shorten
+from ledgerframes.instants import EARLIEST, LATEST, parse_instant
+from ledgerframes.tables.kinds import AMOUNT, BOOL, INT64, JSON, TEXT, TEXTS, TIME
+from ledgerframes.tables.table import Column, Table
+
+EXACT: Final = Context(prec=80)
+_WHOLE_DIGITS: Final = 28
+_STEP: Final = Decimal("1E-10")
+_NULL: Final = b"null"
+_WHOLE: Final = re.compile(r"[+-]?\d{1,19}", re.ASCII)
+_NUMBER: Final = re.compile(r"[+-]?\d+(\.\d*)?([eE][+-]?\d{1,4})?", re.ASCII)
+_members = msgspec.json.Decoder(dict[str, Raw])
+_string = msgspec.json.Decoder(str)
+_strings = msgspec.json.Decoder(list[str])
+_boolean = msgspec.json.Decoder(bool)
+
+
+def read_records(
+    table: Table,
+    items: Sequence[bytes | Raw],
+    endpoint: str,
+    *,
+    given: Mapping[str, Sequence[Any]] | None = None,
+    left_out: Sequence[str] = (),
+) -> pa.RecordBatch:
+    """Turn raw JSON items into a table's columns.
+
+    Args:
+        table: the declaration; columns whose source is a JSON pointer are read from the items.
+        items: one JSON object a row.
+        endpoint: method and path, for messages.
+        given: values of the other columns.
+        left_out: pointers that are to appear nowhere, not even in `extra` and JSON columns.
+
+    Raises:
+        DecodeError: a required member is missing or null, has the wrong type, is no time, or is an amount that does
+            not fit 28 digits before and 10 after the point; it names endpoint, table, column and item.
+    """
+    values: dict[str, list[Any]] = {column.name: [] for column in table.columns}
+    for position, item in enumerate(items):
+        record = _Record(table, item, Place(endpoint, f"item {position}", table.name), frozenset(left_out))
+        for name, value in record.values().items():
+            values[name].append(value)
+    for name, column in (given or {}).items():
+        values[name] = list(column)
+    if "template_name" in values:
+        values["template_name"] = col.template_names(pa.array(values["template_id"], pa.string())).to_pylist()
+    arrays = {column.name: pa.array(values[column.name], column.kind.arrow) for column in table.columns}
+    return col.batch(table, arrays, endpoint)
+
+
+class _Record:
+    """One item, taken apart by the pointers of a table's columns."""
+
+    def __init__(self, table: Table, item: bytes | Raw, place: Place, left_out: frozenset[str]) -> None:
+        self._table = table
+        self._place = place
+        self._left_out = left_out
+        self._differences = Differences()
+        self._objects: dict[str, dict[str, Raw] | None] = {}
+        try:
+            str(item, "utf-8")
+            self._objects[""] = _members.decode(item)
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+            raise place.error("item", f"expected a JSON object ({error}), got {shorten(item)}") from error
+
+    def values(self) -> dict[str, Any]:
+        """The values of the columns that lie in the item, and `extra`."""
+        found = {column.name: self._value(column) for column in self._table.columns if column.source.startswith("/")}
+        self._note_the_rest("", _tree(self._table))
+        found["extra"] = self._differences.text()
+        return found
+
+    def _value(self, column: Column) -> Any:
+        prefix, _, name = column.source.rpartition("/")
+        members = self._object(prefix)
+        raw = None if members is None else members.get(name)
+        if column.absent and (raw is None or bytes(raw) == _NULL):
+            raw = Raw(column.absent.encode())
+        if raw is None or bytes(raw) == _NULL:
+            if not column.nullable:
+                why = "the required member is missing" if raw is None else "null where a value is required"
+                raise self._place.error(column.name, f"{column.source}: {why}")
+            if raw is not None and column.kind is JSON:
+                return "null"
+            return None
+        try:
+            return self._read(column, raw)
+        except (msgspec.DecodeError, ValueError) as error:
+            raise self._place.error(column.name, f"{column.source}: {error}; got {shorten(raw)}") from error
+
+    def _read(self, column: Column, raw: Raw) -> Any:
+        if column.kind is JSON:
+            return self._json(column.source, raw)
+        if column.kind is TIME:
+            return self._time(column, raw)
+        value = _READERS[column.kind.name](raw)
+        return None if value == "" and column.spelling == "empty is unset" else value
+
+    def _json(self, source: str, raw: Raw) -> str:
+        below = [pointer for pointer in self._left_out if pointer.startswith(f"{source}/")]
+        for pointer in below:
+            raw = _without(raw, pointer[len(source) + 1 :].split("/"))
+        return bytes(raw).decode()
+
+    def _time(self, column: Column, raw: Raw) -> int | None:
+        text = bytes(raw).decode().strip('"')
+        if column.spelling == "epoch milliseconds" and _WHOLE.fullmatch(text):
+            micros = int(text) * 1000
+            if not EARLIEST <= micros <= LATEST:
+                raise ValueError("the time lies outside the years 1 to 9999")
+            return micros
+        text = _string.decode(raw)
+        if not text and column.nullable:
+            return None
+        micros, finer = parse_instant(text)
+        if finer:
+            self._differences.values[column.source] = raw
+        return micros
+
+    def _object(self, pointer: str) -> dict[str, Raw] | None:
+        """The members of an object inside the item; None where it is missing or null."""
+        if pointer not in self._objects:
+            prefix, _, name = pointer.rpartition("/")
+            above = self._object(prefix)
+            raw = None if above is None else above.get(name)
+            try:
+                self._objects[pointer] = None if raw is None or bytes(raw) == _NULL else _members.decode(raw)
+            except msgspec.DecodeError as error:
+                raise self._place.error(
+                    name, f"{pointer}: expected a JSON object, got {shorten(raw or b'')}"
+                ) from error
+        return self._objects[pointer]
+
+    def _note_the_rest(self, prefix: str, known: Mapping[str, Any]) -> None:
+        """Keep the members that no column holds."""
+        for name, raw in (self._object(prefix) or {}).items():
+            pointer = pointer_to(prefix, name)
+            below = known.get(name)
+            if pointer in self._left_out:
+                continue
+            if below is None:
+                self._differences.values[pointer] = raw
+            elif below:
+                self._note_the_rest(pointer, below)
+
+
+def _tree(table: Table) -> dict[str, Any]:
+    return _tree_of(tuple(column for column in table.columns if column.source.startswith("/")))
+
+
+@cache
+def _tree_of(columns: tuple[Column, ...]) -> dict[str, Any]:
+    """The members that columns hold, nested; an empty dictionary is a member held whole."""
+    tree: dict[str, Any] = {}
+    for column in sorted(columns, key=lambda column: column.kind is JSON):  # whole members last: they win
+        *steps, name = column.source.split("/")[1:]
+        place = tree
+        for step in steps:
+            place = place.setdefault(step, {})
+        place[name] = {}
+    return tree
+
+
+def _without(raw: Raw, steps: Sequence[str]) -> Raw:
+    """A JSON value without one of its members."""
+    try:
+        members = _members.decode(raw)
+    except msgspec.DecodeError:
+        return raw
+    if steps[0] not in members:
+        return raw
+    if len(steps) == 1:
+        del members[steps[0]]
+    else:
+        members[steps[0]] = _without(members[steps[0]], steps[1:])
+    return Raw(msgspec.json.encode(members))
+
+
+def _whole(raw: Raw) -> int:
+    text = bytes(raw).decode()
+    text = _string.decode(raw) if text.startswith('"') else text
+    if not _WHOLE.fullmatch(text) or not -(2**63) <= int(text) < 2**63:
+        raise ValueError("not a whole number of 64 bits")
+    return int(text)
+
+
+def read_amount(text: str) -> Decimal:
+    """An exact amount.
+
+    Raises:
+        ValueError: it is no decimal number, or has more than 28 digits before or 10 after the point.
+    """
+    if not _NUMBER.fullmatch(text):
+        raise ValueError("not a decimal number")
+    try:
+        value = EXACT.create_decimal(text)
+        fitted = value.quantize(_STEP, context=EXACT)
+    except InvalidOperation as error:
+        raise ValueError("more digits than 28 before and 10 after the point") from error
+    if fitted != value or (value and value.adjusted() >= _WHOLE_DIGITS):
+        raise ValueError("more digits than 28 before and 10 after the point; amounts are never rounded")
+    return fitted
+
+
+def _amount(raw: Raw) -> Decimal:
+    text = bytes(raw).decode()
+    return read_amount(_string.decode(raw) if text.startswith('"') else text)
+
+
+_READERS: Final[dict[str, Callable[[Raw], Any]]] = {
+    TEXT.name: _string.decode,
+    TEXTS.name: _strings.decode,
+    BOOL.name: _boolean.decode,
+    INT64.name: _whole,
+    AMOUNT.name: _amount,
+}

@@ -1,0 +1,107 @@
+"""Tables of one transaction, tree or reassignment as the ledger interface tells it."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from ledgerframes.tables.kinds import BOOL, INT64, JSON, TEXT, TEXTS, TIME
+from ledgerframes.tables.table import EXTRA, Column, Table
+
+_ENDPOINTS: Final = (
+    "POST /v2/updates/transaction-by-id",
+    "POST /v2/commands/submit-and-wait-for-transaction-tree",
+    "POST /v2/commands/submit-and-wait-for-reassignment",
+)
+
+
+def _maybe(name: str, kind: object, meaning: str, source: str, **more: str) -> Column:
+    return Column(name, kind, meaning, nullable=True, source=source, **more)  # type: ignore[arg-type]
+
+
+LEDGER_TRANSACTIONS: Final = Table(
+    "ledger_transactions",
+    "One row: a transaction, transaction tree or reassignment as the participant tells it.",
+    _ENDPOINTS,
+    ("update_id",),
+    (
+        Column("update_id", TEXT, "Id of the update, the same on every node.", source="/updateId"),
+        _maybe(
+            "command_id",
+            TEXT,
+            "Command id, where the reader is its submitter.",
+            "/commandId",
+            spelling="empty is unset",
+        ),
+        _maybe("workflow_id", TEXT, "Workflow id; null when none was set.", "/workflowId", spelling="empty is unset"),
+        _maybe("effective_at", TIME, "Ledger effective time.", "/effectiveAt"),
+        Column("offset", INT64, "Offset on this participant; never compare it between nodes.", source="/offset"),
+        _maybe(
+            "synchronizer_id", TEXT, "Synchronizer that sequenced it.", "/synchronizerId", spelling="empty is unset"
+        ),
+        _maybe("record_time", TIME, "When the synchronizer sequenced it.", "/recordTime"),
+        _maybe(
+            "external_transaction_hash",
+            TEXT,
+            "Hash that an external party signed.",
+            "/externalTransactionHash",
+            spelling="empty is unset",
+        ),
+        _maybe("paid_traffic_cost", INT64, "Traffic that the submitting node paid.", "/paidTrafficCost", unit="bytes"),
+        _maybe("trace_parent", TEXT, "W3C trace parent.", "/traceContext/traceparent"),
+        _maybe("trace_state", TEXT, "W3C trace state.", "/traceContext/tracestate"),
+        Column("event_count", INT64, "How many events it has here.", unit="events", source="the events' number"),
+        EXTRA,
+    ),
+)
+
+LEDGER_EVENTS: Final = Table(
+    "ledger_events",
+    "One row an event of a ledger transaction, tree or reassignment.",
+    _ENDPOINTS,
+    ("update_id", "node_id"),
+    (
+        Column("update_id", TEXT, "Id of the update.", source="updateId of the transaction"),
+        Column(
+            "kind", TEXT, "The event's kind, such as CreatedEvent or ExercisedTreeEvent.", source="the event's only key"
+        ),
+        _maybe("offset", INT64, "Offset on this participant.", "/offset"),
+        _maybe("node_id", INT64, "Number of the event in its transaction.", "/nodeId"),
+        _maybe("last_descendant_node_id", INT64, "The exercise's subtree goes up to here.", "/lastDescendantNodeId"),
+        _maybe("contract_id", TEXT, "The contract created, exercised, archived or reassigned.", "/contractId"),
+        _maybe("template_id", TEXT, "Template as package hash, module and entity.", "/templateId"),
+        _maybe("template_name", TEXT, "Template as Module:Entity.", "template_id without its package"),
+        _maybe("package_name", TEXT, "Name of the template's package.", "/packageName"),
+        _maybe("choice", TEXT, "Name of the exercised choice.", "/choice"),
+        _maybe("consuming", BOOL, "Whether the exercise ended the contract.", "/consuming"),
+        _maybe("interface_id", TEXT, "Interface of the choice.", "/interfaceId", spelling="empty is unset"),
+        _maybe("acting_parties", TEXTS, "Parties that exercised.", "/actingParties"),
+        _maybe("witness_parties", TEXTS, "Requesting parties that see the event.", "/witnessParties"),
+        _maybe("signatories", TEXTS, "Parties whose authority created the contract.", "/signatories"),
+        _maybe("observers", TEXTS, "Parties that see the contract.", "/observers"),
+        _maybe("created_at", TIME, "When the contract was created.", "/createdAt"),
+        _maybe("payload", JSON, "Create argument or choice argument.", "createArgument or choiceArgument"),
+        _maybe("exercise_result", JSON, "What the choice returned.", "/exerciseResult"),
+        _maybe("contract_key", JSON, "Contract key, any JSON.", "/contractKey"),
+        _maybe("source_synchronizer", TEXT, "Of a reassignment: where the contract leaves.", "/source"),
+        _maybe("target_synchronizer", TEXT, "Of a reassignment: where it goes.", "/target"),
+        _maybe("reassignment_id", TEXT, "Of a reassignment: the id of the unassignment.", "/reassignmentId"),
+        _maybe("reassignment_counter", INT64, "Of a reassignment: equal on both halves.", "/reassignmentCounter"),
+        _maybe("submitter", TEXT, "Of a reassignment: party it was submitted for.", "/submitter"),
+        EXTRA,
+    ),
+)
+
+REJECTS: Final = Table(
+    "rejects",
+    "One row an item that could not be decoded, whole, with the reason.",
+    ("any",),
+    (),
+    (
+        Column("table", TEXT, "The table it was meant for.", source="the reader"),
+        Column("endpoint", TEXT, "The endpoint that sent it.", source="the reader"),
+        _maybe("item", TEXT, "Which item of the answer it was.", "the reader"),
+        Column("reason", TEXT, "Why it could not be decoded.", source="the reader"),
+        Column("raw", JSON, "The item as it was sent.", source="the whole item"),
+        EXTRA,
+    ),
+)

@@ -1,0 +1,116 @@
+"""What holds for every declared table."""
+
+from pathlib import Path
+
+import pandas as pd
+import pyarrow as pa
+import pytest
+
+import ledgerframes as lf
+from ledgerframes.decoding.records import read_records
+from ledgerframes.loaders.descriptions import dictionary_text
+from ledgerframes.tables.catalogue import CATALOGUE, table_named
+
+ROOT = Path(__file__).resolve().parents[2]
+CONTRACT = ("contract_id", "template_id", "template_name", "created_at", "created_event_blob", "payload")
+
+#: The columns as other people's programs know them, in order; `extra` ends each.
+FIXED = {
+    "updates": "migration_id record_time record_month update_id kind synchronizer_id effective_at workflow_id"
+    " root_event_ids event_count external_transaction_hash offset",
+    "events": "migration_id record_time record_month update_id event_id synchronizer_id node_index parent_event_id"
+    " depth event_type contract_id template_id template_name package_name choice consuming interface_id acting_parties"
+    " child_event_ids signatories observers created_at payload exercise_result",
+    "reassignments": "migration_id record_time record_month update_id kind submitter source_synchronizer"
+    " target_synchronizer unassign_id reassignment_counter contract_id event_id template_id template_name package_name"
+    " created_at signatories observers payload",
+    "holdings_summary": "record_time migration_id computed_as_of_round party_id total_unlocked_coin total_locked_coin"
+    " total_coin_holdings accumulated_holding_fees_unlocked accumulated_holding_fees_locked"
+    " accumulated_holding_fees_total total_available_coin",
+    "licenses": f"{' '.join(CONTRACT)} validator sponsor dso last_active_at first_round last_round coupons_missed"
+    " version contact_point",
+    "instruments": "instrument_id name symbol total_supply total_supply_as_of decimals paused pause_reason paused_until"
+    " supported_apis show_account_input_fields account_input_fields",
+    "name_entries": "contract_id name amount unit expires_at payment_interval_us payment_duration_us",
+    "name_rules": f"{' '.join(CONTRACT)} synchronizer_id renewal_duration_us entry_lifetime_us entry_fee",
+    "transfer_offers": f"{' '.join(CONTRACT)} sender receiver amount unit description expires_at tracking_id",
+    "transfer_preapprovals": f"party found {' '.join(CONTRACT)} provider valid_from last_renewed_at expires_at"
+    " synchronizer_id",
+    "users": "user_id primary_party is_deactivated identity_provider_id primary_party_authentication resource_version"
+    " annotations",
+}
+
+every_table = pytest.mark.parametrize("table", CATALOGUE.values(), ids=CATALOGUE.keys())
+
+
+@pytest.mark.parametrize("name", FIXED)
+def test_the_columns_keep_their_names_and_order(name):
+    assert CATALOGUE[name].names == (*FIXED[name].split(), "extra")
+
+
+@every_table
+def test_a_table_and_its_columns_have_texts(table):
+    assert table.meaning.endswith(".")
+    assert table.endpoints
+    for column in table.columns:
+        assert column.meaning.endswith("."), f"tables: {table.name}.{column.name} has no sentence"
+        assert column.source, f"tables: {table.name}.{column.name} does not say where it comes from"
+
+
+@every_table
+def test_the_key_is_made_of_columns_and_extra_is_the_last(table):
+    assert set(table.key) <= set(table.names)
+    assert table.names[-1] == "extra"
+    assert len(set(table.names)) == len(table.names)
+
+
+@every_table
+def test_parquet_carries_every_text(table):
+    assert table.schema.metadata[b"description"].decode() == table.meaning
+    for column, field in zip(table.columns, table.schema, strict=True):
+        assert field.metadata[b"description"].decode() == column.meaning
+        assert field.nullable == column.nullable
+
+
+@every_table
+def test_no_items_are_an_empty_table_of_the_declared_types(table):
+    batch = read_records(table, [], "GET /x")
+    assert batch.schema.equals(table.schema, check_metadata=True)
+    assert batch.num_rows == 0
+
+
+@every_table
+def test_every_table_can_be_described(table):
+    described = lf.describe(table.name)
+    assert list(described.column) == list(table.names)
+    assert (described.meaning != "").all()
+
+
+def test_every_table_is_listed():
+    listed = lf.tables()
+    assert type(listed) is pd.DataFrame
+    assert list(listed.table) == list(CATALOGUE)
+
+
+def test_the_written_dictionary_is_up_to_date():
+    written = (ROOT / "data" / "dictionary.md").read_text(encoding="utf-8")
+    assert written == dictionary_text(), "data/dictionary.md is stale; run: make docs"
+
+
+def test_an_unknown_table_is_refused_with_the_nearest_name():
+    with pytest.raises(lf.InputError, match="did you mean 'licenses'"):
+        table_named("license")
+
+
+def test_columns_that_need_asking_are_there_only_then():
+    licenses = CATALOGUE["licenses"]
+    assert "contact_point" not in licenses.having().names
+    assert "contact_point" in licenses.having("personal").names
+    assert "created_event_blob" in licenses.having("blobs").names
+
+
+def test_amounts_are_decimal128_everywhere():
+    kinds = {
+        column.kind.arrow for table in CATALOGUE.values() for column in table.columns if column.kind.name == "amount"
+    }
+    assert kinds == {pa.decimal128(38, 10)}
