@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint lab bench wheel clean
+.PHONY: help setup demo test soak lint lab bench docs wheel clean
 
 help:  ## list the commands
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -24,6 +24,9 @@ demo: $(READY)  ## load the embedded ledger, write Parquet, say where the result
 test: $(READY)  ## every test
 	$(BIN)/python -m pytest
 
+soak: $(READY)  ## the long runs: five hundred loads under each fault
+	$(BIN)/python -m pytest -m soak
+
 lint: $(READY)  ## style, types, layers
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -35,6 +38,9 @@ lab: $(READY)  ## JupyterLab on the notebooks
 
 bench: $(READY)  ## figures, as ratios against a baseline in the same run
 	$(BIN)/python -m tests.benchmarks
+
+docs: $(READY)  ## the data dictionary and the README's table of endpoints, from the declarations
+	$(BIN)/ledgerframes dictionary -o data/dictionary.md --readme README.md
 
 wheel: $(READY)  ## build the wheel into dist/
 	$(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps -w dist .

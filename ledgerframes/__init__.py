@@ -6,7 +6,8 @@ Start with `net = lf.sandbox()` or `net = lf.connect(scan_url=...)`, then `lf.lo
 __version__ = "0.1.0"
 
 # Folders that share their name with a public function are imported first, so that the function stays on top.
-import ledgerframes.sandbox  # noqa: F401
+import ledgerframes.sandbox
+import ledgerframes.tables  # noqa: F401
 from ledgerframes.errors import (
     ConfigurationError,
     ConflictError,
@@ -24,6 +25,13 @@ from ledgerframes.errors import (
     StatusError,
     StoreError,
 )
+from ledgerframes.loaders.contracts import (
+    load_licenses,
+    load_name_rules,
+    load_transfer_offers,
+    load_transfer_preapprovals,
+)
+from ledgerframes.loaders.descriptions import describe, tables
 from ledgerframes.loaders.history import (
     History,
     load_events,
@@ -34,8 +42,11 @@ from ledgerframes.loaders.history import (
     load_updates,
     rebuild_items,
 )
+from ledgerframes.loaders.holdings import load_holdings_summary
+from ledgerframes.loaders.ledger import LedgerTransaction, load_ledger_transaction
 from ledgerframes.loaders.probes import Plan, migrations, plan
 from ledgerframes.loaders.rounds import earliest_reward_round
+from ledgerframes.loaders.snapshots import load_instruments, load_name_entries, load_users
 from ledgerframes.network import Network, connect, sandbox
 
 __all__ = [
@@ -44,6 +55,7 @@ __all__ = [
     "DecodeError",
     "History",
     "InputError",
+    "LedgerTransaction",
     "LedgerframesError",
     "Network",
     "NoAnswerError",
@@ -58,15 +70,26 @@ __all__ = [
     "StatusError",
     "StoreError",
     "connect",
+    "describe",
     "earliest_reward_round",
     "load_events",
     "load_history",
+    "load_holdings_summary",
+    "load_instruments",
+    "load_ledger_transaction",
+    "load_licenses",
+    "load_name_entries",
+    "load_name_rules",
     "load_reassignments",
+    "load_transfer_offers",
+    "load_transfer_preapprovals",
     "load_update",
     "load_update_by_hash",
     "load_updates",
+    "load_users",
     "migrations",
     "plan",
     "rebuild_items",
     "sandbox",
+    "tables",
 ]

@@ -5,16 +5,22 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cached_property
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Final, Self
 
 from ledgerframes.errors import ConfigurationError
+from ledgerframes.interfaces.ledger import Ledger
+from ledgerframes.interfaces.registry import Registry
 from ledgerframes.interfaces.scan import Scan
+from ledgerframes.interfaces.validator import Validator
 from ledgerframes.settings import Settings, Token, resolve
 from ledgerframes.transport import Clock, Stats, Transport
 
 if TYPE_CHECKING:
     from ledgerframes.sandbox.bulk import Bulk
     from ledgerframes.sandbox.server import Sandbox
+
+#: Who an analyst is on the sandbox: administers, reads as any party, has a wallet.
+SANDBOX_USER: Final = "validator_operator"
 
 Urls = str | Sequence[str]
 
@@ -46,6 +52,21 @@ class Network:
     def scan(self) -> Scan:
         """The scan interface's six calls."""
         return Scan(self.transport)
+
+    @cached_property
+    def ledger(self) -> Ledger:
+        """The ledger interface's eight calls."""
+        return Ledger(self.transport, has_token=self.settings.token("ledger") is not None)
+
+    @cached_property
+    def validator(self) -> Validator:
+        """The validator interface's four calls."""
+        return Validator(self.transport)
+
+    @cached_property
+    def registry(self) -> Registry:
+        """The token registry's two calls."""
+        return Registry(self.transport)
 
     @property
     def sandbox(self) -> Any:
@@ -131,7 +152,8 @@ def sandbox(*, seed: int = 7, updates: int = 2000, bulk: int | None = None, **op
             `faults="429:0.1"`, `port`, `page_maximum`, `latency`, ….
 
     Returns:
-        A connected network; a context manager, or alive until the interpreter ends. Its handle is `net.sandbox`.
+        A connected network with a token of the user `validator_operator`; a context manager, or alive until the
+        interpreter ends. Its handle is `net.sandbox`; `net.sandbox.token(user)` gives another user's token.
     """
     handle: Sandbox | Bulk
     if bulk is not None:
@@ -152,5 +174,6 @@ def sandbox(*, seed: int = 7, updates: int = 2000, bulk: int | None = None, **op
         validator_url=handle.validator_url,
         registry_url=handle.registry_url,
         ledger_url=handle.ledger_url,
+        token=handle.token(SANDBOX_USER),
     )
     return Network(settings, sandbox=handle)

@@ -24,6 +24,11 @@ LOADERS = {
     "History", "load_history", "load_updates", "load_events", "load_reassignments", "load_update",
     "load_update_by_hash", "rebuild_items", "earliest_reward_round", "migrations", "plan", "Plan",
 }  # fmt: skip
+TABLES = {
+    "tables", "describe", "load_holdings_summary", "load_licenses", "load_instruments", "load_name_entries",
+    "load_name_rules", "load_transfer_offers", "load_transfer_preapprovals", "load_users", "load_ledger_transaction",
+    "LedgerTransaction",
+}  # fmt: skip
 ERRORS = {
     "LedgerframesError", "ConfigurationError", "InputError", "RequestError", "NoAnswerError", "StatusError",
     "NotFoundError", "RateLimitedError", "ConflictError", "NotAuthorizedError", "ServerError", "PagingError",
@@ -41,7 +46,7 @@ def python(code: str) -> str:
 
 
 def test_the_public_names_are_these():
-    assert sorted(lf.__all__) == sorted(ENTRANCES | LOADERS | ERRORS)
+    assert sorted(lf.__all__) == sorted(ENTRANCES | LOADERS | TABLES | ERRORS)
     assert [name for name in lf.__all__ if not hasattr(lf, name)] == []
 
 
@@ -57,6 +62,9 @@ def test_the_public_names_are_these():
         "migrations": ["net"],
         "plan": ["net", "start", "end"],
         "earliest_reward_round": ["net"],
+        "load_holdings_summary": ["net", "parties", "record_time", "migration_id", "match", "as_of_round", "missing"],
+        "load_transfer_preapprovals": ["net", "parties"],
+        "load_ledger_transaction": ["net", "update_id"],
     }.items(),
 )
 def test_a_function_begins_with_its_fixed_arguments(function, arguments):

@@ -7,7 +7,7 @@ import logging
 import sys
 import time
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -24,8 +24,6 @@ app = typer.Typer(
     add_completion=True,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-
-_HISTORY = ("history", "updates", "events", "reassignments")
 
 
 def main() -> None:
@@ -55,37 +53,6 @@ def _common(
     # Other libraries stay at warnings: their debug lines hold headers, which may hold secrets.
     logging.basicConfig(level=logging.WARNING, stream=sys.stderr)
     logging.getLogger("ledgerframes").setLevel(logging.DEBUG if verbose else logging.INFO)
-
-
-@app.command()
-def load(
-    *,
-    table: Annotated[str, typer.Argument(help="history (three tables in one pass), updates, events or reassignments.")],
-    output: Annotated[Path, typer.Option("--output", "-o", help="Folder for the Parquet files.")],
-    start: opt.Start = None,
-    end: opt.End = None,
-    last: opt.Last = None,
-    limit: opt.Limit = None,
-    profile: opt.Profile = None,
-    scan_url: opt.ScanUrl = None,
-    rate: opt.Rate = None,
-) -> None:
-    """Load a part of the update history into Parquet.
-
-    Example: ledgerframes load history -o lake --scan-url https://HOST/api/scan --last 1h
-    """
-    from ledgerframes.loaders import history as loaders
-    from ledgerframes.loaders.files import write_parquet
-
-    if table not in _HISTORY:
-        raise InputError(f"{table!r} is no table of the history; there are {', '.join(_HISTORY)}")
-    opt.check_folder(output)
-    given: Any = {"start": opt.bound(start), "end": opt.bound(end), "last": last, "limit": limit, "as_": "arrow"}
-    with opt.network(profile, scan_url, rate) as net:
-        loaded = getattr(loaders, f"load_{table}")(net, **given)
-    tables = loaded._asdict() if table == "history" else {table: loaded}
-    for name, path in write_parquet(tables, output).items():
-        typer.echo(f"{path}\t{tables[name].num_rows} rows")
 
 
 @app.command()

@@ -20,6 +20,16 @@ ScanUrl = Annotated[
         help="Base URL of a scan, such as https://HOST/api/scan; several are tried in turn.", rich_help_panel="Network"
     ),
 ]
+ValidatorUrl = Annotated[
+    list[str] | None,
+    typer.Option(help="Base URL of a validator: https://HOST/api/validator.", rich_help_panel="Network"),
+]
+RegistryUrl = Annotated[
+    list[str] | None, typer.Option(help="Base URL of a token registry: https://HOST.", rich_help_panel="Network")
+]
+LedgerUrl = Annotated[
+    list[str] | None, typer.Option(help="Base URL of a participant's ledger interface.", rich_help_panel="Network")
+]
 Rate = Annotated[float | None, typer.Option(help="Most requests a second and host.", rich_help_panel="Network")]
 Start = Annotated[
     str | None,
@@ -29,15 +39,19 @@ End = Annotated[str | None, typer.Option(help="Exclusive; likewise.", rich_help_
 Last = Annotated[
     str | None, typer.Option(help='Instead of --start: "30min", "1h", "7d" back from now.', rich_help_panel="Range")
 ]
-Limit = Annotated[int | None, typer.Option(help="At most so many updates.", rich_help_panel="Range")]
+Limit = Annotated[int | None, typer.Option(help="At most so many updates, or rows.", rich_help_panel="Range")]
 AsJson = Annotated[bool, typer.Option("--json", help="JSON on standard output, for scripts.")]
 
 _PLACE = re.compile(r"(-?\d+)@(.+)", re.DOTALL)
 
 
-def network(profile: str | None, scan_url: list[str] | None, rate: float | None) -> Network:
+def network(profile: str | None, scan_url: list[str] | None, rate: float | None, **urls: list[str] | None) -> Network:
     """Connect as the options say; what they leave out comes from LEDGERFRAMES_* and the profile."""
-    given: dict[str, Any] = {"scan_url": scan_url or None, "rate": rate}
+    given: dict[str, Any] = {
+        "scan_url": scan_url or None,
+        "rate": rate,
+        **{name: url or None for name, url in urls.items()},
+    }
     return connect(profile=profile, **{name: value for name, value in given.items() if value is not None})
 
 

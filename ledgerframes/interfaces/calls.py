@@ -6,6 +6,8 @@ from collections.abc import Callable
 from copy import copy
 from typing import Any, Protocol, TypeVar
 
+import msgspec
+
 from ledgerframes.errors import InputError, RequestError
 from ledgerframes.settings import Interface
 from ledgerframes.transport import Answer
@@ -59,6 +61,31 @@ class _Catcher:
         return
 
 
+class _Kept(Exception):  # noqa: N818 - carries the answer out of the call, never leaves this module
+    def __init__(self, answer: Answer[bytes]) -> None:
+        super().__init__()
+        self.answer = answer
+
+
+class _Keeper:
+    def __init__(self, sender: Sender) -> None:
+        self._sender = sender
+
+    def send(self, request: Request, *alternatives: Request, **options: Any) -> Answer[Any]:
+        raise _Kept(self._sender.send(request, *alternatives, **{**options, "read": _whole}))
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._sender, name)
+
+
+_json = msgspec.json.Decoder(msgspec.Raw)
+
+
+def _whole(body: bytes) -> bytes:
+    _json.decode(body)
+    return body
+
+
 class Calls:
     """Base of the interfaces: holds the way to send, nothing else."""
 
@@ -76,13 +103,39 @@ class Calls:
         Raises:
             InputError: there is no such call, or the arguments break a rule.
         """
-        method = None if call.startswith(("_", "iter_")) or call == "preview" else getattr(type(self), call, None)
-        if not callable(method):
-            raise InputError(f"{call!r} is no call of {type(self).__name__.lower()}")
         try:
-            twin = copy(self)
-            twin._sender = _Catcher()  # noqa: SLF001 - its own
-            method(twin, *arguments, **options)
+            self._redirected(_Catcher(), call)(*arguments, **options)
         except _Unsent as unsent:
             return self._sender.prepare(unsent.request)
         raise InputError(f"{call!r} sends no request with these arguments")
+
+    def raw(self, call: str, /, *arguments: Any, **options: Any) -> Answer[bytes] | None:
+        """Send the request of a call and give the answer's body as it was sent, checked to be whole JSON.
+
+        Args:
+            call: the method's name, such as `"validator_licenses"`.
+            arguments: its arguments.
+            options: its keyword arguments.
+
+        Returns:
+            The answer, or None where the call takes the server's 404 for "there is none".
+
+        Raises:
+            InputError: there is no such call, or the arguments break a rule.
+            RequestError: the server did not give an answer.
+        """
+        try:
+            self._redirected(_Keeper(self._sender), call)(*arguments, **options)
+        except _Kept as kept:
+            return kept.answer
+        return None
+
+    def _redirected(self, sender: Sender, call: str) -> Callable[..., Any]:
+        """A call that sends by another way."""
+        known = not call.startswith(("_", "iter_")) and call not in {"preview", "raw"}
+        if not known or not callable(getattr(type(self), call, None)):
+            raise InputError(f"{call!r} is no call of {type(self).__name__.lower()}")
+        twin = copy(self)
+        twin._sender = sender  # noqa: SLF001 - its own
+        method: Callable[..., Any] = getattr(twin, call)
+        return method

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from typing import Any, Literal
 
@@ -59,6 +60,11 @@ def shape(
     frame = pd.DataFrame(columns, index=pd.RangeIndex(data.num_rows))
     frame.attrs.update(attrs or {})
     return frame
+
+
+def described(data: pa.Table, attrs: dict[str, Any]) -> pa.Table:
+    """Arrow data with its provenance in the schema's metadata, beside the columns' meanings."""
+    return data.replace_schema_metadata({**(data.schema.metadata or {}), "ledgerframes": json.dumps(attrs)})
 
 
 def to_arrow(frame: Any, table: Table, needed: Sequence[str]) -> pa.Table:

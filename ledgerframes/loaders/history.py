@@ -222,7 +222,13 @@ def _wanted(start: Bound | None, end: Bound | None, last: str | timedelta | None
     if start is not None:
         raise InputError(f"last={last!r} and start={start!r} both say where to begin; give one of them")
     now = time.time_ns() // 1000
-    return window(EPOCH + (now - to_duration(last, "last")) * MICROSECOND, end)
+    start = EPOCH + (now - to_duration(last, "last")) * MICROSECOND
+    try:
+        return window(start, end)
+    except InputError as error:
+        raise InputError(
+            f"last={last!r} begins at {start:%Y-%m-%dT%H:%M:%SZ}; end={end!r} is not after that"
+        ) from error
 
 
 def _page_size(value: int) -> int:

@@ -163,6 +163,15 @@ def find_migrations(scan: Scan) -> list[Migration]:
     return found
 
 
+def latest_migration(scan: Scan) -> int | None:
+    """The newest migration id that the scan shows, by one request a migration."""
+    place: Cursor | None = None
+    newest: int | None = None
+    while (first := _first_after(scan, place)) is not None:
+        newest, place = first.migration_id, Cursor(first.migration_id, LATEST)
+    return newest
+
+
 def _last_of(scan: Scan, first: Cursor) -> int:
     """The last record time of a migration: the distance doubles while there is more, then halves."""
     known, step = first.micros, 1_000_000

@@ -83,6 +83,8 @@ def bound(value: Any, name: str) -> Cursor | int | None:
     if isinstance(value, tuple | list):
         if len(value) != 2 or isinstance(value[0], bool) or not isinstance(value[0], int):
             raise InputError(f"{name}={value!r} is no pair (migration id, time), such as (4, '2026-01-30')")
+        if not _LOWEST <= value[0] < -_LOWEST:
+            raise InputError(f"{name}={value!r}: the migration id does not fit 64 bits")
         return Cursor(value[0], to_micros(value[1], name))
     return to_micros(value, name)
 

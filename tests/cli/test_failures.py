@@ -7,7 +7,7 @@ import socket
 import pytest
 
 WRONG = {
-    "no such table": ("load parties -o lake --scan-url URL", "'parties' is no table of the history"),
+    "no such table": ("load parties -o lake --scan-url URL", "'parties' is no table to load"),
     "no time": ("load history -o lake --scan-url URL --start yesterday", "start='yesterday' is not a time"),
     "no place": ("load history -o lake --scan-url URL --start 1@noon", "start='noon' is not a time"),
     "no duration": ("load history -o lake --scan-url URL --last week", "last='week' is not a duration"),

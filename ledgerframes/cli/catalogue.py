@@ -1,0 +1,54 @@
+"""`ledgerframes tables`, `describe` and `dictionary`: what there is, from the declarations."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import pandas as pd
+import typer
+
+from ledgerframes.cli import options as opt
+from ledgerframes.cli.app import app
+
+
+@app.command()
+def tables(*, as_json: opt.AsJson = False) -> None:
+    """List the tables: what a row is, the key, the endpoints."""
+    from ledgerframes.loaders.descriptions import tables as listed
+
+    _show(listed(), as_json=as_json)
+
+
+@app.command()
+def describe(*, table: Annotated[str, typer.Argument(help="The table's name.")], as_json: opt.AsJson = False) -> None:
+    """Describe a table's columns: kind, unit, whether null is possible, meaning, source.
+
+    Example: ledgerframes describe events
+    """
+    from ledgerframes.loaders.descriptions import describe as described
+
+    _show(described(table), as_json=as_json)
+
+
+@app.command()
+def dictionary(
+    *,
+    output: Annotated[Path, typer.Option("--output", "-o", help="The Markdown file.")] = Path("dictionary.md"),
+    readme: Annotated[
+        Path | None, typer.Option(help="Also renew the table of endpoints between its marks in this file.")
+    ] = None,
+) -> None:
+    """Write the data dictionary of all tables as Markdown."""
+    from ledgerframes.loaders.descriptions import dictionary_text, with_endpoints
+
+    opt.check_folder(output.parent)
+    output.write_text(dictionary_text(), encoding="utf-8")
+    typer.echo(output)
+    if readme is not None:
+        readme.write_text(with_endpoints(readme.read_text(encoding="utf-8")), encoding="utf-8")
+        typer.echo(readme)
+
+
+def _show(frame: pd.DataFrame, *, as_json: bool) -> None:
+    typer.echo(frame.to_json(orient="records") if as_json else frame.to_string(index=False, justify="left"))

@@ -1,0 +1,124 @@
+"""`ledgerframes load`: any table into a file or a folder, by the loader's own arguments."""
+
+from __future__ import annotations
+
+import inspect
+from pathlib import Path
+from typing import Annotated, Any, Final
+
+import typer
+
+from ledgerframes.cli import options as opt
+from ledgerframes.cli.app import app
+from ledgerframes.errors import InputError
+from ledgerframes.tables.catalogue import CATALOGUE
+
+#: What a user can load: the three history tables in one pass, or any table that a loader fills.
+LOADABLE: Final = (
+    "history",
+    *(name for name in CATALOGUE if name not in {"ledger_transactions", "ledger_events", "rejects"}),
+    "ledger_transaction",
+)
+
+
+@app.command()
+def load(
+    *,
+    table: Annotated[str, typer.Argument(help=f"One of: {', '.join(LOADABLE)}.")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="A file .parquet, .csv or .json, or a folder.")],
+    start: opt.Start = None,
+    end: opt.End = None,
+    last: opt.Last = None,
+    limit: opt.Limit = None,
+    columns: Annotated[str | None, typer.Option(help="Columns to keep, with commas between them.")] = None,
+    party: Annotated[list[str] | None, typer.Option(help="A party id; may be given several times.")] = None,
+    record_time: Annotated[str | None, typer.Option(help="holdings_summary: the snapshot's time.")] = None,
+    migration_id: Annotated[int | None, typer.Option(help="holdings_summary: the snapshot's migration id.")] = None,
+    match: Annotated[str | None, typer.Option(help="holdings_summary: exact or at_or_before.")] = None,
+    as_of_round: Annotated[int | None, typer.Option(help="holdings_summary: round of the notional fees.")] = None,
+    missing: Annotated[str | None, typer.Option(help="holdings_summary: null, zero or drop.")] = None,
+    update_id: Annotated[str | None, typer.Option(help="ledger_transaction: which one.")] = None,
+    personal: Annotated[bool, typer.Option("--personal", help="licenses: keep personal data.")] = False,
+    blobs: Annotated[bool, typer.Option("--blobs", help="Contracts: keep created_event_blob.")] = False,
+    profile: opt.Profile = None,
+    scan_url: opt.ScanUrl = None,
+    validator_url: opt.ValidatorUrl = None,
+    registry_url: opt.RegistryUrl = None,
+    ledger_url: opt.LedgerUrl = None,
+    rate: opt.Rate = None,
+) -> None:
+    """Load a table, or the history's three, into Parquet, CSV or JSON.
+
+    Examples:
+    ledgerframes load history -o lake --scan-url https://HOST/api/scan --last 1h
+
+    ledgerframes load licenses -o licenses.csv --scan-url https://HOST/api/scan
+    """
+    from ledgerframes.loaders.files import WRITERS
+
+    if table not in LOADABLE:
+        raise InputError(f"{table!r} is no table to load; there are {', '.join(LOADABLE)}")
+    single = output.suffix.lower() in WRITERS
+    if single and table in {"history", "ledger_transaction"}:
+        raise InputError(f"{table} is several tables; name a folder instead of the file {str(output)!r}")
+    opt.check_folder(output.parent if single else output)
+    given: dict[str, Any] = {
+        "start": opt.bound(start), "end": opt.bound(end), "last": last, "limit": limit,
+        "columns": columns.split(",") if columns else None, "parties": party or None, "record_time": record_time,
+        "migration_id": migration_id, "match": match, "as_of_round": as_of_round, "missing": missing,
+        "update_id": update_id, "personal": personal or None, "blobs": blobs or None,
+    }  # fmt: skip
+    urls = {"validator_url": validator_url, "registry_url": registry_url, "ledger_url": ledger_url}
+    loader, arguments = _call(table, {name: value for name, value in given.items() if value is not None})
+    with opt.network(profile, scan_url, rate, **urls) as net:
+        loaded = loader(net, as_="arrow", **arguments)
+    _write({table: loaded} if not isinstance(loaded, tuple) else loaded._asdict(), output, single=single)  # type: ignore[attr-defined]
+
+
+def _call(table: str, given: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+    """The table's loader and its arguments, checked by the loader's own signature.
+
+    Raises:
+        InputError: an option means nothing to this table, or one that it needs is missing.
+    """
+    import ledgerframes
+
+    loader = getattr(ledgerframes, f"load_{table}")
+    known: set[str] = set()
+    needed: set[str] = set()
+    for name, parameter in list(inspect.signature(loader).parameters.items())[1:]:
+        if parameter.kind is parameter.VAR_KEYWORD:
+            known |= set(_shared(loader).__annotations__)
+        else:
+            known.add(name)
+            if parameter.default is parameter.empty:
+                needed.add(name)
+    for name in given:
+        if name not in known or (name == "columns" and table == "history"):
+            raise InputError(f"{_option(name)} means nothing to {table}; see: ledgerframes load --help")
+    for name in sorted(needed - set(given)):
+        raise InputError(f"{table} needs {_option(name)}")
+    return loader, given
+
+
+def _shared(loader: Any) -> Any:
+    from ledgerframes.loaders.history import HistoryOptions
+    from ledgerframes.loaders.listing import FormOptions
+
+    return HistoryOptions if loader.__module__.endswith(".history") else FormOptions
+
+
+def _option(name: str) -> str:
+    return "--party" if name == "parties" else f"--{name.replace('_', '-')}"
+
+
+def _write(tables: dict[str, Any], output: Path, *, single: bool) -> None:
+    from ledgerframes.loaders.files import write_file, write_parquet
+
+    if single:
+        ((name, data),) = tables.items()
+        files = {name: write_file(data, output)}
+    else:
+        files = write_parquet(tables, output)
+    for name, path in files.items():
+        typer.echo(f"{path}\t{tables[name].num_rows} rows")

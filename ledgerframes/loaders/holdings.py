@@ -1,0 +1,144 @@
+"""The loader of holdings summaries."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Final, Literal, Unpack
+
+import msgspec
+import pyarrow as pa
+from msgspec import Raw
+
+from ledgerframes.decoding.records import read_records
+from ledgerframes.errors import DecodeError, InputError, StatusError
+from ledgerframes.instants import format_instant, parse_instant, to_micros
+from ledgerframes.loaders.contracts import party_list
+from ledgerframes.loaders.listing import Form, FormOptions, Origin, items_of
+from ledgerframes.loaders.probes import latest_migration
+from ledgerframes.paging.window import When
+from ledgerframes.tables.kinds import AMOUNT
+from ledgerframes.tables.snapshots import HOLDINGS_SUMMARY
+
+if TYPE_CHECKING:
+    from ledgerframes.network import Network
+
+_ENDPOINT: Final = HOLDINGS_SUMMARY.endpoints[0]
+_ZERO: Final = '"0.0000000000"'
+_number = msgspec.json.Decoder(int | None)
+_text = msgspec.json.Decoder(str)
+
+
+def load_holdings_summary(
+    net: Network,
+    parties: Sequence[str],
+    *,
+    record_time: When | None = None,
+    migration_id: int | None = None,
+    match: Literal["exact", "at_or_before"] = "at_or_before",
+    as_of_round: int | None = None,
+    missing: Literal["null", "zero", "drop"] = "null",
+    **options: Unpack[FormOptions],
+) -> Any:
+    """Load what parties hold at a snapshot (contract: POST /v0/scan-proxy/holdings/summary).
+
+    The fees are notional: they are charged when a contract expires, not on transfers. Do not subtract them.
+
+    Args:
+        net: the network; its validator is asked, with a token.
+        parties: party ids; a row each, in this order. A list that the server finds too long is split.
+        record_time: the snapshot's time; now by default.
+        migration_id: the snapshot's migration id; by default the newest that the scan shows.
+        match: `"at_or_before"` takes the newest snapshot up to `record_time`, `"exact"` needs one at that instant.
+        as_of_round: round to compute fees for; the earliest open one by default.
+        missing: a party without holdings has null amounts (`"null"`), zeros (`"zero"`) or no row (`"drop"`).
+        options: see `FormOptions`.
+
+    Raises:
+        InputError: an argument breaks a rule, or there is no scan to find the migration id.
+        NotFoundError: there is no such snapshot.
+    """
+    form = Form.of(HOLDINGS_SUMMARY, options)
+    wanted = party_list(parties)
+    if missing not in {"null", "zero", "drop"}:
+        raise InputError(f"missing={missing!r} is none of 'null', 'zero', 'drop'")
+    micros = time.time_ns() // 1000 if record_time is None else to_micros(record_time, "record_time")
+    asked = {
+        "record_time": format_instant(micros),
+        "migration_id": _migration(net) if migration_id is None else migration_id,
+        "record_time_match": match,
+    }
+    origin = Origin()
+    answers = _Answers(net, origin, asked, as_of_round)
+    with origin.tolerating(allow_partial=form.allow_partial):
+        answers.ask(wanted[: form.limit])
+    return form.frame(answers.batch(wanted[: form.limit], missing), origin)
+
+
+def _migration(net: Network) -> int:
+    if not net.settings.scan_url:
+        raise InputError("migration_id is needed: this network has no scan to find the newest one; give migration_id=")
+    found = latest_migration(net.scan)
+    if found is None:
+        raise InputError("migration_id is needed: the scan shows no update yet; give migration_id=")
+    return found
+
+
+class _Answers:
+    """The answers for parts of a list of parties."""
+
+    def __init__(self, net: Network, origin: Origin, asked: dict[str, Any], as_of_round: int | None) -> None:
+        self._net = net
+        self._origin = origin
+        self._asked = asked
+        self._round = as_of_round
+        self._record_time: int | None = None
+        self._items: dict[str, Raw] = {}
+
+    def ask(self, parties: list[str]) -> None:
+        """Ask for these parties, in halves where the server finds them too many."""
+        try:
+            members = self._origin.body(
+                self._net.validator, "holdings_summary", owner_party_ids=parties, as_of_round=self._round, **self._asked
+            )
+        except StatusError as error:
+            if error.status != 400 or "limit" not in error.detail.lower() or len(parties) == 1:
+                raise
+            middle = len(parties) // 2
+            self.ask(parties[:middle])
+            self.ask(parties[middle:])
+            return
+        self._take(members)
+
+    def _take(self, members: dict[str, Raw]) -> None:
+        try:
+            if "computed_as_of_round" in members:
+                self._round = _number.decode(members["computed_as_of_round"])
+            if "record_time" in members:
+                self._record_time = parse_instant(_text.decode(members["record_time"]))[0]
+        except (msgspec.DecodeError, ValueError) as error:
+            raise DecodeError(f"{_ENDPOINT}: {error}", endpoint=_ENDPOINT, table=HOLDINGS_SUMMARY.name) from error
+        for item in items_of(members, "summaries", _ENDPOINT):
+            party = msgspec.json.decode(item, type=dict[str, Raw]).get("party_id")
+            self._items[_text.decode(party) if party is not None else ""] = item
+
+    def batch(self, parties: list[str], missing: str) -> pa.RecordBatch:
+        """A row a party, in order."""
+        rows = [party for party in parties if missing != "drop" or party in self._items]
+        items = [self._items.get(party) or _nothing(party, zero=missing == "zero") for party in rows]
+        instant = self._record_time
+        if instant is None:
+            instant = parse_instant(self._asked["record_time"])[0]
+        given = {
+            "record_time": [instant] * len(rows),
+            "migration_id": [self._asked["migration_id"]] * len(rows),
+            "computed_as_of_round": [self._round] * len(rows),
+        }
+        return read_records(HOLDINGS_SUMMARY, items, _ENDPOINT, given=given)
+
+
+def _nothing(party: str, *, zero: bool) -> Raw:
+    """The item of a party that holds nothing."""
+    amounts = [column.name for column in HOLDINGS_SUMMARY.columns if column.kind is AMOUNT] if zero else []
+    members = {"party_id": Raw(msgspec.json.encode(party))} | {name: Raw(_ZERO.encode()) for name in amounts}
+    return Raw(msgspec.json.encode(members))

@@ -1,0 +1,50 @@
+"""The list of the contract's endpoints is whole and true."""
+
+from pathlib import Path
+
+import httpx
+import pytest
+
+import ledgerframes as lf
+from ledgerframes.interfaces.catalogue import CALLS
+from ledgerframes.loaders.descriptions import with_endpoints
+from ledgerframes.tables.catalogue import CATALOGUE
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def test_all_twenty_endpoints_are_listed_once():
+    assert len({served.name for served in CALLS}) == 20
+
+
+def test_every_call_exists(net):
+    for served in CALLS:
+        interface, call = served.call.split(".")
+        assert callable(getattr(getattr(net, interface), call))
+
+
+@pytest.mark.parametrize("served", CALLS, ids=lambda served: served.call)
+def test_the_sandbox_serves_what_the_list_says(net, served):
+    sandbox = net.sandbox
+    url = getattr(sandbox, f"{served.endpoint.interface}_url")
+    path = served.endpoint.path.replace("{", "").replace("}", "")
+    headers = {"Authorization": f"Bearer {sandbox.token('validator_operator')}"}
+    answer = httpx.request(served.endpoint.method, url + path, headers=headers, json={}, trust_env=False)
+    unknown = answer.status_code in {404, 405} and not answer.headers["content-type"].startswith("application/json")
+    assert unknown != served.in_sandbox, f"{answer.status_code} {answer.text[:80]}"
+
+
+def test_every_table_names_endpoints_of_the_list_or_their_successors():
+    known = {served.name for served in CALLS} | {"POST /v1/scan-proxy/holdings/summary", "any"}
+    for table in CATALOGUE.values():
+        assert set(table.endpoints) <= known, table.name
+
+
+def test_the_readmes_table_of_endpoints_is_up_to_date():
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert with_endpoints(text) == text, "README.md is stale; run: make docs"
+
+
+def test_a_document_without_marks_is_refused():
+    with pytest.raises(lf.InputError, match="marks"):
+        with_endpoints("# a document")

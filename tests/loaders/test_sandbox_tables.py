@@ -1,0 +1,181 @@
+"""Every table from the embedded ledger, in agreement with its history."""
+
+import json
+from decimal import ROUND_HALF_EVEN, Decimal
+
+import pandas as pd
+import pytest
+
+import ledgerframes as lf
+
+pytestmark = pytest.mark.filterwarnings("ignore::ledgerframes.transport.DeprecatedEndpointWarning")
+AMOUNTS = [
+    *("total_unlocked_coin", "total_locked_coin", "total_coin_holdings"),
+    *("accumulated_holding_fees_unlocked", "accumulated_holding_fees_locked", "accumulated_holding_fees_total"),
+    "total_available_coin",
+]
+STEP = Decimal("1E-10")
+
+
+@pytest.fixture(scope="module")
+def history(net):
+    return lf.load_history(net, limit=5000, progress=False)
+
+
+@pytest.fixture(scope="module")
+def snapshot(net):
+    """The last instant at which the sandbox keeps a snapshot."""
+    return net.sandbox.snapshots(2)[-1]
+
+
+@pytest.fixture(scope="module")
+def coins(history, snapshot):
+    """The coins that are active at the snapshot, by brute force over the events."""
+    events = history.events
+    events = events[(events.migration_id < 2) | (events.record_time <= pd.Timestamp(snapshot))]
+    ended = set(events.contract_id[events.consuming.fillna(value=False)])
+    created = events[events.event_type == "created_event"]
+    active = created[~created.contract_id.isin(ended)]
+    found = []
+    for row in active[active.template_name.isin(["Splice.Amulet:Amulet", "Splice.Amulet:LockedAmulet"])].itertuples():
+        payload = json.loads(row.payload)
+        locked = "amulet" in payload
+        coin = payload["amulet"] if locked else payload
+        amount = coin["amount"]
+        found.append(
+            (
+                coin["owner"],
+                locked,
+                Decimal(amount["initialAmount"]),
+                int(amount["createdAt"]["number"]),
+                Decimal(amount["ratePerRound"]["rate"]),
+            )
+        )
+    return found
+
+
+def expected(coins, party, round_):
+    unlocked, locked = [Decimal(0), Decimal(0)], [Decimal(0), Decimal(0)]
+    for owner, is_locked, amount, created, rate in coins:
+        if owner == party:
+            fee = min(amount, ((round_ - created) * rate).quantize(STEP, ROUND_HALF_EVEN))
+            side = locked if is_locked else unlocked
+            side[0] += amount
+            side[1] += fee
+    return [
+        unlocked[0], locked[0], unlocked[0] + locked[0],
+        unlocked[1], locked[1], unlocked[1] + locked[1], unlocked[0] - unlocked[1],
+    ]  # fmt: skip
+
+
+def test_holdings_agree_with_the_history_to_the_last_digit(net, coins):
+    owners = sorted({coin[0] for coin in coins})
+    frame = lf.load_holdings_summary(net, owners, as_of_round=40)
+    assert list(frame.party_id) == owners
+    for row in frame.itertuples():
+        assert [getattr(row, name) for name in AMOUNTS] == expected(coins, row.party_id, 40)
+
+
+def test_a_party_list_that_is_too_long_is_split(net, coins):
+    owners = sorted({coin[0] for coin in coins})
+    whole = lf.load_holdings_summary(net, owners, record_time="2100-01-01")
+    with net.sandbox.replica(holdings_limit=max(30, len(coins) // 4)) as small:
+        token = small.token("validator_operator")
+        with lf.connect(scan_url=small.scan_url, validator_url=small.validator_url, token=token) as other:
+            split = lf.load_holdings_summary(other, owners, record_time="2100-01-01")
+            assert other.stats.statuses[400] > 0
+    pd.testing.assert_frame_equal(split, whole)
+
+
+def test_an_exact_snapshot_needs_its_instant(net, coins):
+    instant = net.sandbox.snapshots(1)[3]
+    owner = coins[0][0]
+    exact = lf.load_holdings_summary(net, [owner], record_time=instant, migration_id=1, match="exact")
+    assert exact.migration_id[0] == 1
+    later = pd.Timestamp(instant) + pd.Timedelta(1, "us")
+    with pytest.raises(lf.NotFoundError):
+        lf.load_holdings_summary(net, [owner], record_time=later, migration_id=1, match="exact")
+
+
+def test_licenses_are_the_newest_of_each_validator(net, history):
+    licenses = lf.load_licenses(net)
+    assert licenses.validator.is_unique
+    created = history.events[
+        (history.events.template_name == "Splice.ValidatorLicense:ValidatorLicense")
+        & (history.events.event_type == "created_event")
+    ]
+    newest = created.assign(validator=[json.loads(text)["validator"] for text in created.payload])
+    newest = newest.sort_values("created_at").groupby("validator").contract_id.last()
+    assert dict(zip(licenses.validator, licenses.contract_id, strict=True)) == newest.to_dict()
+
+
+def test_instruments_cover_the_odd_ones(net):
+    instruments = lf.load_instruments(net)
+    assert len(instruments) == 60
+    assert instruments.instrument_id.is_unique
+    assert instruments.paused.any()
+    assert instruments.pause_reason[instruments.paused].notna().any()
+    assert instruments.total_supply.isna().any()
+    assert instruments.decimals.between(0, 10).all()
+
+
+def test_all_users_are_read_over_their_pages(net):
+    users = lf.load_users(net)
+    assert users.user_id.is_unique
+    assert len(users) > 300
+    assert users.is_deactivated.any()
+
+
+def test_names_offers_and_preapprovals_are_the_tokens_users(net):
+    names = lf.load_name_entries(net)
+    assert len(names) == 1
+    assert names.expires_at[0].year >= 2025
+    assert len(lf.load_transfer_offers(net)) >= 1
+    parties = lf.load_users(net).primary_party.dropna().head(12)
+    preapprovals = lf.load_transfer_preapprovals(net, list(parties))
+    assert set(preapprovals.found) == {True, False}
+    assert preapprovals.provider[~preapprovals.found].isna().all()
+    assert preapprovals.contract_id[preapprovals.found].notna().all()
+
+
+@pytest.mark.parametrize("newer", [False, True], ids=["transaction-by-id", "update-by-id"])
+def test_a_ledger_transaction_is_read_on_old_and_new_releases(newer):
+    with lf.sandbox(updates=60, newer=newer) as net:
+        update = lf.load_updates(net, limit=1, progress=False)
+        transactions, events = lf.load_ledger_transaction(net, update.update_id[0])
+        assert transactions.update_id[0] == update.update_id[0]
+        assert transactions.record_time[0] == update.record_time[0]
+        assert len(events) == transactions.event_count[0] > 0
+        assert events.node_id.is_monotonic_increasing
+
+
+def test_without_the_right_token_nothing_is_given(net):
+    sandbox = net.sandbox
+    with (
+        lf.connect(ledger_url=sandbox.ledger_url, token=sandbox.token("mallory")) as other,
+        pytest.raises(lf.NotAuthorizedError),
+    ):
+        lf.load_users(other)
+    with (
+        lf.connect(ledger_url=sandbox.ledger_url) as other,
+        pytest.raises(lf.ConfigurationError, match="needs a token"),
+    ):
+        lf.load_users(other)
+
+
+@pytest.mark.parametrize(
+    ("parties", "options", "words"),
+    [
+        ([], {}, "parties is empty"),
+        ("a::b", {}, "give a list"),
+        ([""], {}, "give a list"),
+        (["a::b"], {"missing": "nan"}, "missing='nan'"),
+        (["a::b"], {"match": "near"}, "near"),
+        (["a::b"], {"record_time": "soon"}, "record_time='soon'"),
+    ],
+    ids=str,
+)
+def test_wrong_arguments_are_refused_by_name(net, parties, options, words):
+    with pytest.raises(lf.InputError) as caught:
+        lf.load_holdings_summary(net, parties, **options)
+    assert words in str(caught.value)
