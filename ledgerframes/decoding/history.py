@@ -49,14 +49,27 @@ class _Items:
     event_extras: dict[int, dict[str, str]] = field(default_factory=dict)  # by position, then event id
 
 
-def decode_page(body: bytes, *, endpoint: str = "POST /v2/updates", tables: Collection[str] = ALL) -> HistoryBatch:
+def decode_page(
+    body: bytes,
+    *,
+    endpoint: str = "POST /v2/updates",
+    tables: Collection[str] = ALL,
+    rows: Sequence[int] | None = None,
+) -> HistoryBatch:
     """Turn the body of a page into columns (contract: Scan update history items).
+
+    Args:
+        body: the page as sent.
+        endpoint: for messages.
+        tables: which tables to build.
+        rows: the positions of the items that count; all by default.
 
     Raises:
         DecodeError: the body breaks the contract; it names endpoint, table, column and item.
     """
     try:
-        return _columns(_Items(_page.decode(body).transactions), endpoint, tables)
+        items = _page.decode(body).transactions
+        return _columns(_Items(items if rows is None else [items[row] for row in rows]), endpoint, tables)
     except (msgspec.DecodeError, UnicodeDecodeError, Irregular, DecodeError, pa.ArrowException, RecursionError):
         pass  # the careful way finds out what it is
     try:
@@ -65,21 +78,23 @@ def decode_page(body: bytes, *, endpoint: str = "POST /v2/updates", tables: Coll
         raise DecodeError(
             f"{endpoint}: the answer is no page of updates ({error}): {shorten(body)}", endpoint=endpoint
         ) from error
-    return decode_items(raws, endpoint=endpoint, tables=tables)
+    return decode_items(raws, endpoint=endpoint, tables=tables, rows=rows)
 
 
-def decode_items(raws: Sequence[Raw | bytes], *, endpoint: str, tables: Collection[str] = ALL) -> HistoryBatch:
+def decode_items(
+    raws: Sequence[Raw | bytes], *, endpoint: str, tables: Collection[str] = ALL, rows: Sequence[int] | None = None
+) -> HistoryBatch:
     """Turn single update items (as of the look-ups by id and by hash) into columns, the careful way.
 
     Raises:
         DecodeError: an item breaks the contract.
     """
     taken = _Items([])
-    for position, raw in enumerate(raws):
+    for position, row in enumerate(range(len(raws)) if rows is None else rows):
         try:
-            item, own, of_events = canonical_item(raw, endpoint, position)
+            item, own, of_events = canonical_item(raws[row], endpoint, row)
         except RecursionError as error:
-            raise DecodeError(f"{endpoint}: item {position} is nested too deeply", endpoint=endpoint) from error
+            raise DecodeError(f"{endpoint}: item {row} is nested too deeply", endpoint=endpoint) from error
         taken.items.append(item)
         if (extra := own.text()) is not None:
             taken.extras[position] = extra

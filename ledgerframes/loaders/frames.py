@@ -6,6 +6,7 @@ import json
 from collections.abc import Sequence
 from typing import Any, Literal
 
+import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -111,7 +112,7 @@ def _tuples(column: pa.ChunkedArray) -> list[tuple[str, ...] | None]:
     """List cells as tuples: an array cannot be grouped by."""
     cells: list[tuple[str, ...] | None] = []
     for chunk in column.chunks:
-        values = chunk.flatten().to_pylist()
+        values = _shared(chunk.flatten())
         start = 0
         for length in pc.list_value_length(chunk).to_pylist():
             if length is None:
@@ -120,6 +121,15 @@ def _tuples(column: pa.ChunkedArray) -> list[tuple[str, ...] | None]:
                 cells.append(tuple(values[start : start + length]))
                 start += length
     return cells
+
+
+def _shared(texts: pa.Array) -> list[str]:
+    """Texts as Python objects, equal ones made once."""
+    coded = texts.dictionary_encode()
+    if 2 * len(coded.dictionary) > len(texts):
+        return list(texts.to_pylist())
+    distinct = np.array(coded.dictionary.to_pylist(), dtype=object)
+    return list(distinct[coded.indices.to_numpy()])
 
 
 def _amounts(column: pa.ChunkedArray, decimals: Decimals) -> Any:

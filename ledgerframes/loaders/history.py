@@ -10,7 +10,6 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypedDict, Unpack
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from ledgerframes.decoding.history import ALL, decode_items, decode_page
 from ledgerframes.decoding.rebuild import rebuild_rows
@@ -266,14 +265,10 @@ class _Pages:
                 _log.warning("the load ended early: %s", error)
 
     def _add(self, page: PageRows) -> None:
-        batches = decode_page(page.page.raw, tables=self._columns.keys()).batches
+        rows = page.rows if len(page.rows) < len(page.page) else None
         self._servers[source_of(page.server)] = None
-        ids = None
-        if len(page.rows) < len(page.page):
-            ids = pa.array([page.page.glimpse.update_ids[row] for row in page.rows], pa.string())
-        for name, batch in batches.items():
-            kept = batch if ids is None else batch.filter(pc.is_in(batch.column("update_id"), ids))
-            self._batches[name].append(kept.select(list(self._columns[name])))
+        for name, batch in decode_page(page.page.raw, tables=self._columns.keys(), rows=rows).batches.items():
+            self._batches[name].append(batch.select(list(self._columns[name])))
 
     def _too_much(self) -> InputError:
         estimate = plan_window(self._net, self._reader.window)
