@@ -1,0 +1,138 @@
+"""A token is in no place where it could leak: logs, reprs, exceptions, pickles, attrs, files, output."""
+
+import io
+import json
+import logging
+import pickle
+import subprocess
+import sys
+import traceback
+
+import pandas as pd
+import pytest
+
+import ledgerframes as lf
+
+pytestmark = pytest.mark.filterwarnings("ignore::ledgerframes.transport.DeprecatedEndpointWarning")
+
+
+@pytest.fixture(scope="module")
+def token(net):
+    return net.sandbox.token("validator_operator")
+
+
+@pytest.fixture
+def connected(net, token):
+    sandbox = net.sandbox
+    urls = {name: getattr(sandbox, name) for name in ("scan_url", "validator_url", "registry_url", "ledger_url")}
+    with lf.connect(**urls, token=token) as network:
+        yield network
+
+
+@pytest.fixture
+def logs():
+    """Everything that any logger says at DEBUG."""
+    text = io.StringIO()
+    handler = logging.StreamHandler(text)
+    root = logging.getLogger()
+    level = root.level
+    root.addHandler(handler)
+    root.setLevel(logging.DEBUG)
+    yield text
+    root.removeHandler(handler)
+    root.setLevel(level)
+
+
+def hidden(token, *shown):
+    """The token, and its parts, stand nowhere in what is shown."""
+    for part in (token, *token.split(".")):
+        for text in shown:
+            assert part not in text
+
+
+def chain(error):
+    """All that can be shown of an error and what led to it."""
+    shown = "".join(traceback.format_exception(error))
+    while error is not None:
+        shown += repr(error) + repr(vars(error)) + str(getattr(error, "request", ""))
+        error = error.__cause__ or error.__context__
+    return shown
+
+
+def test_reprs_and_previews_hide_it(connected, token):
+    seen = connected.ledger.preview("list_users")
+    hidden(token, repr(connected), repr(connected.settings), str(connected.settings), repr(seen), seen.curl())
+    hidden(token, str(seen.headers), repr(vars(connected)))
+    assert "***" in seen.curl()
+
+
+def test_logs_at_debug_hide_it(connected, token, logs):
+    lf.load_users(connected, limit=3)
+    lf.load_transfer_offers(connected)
+    assert "/v2/users" in logs.getvalue()
+    hidden(token, logs.getvalue())
+
+
+def test_exceptions_chains_and_pickles_hide_it(connected, token, net):
+    refused = net.sandbox.token("mallory")
+    with lf.connect(ledger_url=net.sandbox.ledger_url, token=refused) as other:
+        with pytest.raises(lf.NotAuthorizedError) as caught:
+            lf.load_users(other)
+        hidden(refused, chain(caught.value), pickle.dumps(caught.value).decode("latin-1"))
+    with pytest.raises(lf.NotFoundError) as missing:
+        connected.ledger.transaction_by_id("no-such-update")
+    hidden(token, chain(missing.value), pickle.dumps(missing.value).decode("latin-1"))
+
+
+def test_a_dead_server_does_not_show_it(token):
+    with lf.connect(ledger_url="http://127.0.0.1:9", token=token, attempts=1) as other:
+        with pytest.raises(lf.NoAnswerError) as caught:
+            lf.load_users(other)
+        hidden(token, chain(caught.value))
+
+
+def test_settings_cannot_be_pickled_with_it(connected, token):
+    with pytest.raises(TypeError, match="LEDGERFRAMES_TOKEN") as caught:
+        pickle.dumps(connected.settings)
+    hidden(token, chain(caught.value))
+
+
+def test_frames_and_files_hide_it(connected, token, tmp_path):
+    users = lf.load_users(connected)
+    hidden(token, json.dumps(users.attrs), users.to_string())
+    users.to_parquet(tmp_path / "users.parquet")
+    hidden(token, (tmp_path / "users.parquet").read_bytes().decode("latin-1"))
+    assert pd.read_parquet(tmp_path / "users.parquet").attrs["source"] == connected.settings.ledger_url[0]
+
+
+def test_the_command_line_hides_it(net, token, tmp_path):
+    command = ["load", "users", "-o", "users.json", "--ledger-url", net.sandbox.ledger_url]
+    for extra, code in (([], 0), (["--columns", "nonsense"], 2)):
+        done = subprocess.run(
+            [sys.executable, "-c", "from ledgerframes.cli import main; main()", "--verbose", *command, *extra],
+            check=False, capture_output=True, text=True, cwd=tmp_path, timeout=60,
+            env={"LEDGERFRAMES_LEDGER_TOKEN": token, "HOME": str(tmp_path), "PATH": "/usr/bin:/bin"},
+        )  # fmt: skip
+        assert done.returncode == code, done.stderr
+        hidden(token, done.stdout, done.stderr)
+    hidden(token, (tmp_path / "users.json").read_text())
+
+
+def test_a_notebook_hides_it(net, token, tmp_path, monkeypatch):
+    import nbformat
+    from nbclient import NotebookClient
+
+    monkeypatch.setenv("LEDGERFRAMES_LEDGER_TOKEN", token)
+    source = f"""import ledgerframes as lf, logging
+logging.basicConfig(level=logging.DEBUG)
+net = lf.connect(ledger_url={net.sandbox.ledger_url!r})
+display(net)
+display(net.ledger.preview("list_users"))
+display(lf.load_users(net, limit=2))
+lf.load_users(net, columns=["nonsense"])"""
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source)])
+    NotebookClient(notebook, timeout=60, allow_errors=True, resources={"metadata": {"path": str(tmp_path)}}).execute()
+    shown = json.dumps(notebook)
+    assert "nonsense" in shown
+    assert "user_id" in shown
+    hidden(token, shown)
