@@ -103,11 +103,12 @@ def sandbox(
         str | None, typer.Option(help='What goes wrong how often, such as "429:0.1,reset:0.05,latency:80ms".')
     ] = None,
 ) -> None:
-    """Serve a made-up ledger until Ctrl-C.
+    """Serve a made-up ledger until Ctrl-C, and say where and with which token (it opens nothing but this sandbox).
 
     Example: ledgerframes sandbox --port 8080, then in another shell
     ledgerframes load history -o lake --limit 500 --scan-url http://127.0.0.1:8080/api/scan
     """
+    from ledgerframes.network import SANDBOX_USER
     from ledgerframes.network import sandbox as start
 
     try:
@@ -116,7 +117,9 @@ def sandbox(
         raise InputError(str(error)) from error
     with net:
         try:
-            typer.echo(f"scan       {net.sandbox.scan_url}")
+            for interface in ("scan", "validator", "registry", "ledger"):
+                typer.echo(f"{interface:<10} {getattr(net.sandbox, f'{interface}_url')}")
+            typer.echo(f"token      {net.sandbox.token(SANDBOX_USER)}")
             typer.echo("Ctrl-C ends it.", err=True)
             while True:
                 time.sleep(3600)
