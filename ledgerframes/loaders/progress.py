@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Protocol
 
@@ -21,13 +21,16 @@ class Progress(Protocol):
 
 
 @contextmanager
-def progress_of(what: str, *, shown: bool | None, total: int | None = None) -> Iterator[Progress]:
+def progress_of(
+    what: str, *, shown: bool | None, total: int | None = None, clock: Callable[[], float] = time.monotonic
+) -> Iterator[Progress]:
     """A progress display for the time of a load.
 
     Args:
         what: what is being loaded.
         shown: True for a bar, False for nothing, None for a bar where somebody looks and log lines elsewhere.
         total: the number of rows, if known.
+        clock: seconds, by which log lines are spaced.
     """
     if shown is False:
         yield _Silent()
@@ -38,7 +41,7 @@ def progress_of(what: str, *, shown: bool | None, total: int | None = None) -> I
         with tqdm(total=total, unit=" updates", desc=what, unit_scale=True, leave=False) as bar:
             yield _Bar(bar)
         return
-    yield _Lines(what)
+    yield _Lines(what, clock)
 
 
 def _in_notebook() -> bool:
@@ -61,13 +64,14 @@ class _Bar:
 
 
 class _Lines:
-    def __init__(self, what: str) -> None:
+    def __init__(self, what: str, clock: Callable[[], float]) -> None:
         self._what = what
+        self._clock = clock
         self._rows = 0
-        self._next = time.monotonic() + _EVERY
+        self._next = clock() + _EVERY
 
     def advance(self, rows: int, note: str) -> None:
         self._rows += rows
-        if time.monotonic() >= self._next:
-            self._next = time.monotonic() + _EVERY
+        if self._clock() >= self._next:
+            self._next = self._clock() + _EVERY
             _log.info("%s: %d so far, at %s", self._what, self._rows, note)

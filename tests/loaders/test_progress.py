@@ -1,0 +1,40 @@
+"""Progress: a bar where somebody looks, log lines elsewhere, nothing when told so."""
+
+import logging
+
+import pytest
+
+import ledgerframes as lf
+from ledgerframes.loaders.progress import progress_of
+
+
+def test_a_bar_is_drawn_on_standard_error_when_asked_for(net, capsys):
+    lf.load_updates(net, limit=50, progress=True)
+    shown = capsys.readouterr()
+    assert "history" in shown.err
+    assert shown.out == ""
+
+
+def test_nothing_is_drawn_when_told_so(net, capsys):
+    lf.load_updates(net, limit=50, progress=False)
+    shown = capsys.readouterr()
+    assert (shown.out, shown.err) == ("", "")
+
+
+def test_elsewhere_there_are_log_lines_now_and_then(caplog, capsys):
+    moments = iter([0.0, 1.0, 31.0, 31.0, 32.0])
+    with (
+        caplog.at_level(logging.INFO, "ledgerframes"),
+        progress_of("x", shown=None, clock=lambda: next(moments)) as bar,
+    ):
+        bar.advance(10, "2026-01-01")
+        bar.advance(5, "2026-01-02")
+        bar.advance(5, "2026-01-03")
+    assert [record.getMessage() for record in caplog.records] == ["x: 15 so far, at 2026-01-02"]
+    assert capsys.readouterr().err == ""
+
+
+def test_a_load_that_fails_takes_its_bar_away(net, capsys):
+    with pytest.raises(lf.InputError):
+        lf.load_updates(net, page_size=10, progress=True)
+    assert capsys.readouterr().err.endswith("\r")
