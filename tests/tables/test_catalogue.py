@@ -7,6 +7,7 @@ import pyarrow as pa
 import pytest
 
 import ledgerframes as lf
+from ledgerframes.cli.load import LOADABLE
 from ledgerframes.decoding.records import read_records
 from ledgerframes.loaders.descriptions import dictionary_text
 from ledgerframes.tables.catalogue import CATALOGUE, table_named
@@ -114,3 +115,13 @@ def test_amounts_are_decimal128_everywhere():
         column.kind.arrow for table in CATALOGUE.values() for column in table.columns if column.kind.name == "amount"
     }
     assert kinds == {pa.decimal128(38, 10)}
+
+
+@pytest.mark.parametrize("name", LOADABLE)
+def test_every_table_that_the_command_line_offers_has_a_loader(name):
+    assert callable(getattr(lf, f"load_{name}", None)), f"ledgerframes/__init__.py exports no load_{name}"
+
+
+def test_every_table_has_tests_of_its_columns():
+    unfixed = set(CATALOGUE) - set(FIXED) - {"ledger_transactions", "ledger_events", "rejects"}
+    assert not unfixed, f"tests/tables/test_catalogue.py does not fix the columns of {', '.join(unfixed)}"
