@@ -3,8 +3,6 @@
 Start with `net = lf.sandbox()` or `net = lf.connect(scan_url=...)`, then `lf.load_history(net, limit=1000)`.
 """
 
-__version__ = "0.1.0"
-
 # Folders that share their name with a public function are imported first, so that the function stays on top.
 import ledgerframes.sandbox
 import ledgerframes.tables  # noqa: F401
@@ -48,6 +46,9 @@ from ledgerframes.loaders.probes import Plan, migrations, plan
 from ledgerframes.loaders.rounds import earliest_reward_round
 from ledgerframes.loaders.snapshots import load_instruments, load_name_entries, load_users
 from ledgerframes.network import Network, connect, sandbox
+from ledgerframes.store.report import SyncReport
+from ledgerframes.store.store import Store, open_store
+from ledgerframes.version import __version__ as __version__
 
 __all__ = [
     "ConfigurationError",
@@ -68,7 +69,9 @@ __all__ = [
     "RequestError",
     "ServerError",
     "StatusError",
+    "Store",
     "StoreError",
+    "SyncReport",
     "connect",
     "describe",
     "earliest_reward_round",
@@ -88,6 +91,7 @@ __all__ = [
     "load_updates",
     "load_users",
     "migrations",
+    "open_store",
     "plan",
     "rebuild_items",
     "sandbox",

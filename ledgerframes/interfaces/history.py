@@ -64,7 +64,7 @@ def read_pages(source: PageSource, reader: HistoryReader) -> Iterator[PageRows]:
         PagingError: the pages contradict each other.
         PartialResultError: the servers that answer lag behind what another one has shown.
     """
-    session = _Session(source, reader)
+    session = HistorySession(source, reader)
     fetcher = ThreadPoolExecutor(1, "ledgerframes-fetch")
     try:
         more = True
@@ -79,8 +79,13 @@ def read_pages(source: PageSource, reader: HistoryReader) -> Iterator[PageRows]:
         fetcher.shutdown(wait=False, cancel_futures=True)
 
 
-class _Session:
-    """One read: the reader's decisions carried out against the servers."""
+class HistorySession:
+    """One read: the reader's decisions carried out against the servers, a request at a time.
+
+    Args:
+        source: where pages come from.
+        reader: what is wanted, and what has been read.
+    """
 
     def __init__(self, source: PageSource, reader: HistoryReader) -> None:
         self._source = source

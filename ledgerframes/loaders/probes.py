@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from itertools import product
 from typing import TYPE_CHECKING, Any, Final
 
 import pandas as pd
@@ -98,8 +100,13 @@ def plan(net: Network, start: Bound | None = None, end: Bound | None = None) -> 
 
 def plan_window(net: Network, wanted: Window) -> Plan:
     """Estimate what reading a window takes."""
+    return plan_windows(net, [wanted], str(wanted))
+
+
+def plan_windows(net: Network, windows: Sequence[Window], name: str) -> Plan:
+    """Estimate what reading several windows takes; the name says in words what they are."""
     rows, size, items, seconds, probes = 0.0, 0, 0, 0.0, 0
-    for one in find_migrations(net.scan):
+    for one, wanted in product(find_migrations(net.scan), windows):
         low = wanted.nearest(Cursor(one.migration_id, one.first))
         if low is None or low.migration_id != one.migration_id or low.micros > one.last:
             continue
@@ -115,7 +122,7 @@ def plan_window(net: Network, wanted: Window) -> Plan:
     rate = net.settings.rate
     each = max(seconds / probes if probes else 0.0, 1 / rate if rate else 0.0)
     megabytes = count * size / items / 1e6 if items else 0.0
-    return Plan(str(wanted), count, requests, round(megabytes, 3), round(requests * each / 60, 3))
+    return Plan(name, count, requests, round(megabytes, 3), round(requests * each / 60, 3))
 
 
 def _top(wanted: Window, one: Migration) -> int:

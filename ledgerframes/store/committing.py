@@ -1,0 +1,121 @@
+"""Collects decoded pages and commits them, rows and coverage as one, in a thread of its own; `sync` feeds it."""
+
+from __future__ import annotations
+
+import queue
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+import pyarrow as pa
+
+from ledgerframes.store.history import Advance, HistoryTables
+
+_BYTES: Final = 64_000_000
+_SECONDS: Final = 60.0
+
+
+@dataclass(frozen=True)
+class Decoded:
+    """One page's rows by table, and how far its stretch is read with them."""
+
+    batches: Mapping[str, pa.RecordBatch]
+    advance: Advance
+
+    @property
+    def bytes(self) -> int:
+        """What the rows take in memory."""
+        return sum(batch.nbytes for batch in self.batches.values())
+
+
+@dataclass
+class Committer:
+    """Commits in the order of arrival, at 64 MB or after a minute; used by one thread.
+
+    Attributes:
+        history: the tables.
+        clock: seconds.
+        rows: rows committed, by table.
+        commits: how often was committed.
+        seconds: time spent committing.
+        cpu_seconds: processor time of the committing thread; writing Parquet has threads of its own beside it.
+    """
+
+    history: HistoryTables
+    clock: Callable[[], float] = time.monotonic
+    rows: Counter[str] = field(default_factory=Counter)
+    commits: int = 0
+    seconds: float = 0.0
+    cpu_seconds: float = 0.0
+    _pages: list[Decoded] = field(default_factory=list)
+    _bytes: int = 0
+    _since: float | None = None
+    _jobs: queue.Queue[list[Decoded] | None] = field(default_factory=lambda: queue.Queue(1))
+    _error: BaseException | None = None
+    _thread: threading.Thread | None = None
+
+    def add(self, page: Decoded) -> None:
+        """Take a page; commit what was collected, when it is enough.
+
+        Raises:
+            StoreError: an earlier commit failed.
+        """
+        self._pages.append(page)
+        self._bytes += page.bytes
+        if self._since is None:
+            self._since = self.clock()
+        if self._bytes >= _BYTES or self.clock() - self._since >= _SECONDS:
+            self._hand_over()
+
+    def finish(self) -> None:
+        """Commit the rest and wait for it.
+
+        Raises:
+            StoreError: a commit failed.
+        """
+        if self._pages and self._error is None:
+            self._hand_over()
+        if self._thread is not None:
+            self._jobs.put(None)
+            self._thread.join()
+            self._thread = None
+        self._raise()
+
+    def _hand_over(self) -> None:
+        self._raise()
+        pages, self._pages, self._bytes, self._since = self._pages, [], 0, None
+        if self._thread is None:
+            self._thread = threading.Thread(target=self._work, name="ledgerframes-commit", daemon=True)
+            self._thread.start()
+        self._jobs.put(pages)
+
+    def _raise(self) -> None:
+        if self._error is not None:
+            raise self._error
+
+    def _work(self) -> None:
+        while (pages := self._jobs.get()) is not None:
+            if self._error is not None:
+                continue
+            try:
+                self._commit(pages)
+            except BaseException as error:  # noqa: BLE001 - it is raised where the pages come from
+                self._error = error
+
+    def _commit(self, pages: list[Decoded]) -> None:
+        began, cpu = time.perf_counter(), time.thread_time()
+        advances = {page.advance.key: page.advance for page in pages}
+        rows: dict[str, list[pa.RecordBatch]] = {name: [] for name in self.history.tables}
+        for page in pages:
+            for name, batch in page.batches.items():
+                if batch.num_rows:
+                    rows[name].append(batch)
+        counts = {name: sum(batch.num_rows for batch in batches) for name, batches in rows.items()}
+        self.history.commit(rows, advances.values())
+        self.rows.update(counts)
+        self.commits += 1
+        self.seconds += time.perf_counter() - began
+        self.cpu_seconds += time.thread_time() - cpu

@@ -1,0 +1,24 @@
+"""Syncs again and again until it is told to stop; `Store.follow` and the command line use it."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable, Iterator
+
+from ledgerframes.errors import RequestError
+from ledgerframes.store.report import SyncReport
+
+_log = logging.getLogger("ledgerframes.store")
+
+
+def follow(sync: Callable[[], SyncReport], seconds: float, stop: threading.Event) -> Iterator[SyncReport]:
+    """Run a sync every so many seconds; a server that gives no answer is asked again the next time."""
+    while not stop.is_set():
+        began = time.monotonic()
+        try:
+            yield sync()
+        except RequestError as error:
+            _log.warning("the sync ended early and is tried again in %.0f s: %s", seconds, error)
+        stop.wait(max(0.0, seconds - (time.monotonic() - began)))

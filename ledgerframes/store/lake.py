@@ -1,0 +1,147 @@
+"""Where a store's tables lie, in which state they are read, and who may write; the rest of `store` goes through it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import date, datetime
+from pathlib import Path
+from typing import Final
+from urllib.parse import urlsplit
+
+from ledgerframes.errors import InputError, StoreError
+from ledgerframes.store.delta import DeltaStoreTable
+from ledgerframes.store.history import ORDER, PARTITIONS, HistoryTables
+from ledgerframes.store.intervals import Interval
+from ledgerframes.store.runs import SYNCS, find_versions
+from ledgerframes.store.slots import Slots
+from ledgerframes.store.snapshots import SNAPSHOTS, snapshot_table
+from ledgerframes.tables.catalogue import CATALOGUE, table_named
+from ledgerframes.tables.ledger import REJECTS
+from ledgerframes.tables.table import Table
+
+_LOCK: Final = ".sync.lock"
+
+
+@dataclass(frozen=True)
+class View:
+    """The tables of a store in one state.
+
+    Attributes:
+        tables: by name, those that are not there included.
+    """
+
+    tables: Mapping[str, DeltaStoreTable]
+
+    @property
+    def covered(self) -> tuple[Interval, ...]:
+        """What all three tables of the history cover."""
+        return Slots.read([self.tables[name] for name in ORDER]).common
+
+    @property
+    def versions(self) -> dict[str, int]:
+        """The version of each table that is there."""
+        return {name: table.version for name, table in self.tables.items() if table.version is not None}
+
+
+class Lake:
+    """The place of a store.
+
+    Args:
+        url: a folder, or an object-store URL such as `s3://bucket/lake`.
+        storage_options: for the object store; see deltalake's documentation.
+    """
+
+    def __init__(self, url: str | os.PathLike[str], *, storage_options: Mapping[str, str] | None = None) -> None:
+        self.url = os.fspath(url).rstrip("/") or "/"
+        self.options = dict(storage_options or {})
+        if not isinstance(self.url, str) or not self.url.strip():
+            raise InputError(f"{url!r} is no place for a store; give a folder or a URL such as 's3://bucket/lake'")
+        self.folder = None if "://" in self.url else Path(self.url).absolute()
+        parts = urlsplit(self.url)
+        if self.folder is None and (parts.username or parts.password):
+            raise InputError("the store's URL holds a user or password; give them in storage_options")
+        if self.folder is not None and self.folder.exists() and not self.folder.is_dir():
+            raise StoreError(f"{self.url} is a file; a store is a folder. Name another place")
+
+    def table(self, name: str) -> DeltaStoreTable:
+        """One table, not read yet."""
+        base = str(self.folder) if self.folder is not None else self.url
+        return DeltaStoreTable(
+            declared(name),
+            f"{base}/{name}",
+            storage_options=self.options,
+            partition_by=PARTITIONS if name in ORDER else (),
+        )
+
+    def history(self) -> HistoryTables:
+        """The tables of the update history, in their newest state."""
+        return HistoryTables({name: self.table(name) for name in ORDER}).refresh()
+
+    def view(self, as_of: str | date | datetime | None = None) -> View:
+        """All tables, in their newest state or as a sync left them.
+
+        Args:
+            as_of: a sync id, or a time: the last sync that had ended by then.
+
+        Raises:
+            StoreError: there was no such sync.
+        """
+        tables = {name: self.table(name) for name in STORED}
+        if as_of is None:
+            return View({name: table.refresh() for name, table in tables.items()})
+        versions = find_versions(self.table(SYNCS.name).refresh(), as_of, self.url)
+        return View({name: table.as_of(versions.get(name)) for name, table in tables.items()})
+
+    @contextmanager
+    def writing(self) -> Iterator[None]:
+        """Hold the store for one writer.
+
+        On object storage nobody can be kept out; there the commits tell of a second writer.
+
+        Raises:
+            StoreError: another sync runs on it, or the folder cannot be made.
+        """
+        if self.folder is None:
+            yield
+            return
+        from filelock import FileLock, Timeout
+
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            lock = FileLock(self.folder / _LOCK, blocking=False)
+            lock.acquire()
+        except Timeout as error:
+            raise StoreError(
+                f"{self.url}: another sync is running on this store; wait for it, or stop it. The lock ends with its"
+                " process, even if that is killed"
+            ) from error
+        except OSError as error:
+            raise StoreError(
+                f"{self.url} cannot be written: {error}; check the folder's owner and permissions, or open a store"
+                " elsewhere"
+            ) from error
+        try:
+            yield
+        finally:
+            lock.release()
+
+
+#: The tables that a store can have.
+STORED: Final = (*reversed(ORDER), REJECTS.name, *SNAPSHOTS)
+
+
+def declared(name: str) -> Table:
+    """A table as the store keeps it.
+
+    Raises:
+        InputError: it is no table, or none that a store keeps.
+    """
+    if name == SYNCS.name:
+        return SYNCS
+    table_named(name)
+    if name not in STORED:
+        raise InputError(f"a store does not keep {name!r}; it keeps {', '.join(STORED)}")
+    return snapshot_table(name) if name in SNAPSHOTS else CATALOGUE[name]

@@ -1,0 +1,94 @@
+"""What a sync did: `SyncReport`, shown to people, kept in the store, written as JSON."""
+
+from __future__ import annotations
+
+import html
+import json
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True)
+class SyncReport:
+    """The result of one `Store.sync`.
+
+    Attributes:
+        sync_id: names this state of the store; `as_of=` takes it.
+        started_at: UTC, ISO-8601.
+        seconds: how long it took.
+        rows: rows added, by table.
+        requests: requests sent, each attempt counted.
+        bytes: bytes received in bodies, after decompression.
+        retries: attempts made because one before had failed.
+        waits_seconds: time spent waiting for the rate limit and between attempts, over all workers.
+        stages: for fetch, decode and commit: `seconds` and `cpu_seconds`, over all threads of the stage; waiting for
+            answers counts as fetching. Parquet is written by threads of its own, which only `seconds` shows.
+        commits: how often was committed.
+        covered: what the store covers now, in words, an interval each.
+        left: what was asked for and is not covered, in words.
+        rejected: items that could not be decoded and were put into `rejects`.
+        versions: each table's version after the sync.
+        sources: servers, without anything secret.
+        complete: whether everything asked for that the servers have is there.
+        error: what ended the sync early; empty if nothing did.
+    """
+
+    sync_id: str
+    started_at: str
+    seconds: float = 0.0
+    rows: dict[str, int] = field(default_factory=dict)
+    requests: int = 0
+    bytes: int = 0
+    retries: int = 0
+    waits_seconds: float = 0.0
+    stages: dict[str, dict[str, float]] = field(default_factory=dict)
+    commits: int = 0
+    covered: tuple[str, ...] = ()
+    left: tuple[str, ...] = ()
+    rejected: int = 0
+    versions: dict[str, int] = field(default_factory=dict)
+    sources: tuple[str, ...] = ()
+    complete: bool = True
+    error: str = ""
+
+    def to_dict(self) -> dict[str, Any]:
+        """The report as plain values."""
+        return asdict(self)
+
+    def to_json(self) -> str:
+        """The report as JSON."""
+        return json.dumps(self.to_dict())
+
+    def lines(self) -> list[tuple[str, str]]:
+        """What people want to know, as pairs of a name and a text."""
+        rows = ", ".join(f"{count:,} {name}" for name, count in self.rows.items() if count) or "nothing new"
+        speed = f"{self.bytes / 1e6 / self.seconds:,.1f} MB/s" if self.seconds else ""
+        stages = ", ".join(
+            f"{name} {times['seconds']:.2f} s ({times['cpu_seconds']:.2f} s CPU)" for name, times in self.stages.items()
+        )
+        return [
+            ("sync", f"{self.sync_id}, {'complete' if self.complete else 'not complete'}"),
+            ("added", rows + (f"; {self.rejected:,} items rejected" if self.rejected else "")),
+            ("took", f"{self.seconds:,.2f} s, {self.requests:,} requests, {self.bytes / 1e6:,.1f} MB, {speed}"),
+            ("retries", f"{self.retries:,}; waited {self.waits_seconds:,.1f} s for rate limits and between attempts"),
+            ("stages", stages),
+            ("commits", f"{self.commits:,}"),
+            ("covered", "; ".join(self.covered) or "nothing yet"),
+            *([("left", "; ".join(self.left))] if self.left else []),
+            *([("error", self.error)] if self.error else []),
+        ]
+
+    def __str__(self) -> str:
+        return "\n".join(f"{name:<8} {text}" for name, text in self.lines() if text)
+
+    def __repr__(self) -> str:
+        return f"<SyncReport\n{self}>"
+
+    def _repr_html_(self) -> str:
+        rows = "".join(
+            f"<tr><th style='text-align:left'>{html.escape(name)}</th>"
+            f"<td style='text-align:left'>{html.escape(text)}</td></tr>"
+            for name, text in self.lines()
+            if text
+        )
+        return f"<table>{rows}</table>"

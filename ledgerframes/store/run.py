@@ -1,0 +1,157 @@
+"""`run_sync`: a sync from the lock to the report; `Store.sync` and `Store.follow` call it."""
+
+from __future__ import annotations
+
+import logging
+import time
+import uuid
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from ledgerframes.errors import LedgerframesError
+from ledgerframes.interfaces.history import PageSource
+from ledgerframes.loaders.progress import progress_of
+from ledgerframes.settings import source_of
+from ledgerframes.store.lake import Lake
+from ledgerframes.store.rejecting import RejectingDecoder
+from ledgerframes.store.report import SyncReport
+from ledgerframes.store.runs import SYNCS, keep
+from ledgerframes.store.snapshots import load_snapshot
+from ledgerframes.store.syncing import HistorySync, Wish
+
+if TYPE_CHECKING:
+    from ledgerframes.network import Network
+
+_log = logging.getLogger("ledgerframes.store")
+
+
+@dataclass(frozen=True)
+class Order:
+    """What a caller of `Store.sync` wants, checked.
+
+    Attributes:
+        wish: the part of the history; None where the history is not wanted.
+        snapshots: the snapshot tables to append to.
+        parties: for those that are asked for party by party.
+        reject: keep broken items in `rejects` and go on.
+        progress: as the loaders take it.
+    """
+
+    wish: Wish | None
+    snapshots: tuple[str, ...]
+    parties: tuple[str, ...]
+    reject: bool
+    progress: bool | None
+
+
+def run_sync(lake: Lake, net: Network, order: Order) -> SyncReport:
+    """Bring a store up to date.
+
+    Raises:
+        LedgerframesError: what ended it early; the report of it is kept in the store.
+    """
+    with lake.writing():
+        run = _Run(lake, net, order)
+        try:
+            run.carry_out()
+        except BaseException as error:
+            run.note(error)
+            raise
+        return run.finish()
+
+
+class _Run:
+    """One sync while it runs."""
+
+    def __init__(self, lake: Lake, net: Network, order: Order) -> None:
+        self._lake = lake
+        self._net = net
+        self._order = order
+        self._before = net.stats.snapshot()
+        self._began = time.perf_counter()
+        now = datetime.now(UTC)
+        self._report = SyncReport(f"{now:%Y%m%dT%H%M%S}-{uuid.uuid4().hex[:8]}", f"{now:%Y-%m-%dT%H:%M:%SZ}")
+        self._sync: HistorySync | None = None
+        self._rows: dict[str, int] = {}
+        self._sources: dict[str, None] = {}
+
+    def carry_out(self) -> None:
+        order = self._order
+        if order.wish is not None:
+            with progress_of("sync", shown=order.progress) as shown:
+                self._sync = HistorySync(self._source(), self._lake.history(), order.wish, shown)
+                if order.reject:
+                    self._sync.rejecting = RejectingDecoder(self._lake.table("rejects"))
+                self._sync.run()
+        for name in order.snapshots:
+            self._append(name)
+
+    def _source(self) -> PageSource:
+        return self._net.scan
+
+    def _append(self, name: str) -> None:
+        batch = load_snapshot(self._net, name, self._order.parties)
+        table = self._lake.table(name).refresh()
+        if table.handle is None:
+            table.create({})
+        table.check_schema()
+        table.append([batch], {})
+        self._rows[name] = batch.num_rows
+        for source in batch["source"].unique().to_pylist():
+            self._sources[source] = None
+
+    def finish(self) -> SyncReport:
+        """The report, kept in the store."""
+        report = self._filled()
+        keep(self._lake.table(SYNCS.name), report, time.time_ns() // 1000)
+        return report
+
+    def note(self, error: BaseException) -> None:
+        """Keep a report of a sync that ended early, if the store can still be written."""
+        text = str(error) if isinstance(error, LedgerframesError) else type(error).__name__
+        try:
+            view = self._lake.view()
+            if not view.versions:
+                return
+            report = replace(self._filled(), complete=False, error=text)
+            keep(self._lake.table(SYNCS.name), report, time.time_ns() // 1000)
+        except LedgerframesError as failed:
+            _log.warning("the report of a sync that ended early could not be kept: %s", failed)
+
+    def _filled(self) -> SyncReport:
+        view = self._lake.view()
+        sync, stats = self._sync, self._net.stats.snapshot()
+        report = replace(
+            self._report,
+            seconds=round(time.perf_counter() - self._began, 3),
+            covered=tuple(str(one) for one in view.covered),
+            versions=view.versions,
+            requests=stats.requests - self._before.requests,
+            bytes=stats.bytes - self._before.bytes,
+            retries=stats.retries - self._before.retries,
+            waits_seconds=round(stats.waits_seconds - self._before.waits_seconds, 3),
+        )
+        if sync is None:
+            return replace(report, rows=self._rows, sources=tuple(self._sources))
+        return replace(
+            report,
+            rows={**{name: sync.committer.rows[name] for name in sync.history.tables}, **self._rows},
+            commits=sync.committer.commits,
+            stages=_stages(sync),
+            left=tuple(sync.left),
+            rejected=0 if sync.rejecting is None else sync.rejecting.count,
+            sources=tuple({**sync.sources, **self._sources}) or tuple(map(source_of, sync.source.servers)),
+            complete=not sync.left,
+        )
+
+
+def _stages(sync: HistorySync) -> dict[str, dict[str, float]]:
+    times = {
+        "fetch": (sync.fetchers.seconds, sync.fetchers.cpu_seconds),
+        "decode": (sync.decode_seconds, sync.decode_cpu_seconds),
+        "commit": (sync.committer.seconds, sync.committer.cpu_seconds),
+    }
+    return {
+        name: {"seconds": round(seconds, 3), "cpu_seconds": round(cpu, 3)} for name, (seconds, cpu) in times.items()
+    }

@@ -1,0 +1,352 @@
+"""`Store`: a lake on disk or object storage; what `lf.open_store` returns."""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import date, datetime, timedelta
+from typing import TYPE_CHECKING, Any, Literal
+
+import pandas as pd
+
+from ledgerframes.errors import InputError
+from ledgerframes.instants import EPOCH, MICROSECOND, format_instant, to_duration, to_micros
+from ledgerframes.loaders.frames import As, Decimals, check_shape, described, shape
+from ledgerframes.loaders.probes import Plan, plan_windows
+from ledgerframes.loaders.provenance import Provenance
+from ledgerframes.paging.history import MAXIMUM
+from ledgerframes.paging.window import Bound, When, Window, window
+from ledgerframes.store.extent import missing_windows
+from ledgerframes.store.following import follow
+from ledgerframes.store.history import ORDER
+from ledgerframes.store.intervals import BEGINNING, CLOSED
+from ledgerframes.store.lake import Lake, View, declared
+from ledgerframes.store.reading import Where, conditions, dataset_of, load_table, rows_of, visible
+from ledgerframes.store.report import SyncReport
+from ledgerframes.store.run import Order, run_sync
+from ledgerframes.store.runs import SYNCS, all_runs
+from ledgerframes.store.snapshots import SNAPSHOTS, check_snapshots
+from ledgerframes.store.syncing import Wish
+
+if TYPE_CHECKING:
+    import pyarrow.dataset as ds
+
+    from ledgerframes.network import Network
+
+AsOf = str | date | datetime
+
+
+def open_store(path: str | os.PathLike[str], *, storage_options: Mapping[str, str] | None = None) -> Store:
+    """Open a lake: a history and snapshots kept as Delta Lake tables. Nothing is read or made yet.
+
+    Args:
+        path: a folder, or an object-store URL such as `s3://bucket/lake`.
+        storage_options: credentials and settings of the object store, as deltalake takes them.
+
+    Raises:
+        InputError: the path is none.
+        StoreError: the path is a file.
+
+    Example:
+        >>> import tempfile, ledgerframes as lf
+        >>> with tempfile.TemporaryDirectory() as folder, lf.sandbox(updates=200) as net:
+        ...     store = lf.open_store(folder)
+        ...     report = store.sync(net)
+        ...     len(store.load("updates"))
+        200
+    """
+    return Store(Lake(path, storage_options=storage_options))
+
+
+class Store:
+    """A lake: `sync` brings it up to date, `load`, `scan`, `sql` and `dask` read it.
+
+    Args:
+        lake: where it lies.
+    """
+
+    def __init__(self, lake: Lake) -> None:
+        self._lake = lake
+
+    def __repr__(self) -> str:
+        return f"Store({self._lake.url!r})"
+
+    def sync(
+        self,
+        net: Network,
+        *,
+        start: Bound | None = None,
+        end: Bound | None = None,
+        last: str | timedelta | None = None,
+        workers: int = 4,
+        tables: Sequence[str] | None = None,
+        parties: Sequence[str] | None = None,
+        settle: str | timedelta = "60s",
+        now: When | None = None,
+        page_size: int = MAXIMUM,
+        on_error: Literal["raise", "reject"] = "raise",
+        progress: bool | None = None,
+    ) -> SyncReport:
+        """Bring the store up to date: what is missing of a range is read, whatever stopped an earlier sync.
+
+        Rows and coverage are one commit, so nothing is lost and nothing twice however a sync ends (contract: POST
+        /v2/updates).
+
+        Args:
+            net: the network; a store holds one, told by its first update.
+            start: inclusive, in UTC; a time for every migration from there, or a pair (migration id, time).
+            end: exclusive; likewise.
+            last: count back from now: `"1h"`, `"7d"`, a timedelta; instead of `start`.
+            workers: how many requests at once.
+            tables: what to sync. The history is `updates`, `events` and `reassignments`, always together; snapshots
+                (`licenses`, `instruments`, `holdings_summary`, …) are appended with their time of loading. Without
+                it: the history.
+            parties: whose holdings or preapprovals, for snapshots that are asked for party by party.
+            settle: nothing newer than `now` less this, for an update of a slow synchronizer can appear late.
+            now: what `settle` and `last` count from; the clock's time by default.
+            page_size: items a request asks for; adapted to what the server can do.
+            on_error: `"raise"` stops before the commit of a page with an item that breaks the contract; `"reject"`
+                puts such items whole into the table `rejects` and goes on.
+            progress: True shows a bar, False nothing, None a bar where somebody looks.
+
+        Returns:
+            What was done; `store.syncs()` keeps it.
+
+        Raises:
+            InputError: an argument breaks a rule.
+            RequestError: the servers gave no answer; what was read before is kept.
+            DecodeError: an answer breaks the contract; what was read before is kept.
+            StoreError: the store cannot be written, another sync runs, or it is another network's.
+        """
+        moment = time.time_ns() // 1000 if now is None else to_micros(now, "now")
+        names = _names(tables)
+        snapshots = tuple(name for name in names if name in SNAPSHOTS)
+        check_snapshots(snapshots, parties)
+        wish = None
+        if set(names) & set(ORDER):
+            wish = Wish(
+                window=_window(start, end, last, moment),
+                settled=moment - _duration(settle, "settle"),
+                workers=_whole(workers, "workers", 256),
+                page_size=_whole(page_size, "page_size", MAXIMUM),
+            )
+        if on_error not in {"raise", "reject"}:
+            raise InputError(f"on_error={on_error!r} is neither 'raise' nor 'reject'")
+        return run_sync(self._lake, net, Order(wish, snapshots, tuple(parties or ()), on_error == "reject", progress))
+
+    def follow(
+        self, net: Network, *, every: str | timedelta = "30s", stop: threading.Event | None = None, **options: Any
+    ) -> Iterator[SyncReport]:
+        """Sync again and again: a live tail. A server that is away for a while does not end it.
+
+        Args:
+            net: the network.
+            every: from the beginning of one sync to that of the next.
+            stop: ends it once set; the sync that runs is brought to a clean end first.
+            options: as `sync` takes them.
+
+        Yields:
+            A report after every sync.
+
+        Example:
+            for report in store.follow(net, every="1min"):
+                print(report.rows)
+        """
+        seconds = to_duration(every, "every") / 1e6
+        return follow(lambda: self.sync(net, **options), seconds, stop or threading.Event())
+
+    def load(
+        self,
+        table: str,
+        *,
+        columns: Sequence[str] | None = None,
+        start: Bound | None = None,
+        end: Bound | None = None,
+        last: str | timedelta | None = None,
+        where: Where = None,
+        as_of: AsOf | None = None,
+        allow_partial: bool = False,
+        as_: As = "pandas",
+        decimals: Decimals = "object",
+    ) -> Any:
+        """Load rows of a stored table; only the files, row groups and columns that are needed are read.
+
+        Args:
+            table: its name; `store.tables()` lists them.
+            columns: the columns to keep; all by default.
+            start: inclusive; a time for every migration from there, or a pair (migration id, time).
+            end: exclusive; likewise.
+            last: count back from now; instead of `start`.
+            where: `{column: value}` or `{column: [values]}`, `[(column, ">", value), …]`, or a pyarrow expression.
+            as_of: the state that a sync left: its id, or a time.
+            allow_partial: give what there is of a range that is not wholly covered.
+            as_: `"pandas"`, `"arrow"` or `"polars"`.
+            decimals: how pandas holds amounts: `"object"` (exact), `"arrow"`, `"float"`, `"string"`.
+
+        Returns:
+            Rows of the history in the order of migration id and record time, of a snapshot table in that of loading.
+
+        Raises:
+            InputError: an argument breaks a rule.
+            PartialResultError: the range is not wholly covered.
+        """
+        check_shape(as_, decimals)
+        named = declared(table)
+        names = named.pick(columns)
+        view = self._lake.view(as_of)
+        part = _window(start, end, last, time.time_ns() // 1000)
+        data, complete = _dataset(view, table, part, allow_partial=allow_partial)
+        found = load_table(data, names, conditions(where, named), named)
+        attrs = Provenance((self._lake.url,), str(part), None, complete).attrs() | {"as_of": _text(as_of)}
+        return shape(described(found, attrs), named, as_=as_, decimals=decimals, attrs=attrs)
+
+    def scan(
+        self,
+        table: str,
+        *,
+        start: Bound | None = None,
+        end: Bound | None = None,
+        as_of: AsOf | None = None,
+        allow_partial: bool = False,
+    ) -> ds.Dataset:
+        """A stored table as a pyarrow Dataset, cut to what is covered; for engines that read lazily.
+
+        Raises:
+            PartialResultError: the range is not wholly covered.
+        """
+        return _dataset(self._lake.view(as_of), table, window(start, end), allow_partial=allow_partial)[0]
+
+    def sql(
+        self, query: str, *, as_of: AsOf | None = None, allow_partial: bool = False,
+        as_: As = "pandas", parameters: Sequence[Any] | None = None,
+    ) -> Any:  # fmt: skip
+        """Ask the store in DuckDB's SQL; every table goes by its name.
+
+        Args:
+            query: one statement; `?` stands for parameters.
+            as_of: the state that a sync left: its id, or a time.
+            allow_partial: read a history with holes.
+            as_: the form of the result.
+            parameters: values for the `?`, in order.
+
+        Raises:
+            InputError: DuckDB is not installed, or the query is wrong.
+        """
+        from ledgerframes.store.sql import ask
+
+        view = self._lake.view(as_of)
+
+        def dataset(name: str) -> ds.Dataset:
+            return _dataset(view, name, Window(), allow_partial=allow_partial)[0]
+
+        return ask(query, dataset, tuple(view.versions), as_=as_, parameters=parameters)
+
+    def tables(self) -> pd.DataFrame:
+        """The stored tables: name, rows, files, bytes, version."""
+        view = self._lake.view()
+        rows = [table.size() for name, table in view.tables.items() if name in view.versions]
+        return pd.DataFrame(rows, columns=["table", "rows", "files", "bytes", "version"])
+
+    def coverage(self, *, as_of: AsOf | None = None) -> pd.DataFrame:
+        """Which stretches of the history the store covers: what `load` gives without a PartialResultError.
+
+        Returns:
+            One row a stretch: migration_id, after (exclusive), up_to (inclusive) as datetime64[us, UTC], and
+            from_beginning and to_end where a migration is covered from its first or up to its last update.
+        """
+        covered = self._lake.view(as_of).covered
+        return pd.DataFrame(
+            {
+                "migration_id": pd.Series([one.migration_id for one in covered], dtype="int64"),
+                "after": _times([None if one.lo <= BEGINNING else one.lo for one in covered]),
+                "up_to": _times([None if one.at >= CLOSED else one.at for one in covered]),
+                "from_beginning": pd.Series([one.lo <= BEGINNING for one in covered], dtype=bool),
+                "to_end": pd.Series([one.at >= CLOSED for one in covered], dtype=bool),
+            }
+        )
+
+    def plan(self, net: Network, *, start: Bound | None = None, end: Bound | None = None) -> Plan:
+        """Estimate what a sync would read, from small samples.
+
+        Raises:
+            RequestError: the servers gave no answer.
+        """
+        wanted = window(start, end)
+        return plan_windows(net, missing_windows(wanted, self._lake.view().covered), f"what is missing of {wanted}")
+
+    def syncs(self) -> pd.DataFrame:
+        """The syncs so far, the newest last: their ids, when they ended, what they added.
+
+        Returns:
+            One row a sync: sync_id, finished_at, complete, rows (a dict), requests, seconds, error.
+        """
+        rows = all_runs(self._lake.table(SYNCS.name).refresh())
+        reports = [json.loads(row["report"]) for row in rows]
+        frame = pd.DataFrame(
+            {
+                "sync_id": pd.Series([row["sync_id"] for row in rows], dtype="str"),
+                "finished_at": _times([row["finished_at"] for row in rows]),
+                "complete": pd.Series([row["complete"] for row in rows], dtype=bool),
+            }
+        )
+        for name in ("rows", "requests", "seconds", "error"):
+            frame[name] = [report[name] for report in reports]
+        return frame
+
+
+def _dataset(view: View, name: str, part: Window, *, allow_partial: bool) -> tuple[ds.Dataset, bool]:
+    named = declared(name)
+    handle = view.tables[name].handle
+    if name not in ORDER:
+        if not part.whole:
+            raise InputError(f"start and end are places in the history; {name!r} has none. Use where=")
+        return dataset_of(handle, named), True
+    shown, complete = visible(view.covered, part, allow_partial=allow_partial, name=name)
+    return dataset_of(handle, named, rows_of(shown)), complete
+
+
+def _names(tables: Sequence[str] | None) -> tuple[str, ...]:
+    if tables is None:
+        return ORDER
+    if isinstance(tables, str):
+        raise InputError(f'tables={tables!r}: give a list of names, for example tables=["{tables}"]')
+    syncable = (*ORDER, *SNAPSHOTS)
+    for name in tables:
+        declared(name)
+        if name not in syncable:
+            raise InputError(f"tables: {name!r} cannot be synced; {', '.join(syncable)} can")
+    if not tables:
+        raise InputError("tables=[] names nothing to sync; leave it out for the history")
+    return tuple(dict.fromkeys(tables))
+
+
+def _window(start: Bound | None, end: Bound | None, last: str | timedelta | None, now: int) -> Window:
+    if last is None:
+        return window(start, end)
+    if start is not None:
+        raise InputError(f"last={last!r} and start={start!r} both say where to begin; give one of them")
+    return window(EPOCH + (now - to_duration(last, "last")) * MICROSECOND, end)
+
+
+def _duration(value: str | timedelta, name: str) -> int:
+    """A duration that may be zero."""
+    zero = value == timedelta(0) or (isinstance(value, str) and value.strip() in {"0", "0s"})
+    return 0 if zero else to_duration(value, name)
+
+
+def _whole(value: int, name: str, most: int) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= most:
+        raise InputError(f"{name}={value!r} is not a whole number from 1 to {most}")
+    return value
+
+
+def _times(micros: Sequence[int | None]) -> pd.Series:
+    texts = [None if one is None else format_instant(one) for one in micros]
+    return pd.Series(pd.to_datetime(pd.Series(texts, dtype=object), utc=True)).astype("datetime64[us, UTC]")
+
+
+def _text(as_of: AsOf | None) -> str | None:
+    return None if as_of is None else str(as_of)

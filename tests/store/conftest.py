@@ -1,0 +1,37 @@
+"""Stores over the sandbox: an empty one, and the truth to hold it against."""
+
+import pandas as pd
+import pytest
+
+import ledgerframes as lf
+
+KEYS = {"updates": ["update_id"], "events": ["update_id", "event_id"], "reassignments": ["update_id"]}
+BEGIN = (-(2**63), "0001-01-01")
+#: A time after everything that the hostile world has.
+LATE = "9999-12-31T23:59:59.999999Z"
+
+
+@pytest.fixture
+def store(tmp_path):
+    return lf.open_store(tmp_path / "lake")
+
+
+@pytest.fixture(scope="session")
+def history(net):
+    """The whole history of `net`."""
+    return lf.load_history(net, start=BEGIN)
+
+
+def assert_same(found, wanted, name):
+    """Two frames of a table hold the same rows, whatever their order."""
+    key = KEYS[name]
+    pd.testing.assert_frame_equal(
+        found.sort_values(key, ignore_index=True), wanted.sort_values(key, ignore_index=True), check_like=False
+    )
+
+
+def assert_whole(store, net, **options):
+    """The store holds the network's whole history, each row once."""
+    history = lf.load_history(net, start=BEGIN)
+    for name in KEYS:
+        assert_same(store.load(name, **options), getattr(history, name), name)

@@ -1,0 +1,212 @@
+"""A store is brought up to date: everything once, in few requests, whatever there was before."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import ledgerframes as lf
+from tests.store.conftest import BEGIN, LATE, assert_whole
+
+
+@pytest.mark.parametrize("workers", [1, 4, 16])
+@pytest.mark.parametrize("page_size", [20, 1000])
+def test_a_history_is_kept_whole(store, workers, page_size):
+    with lf.sandbox(updates=1500) as net:
+        report = store.sync(net, workers=workers, page_size=page_size)
+        assert_whole(store, net)
+    assert report.complete
+    assert report.rows["updates"] == 1500
+    assert report.left == ()
+
+
+@pytest.mark.parametrize("workers", [1, 4])
+def test_the_nastiest_history_is_kept_whole(store, workers):
+    with lf.sandbox(seed=11, updates=400, hostile=True) as net:
+        store.sync(net, workers=workers, page_size=50, now=LATE, settle="0s")
+        assert_whole(store, net)
+
+
+def test_a_second_sync_takes_two_requests_and_adds_nothing(store, net):
+    store.sync(net)
+    before = net.stats.requests
+    report = store.sync(net)
+    assert net.stats.requests - before == 2
+    assert sum(report.rows.values()) == 0
+    assert report.complete
+
+
+def test_what_is_new_is_added(store):
+    with lf.sandbox(updates=300) as net:
+        store.sync(net)
+        net.sandbox.advance(updates=120)
+        report = store.sync(net)
+        assert_whole(store, net)
+    assert report.rows["updates"] == 120
+
+
+def test_ranges_synced_in_any_order_make_one_history(store, net, history):
+    times = history.updates[history.updates.migration_id == 1].record_time
+    cuts = [(1, times.iloc[position]) for position in (0, 60, 150, len(times) - 1)]
+    for start, end in [(cuts[1], cuts[2]), (cuts[0], cuts[1]), (cuts[2], cuts[3])]:
+        assert store.sync(net, start=start, end=end).rows["updates"] > 0
+    found = store.load("updates", start=cuts[0], end=cuts[3])
+    wanted = lf.load_updates(net, start=cuts[0], end=cuts[3])
+    assert sorted(found.update_id) == sorted(wanted.update_id)
+    store.sync(net)
+    assert_whole(store, net)
+    assert len(store.coverage()) == history.updates.migration_id.nunique()
+
+
+def test_nothing_newer_than_settled_is_taken(store, net, history):
+    last = history.updates[history.updates.migration_id == history.updates.migration_id.max()].record_time
+    now = last.iloc[-1]
+    report = store.sync(net, now=now, settle="60s")
+    found = store.load("updates")
+    assert found.record_time.max() <= now - pd.Timedelta("60s")
+    assert report.complete
+    store.sync(net, now=now, settle="0s")
+    assert_whole(store, net)
+
+
+def test_updates_that_appear_late_are_not_lost(store):
+    with lf.sandbox(updates=600) as base:
+        with base.sandbox.replica(late=0.5) as slow:
+            net = lf.connect(scan_url=slow.scan_url)
+            now = lf.load_updates(base, start=BEGIN).record_time.max()
+            store.sync(net, now=now)
+            base.sandbox.advance(updates=200)
+            now = lf.load_updates(base, start=BEGIN).record_time.max()
+            store.sync(net, now=now)
+            for _ in range(8):
+                store.sync(net, now=now + pd.Timedelta("2min"))
+        store.sync(base, settle="0s")
+        assert_whole(store, base)
+
+
+def test_an_update_added_to_the_last_instant_is_found(store):
+    """A server that lagged inside a tie shows the rest of it later."""
+    with lf.sandbox(updates=800) as net:
+        updates = lf.load_updates(net, start=BEGIN)
+        ties = updates[updates.duplicated(["migration_id", "record_time"])]
+        place = ties.index[-1]
+        behind = len(updates) - place
+        with net.sandbox.replica(lag=behind) as lagging:
+            part = lf.connect(scan_url=lagging.scan_url)
+            store.sync(part)
+            assert len(store.load("updates")) == place
+        store.sync(net)
+        assert_whole(store, net)
+
+
+def test_a_lagging_server_after_a_failover_loses_nothing(store):
+    with lf.sandbox(updates=500) as net:
+        store.sync(net)
+        with net.sandbox.replica(lag=100) as lagging:
+            report = store.sync(lf.connect(scan_url=lagging.scan_url))
+            assert not report.complete
+            assert "lag" in report.left[0]
+        net.sandbox.advance(updates=10)
+        store.sync(net)
+        assert_whole(store, net)
+
+
+def test_another_networks_server_is_refused(store, net):
+    store.sync(net)
+    with lf.sandbox(seed=99, updates=50) as other, pytest.raises(lf.StoreError, match="not the network"):
+        store.sync(other)
+    assert_whole(store, net)
+
+
+def test_one_foreign_server_in_a_list_is_refused(store, net):
+    with lf.sandbox(seed=99, updates=50) as other:
+        mixed = lf.connect(scan_url=[net.sandbox.scan_url, other.sandbox.scan_url])
+        with pytest.raises(lf.StoreError, match="not the network"):
+            store.sync(mixed)
+
+
+def test_a_clock_set_back_loses_nothing(store):
+    with lf.sandbox(updates=300) as net:
+        store.sync(net)
+        net.sandbox.advance(updates=30)
+        assert store.sync(net, now="2020-01-01").rows["updates"] == 0
+        store.sync(net)
+        assert_whole(store, net)
+
+
+def test_an_empty_ledger_makes_no_store(store):
+    with lf.sandbox(updates=100) as net, net.sandbox.replica(lag=10_000) as nothing:
+        report = store.sync(lf.connect(scan_url=nothing.scan_url))
+    assert report.complete
+    assert store.coverage().empty
+    assert store.load("updates").empty
+
+
+def test_a_migration_that_begins_later_is_found(store):
+    with lf.sandbox(updates=900, migrations=3) as net:
+        ids = lf.load_updates(net, start=BEGIN).migration_id
+        behind = int((ids == ids.max()).sum()) + 20
+        with net.sandbox.replica(lag=behind) as early:
+            store.sync(lf.connect(scan_url=early.scan_url))
+            assert store.load("updates").migration_id.max() == ids.max() - 1
+        store.sync(net)
+        assert_whole(store, net)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"workers": 0}, "workers=0"),
+        ({"page_size": 5000}, "page_size=5000"),
+        ({"tables": "updates"}, r'tables=\["updates"\]'),
+        ({"tables": []}, "names nothing"),
+        ({"tables": ["rejects"]}, "cannot be synced"),
+        ({"tables": ["update"]}, "did you mean"),
+        ({"tables": ["holdings_summary"]}, "parties"),
+        ({"settle": "soon"}, "settle='soon'"),
+        ({"on_error": "skip"}, "on_error='skip'"),
+        ({"last": "1h", "start": "2024-01-01"}, "both say where to begin"),
+        ({"start": "2024-02-01", "end": "2024-01-01"}, "is not after"),
+    ],
+    ids=lambda value: next(iter(value)) if isinstance(value, dict) else "",
+)
+def test_a_wrong_argument_is_named_and_nothing_is_sent(store, net, arguments, message):
+    before = net.stats.requests
+    with pytest.raises(lf.InputError, match=message):
+        store.sync(net, **arguments)
+    assert net.stats.requests == before
+
+
+def test_the_report_counts_what_was_done(store, net):
+    report = store.sync(net)
+    assert report.rows == {name: len(store.load(name)) for name in ("events", "reassignments", "updates")}
+    assert set(report.stages) == {"fetch", "decode", "commit"}
+    assert report.requests > 0
+    assert report.bytes > 1_000
+    assert report.commits >= 1
+    assert report.sources == (net.sandbox.scan_url,)
+    assert "<table>" in report._repr_html_()
+    assert report.sync_id in repr(report)
+    assert store.syncs().sync_id.tolist() == [report.sync_id]
+    assert store.syncs().rows.iloc[0] == report.rows
+
+
+def test_snapshots_are_appended_with_time_and_source(store, net):
+    for _ in range(2):
+        store.sync(net, tables=["licenses", "instruments"])
+    found = store.load("instruments")
+    assert found.loaded_at.nunique() == 2
+    assert len(found) == 2 * len(lf.load_instruments(net))
+    assert set(found.source) == {net.sandbox.registry_url}
+    assert np.array_equal(store.load("licenses").validator.unique(), lf.load_licenses(net).validator.unique())
+
+
+@pytest.mark.filterwarnings("ignore::ledgerframes.transport.DeprecatedEndpointWarning")
+def test_holdings_are_appended_for_the_parties_named(store, net):
+    parties = sorted(lf.load_holdings_summary(net, _owners(net)).party_id)[:3]
+    store.sync(net, tables=["holdings_summary"], parties=parties)
+    assert store.load("holdings_summary").party_id.tolist() == parties
+
+
+def _owners(net):
+    events = lf.load_events(net, start=BEGIN, as_="arrow").to_pylist()
+    return sorted({party for event in events if event["signatories"] for party in event["signatories"]})[:20]
