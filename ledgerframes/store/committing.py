@@ -14,7 +14,8 @@ import pyarrow as pa
 
 from ledgerframes.store.history import Advance, HistoryTables
 
-_BYTES: Final = 64_000_000
+#: Rows of so many bytes make a commit.
+COMMIT_BYTES: Final = 64_000_000
 _SECONDS: Final = 60.0
 
 
@@ -33,10 +34,11 @@ class Decoded:
 
 @dataclass
 class Committer:
-    """Commits in the order of arrival, at 64 MB or after a minute; used by one thread.
+    """Commits in the order of arrival, when enough has come or after a minute; used by one thread.
 
     Attributes:
         history: the tables.
+        most: bytes in memory that make a commit.
         clock: seconds.
         rows: rows committed, by table.
         commits: how often was committed.
@@ -45,6 +47,7 @@ class Committer:
     """
 
     history: HistoryTables
+    most: int = COMMIT_BYTES
     clock: Callable[[], float] = time.monotonic
     rows: Counter[str] = field(default_factory=Counter)
     commits: int = 0
@@ -67,7 +70,7 @@ class Committer:
         self._bytes += page.bytes
         if self._since is None:
             self._since = self.clock()
-        if self._bytes >= _BYTES or self.clock() - self._since >= _SECONDS:
+        if self._bytes >= self.most or self.clock() - self._since >= _SECONDS:
             self._hand_over()
 
     def finish(self) -> None:

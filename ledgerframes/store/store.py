@@ -19,6 +19,7 @@ from ledgerframes.loaders.probes import Plan, plan_windows
 from ledgerframes.loaders.provenance import Provenance
 from ledgerframes.paging.history import MAXIMUM
 from ledgerframes.paging.window import Bound, When, Window, window
+from ledgerframes.store.committing import COMMIT_BYTES
 from ledgerframes.store.extent import missing_windows
 from ledgerframes.store.following import follow
 from ledgerframes.store.history import ORDER
@@ -87,6 +88,7 @@ class Store:
         settle: str | timedelta = "60s",
         now: When | None = None,
         page_size: int = MAXIMUM,
+        commit_bytes: int = COMMIT_BYTES,
         on_error: Literal["raise", "reject"] = "raise",
         progress: bool | None = None,
     ) -> SyncReport:
@@ -108,6 +110,8 @@ class Store:
             settle: nothing newer than `now` less this, for an update of a slow synchronizer can appear late.
             now: what `settle` and `last` count from; the clock's time by default.
             page_size: items a request asks for; adapted to what the server can do.
+            commit_bytes: rows of so many bytes in memory make a commit, a minute does too; less takes less memory and
+                makes more files.
             on_error: `"raise"` stops before the commit of a page with an item that breaks the contract; `"reject"`
                 puts such items whole into the table `rejects` and goes on.
             progress: True shows a bar, False nothing, None a bar where somebody looks.
@@ -132,6 +136,7 @@ class Store:
                 settled=moment - _duration(settle, "settle"),
                 workers=_whole(workers, "workers", 256),
                 page_size=_whole(page_size, "page_size", MAXIMUM),
+                commit_bytes=_whole(commit_bytes, "commit_bytes", 2**40),
             )
         if on_error not in {"raise", "reject"}:
             raise InputError(f"on_error={on_error!r} is neither 'raise' nor 'reject'")

@@ -39,12 +39,14 @@ class Wish:
         settled: nothing newer than this record time, in microseconds.
         workers: how many fetch at once.
         page_size: items a request asks for.
+        commit_bytes: rows of so many bytes make a commit.
     """
 
     window: Window
     settled: int
     workers: int
     page_size: int
+    commit_bytes: int
 
 
 @dataclass
@@ -71,7 +73,7 @@ class HistorySync:
     decode_cpu_seconds: float = 0.0
 
     def __post_init__(self) -> None:
-        self.committer = Committer(self.history)
+        self.committer = Committer(self.history, self.wish.commit_bytes)
         self.fetchers = Fetchers(self.source, self.wish.workers, self.wish.page_size)
         self._known: dict[Cursor, Mapping[str, frozenset[str]]] = {}
         self._ahead: dict[str, tuple[Interval, ...]] = {}
@@ -214,7 +216,7 @@ class HistorySync:
         if not ahead and not known:
             return batch
         micros = batch["record_time"].cast(pa.int64())
-        keep = pa.array([True] * len(batch))
+        keep = pa.array([True] * len(batch), pa.bool_())
         for one in ahead:
             inside = pc.and_(pc.greater(micros, one.lo), pc.less_equal(micros, one.at))
             keep = pc.and_(keep, pc.invert(inside))
