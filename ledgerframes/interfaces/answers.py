@@ -5,7 +5,7 @@ Unknown members are ignored here; the loaders keep them. Numbers with a fraction
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import cached_property
@@ -15,6 +15,7 @@ import msgspec
 from msgspec import Raw, Struct
 
 from ledgerframes.decoding.peek import Glimpse, peek
+from ledgerframes.errors import DecodeError
 
 T = TypeVar("T")
 
@@ -136,6 +137,10 @@ _reassignment: Final = reads(ReassignmentItem)
 _raw_items: Final = msgspec.json.Decoder(dict[str, list[Raw]])
 
 
+def _page_of(raws: Sequence[bytes | Raw]) -> bytes:
+    return b'{"transactions":[' + b",".join(map(bytes, raws)) + b"]}"
+
+
 def _item(raw: bytes | Raw) -> UpdateItem:
     whole = bytes(raw)
     return _transaction(whole) if bytes(_tell.decode(whole).event) == b"null" else _reassignment(whole)
@@ -166,15 +171,41 @@ class UpdatesPage:
     Attributes:
         raw: the JSON of the page.
         glimpse: cursor and id of every item, the last of which is where the next page begins.
+        unplaced: items without a place, and why, where they were to be left out.
     """
 
     raw: bytes = field(repr=False)
     glimpse: Glimpse = field(repr=False)
+    unplaced: tuple[tuple[bytes, DecodeError], ...] = field(default=(), repr=False)
 
     @classmethod
     def read(cls, body: bytes) -> UpdatesPage:
         """Read the body of POST /v2/updates."""
         return cls(body, peek(body))
+
+    @classmethod
+    def read_leniently(cls, body: bytes) -> UpdatesPage:
+        """Read the body of POST /v2/updates, leaving out items that say no place in the history.
+
+        Raises:
+            DecodeError: no item says its place, or only those of one instant: how to go on cannot be told.
+        """
+        try:
+            return cls.read(body)
+        except DecodeError:
+            placed, unplaced = [], []
+            for raw in _raw_items.decode(body)["transactions"]:
+                try:
+                    peek(_page_of([raw]))
+                except DecodeError as reason:
+                    unplaced.append((bytes(raw), reason))
+                else:
+                    placed.append(raw)
+            page = _page_of(placed)
+            glimpse = peek(page)
+            if len(set(glimpse.cursors)) < 2:
+                raise
+            return cls(page, glimpse, tuple(unplaced))
 
     @cached_property
     def items(self) -> tuple[UpdateItem, ...]:

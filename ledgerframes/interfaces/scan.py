@@ -107,10 +107,13 @@ class Scan(Calls):
         """The request for one page; for readers of whole histories."""
         return _updates_request(after, page_size, None)
 
-    def send_page(self, request: Request, *, server: str | None, revise: Revise | None) -> Answer[UpdatesPage]:
+    def send_page(
+        self, request: Request, *, server: str | None, revise: Revise | None, lenient: bool = False
+    ) -> Answer[UpdatesPage]:
         """Ask for one page; of a certain server, and only once, if one is named. For readers of whole histories."""
         attempts = None if server is None else 1
-        return self._sender.send(request, read=UpdatesPage.read, server=server, revise=revise, attempts=attempts)
+        read = UpdatesPage.read_leniently if lenient else UpdatesPage.read
+        return self._sender.send(request, read=read, server=server, revise=revise, attempts=attempts)
 
     @property
     def servers(self) -> tuple[str, ...]:

@@ -112,7 +112,7 @@ class Committer:
         began, cpu = time.perf_counter(), time.thread_time()
         advances = {page.advance.key: page.advance for page in pages}
         rows: dict[str, list[pa.RecordBatch]] = {name: [] for name in self.history.tables}
-        for page in pages:
+        for page in sorted(pages, key=lambda page: page.advance.gap):  # in order of time: what belongs together lies so
             for name, batch in page.batches.items():
                 if batch.num_rows:
                     rows[name].append(batch)

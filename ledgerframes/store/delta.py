@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 #: A checkpoint after so many commits keeps opening a table quick.
 _CHECKPOINT_EVERY: Final = 50
+#: What a read of a short range has to read at least.
+_ROWS_A_GROUP: Final = 20_000
 _KEEP: Final = "interval 36500 days"  # only compact(forget_before=) removes
 
 
@@ -133,7 +135,7 @@ class DeltaStoreTable:
                 handle,
                 rows,
                 mode="append",
-                schema_mode="merge" if self._lacks_columns(handle) else None,
+                schema_mode="merge" if self._differs(handle) else None,
                 writer_properties=_writer(),
                 commit_properties=_commit(numbers),
             )
@@ -171,6 +173,13 @@ class DeltaStoreTable:
             )
             self._handle.create_checkpoint()
 
+    def forget(self, hours: int) -> None:
+        """Remove files that no state of the last so many hours needs, and the log of older states."""
+        if self._handle is None:
+            return
+        with _plain_errors(self.url, "be cleaned"):
+            self._handle.vacuum(retention_hours=hours, dry_run=False, enforce_retention_duration=False)
+
     def replace(self, data: pa.Table) -> None:
         """Put these rows in place of all there are, in one commit."""
         from deltalake import write_deltalake
@@ -188,9 +197,8 @@ class DeltaStoreTable:
             " that wrote it, or sync into a new store"
         )
 
-    def _lacks_columns(self, handle: DeltaTable) -> bool:
-        stored = {field.name for field in handle.schema().fields}
-        return not stored.issuperset(self.table.names)
+    def _differs(self, handle: DeltaTable) -> bool:
+        return {field.name for field in handle.schema().fields} != set(self.table.names)
 
     def _open(self, version: int | None) -> DeltaTable | None:
         from deltalake import DeltaTable
@@ -223,7 +231,7 @@ def _same(stored: pa.DataType, declared: pa.DataType) -> bool:
 def _writer() -> Any:
     from deltalake import WriterProperties
 
-    return WriterProperties(compression="ZSTD", compression_level=1)
+    return WriterProperties(compression="ZSTD", compression_level=1, max_row_group_size=_ROWS_A_GROUP)
 
 
 def _commit(numbers: Mapping[str, int]) -> CommitProperties:

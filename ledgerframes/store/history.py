@@ -80,6 +80,15 @@ class HistoryTables:
             table.append(rows.get(name, ()), self.slots.numbers(name, changed))
             self._compact_by_the_way(table, rows.get(name, ()))
 
+    def add(self, rows: Mapping[str, pa.RecordBatch]) -> None:
+        """Add rows of updates inside what is covered; those whose update a table has already are left out."""
+        for name, table in self.tables.items():
+            batch = rows[name]
+            stored = _stored_ids(table, batch["update_id"])
+            fresh = batch.filter(pc.invert(pc.is_in(batch["update_id"], stored)))
+            if fresh.num_rows:
+                table.append([fresh], {})
+
     def join_slots(self) -> None:
         """Say the same coverage in as few slots as it needs."""
         joined = self.slots.joined()
@@ -139,3 +148,12 @@ class HistoryTables:
             if self._files[place] > _FILES_A_PARTITION:
                 table.compact([(name, "=", str(partition[name])) for name in PARTITIONS])
                 self._files[place] = 1
+
+
+def _stored_ids(table: DeltaStoreTable, wanted: pa.Array) -> pa.Array:
+    """Those of some updates that a table has."""
+    if table.handle is None:
+        return pa.array([], pa.string())
+    chosen = pc.field("update_id").isin(pc.unique(wanted))
+    found = table.handle.to_pyarrow_dataset().to_table(columns=["update_id"], filter=chosen)
+    return found["update_id"].combine_chunks().cast(pa.string())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import date, datetime
@@ -80,16 +80,17 @@ class Lake:
         """The tables of the update history, in their newest state."""
         return HistoryTables({name: self.table(name) for name in ORDER}).refresh()
 
-    def view(self, as_of: str | date | datetime | None = None) -> View:
-        """All tables, in their newest state or as a sync left them.
+    def view(self, as_of: str | date | datetime | None = None, *, names: Iterable[str] = ()) -> View:
+        """Tables, in their newest state or as a sync left them.
 
         Args:
             as_of: a sync id, or a time: the last sync that had ended by then.
+            names: the tables wanted beside those of the history; all by default.
 
         Raises:
             StoreError: there was no such sync.
         """
-        tables = {name: self.table(name) for name in STORED}
+        tables = {name: self.table(name) for name in ([*ORDER, *names] if names else STORED)}
         if as_of is None:
             return View({name: table.refresh() for name, table in tables.items()})
         versions = find_versions(self.table(SYNCS.name).refresh(), as_of, self.url)

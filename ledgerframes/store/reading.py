@@ -144,6 +144,8 @@ def load_table(data: ds.Dataset, names: Sequence[str], rows: pc.Expression | Non
 
 
 def _sorted(found: pa.Table, order: Sequence[str]) -> pa.Table:
+    if not order:
+        return found
     index = pc.sort_indices(found, sort_keys=[(name, "ascending") for name in order])
     if pc.all(pc.equal(index, pa.array(range(len(index)), pa.uint64())), min_count=0).as_py():
         return found

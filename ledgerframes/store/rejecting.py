@@ -1,4 +1,4 @@
-"""Decodes pages item by item where one breaks the contract, and keeps the broken items whole."""
+"""Goes on where items break the contract, and keeps them whole in the table `rejects`; `run` and `Store` call it."""
 
 from __future__ import annotations
 
@@ -12,17 +12,48 @@ import pyarrow as pa
 from msgspec import Raw
 
 from ledgerframes.decoding.history import decode_items, decode_page
+from ledgerframes.decoding.peek import Cursor
 from ledgerframes.errors import DecodeError
+from ledgerframes.interfaces.answers import UpdatesPage
+from ledgerframes.interfaces.calls import Revise
+from ledgerframes.interfaces.scan import Scan
 from ledgerframes.store.delta import DeltaStoreTable
+from ledgerframes.store.history import HistoryTables
+from ledgerframes.transport import Answer
+from ledgerframes.transport.request import Request
 
 _log = logging.getLogger("ledgerframes.store")
 _ENDPOINT: Final = "POST /v2/updates"
 _items: Final = msgspec.json.Decoder(dict[str, list[Raw]])
 
 
+@dataclass(frozen=True)
+class LenientSource:
+    """The scan interface, its pages read without the items that say no place."""
+
+    scan: Scan
+
+    @property
+    def servers(self) -> tuple[str, ...]:
+        """The scans' base URLs, the preferred one first."""
+        return self.scan.servers
+
+    def page_request(self, after: Cursor | None, page_size: int) -> Request:
+        """The request for one page."""
+        return self.scan.page_request(after, page_size)
+
+    def send_page(self, request: Request, *, server: str | None, revise: Revise | None) -> Answer[UpdatesPage]:
+        """Ask for one page."""
+        return self.scan.send_page(request, server=server, revise=revise, lenient=True)
+
+    def pause(self, seconds: float) -> None:
+        """Wait, by the transport's clock."""
+        self.scan.pause(seconds)
+
+
 @dataclass
 class RejectingDecoder:
-    """Decodes pages; what cannot be decoded goes into the table `rejects`, whole, before anything else of its page.
+    """Decodes pages; what cannot be decoded goes into `rejects`, whole, before the rest of its page is committed.
 
     Attributes:
         table: where rejects are kept.
@@ -31,32 +62,35 @@ class RejectingDecoder:
 
     table: DeltaStoreTable
     count: int = 0
-    _stored: set[str] = field(default_factory=set)
-    _read: bool = False
+    _stored: set[str] | None = field(default=None, repr=False)
 
-    def decode(self, body: bytes, rows: Sequence[int] | None) -> dict[str, pa.RecordBatch]:
+    def decode(self, page: UpdatesPage, rows: Sequence[int] | None) -> dict[str, pa.RecordBatch]:
         """The rows of those items that can be decoded."""
+        self.reject(page.unplaced)
         try:
-            return decode_page(body, rows=rows).batches
+            return decode_page(page.raw, rows=rows).batches
         except DecodeError:
             pass
-        raws = _items.decode(body)["transactions"]
+        raws = _items.decode(page.raw)["transactions"]
         good, bad = [], []
         for position in range(len(raws)) if rows is None else rows:
             try:
                 decode_items([raws[position]], endpoint=_ENDPOINT)
             except DecodeError as error:
-                bad.append((error, bytes(raws[position])))
+                bad.append((bytes(raws[position]), error))
             else:
                 good.append(raws[position])
         self.reject(bad)
         return decode_items(good, endpoint=_ENDPOINT).batches
 
-    def reject(self, bad: Sequence[tuple[DecodeError, bytes]]) -> None:
+    def reject(self, bad: Sequence[tuple[bytes, DecodeError]]) -> None:
         """Keep broken items; those that are kept already are not kept twice."""
-        self._remember()
-        rows = [_row(error, raw) for error, raw in bad]
-        new = [row for row in rows if row["raw"] not in self._stored]
+        if not bad:
+            return
+        if self._stored is None:
+            self._stored = {row["raw"] for row in _rows(self.table.refresh())}
+        rows = [_row(raw, error) for raw, error in bad]
+        new = list({row["raw"]: row for row in rows if row["raw"] not in self._stored}.values())
         if not new:
             return
         if self.table.handle is None:
@@ -67,14 +101,41 @@ class RejectingDecoder:
         for row in new:
             _log.warning("an item was put into rejects: %s", row["reason"])
 
-    def _remember(self) -> None:
-        if not self._read and self.table.refresh().handle is not None:
-            stored = self.table.handle.to_pyarrow_dataset().to_table(columns=["raw"])  # type: ignore[union-attr]
-            self._stored = set(stored["raw"].to_pylist())
-        self._read = True
+
+def retry(rejects: DeltaStoreTable, history: HistoryTables) -> tuple[int, int]:
+    """Decode the rejects again, by this version; what can be decoded moves to the history.
+
+    Rows go in before rejects go out, and those that are in are not added again, so a kill between loses nothing.
+
+    Returns:
+        How many moved, and how many are left.
+    """
+    rows = _rows(rejects)
+    moved: list[bytes] = []
+    left = []
+    for row in rows:
+        raw = row["raw"].encode()
+        try:
+            decode_items([raw], endpoint=row["endpoint"])
+        except DecodeError:
+            left.append(row)
+        else:
+            moved.append(raw)
+    if moved:
+        batches = decode_items(moved, endpoint=_ENDPOINT).batches
+        history.add({name: batches[name] for name in history.tables})
+        rejects.replace(pa.Table.from_pylist(left, rejects.table.schema))
+    return len(moved), len(left)
 
 
-def _row(error: DecodeError, raw: bytes) -> dict[str, Any]:
+def _rows(table: DeltaStoreTable) -> list[dict[str, Any]]:
+    if table.handle is None:
+        return []
+    found: list[dict[str, Any]] = table.handle.to_pyarrow_dataset().to_table().to_pylist()
+    return found
+
+
+def _row(raw: bytes, error: DecodeError) -> dict[str, Any]:
     return {
         "table": error.table or "updates",
         "endpoint": error.endpoint or _ENDPOINT,

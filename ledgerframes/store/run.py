@@ -14,7 +14,7 @@ from ledgerframes.interfaces.history import PageSource
 from ledgerframes.loaders.progress import progress_of
 from ledgerframes.settings import source_of
 from ledgerframes.store.lake import Lake
-from ledgerframes.store.rejecting import RejectingDecoder
+from ledgerframes.store.rejecting import LenientSource, RejectingDecoder
 from ledgerframes.store.report import SyncReport
 from ledgerframes.store.runs import SYNCS, keep
 from ledgerframes.store.snapshots import load_snapshot
@@ -88,7 +88,7 @@ class _Run:
             self._append(name)
 
     def _source(self) -> PageSource:
-        return self._net.scan
+        return LenientSource(self._net.scan) if self._order.reject else self._net.scan
 
     def _append(self, name: str) -> None:
         batch = load_snapshot(self._net, name, self._order.parties)

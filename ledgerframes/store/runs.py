@@ -73,6 +73,13 @@ def find_versions(table: DeltaStoreTable, as_of: str | date | datetime, url: str
     return _versions(before[-1])
 
 
+def forget_runs(table: DeltaStoreTable, before: int) -> None:
+    """Take syncs that ended before an instant off the list: their states cannot be read any more."""
+    if table.handle is not None:
+        kept = [row for row in all_runs(table) if row["finished_at"] >= before]
+        table.replace(pa.Table.from_pylist(kept, SYNCS.schema))
+
+
 def _versions(row: dict[str, Any]) -> dict[str, int]:
     versions: dict[str, int] = json.loads(row["versions"])
     return versions

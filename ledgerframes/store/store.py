@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import logging
 import os
 import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import date, datetime, timedelta
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 import pandas as pd
 
@@ -20,12 +21,14 @@ from ledgerframes.loaders.provenance import Provenance
 from ledgerframes.paging.history import MAXIMUM
 from ledgerframes.paging.window import Bound, When, Window, window
 from ledgerframes.store.committing import COMMIT_BYTES
+from ledgerframes.store.compacting import compact
 from ledgerframes.store.extent import missing_windows
 from ledgerframes.store.following import follow
 from ledgerframes.store.history import ORDER
 from ledgerframes.store.intervals import BEGINNING, CLOSED
 from ledgerframes.store.lake import Lake, View, declared
 from ledgerframes.store.reading import Where, conditions, dataset_of, load_table, rows_of, visible
+from ledgerframes.store.rejecting import retry
 from ledgerframes.store.report import SyncReport
 from ledgerframes.store.run import Order, run_sync
 from ledgerframes.store.runs import SYNCS, all_runs
@@ -36,6 +39,8 @@ if TYPE_CHECKING:
     import pyarrow.dataset as ds
 
     from ledgerframes.network import Network
+
+_log = logging.getLogger("ledgerframes.store")
 
 AsOf = str | date | datetime
 
@@ -201,7 +206,7 @@ class Store:
         check_shape(as_, decimals)
         named = declared(table)
         names = named.pick(columns)
-        view = self._lake.view(as_of)
+        view = self._lake.view(as_of, names=[table])
         part = _window(start, end, last, time.time_ns() // 1000)
         data, complete = _dataset(view, table, part, allow_partial=allow_partial)
         found = load_table(data, names, conditions(where, named), named)
@@ -222,7 +227,9 @@ class Store:
         Raises:
             PartialResultError: the range is not wholly covered.
         """
-        return _dataset(self._lake.view(as_of), table, window(start, end), allow_partial=allow_partial)[0]
+        declared(table)
+        view = self._lake.view(as_of, names=[table])
+        return _dataset(view, table, window(start, end), allow_partial=allow_partial)[0]
 
     def sql(
         self, query: str, *, as_of: AsOf | None = None, allow_partial: bool = False,
@@ -249,6 +256,38 @@ class Store:
 
         return ask(query, dataset, tuple(view.versions), as_=as_, parameters=parameters)
 
+    def retry_rejects(self) -> pd.DataFrame:
+        """Decode the rejected items again, as this version reads them; what can be decoded moves to the history.
+
+        Returns:
+            The rejects that are left.
+
+        Raises:
+            StoreError: a sync runs on the store, or it cannot be written.
+        """
+        with self._lake.writing():
+            rejects = self._lake.table("rejects").refresh()
+            moved, left = retry(rejects, self._lake.history())
+        _log.info("%d rejected items moved to the history, %d are left", moved, left)
+        return cast("pd.DataFrame", self.load("rejects"))
+
+    def compact(self, *, forget_before: When | None = None) -> pd.DataFrame:
+        """Join small files; a sync does it by the way where a partition has many.
+
+        Args:
+            forget_before: also remove what only states before this time need: `as_of=` cannot reach them any more.
+                Without it nothing is removed.
+
+        Returns:
+            What `tables()` gives afterwards.
+
+        Raises:
+            StoreError: a sync runs on the store, or it cannot be written.
+        """
+        before = None if forget_before is None else to_micros(forget_before, "forget_before")
+        compact(self._lake, before)
+        return self.tables()
+
     def tables(self) -> pd.DataFrame:
         """The stored tables: name, rows, files, bytes, version."""
         view = self._lake.view()
@@ -262,7 +301,7 @@ class Store:
             One row a stretch: migration_id, after (exclusive), up_to (inclusive) as datetime64[us, UTC], and
             from_beginning and to_end where a migration is covered from its first or up to its last update.
         """
-        covered = self._lake.view(as_of).covered
+        covered = self._lake.view(as_of, names=ORDER).covered
         return pd.DataFrame(
             {
                 "migration_id": pd.Series([one.migration_id for one in covered], dtype="int64"),
@@ -280,7 +319,9 @@ class Store:
             RequestError: the servers gave no answer.
         """
         wanted = window(start, end)
-        return plan_windows(net, missing_windows(wanted, self._lake.view().covered), f"what is missing of {wanted}")
+        return plan_windows(
+            net, missing_windows(wanted, self._lake.view(names=ORDER).covered), f"what is missing of {wanted}"
+        )
 
     def syncs(self) -> pd.DataFrame:
         """The syncs so far, the newest last: their ids, when they ended, what they added.

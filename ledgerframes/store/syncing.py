@@ -130,6 +130,8 @@ class HistorySync:
                     yield found
             yield place
             before = place.migration_id
+        if stored[-1].micros >= CLOSED:
+            yield from migrations_after(self.source, stored[-1])
 
     def _gaps(self, places: list[Cursor]) -> tuple[Interval, ...]:
         wanted = wanted_intervals(self.wish.window, places, self.wish.settled)
@@ -203,7 +205,7 @@ class HistorySync:
     def _decode(self, page: PageRows) -> dict[str, pa.RecordBatch]:
         rows = page.rows if len(page.rows) < len(page.page) else None
         if self.rejecting is not None:
-            batches = self.rejecting.decode(page.page.raw, rows)
+            batches = self.rejecting.decode(page.page, rows)
         else:
             batches = decode_page(page.page.raw, rows=rows).batches
         first = page.page.glimpse.cursors[page.rows[0]]

@@ -1,0 +1,234 @@
+"""Reading a store: the same rows in every form and engine, only what is covered, only the bytes that are needed."""
+
+import json
+from decimal import Decimal
+from pathlib import Path
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+import pytest
+
+import ledgerframes as lf
+from ledgerframes.store.history import ORDER, PARTITIONS, Advance, HistoryTables
+from ledgerframes.store.intervals import BEGINNING, CLOSED, Interval
+from ledgerframes.store.lake import Lake
+from tests.store.conftest import BEGIN, KEYS, assert_same
+
+
+@pytest.fixture(scope="module")
+def filled(net, tmp_path_factory):
+    """A store of the whole history of `net`; read only."""
+    store = lf.open_store(tmp_path_factory.mktemp("filled") / "lake")
+    store.sync(net, workers=2, page_size=200)
+    return store
+
+
+@pytest.mark.parametrize("name", KEYS)
+def test_a_table_is_what_the_loader_gives(filled, history, name):
+    found, wanted = filled.load(name), getattr(history, name)
+    assert_same(found, wanted, name)
+    places = list(zip(found.migration_id, found.record_time, strict=True))
+    assert places == sorted(places)
+
+
+@pytest.mark.parametrize(
+    ("start", "end"),
+    [((1, "0001-01-01"), None), (None, (1, "9999-01-01")), ("2025-03-03T09:10:00Z", "2025-03-03T09:30:00Z")],
+    ids=["from a migration", "up to a migration", "a time in all migrations"],
+)
+def test_a_range_is_what_the_loader_gives(filled, net, start, end):
+    wanted = lf.load_events(net, start=start, end=end)
+    assert_same(filled.load("events", start=start, end=end), wanted, "events")
+    assert filled.scan("events", start=start, end=end).count_rows() == len(wanted)
+
+
+@pytest.mark.parametrize(
+    "where",
+    [
+        {"event_type": "created_event"},
+        {"event_type": ["created_event", "other"]},
+        [("event_type", "==", "created_event")],
+        pc.field("event_type") == "created_event",
+    ],
+    ids=["value", "values", "triples", "expression"],
+)
+def test_rows_are_chosen_by_where(filled, history, where):
+    found = filled.load("events", where=where, columns=["update_id", "event_id", "event_type"])
+    assert len(found) == (history.events.event_type == "created_event").sum()
+    assert list(found.columns) == ["update_id", "event_id", "event_type"]
+
+
+def test_every_form_is_given(filled):
+    assert isinstance(filled.load("updates", as_="arrow"), pa.Table)
+    assert filled.load("updates", as_="polars").height == 2000
+    assert filled.load("updates").attrs["complete"] is True
+    json.dumps(filled.load("updates").attrs)
+
+
+def test_sql_sees_every_table_and_its_times_in_utc(filled, history):
+    found = filled.sql("select kind, count(*) as n, max(record_time) as last from updates group by kind order by kind")
+    assert dict(zip(found.kind, found.n, strict=True)) == history.updates.kind.value_counts().to_dict()
+    assert found["last"].max() == history.updates.record_time.max()
+    day = filled.sql(
+        "select count(*) n from events where date_trunc('day', record_time) = ?", parameters=["2025-03-03"]
+    )
+    assert day.n[0] == len(history.events)
+    assert filled.sql("select 1 as one", as_="arrow").to_pydict() == {"one": [1]}
+
+
+def amounts(payloads):
+    """The coin amounts of some payloads, exactly."""
+    return [Decimal(found["amount"]["initialAmount"]) for found in map(json.loads, payloads) if "amount" in found]
+
+
+def test_engines_agree_on_counts_and_exact_sums(filled, history):
+    coins = history.events[(history.events.template_name == "Splice.Amulet:Amulet") & history.events.consuming.isna()]
+    wanted = sum(amounts(coins.payload), Decimal(0))
+    total = "sum(cast(payload->'amount'->>'initialAmount' as decimal(38, 10)))"
+    duck = filled.sql(
+        f"select count(*) n, {total} total from events"
+        " where template_name = 'Splice.Amulet:Amulet' and event_type = 'created_event'"
+    )
+    assert duck.n[0] == len(coins)
+    assert Decimal(str(duck.total[0])) == wanted
+    import polars as pl
+
+    frame = pl.scan_pyarrow_dataset(filled.scan("events"))
+    chosen = frame.filter(
+        (pl.col("template_name") == "Splice.Amulet:Amulet") & (pl.col("event_type") == "created_event")
+    ).collect()
+    assert chosen.height == len(coins)
+    assert sum(amounts(chosen["payload"]), Decimal(0)) == wanted
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda store: store.load("event"), "did you mean 'events'"),
+        (lambda store: store.load("ledger_events"), "does not keep"),
+        (lambda store: store.load("events", columns=["choise"]), "did you mean 'choice'"),
+        (lambda store: store.load("events", where={"choise": 1}), "did you mean 'choice'"),
+        (lambda store: store.load("events", where="choice = 1"), "store.sql"),
+        (lambda store: store.load("events", where=[("choice", "~", 1)]), "where="),
+        (lambda store: store.load("events", as_="csv"), "as_='csv'"),
+        (lambda store: store.load("licenses", start="2024-01-01"), "where="),
+        (lambda store: store.sql("select * from nothing"), "updates"),
+        (lambda store: store.load("events", as_of="yesterday"), "as_of='yesterday'"),
+    ],
+    ids=["table", "unkept", "column", "where column", "text", "operator", "form", "range", "sql", "as_of"],
+)
+def test_a_wrong_argument_is_named(filled, call, message):
+    with pytest.raises(lf.InputError, match=message):
+        call(filled)
+
+
+def test_what_is_not_covered_is_an_error_unless_allowed(store, net, history):
+    times = history.updates[history.updates.migration_id == 1].record_time.reset_index(drop=True)
+    store.sync(net, start=(1, times[20]), end=(1, times[60]))
+    store.sync(net, start=(1, times[100]), end=(1, times[140]))
+    assert len(store.load("updates", start=(1, times[20]), end=(1, times[60]))) == 40
+    for options in ({}, {"start": (1, times[10])}, {"start": (1, times[30]), "end": (1, times[110])}):
+        with pytest.raises(lf.PartialResultError, match="does not cover migration 1"):
+            store.load("updates", **options)
+    found = store.load("updates", allow_partial=True)
+    assert len(found) == 80
+    assert found.attrs["complete"] is False
+
+
+def test_a_store_without_anything_is_empty(store):
+    assert store.load("updates").empty
+    assert store.load("licenses").empty
+    assert list(store.load("updates").columns) == list(lf.describe("updates").column)
+    assert store.tables().empty
+    with pytest.raises(lf.PartialResultError):
+        store.load("updates", start="2024-01-01", end="2025-01-01")
+
+
+def test_an_older_state_is_read_by_sync_and_by_time(store):
+    with lf.sandbox(updates=200) as net:
+        first = store.sync(net)
+        net.sandbox.advance(updates=50)
+        store.sync(net)
+        store.compact()
+    ended = store.syncs().finished_at
+    assert len(store.load("updates")) == 250
+    assert len(store.load("updates", as_of=first.sync_id)) == 200
+    assert len(store.load("updates", as_of=ended[0])) == 200
+    assert store.sql("select count(*) n from updates", as_of=first.sync_id).n[0] == 200
+    assert len(store.coverage(as_of=first.sync_id)) == len(store.coverage())
+    with pytest.raises(lf.StoreError, match="no sync had ended"):
+        store.load("updates", as_of="2020-01-01")
+
+
+def test_rows_that_a_crash_left_are_not_shown(store, net, history):
+    """A crash between two tables leaves one ahead; readers and the next sync go by what all cover."""
+    store.sync(net, end=(1, "0001-01-01"))
+    ahead = lf.load_history(net, start=(1, "0001-01-01"), limit=50, as_="arrow")
+    tables = store._lake.history()
+    at = pc.max(ahead.events["record_time"].cast(pa.int64())).as_py()
+    for name in ("events", "reassignments"):
+        tables.tables[name].append(
+            getattr(ahead, name).to_batches(),
+            {"slot/7/migration": 1, "slot/7/lo": BEGINNING, "slot/7/at": at}
+            | {f"slot/{n}/{key}": 0 for n in range(1, 7) for key in ("migration", "lo", "at")},
+        )
+    assert set(store.load("events").migration_id) == {0}
+    store.sync(net)
+    assert_same(store.load("events"), history.events, "events")
+    assert_same(store.load("reassignments"), history.reassignments, "reassignments")
+    assert_same(store.load("updates"), history.updates, "updates")
+
+
+def bytes_read():
+    """What this process has read so far."""
+    lines = Path("/proc/self/io").read_text().splitlines()
+    return int(next(line for line in lines if line.startswith("rchar")).split()[1])
+
+
+@pytest.mark.skipif(not Path("/proc/self/io").exists(), reason="counting the bytes read needs /proc")
+def test_a_day_out_of_a_year_reads_about_a_day(tmp_path, net):
+    """A year of 365 copies of one history, a day each."""
+    day = lf.load_history(net, start=BEGIN, limit=500, as_="arrow")
+    lake = Lake(tmp_path / "year")
+    tables = lake.history()
+    tables.prepare("0/year")
+    for number in range(0, 365, 5):
+        rows = {name: [_shifted(getattr(day, name), number + n) for n in range(5)] for name in ORDER}
+        tables.commit(rows, [Advance(0, Interval(0, BEGINNING, CLOSED - 365 + number))])
+    store = lf.open_store(tmp_path / "year")
+    store.compact()
+    events = store.scan("events", allow_partial=True)
+    began = bytes_read()
+    whole = events.to_table(columns=["payload"]).num_rows
+    all_bytes = bytes_read() - began
+    times = pa.scalar(pd.Timestamp("2025-06-10", tz="UTC")), pa.scalar(pd.Timestamp("2025-06-11", tz="UTC"))
+    rows = (pc.field("record_time") >= times[0]) & (pc.field("record_time") < times[1])
+    began = bytes_read()
+    found = events.to_table(columns=["payload"], filter=rows).num_rows
+    day_bytes = bytes_read() - began
+    assert 0 < found < whole / 300
+    assert day_bytes < all_bytes / 12  # a month's file is found by its folder, a day by row groups
+
+
+def _shifted(table, day):
+    """A table of one history, moved to the nth day of 2025 in one migration, under new ids."""
+    zero = pd.Timestamp("2025-01-01", tz="UTC") + pd.Timedelta(days=day)
+    micros = pc.subtract(table["record_time"].cast(pa.int64()), pc.min(table["record_time"].cast(pa.int64())))
+    moved = pc.add(micros, int(zero.value // 1000)).cast(pa.timestamp("us", "UTC"))
+    ids = pc.binary_join_element_wise(table["update_id"], pa.scalar(str(day)), "-")
+    changed = {
+        "migration_id": pa.array([0] * len(table), pa.int64()),
+        "record_time": moved,
+        "record_month": pa.array([f"{zero:%Y-%m}"] * len(table)),
+        "update_id": ids,
+    }
+    columns = [changed.get(column, table[column]) for column in table.column_names]
+    return pa.Table.from_arrays(columns, schema=table.schema).combine_chunks().to_batches()[0]
+
+
+def test_the_tables_of_the_history_are_partitioned_by_month(filled):
+    assert PARTITIONS == ("migration_id", "record_month")
+    assert isinstance(filled._lake.history(), HistoryTables)
+    folders = {path.parent.name for path in (filled._lake.folder / "events").rglob("*.parquet")}
+    assert folders == {"record_month=2025-03"}

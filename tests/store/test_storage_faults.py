@@ -1,0 +1,138 @@
+"""A disk that is full, read-only or corrupt, two syncs at once, other versions: a clear error, nothing lost."""
+
+import contextlib
+import os
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+from deltalake import DeltaTable, write_deltalake
+
+import ledgerframes as lf
+from ledgerframes.store.lake import Lake
+from tests.store.conftest import assert_whole
+
+LIMITED = """
+import resource, sys
+import ledgerframes as lf
+from ledgerframes.store import store
+resource.setrlimit(resource.RLIMIT_FSIZE, (40_000, 40_000))
+import signal
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+try:
+    lf.open_store(sys.argv[1]).sync(lf.connect(scan_url=sys.argv[2]), progress=False)
+except lf.StoreError as error:
+    print(error)
+"""
+
+
+def test_a_full_disk_is_said_and_the_next_sync_goes_on(store, net):
+    """A limit on the size of files stands for the full disk."""
+    store.sync(net, end=(1, "0001-01-01"))
+    done = subprocess.run(
+        [sys.executable, "-c", LIMITED, store._lake.url, net.sandbox.scan_url],
+        check=True, capture_output=True, text=True, timeout=60, env={**os.environ, "PYTHONPATH": str(Path.cwd())},
+    )  # fmt: skip
+    assert "run sync again" in done.stdout
+    assert set(store.load("updates").migration_id) == {0}
+    store.sync(net)
+    assert_whole(store, net)
+
+
+@pytest.mark.skipif(not Path("/proc/self").exists(), reason="needs a folder that nobody can write, such as /proc")
+def test_a_folder_that_cannot_be_written_is_said(net):
+    with pytest.raises(lf.StoreError, match="cannot be"):
+        lf.open_store("/proc/lake").sync(net)
+
+
+def test_a_file_is_no_store(tmp_path):
+    (tmp_path / "lake").write_text("")
+    with pytest.raises(lf.StoreError, match="is a file"):
+        lf.open_store(tmp_path / "lake")
+
+
+@pytest.mark.parametrize("harm", ["garbage", "missing", "torn"])
+def test_a_corrupt_log_is_an_error_and_not_an_empty_store(store, net, harm):
+    store.sync(net)
+    log = sorted((store._lake.folder / "events" / "_delta_log").glob("*.json"))
+    if harm == "garbage":
+        log[0].write_text("not json")
+    elif harm == "missing":
+        log[0].unlink()
+    else:
+        log[-1].write_bytes(log[-1].read_bytes()[:-200])
+    for call in (lambda: store.load("events"), lambda: store.sync(net)):
+        with pytest.raises(lf.StoreError, match="events"):
+            call()
+
+
+def test_a_missing_data_file_is_an_error(store, net):
+    store.sync(net)
+    next((store._lake.folder / "events").rglob("*.parquet")).unlink()
+    with pytest.raises((lf.StoreError, OSError)):
+        store.load("events")
+
+
+def test_a_second_sync_is_turned_away(store, net):
+    with store._lake.writing(), pytest.raises(lf.StoreError, match="another sync is running"):
+        store.sync(net)
+    store.sync(net)
+    assert_whole(store, net)
+
+
+def test_two_syncs_without_a_lock_lose_nothing_and_double_nothing(store, net, monkeypatch):
+    """As on object storage, where nobody can be kept out: one of them is told."""
+    monkeypatch.setattr(Lake, "writing", contextlib.nullcontext)
+    errors = []
+
+    def run():
+        try:
+            lf.open_store(store._lake.url).sync(net, page_size=30, commit_bytes=30_000, progress=False)
+        except lf.StoreError as error:
+            errors.append(error)
+
+    threads = [threading.Thread(target=run) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    store.sync(net)
+    assert_whole(store, net)
+    assert errors
+
+
+def test_an_older_store_without_a_column_is_read_and_extended(store, net):
+    store.sync(net, end=(1, "0001-01-01"))
+    _rewrite(store, "updates", lambda table: table.drop_columns(["external_transaction_hash"]))
+    assert store.load("updates").external_transaction_hash.isna().all()
+    store.sync(net)
+    found = store.load("updates")
+    later = found[found.migration_id > 0].external_transaction_hash
+    assert later.notna().any()
+    assert len(found) == 2000
+
+
+def test_a_store_with_another_type_is_refused_with_what_to_do(store, net):
+    store.sync(net, end=(1, "0001-01-01"))
+    _rewrite(store, "updates", lambda table: table.set_column(
+        table.column_names.index("event_count"), "event_count", table["event_count"].cast(pa.string())
+    ))  # fmt: skip
+    with pytest.raises(lf.StoreError, match=r"event_count.*new store"):
+        store.sync(net)
+
+
+def test_a_store_of_a_newer_version_with_a_further_column_goes_on(store, net):
+    store.sync(net, end=(1, "0001-01-01"))
+    _rewrite(store, "updates", lambda table: table.append_column("later", pa.nulls(len(table), pa.string())))
+    store.sync(net)
+    assert_whole(store, net)
+
+
+def _rewrite(store, name, change):
+    """Write a table anew with other columns, its coverage and properties kept."""
+    table = store._lake.table(name).refresh()
+    changed = change(table.handle.to_pyarrow_dataset().to_table())
+    write_deltalake(DeltaTable(table.url), changed, mode="overwrite", schema_mode="overwrite")
