@@ -1,0 +1,165 @@
+"""The commands over a lake: `sync`, `coverage`, `sql`, `syncs`, `compact`."""
+
+from __future__ import annotations
+
+import io
+import json
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ledgerframes.cli import options as opt
+from ledgerframes.cli.app import app
+from ledgerframes.errors import InputError
+
+if TYPE_CHECKING:
+    from ledgerframes.store.report import SyncReport
+    from ledgerframes.store.store import Store
+
+StorePlace = Annotated[str, typer.Argument(help="The lake: a folder, or an object-store URL.", metavar="STORE")]
+AsOf = Annotated[str | None, typer.Option(help="An older state: a sync id, or a time.")]
+
+
+def existing(place: str) -> Store:
+    """Open a lake that has to be there already.
+
+    Raises:
+        InputError: there is none.
+    """
+    from ledgerframes.store.store import open_store
+
+    if "://" not in place and not Path(place).is_dir():
+        raise InputError(f"{place!r} is no lake yet; make one with: ledgerframes sync {place}")
+    return open_store(place)
+
+
+@app.command()
+def sync(
+    store: StorePlace,
+    *,
+    start: opt.Start = None,
+    end: opt.End = None,
+    last: opt.Last = None,
+    tables: Annotated[str | None, typer.Option(help="Snapshots or history, with commas; by default history.")] = None,
+    party: Annotated[list[str] | None, typer.Option(help="For holdings_summary and transfer_preapprovals.")] = None,
+    workers: Annotated[int, typer.Option(min=1, max=256, help="Requests at once.")] = 4,
+    settle: Annotated[str, typer.Option(help="Take nothing newer than this before now.")] = "60s",
+    reject: Annotated[bool, typer.Option("--reject", help="Put broken items aside and go on.")] = False,
+    follow: Annotated[bool, typer.Option("--follow", help="Go on until Ctrl-C or SIGTERM.")] = False,
+    every: Annotated[str, typer.Option(help="With --follow: how often.")] = "30s",
+    profile: opt.Profile = None,
+    scan_url: opt.ScanUrl = None,
+    validator_url: opt.ValidatorUrl = None,
+    registry_url: opt.RegistryUrl = None,
+    ledger_url: opt.LedgerUrl = None,
+    rate: opt.Rate = None,
+    as_json: opt.AsJson = False,
+) -> None:
+    """Bring a lake up to date: what is missing is read, nothing is lost and nothing twice, whatever ended it before.
+
+    Examples:
+    ledgerframes sync lake --scan-url https://HOST/api/scan
+
+    ledgerframes sync lake --tables licenses,instruments --profile mainnet
+    """
+    from ledgerframes.store.store import open_store
+
+    lake = open_store(store)
+    options: dict[str, Any] = {
+        "start": opt.bound(start), "end": opt.bound(end), "last": last, "workers": workers, "settle": settle,
+        "tables": tables.split(",") if tables else None, "parties": party or None,
+        "on_error": "reject" if reject else "raise",
+    }  # fmt: skip
+    urls = {"validator_url": validator_url, "registry_url": registry_url, "ledger_url": ledger_url}
+    with opt.network(profile, scan_url, rate, **urls) as net:
+        if not follow:
+            _show(lake.sync(net, **options), as_json=as_json)
+            return
+        with _until_told() as stop:
+            for report in lake.follow(net, every=every, stop=stop, **options):
+                _show(report, as_json=as_json)
+    typer.echo("ended", err=True)
+
+
+def _show(report: SyncReport, *, as_json: bool) -> None:
+    typer.echo(report.to_json() if as_json else str(report))
+
+
+@contextmanager
+def _until_told() -> Iterator[threading.Event]:
+    """An event that Ctrl-C and SIGTERM set; what runs is brought to a clean end."""
+    stop = threading.Event()
+    before = {one: signal.signal(one, lambda *_: stop.set()) for one in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield stop
+    finally:
+        for one, handler in before.items():
+            signal.signal(one, handler)
+
+
+@app.command()
+def coverage(store: StorePlace, *, as_of: AsOf = None, as_json: opt.AsJson = False) -> None:
+    """Show which stretches of the history a lake covers."""
+    found = existing(store).coverage(as_of=as_of)
+    typer.echo(_records(found) if as_json else found.to_string(index=False))
+
+
+@app.command()
+def syncs(store: StorePlace, *, as_json: opt.AsJson = False) -> None:
+    """List the syncs of a lake: ids for --as-of, times, rows."""
+    found = existing(store).syncs()
+    typer.echo(_records(found) if as_json else found.to_string(index=False))
+
+
+@app.command()
+def sql(
+    store: StorePlace,
+    query: Annotated[str, typer.Argument(help="DuckDB's SQL; the tables go by their names.")],
+    *,
+    as_of: AsOf = None,
+    allow_partial: Annotated[bool, typer.Option("--allow-partial", help="Read a history with holes.")] = False,
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="A file .parquet, .csv or .json.")] = None,
+    as_json: opt.AsJson = False,
+) -> None:
+    """Ask a lake in SQL.
+
+    Example: ledgerframes sql lake "select kind, count(*) from updates group by kind"
+    """
+    found = existing(store).sql(query, as_of=as_of, allow_partial=allow_partial, as_="arrow")
+    if output is not None:
+        from ledgerframes.loaders.files import write_file
+
+        typer.echo(f"{write_file(found, output)}\t{found.num_rows} rows")
+    elif as_json:
+        typer.echo(_exact_json(found))
+    else:
+        typer.echo(found.to_pandas().to_string(index=False))
+
+
+@app.command()
+def compact(
+    store: StorePlace,
+    *,
+    forget_before: Annotated[str | None, typer.Option(help="Also remove what only older states need.")] = None,
+) -> None:
+    """Join the small files of a lake; with --forget-before, remove old states for good."""
+    typer.echo(existing(store).compact(forget_before=forget_before).to_string(index=False))
+
+
+def _exact_json(found: Any) -> str:
+    """A result as JSON, amounts as exact text."""
+    from ledgerframes.loaders.files import WRITERS
+
+    sink = io.BytesIO()
+    WRITERS[".json"](found, sink)
+    return sink.getvalue().decode().strip()
+
+
+def _records(frame: Any) -> str:
+    rows: list[dict[str, Any]] = json.loads(frame.to_json(orient="records", date_format="iso", date_unit="us"))
+    return json.dumps(rows)

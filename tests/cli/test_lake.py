@@ -1,0 +1,90 @@
+"""A lake from a shell: brought up to date, asked, followed to a clean end."""
+
+import json
+import os
+import signal
+import subprocess
+
+import pytest
+
+import ledgerframes as lf
+
+
+@pytest.fixture(scope="module")
+def lake(tmp_path_factory, scan):
+    place = tmp_path_factory.mktemp("lakes") / "lake"
+    lf.open_store(place).sync(lf.connect(scan_url=scan))
+    return place
+
+
+def test_sync_says_what_it_did_and_does_nothing_twice(command, tmp_path, scan):
+    first = command("sync", tmp_path / "lake", "--scan-url", scan)
+    assert first.code == 0
+    assert "300 updates" in first.out
+    again = json.loads(command("sync", tmp_path / "lake", "--scan-url", scan, "--json").out)
+    assert again["rows"]["updates"] == 0
+    assert again["requests"] == 2
+
+
+def test_sync_of_a_range_and_of_snapshots(command, tmp_path):
+    with lf.sandbox(updates=100) as net:
+        done = command(
+            "sync", tmp_path / "lake", "--tables", "updates,instruments", "--end", "1@0001-01-01", "--workers", 1,
+            "--scan-url", net.sandbox.scan_url, "--registry-url", net.sandbox.registry_url, "--json",
+        )  # fmt: skip
+    rows = json.loads(done.out)["rows"]
+    assert rows["instruments"] == 60
+    assert 0 < rows["updates"] < 100
+
+
+@pytest.mark.parametrize("name", ["coverage", "syncs"])
+def test_what_a_lake_knows_of_itself(command, lake, name):
+    assert command(name, lake).code == 0
+    assert len(json.loads(command(name, lake, "--json").out)) >= 1
+
+
+def test_sql_answers_on_standard_output_and_into_files(command, lake, tmp_path):
+    query = "select count(*) as n, sum(1.10::decimal(38, 10)) as total from updates"
+    assert "300" in command("sql", lake, query).out
+    assert json.loads(command("sql", lake, query, "--json").out) == [{"n": 300, "total": "330.0000000000"}]
+    command("sql", lake, query, "-o", tmp_path / "found.csv")
+    assert (tmp_path / "found.csv").read_text().splitlines()[1].startswith("300,")
+
+
+def test_compact_shows_the_tables(command, lake):
+    assert "updates" in command("compact", lake).out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["coverage", "nowhere"], "is no lake yet"),
+        (["sql", "nowhere", "select 1"], "is no lake yet"),
+        (["sync", "lake", "--tables", "update", "--scan-url", "http://127.0.0.1:1"], "did you mean"),
+        (["sync", "lake", "--every", "often", "--follow", "--scan-url", "http://127.0.0.1:1"], "every='often'"),
+    ],
+    ids=["no lake", "no lake for sql", "table", "every"],
+)
+def test_a_wrong_command_ends_with_two(command, arguments, message):
+    done = command(*arguments)
+    assert done.code == 2
+    assert message in done.err
+
+
+@pytest.mark.parametrize("told", [signal.SIGINT, signal.SIGTERM], ids=["Ctrl-C", "SIGTERM"])
+def test_follow_ends_cleanly_when_told(program, surroundings, tmp_path, told):
+    with lf.sandbox(updates=50) as net:
+        arguments = ["sync", "lake", "--follow", "--every", "100ms", "--json", "--scan-url", net.sandbox.scan_url]
+        running = subprocess.Popen(
+            [*program, *arguments], cwd=tmp_path, env=surroundings, text=True,
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        )  # fmt: skip
+        assert json.loads(running.stdout.readline())["rows"]["updates"] == 50
+        net.sandbox.advance(updates=7)
+        while json.loads(running.stdout.readline())["rows"]["updates"] != 7:
+            pass
+        os.kill(running.pid, told)
+        _, err = running.communicate(timeout=20)
+    assert running.returncode == 0, err
+    assert err.endswith("ended\n")
+    assert len(lf.open_store(tmp_path / "lake").load("updates")) == 57
