@@ -20,6 +20,7 @@ from ledgerframes.store.stretches import Stretch, even_cuts, find_top, halfway, 
 
 _PAGES_AHEAD: Final = 2
 _PIECES_A_WORKER: Final = 2
+_PAGES_A_PIECE: Final = 4  # a piece reads up to a page beyond its end, for nothing
 _LOOK: Final = 0.2
 
 
@@ -165,6 +166,7 @@ class Fetchers:
         session = HistorySession(self.source, stretch.reader)
         more = True
         while more and not self._stopped:
+            stretch.trim_page()
             page, more = session.step()
             self._note(stretch, page)
             found.put(self._fetched(stretch, page, ended=not more))
@@ -209,10 +211,11 @@ class Fetchers:
 
     def _cut(self, stretch: Stretch, seen: int) -> None:
         """Part a long stretch evenly, after a look at where its items end."""
-        top = find_top(stretch.gap._replace(lo=seen), self._probe, workers=self.workers)
+        scale = seen - stretch.first if stretch.first is not None else 1
+        top = find_top(stretch.gap._replace(lo=seen), self._probe, workers=self.workers, scale=scale)
         stretch.top = top
         pages = stretch.rest() / self.page_size
-        pieces = min(_PIECES_A_WORKER * self.workers, int(pages / 2))
+        pieces = min(_PIECES_A_WORKER * self.workers, int(pages / _PAGES_A_PIECE))
         if pieces < 2 or top - seen < 2 * pieces:
             return
         cuts = even_cuts(seen, top, pieces)

@@ -13,8 +13,12 @@ from ledgerframes.paging.history import HistoryReader
 from ledgerframes.paging.window import Window
 from ledgerframes.store.intervals import Interval
 
-_ROUNDS: Final = 12
+_ROUNDS: Final = 4
+_CLOSE_ENOUGH: Final = 8
+_FACTOR: Final = 8
+_STEPS: Final = 16  # from a page to everything between the years 1 and 9999
 _PAGES_WORTH_SHARING: Final = 3
+_AT_LEAST: Final = 20
 
 #: Gives the record time of the first item of a migration after an instant, or None.
 Probe = Callable[[int, int], int | None]
@@ -54,6 +58,11 @@ class Stretch:
         done = 0 if self.first is None else self.reached - self.first
         return self.rows / done * max(end - self.reached, 0) if done > 0 else 0.0
 
+    def trim_page(self) -> None:
+        """Ask for no more than about what is left, so that the last page does not bring the next stretch's items."""
+        if self.first is not None and self.gap.at <= self.top:
+            self.reader.page_size = min(self.reader.page_size, int(self.rest() * 1.1) + _AT_LEAST)
+
     def shorten(self, at: int) -> Interval:
         """Read no further than `at`; give what is left over."""
         left = self.gap._replace(lo=at)
@@ -85,26 +94,32 @@ def halfway(stretch: Stretch, seen: int, page_size: int) -> int | None:
     return (seen + end) // 2
 
 
-def find_top(gap: Interval, probe: Probe, *, workers: int) -> int:
-    """About where a migration's items end inside a gap: every round, all workers probe at even distances.
+def find_top(gap: Interval, probe: Probe, *, workers: int, scale: int) -> int:
+    """About where a migration's items end inside a gap, by two or three rounds of probes, as many at once as can be.
+
+    The end may lie an hour or a thousand years away: the first round looks at distances that grow by a factor, the
+    next ones at even distances between the last place that has something beyond it and the first that has not.
 
     Args:
         gap: its `lo` is an instant that has an item.
         probe: asks for one item.
         workers: how many probes at once.
+        scale: microseconds that a page spans, about.
     """
     low, high = gap.lo, gap.at
+    points = [low + max(scale, 1) * _FACTOR**step for step in range(_STEPS)]
     with ThreadPoolExecutor(workers, "ledgerframes-probe") as pool:
         for _ in range(_ROUNDS):
-            if high - low <= max((low - gap.lo) // (2 * workers), workers):
+            points = [point for point in points if low < point < high]
+            places = list(pool.map(lambda point: probe(gap.migration_id, point), points))
+            for point, place in zip(points, places, strict=True):
+                if place is None or place > gap.at:
+                    high = min(high, point)
+                else:
+                    low = max(low, place)
+            if high - low <= max((low - gap.lo) // _CLOSE_ENOUGH, workers):
                 break
             points = [low + (high - low) * step // (workers + 1) for step in range(1, workers + 1)]
-            places = list(pool.map(lambda point: probe(gap.migration_id, point), points))
-            inside = [place for place in places if place is not None and place <= gap.at]
-            empty = [point for point, place in zip(points, places, strict=True) if place is None or place > gap.at]
-            if not empty:
-                return gap.at
-            low, high = max([low, *inside]), max(empty[0], *inside) if inside else empty[0]
     return high
 
 
