@@ -3,8 +3,6 @@
 Start with `net = lf.sandbox()` or `net = lf.connect(scan_url=...)`, then `lf.load_history(net, limit=1000)`.
 """
 
-__version__ = "0.1.0"
-
 # Folders that share their name with a public function are imported first, so that the function stays on top.
 import ledgerframes.sandbox
 import ledgerframes.tables  # noqa: F401
@@ -25,6 +23,9 @@ from ledgerframes.errors import (
     StatusError,
     StoreError,
 )
+from ledgerframes.export.exporting import export_tables
+from ledgerframes.export.formulas import restore_text
+from ledgerframes.export.report import ExportReport
 from ledgerframes.loaders.contracts import (
     load_licenses,
     load_name_rules,
@@ -48,11 +49,13 @@ from ledgerframes.loaders.probes import Plan, migrations, plan
 from ledgerframes.loaders.rounds import earliest_reward_round
 from ledgerframes.loaders.snapshots import load_instruments, load_name_entries, load_users
 from ledgerframes.network import Network, connect, sandbox
+from ledgerframes.version import __version__ as __version__
 
 __all__ = [
     "ConfigurationError",
     "ConflictError",
     "DecodeError",
+    "ExportReport",
     "History",
     "InputError",
     "LedgerTransaction",
@@ -72,6 +75,7 @@ __all__ = [
     "connect",
     "describe",
     "earliest_reward_round",
+    "export_tables",
     "load_events",
     "load_history",
     "load_holdings_summary",
@@ -90,6 +94,7 @@ __all__ = [
     "migrations",
     "plan",
     "rebuild_items",
+    "restore_text",
     "sandbox",
     "tables",
 ]

@@ -7,6 +7,7 @@ from typing import Any
 
 from ledgerframes.decoding.peek import Cursor
 from ledgerframes.instants import format_instant
+from ledgerframes.version import __version__
 
 
 @dataclass(frozen=True)
@@ -27,8 +28,6 @@ class Provenance:
 
     def attrs(self) -> dict[str, Any]:
         """The values for `df.attrs`."""
-        from ledgerframes import __version__
-
         place = self.cursor
         return {
             "source": ", ".join(self.sources),
