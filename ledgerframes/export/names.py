@@ -52,6 +52,7 @@ def _distinct(names: Iterable[str], what: str) -> list[str]:
     for name in names:
         if not isinstance(name, str):
             raise InputError(f"{name!r} is no name; {what} are named by text")
-        if (other := seen.setdefault(name.lower(), name)) is not name or list(seen.values()).count(name) > 1:
-            raise InputError(f"{what}: {other!r} and {name!r} are one name to many readers; rename one of them")
+        if (folded := name.lower()) in seen:
+            raise InputError(f"{what}: {seen[folded]!r} and {name!r} are one name to many readers; rename one of them")
+        seen[folded] = name
     return list(seen.values())

@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 
 from ledgerframes.errors import InputError
 from ledgerframes.export.names import check_columns
-from ledgerframes.export.texts import amount_text, is_text, is_texts, list_text, nearest_double, time_text
+from ledgerframes.export.texts import amount_text, is_text, is_texts, list_text, nearest_double, plain_text, time_text
 
 Times = Literal["us", "ms"]
 DOUBLE: Final = "_double"
@@ -85,11 +85,12 @@ def _outputs(table: str, field: pa.Field, flat: bool, times: Times, twice: bool)
     elif pa.types.is_decimal(kind):
         yield from _amount(field, flat=flat)
     elif is_text(kind):
-        yield Output(_typed(field, pa.string()), field.name, _cast(pa.string()), foreign=True)
+        yield Output(_typed(field, pa.string()), field.name, plain_text, foreign=True)
     elif is_texts(kind):
-        wanted = pa.string() if flat else pa.list_(pa.string())
-        made = list_text if flat else _cast(wanted)
-        yield Output(_typed(field, wanted, "a JSON array" if flat else ""), field.name, made)
+        if flat:
+            yield Output(_typed(field, pa.string(), "a JSON array"), field.name, list_text)
+        else:
+            yield Output(_typed(field, pa.list_(pa.string())), field.name, _lists)
     elif any(is_it(kind) for is_it in _PLAIN):
         yield Output(field, field.name, _same)
     else:
@@ -136,8 +137,8 @@ def _typed(field: pa.Field, kind: pa.DataType, note: str = "") -> pa.Field:
     return pa.field(field.name, kind, nullable=field.nullable, metadata=metadata or None)
 
 
-def _cast(kind: pa.DataType) -> Make:
-    return lambda column: column if column.type == kind else column.cast(kind)
+def _lists(column: pa.Array) -> pa.Array:
+    return column.cast(pa.list_(pa.string()))
 
 
 def _same(column: pa.Array) -> pa.Array:

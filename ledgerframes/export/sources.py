@@ -72,7 +72,8 @@ def _read(name: str, given: Batches) -> tuple[pa.Schema, Iterator[pa.RecordBatch
 
 
 def _described(name: str, schema: pa.Schema) -> pa.Schema:
-    """The schema with the catalogue's texts where it has none of its own."""
+    """The schema with the catalogue's texts where it has none of its own, and without pandas' notes on its types."""
+    schema = schema.with_metadata({key: text for key, text in (schema.metadata or {}).items() if key != b"pandas"})
     declared = CATALOGUE.get(name)
     if declared is None:
         return schema

@@ -21,6 +21,13 @@ def is_texts(kind: pa.DataType) -> bool:
     return any(is_it(kind) for is_it in lists) and is_text(kind.value_type)
 
 
+def plain_text(column: pa.Array) -> pa.Array:
+    """A column that `is_text` in the layout that every reader knows."""
+    if pa.types.is_dictionary(column.type):  # a dictionary of string views has no kernel of its own
+        column = pa.DictionaryArray.from_arrays(column.indices, column.dictionary.cast(pa.string()))
+    return column if column.type == pa.string() else column.cast(pa.string())
+
+
 def time_text(column: pa.Array) -> pa.Array:
     """Times as ISO-8601 with all the digits of their unit; with Z where the type has a zone, which is UTC."""
     naive = column.cast(pa.timestamp(column.type.unit))
