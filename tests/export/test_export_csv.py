@@ -150,6 +150,14 @@ def test_the_bi_profile_has_times_without_zone(tmp_path):
     assert (tmp_path / "t.csv").read_text().splitlines()[1] == "2025-03-03T09:10:00.123456"
 
 
+def test_small_amounts_have_no_exponent(tmp_path):
+    rows = pa.table({"amount": pa.array(map(Decimal, ("1E-10", "-1.43E-8", "0E-10")), pa.decimal128(38, 10))})
+
+    lf.export_tables({"t": rows}, tmp_path, format="csv")
+
+    assert (tmp_path / "t.csv").read_text().splitlines()[1:] == ["0.0000000001", "-0.0000000143", "0.0000000000"]
+
+
 def test_an_empty_table_is_its_line_of_names(tmp_path):
     lf.export_tables({"users": list}, tmp_path, format="csv")
 

@@ -8,10 +8,13 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import ledgerframes as lf
 from ledgerframes.export.parquet import GROUP_ROWS
 from ledgerframes.export.shape import DOUBLE
+from ledgerframes.export.texts import nearest_double
 from ledgerframes.tables.catalogue import CATALOGUE
 from tests.export.rows import AMOUNTS, TIMES, sample
 
@@ -66,6 +69,13 @@ def test_the_bi_profile_is_flat_and_has_exact_text_beside_each_double(table, tmp
             assert got == [moment and moment.replace(tzinfo=None) for moment in wanted]
         else:
             assert got == wanted
+
+
+@given(st.lists(st.decimals(-(10**28) + 1, 10**28 - 1, places=10), min_size=1))
+def test_a_double_is_the_nearest_to_its_amount(amounts):
+    column = pa.array(amounts, pa.decimal128(38, 10))
+
+    assert nearest_double(column).to_pylist() == [float(amount) for amount in amounts]
 
 
 def amounts(rows):
