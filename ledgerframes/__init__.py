@@ -23,6 +23,9 @@ from ledgerframes.errors import (
     StatusError,
     StoreError,
 )
+from ledgerframes.export.exporting import export_tables
+from ledgerframes.export.formulas import restore_text
+from ledgerframes.export.report import ExportReport
 from ledgerframes.loaders.contracts import (
     load_licenses,
     load_name_rules,
@@ -54,6 +57,7 @@ __all__ = [
     "ConfigurationError",
     "ConflictError",
     "DecodeError",
+    "ExportReport",
     "History",
     "InputError",
     "LedgerTransaction",
@@ -75,6 +79,7 @@ __all__ = [
     "connect",
     "describe",
     "earliest_reward_round",
+    "export_tables",
     "load_events",
     "load_history",
     "load_holdings_summary",
@@ -94,6 +99,7 @@ __all__ = [
     "open_store",
     "plan",
     "rebuild_items",
+    "restore_text",
     "sandbox",
     "tables",
 ]

@@ -1,13 +1,13 @@
-"""The commands over a lake: `sync`, `coverage`, `sql`, `syncs`, `compact`."""
+"""The commands over a lake: `sync`, `coverage`, `sql`, `syncs`, `export`, `compact`."""
 
 from __future__ import annotations
 
-import io
 import json
 import signal
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -142,6 +142,39 @@ def sql(
 
 
 @app.command()
+def export(
+    store: StorePlace,
+    target: Annotated[Path, typer.Argument(help="A folder, or for a workbook a file .xlsx.")],
+    *,
+    tables: Annotated[str | None, typer.Option(help="Names with commas between them; by default all.")] = None,
+    file_format: Annotated[str, typer.Option("--format", help="parquet, csv or xlsx.")] = "parquet",
+    export_profile: Annotated[
+        str | None, typer.Option("--for", help="bi: for programs without lists and exact decimals.")
+    ] = None,
+    layout: Annotated[str, typer.Option(help="file, or hive: folders by migration and month.")] = "file",
+    times: Annotated[str, typer.Option(help="us, or ms for programs that know no microseconds.")] = "us",
+    start: opt.Start = None,
+    end: opt.End = None,
+    last: opt.Last = None,
+    as_of: AsOf = None,
+    allow_partial: Annotated[bool, typer.Option("--allow-partial", help="Export a history with holes.")] = False,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Put the files in place of those there.")] = False,
+    as_json: opt.AsJson = False,
+) -> None:
+    """Write a lake's tables to files that other programs read.
+
+    Example: ledgerframes export lake out --for bi
+    """
+    options: dict[str, Any] = {
+        "tables": tables.split(",") if tables else None, "format": file_format, "profile": export_profile,
+        "layout": layout, "times": times, "start": opt.bound(start), "end": opt.bound(end), "last": last,
+        "as_of": as_of, "allow_partial": allow_partial, "overwrite": overwrite,
+    }  # fmt: skip
+    report = existing(store).export(target, **options)
+    typer.echo(report.to_json() if as_json else str(report))
+
+
+@app.command()
 def compact(
     store: StorePlace,
     *,
@@ -153,11 +186,11 @@ def compact(
 
 def _exact_json(found: Any) -> str:
     """A result as JSON, amounts as exact text."""
-    from ledgerframes.loaders.files import WRITERS
+    return json.dumps(found.to_pylist(), default=_text, ensure_ascii=False)
 
-    sink = io.BytesIO()
-    WRITERS[".json"](found, sink)
-    return sink.getvalue().decode().strip()
+
+def _text(value: Any) -> str:
+    return format(value, "f") if isinstance(value, Decimal) else str(value)
 
 
 def _records(frame: Any) -> str:

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import json
 import os
-import tempfile
 from collections.abc import Callable, Mapping
 from decimal import Decimal
 from pathlib import Path
-from typing import Any, BinaryIO, Final
+from typing import Any, Final
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from ledgerframes.errors import InputError
-from ledgerframes.instants import format_instant
+from ledgerframes.export.csv_files import CsvFile
+from ledgerframes.export.parquet import ParquetFile
+from ledgerframes.export.placing import Staging, writing
+from ledgerframes.export.shape import shape_of
+from ledgerframes.export.sinks import Sink, pour
+from ledgerframes.export.sources import open_source
+from ledgerframes.export.texts import time_text
 
 
 def write_parquet(tables: Mapping[str, pa.Table], folder: str | os.PathLike[str]) -> dict[str, Path]:
@@ -36,8 +40,9 @@ def write_parquet(tables: Mapping[str, pa.Table], folder: str | os.PathLike[str]
 def write_file(table: pa.Table, path: str | os.PathLike[str]) -> Path:
     """Write one table in the form its ending names: `.parquet`, `.csv` or `.json`.
 
-    CSV has lists as JSON text, JSON is an array of objects; both have amounts as exact decimal text and times in UTC.
-    A file is written beside its place and moved there when it is whole, so a broken run leaves no half file.
+    CSV has lists as JSON text and formulas defused (`restore_text`), JSON is an array of objects; both have amounts
+    as exact decimal text and times in UTC. A file is written beside its place and moved there when it is whole, so a
+    broken run leaves no half file.
 
     Args:
         table: an Arrow table.
@@ -50,60 +55,48 @@ def write_file(table: pa.Table, path: str | os.PathLike[str]) -> Path:
     write = WRITERS.get(target.suffix.lower())
     if write is None:
         raise InputError(f"{str(target)!r}: the ending is none of {', '.join(WRITERS)}")
-    try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        _replace(target, lambda sink: write(table, sink))
-    except OSError as error:
-        raise InputError(f"cannot write {str(target)!r}: {error}; name another place or make room") from error
+    with Staging(target.parent, overwrite=True) as staging:
+        write(table, staging.place(target.name), target)
+        staging.commit()
     return target
 
 
-def _replace(path: Path, write: Callable[[BinaryIO], None]) -> None:
-    handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-    try:
-        with os.fdopen(handle, "wb") as sink:
-            write(sink)
-            sink.flush()
-            os.fsync(sink.fileno())
-        Path(temporary).chmod(0o644)
-        Path(temporary).replace(path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
+def _parquet(table: pa.Table, path: Path, target: Path) -> None:
+    with writing(target):
+        sink = ParquetFile(path, table.schema, table=target.stem)
+    _pour(table, sink, target)
 
 
-def _parquet(table: pa.Table, sink: BinaryIO) -> None:
-    pq.write_table(table, sink, compression="zstd")
+def _csv(table: pa.Table, path: Path, target: Path) -> None:
+    shape = shape_of(target.stem, table.schema, flat=False)
+    with writing(target):
+        sink = CsvFile(path, shape.schema, foreign=shape.foreign)
+    _pour(table, sink, target)
 
 
-def _csv(table: pa.Table, sink: BinaryIO) -> None:
-    from pyarrow import csv
-
-    csv.write_csv(pa.table([_plain(column) for column in table.columns], names=table.column_names), sink)
+def _pour(table: pa.Table, sink: Sink, target: Path) -> None:
+    pour(open_source(target.stem, table), shape_of(target.stem, table.schema, flat=False), sink, target)
 
 
-def _json(table: pa.Table, sink: BinaryIO) -> None:
-    columns = [_plain(column) if pa.types.is_timestamp(column.type) else column for column in table.columns]
+def _json(table: pa.Table, path: Path, target: Path) -> None:
+    columns = [_plain(column) for column in table.columns]
     rows = pa.table(columns, names=table.column_names).to_pylist()
-    sink.write(json.dumps(rows, default=_exact, ensure_ascii=False, indent=1).encode())
+    with writing(target):
+        path.write_text(json.dumps(rows, default=_exact, ensure_ascii=False, indent=1), encoding="utf-8", newline="")
 
 
 def _plain(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """A column that text can hold: lists as JSON, times as ISO-8601 with Z, amounts as exact decimals."""
-    if pa.types.is_list(column.type):
-        cells = [None if cell is None else json.dumps(cell, ensure_ascii=False) for cell in column.to_pylist()]
-        return pa.chunked_array([pa.array(cells, pa.string())])
-    if pa.types.is_timestamp(column.type):
-        cells = [None if micros is None else format_instant(micros) for micros in column.cast(pa.int64()).to_pylist()]
-        return pa.chunked_array([pa.array(cells, pa.string())])
-    if pa.types.is_decimal(column.type):
-        cells = [None if amount is None else format(amount, "f") for amount in column.to_pylist()]
-        return pa.chunked_array([pa.array(cells, pa.string())])
-    return column
+    if not pa.types.is_timestamp(column.type):
+        return column
+    return pa.chunked_array([time_text(chunk) for chunk in column.chunks], pa.string())
 
 
 def _exact(value: Any) -> str:
     return format(value, "f") if isinstance(value, Decimal) else str(value)
 
 
-WRITERS: Final[dict[str, Callable[[pa.Table, BinaryIO], None]]] = {".parquet": _parquet, ".csv": _csv, ".json": _json}
+WRITERS: Final[dict[str, Callable[[pa.Table, Path, Path], None]]] = {
+    ".parquet": _parquet,
+    ".csv": _csv,
+    ".json": _json,
+}

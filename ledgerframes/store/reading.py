@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import reduce
 from operator import or_
 from typing import TYPE_CHECKING, Any, Final
@@ -87,17 +87,15 @@ def _rows(one: Interval) -> pc.Expression:
     return rows
 
 
-def dataset_of(handle: DeltaTable | None, table: Table, rows: pc.Expression | None = None) -> ds.Dataset:
+def dataset_of(handle: DeltaTable | None, table: Table) -> ds.Dataset:
     """A stored table in its declared columns; those that an older version did not write are null."""
     import pyarrow.dataset as ds
 
     if handle is None:
-        found = ds.dataset(table.schema.empty_table())
-    else:
-        stored = handle.to_pyarrow_dataset()
-        declared = [field for field in table.schema if field.name not in stored.schema.names]
-        found = stored.replace_schema(pa.schema([*stored.schema, *declared])) if declared else stored
-    return found if rows is None else found.filter(rows)
+        return ds.dataset(table.schema.empty_table())
+    stored = handle.to_pyarrow_dataset()
+    declared = [field for field in table.schema if field.name not in stored.schema.names]
+    return stored.replace_schema(pa.schema([*stored.schema, *declared])) if declared else stored
 
 
 def conditions(where: Where, table: Table) -> pc.Expression | None:
@@ -132,6 +130,24 @@ def _is(name: str, value: Any) -> pc.Expression:
     if isinstance(value, list | tuple | set | frozenset):
         return pc.field(name).isin(list(value))
     return pc.field(name).is_null() if value is None else pc.field(name) == value
+
+
+def batches_of(data: ds.Dataset, rows: pc.Expression | None) -> pa.RecordBatchReader:
+    """All rows in batches, folder by folder: migrations and months in order, the rows of a month as stored."""
+    schema = data.schema
+
+    def batches() -> Iterator[pa.RecordBatch]:
+        for fragment in sorted(data.get_fragments(filter=rows), key=_folder):
+            yield from fragment.scanner(schema=schema, filter=rows, batch_readahead=2).to_batches()
+
+    return pa.RecordBatchReader.from_batches(schema, batches())
+
+
+def _folder(fragment: ds.Fragment) -> tuple[int, str]:
+    import pyarrow.dataset as ds
+
+    keys = ds.get_partition_keys(fragment.partition_expression)
+    return keys.get("migration_id", 0), keys.get("record_month", "")
 
 
 def load_table(data: ds.Dataset, names: Sequence[str], rows: pc.Expression | None, table: Table) -> pa.Table:

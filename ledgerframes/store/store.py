@@ -2,32 +2,37 @@
 
 from __future__ import annotations
 
-import json
 import logging
 import os
 import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import date, datetime, timedelta
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 import pandas as pd
 
 from ledgerframes.errors import InputError
-from ledgerframes.instants import EPOCH, MICROSECOND, format_instant, to_duration, to_micros
+from ledgerframes.export.exporting import Format, Layout, Profile, export_tables
+from ledgerframes.export.report import ExportReport
+from ledgerframes.export.shape import Times
+from ledgerframes.instants import to_duration, to_micros
 from ledgerframes.loaders.frames import As, Decimals, check_shape, described, shape
 from ledgerframes.loaders.probes import Plan, plan_windows
 from ledgerframes.loaders.provenance import Provenance
 from ledgerframes.paging.history import MAXIMUM
 from ledgerframes.paging.window import Bound, When, Window, window
+from ledgerframes.store.asking import duration, table_names, wanted_window, whole_number
 from ledgerframes.store.committing import COMMIT_BYTES
 from ledgerframes.store.compacting import compact
 from ledgerframes.store.extent import missing_windows
 from ledgerframes.store.following import follow
+from ledgerframes.store.frames import coverage_frame, runs_frame
 from ledgerframes.store.history import ORDER
-from ledgerframes.store.intervals import BEGINNING, CLOSED
-from ledgerframes.store.lake import Lake, View, declared
-from ledgerframes.store.reading import Where, conditions, dataset_of, load_table, rows_of, visible
+from ledgerframes.store.lake import Lake, declared
+from ledgerframes.store.parts import Part
+from ledgerframes.store.reading import Where, batches_of, conditions, load_table
 from ledgerframes.store.rejecting import retry
 from ledgerframes.store.report import SyncReport
 from ledgerframes.store.run import Order, run_sync
@@ -131,17 +136,17 @@ class Store:
             StoreError: the store cannot be written, another sync runs, or it is another network's.
         """
         moment = time.time_ns() // 1000 if now is None else to_micros(now, "now")
-        names = _names(tables)
+        names = table_names(tables)
         snapshots = tuple(name for name in names if name in SNAPSHOTS)
         check_snapshots(snapshots, parties)
         wish = None
         if set(names) & set(ORDER):
             wish = Wish(
-                window=_window(start, end, last, moment),
-                settled=moment - _duration(settle, "settle"),
-                workers=_whole(workers, "workers", 256),
-                page_size=_whole(page_size, "page_size", MAXIMUM),
-                commit_bytes=_whole(commit_bytes, "commit_bytes", 2**40),
+                window=wanted_window(start, end, last, moment),
+                settled=moment - duration(settle, "settle"),
+                workers=whole_number(workers, "workers", 256),
+                page_size=whole_number(page_size, "page_size", MAXIMUM),
+                commit_bytes=whole_number(commit_bytes, "commit_bytes", 2**40),
             )
         if on_error not in {"raise", "reject"}:
             raise InputError(f"on_error={on_error!r} is neither 'raise' nor 'reject'")
@@ -207,10 +212,10 @@ class Store:
         named = declared(table)
         names = named.pick(columns)
         view = self._lake.view(as_of, names=[table])
-        part = _window(start, end, last, time.time_ns() // 1000)
-        data, complete = _dataset(view, table, part, allow_partial=allow_partial)
-        found = load_table(data, names, conditions(where, named), named)
-        attrs = Provenance((self._lake.url,), str(part), None, complete).attrs() | {"as_of": _text(as_of)}
+        part = wanted_window(start, end, last, time.time_ns() // 1000)
+        read = Part.of(view, table, part, allow_partial=allow_partial)
+        found = load_table(read.dataset, names, conditions(where, named), named)
+        attrs = Provenance((self._lake.url,), str(part), None, read.complete).attrs() | {"as_of": _text(as_of)}
         return shape(described(found, attrs), named, as_=as_, decimals=decimals, attrs=attrs)
 
     def scan(
@@ -229,7 +234,7 @@ class Store:
         """
         declared(table)
         view = self._lake.view(as_of, names=[table])
-        return _dataset(view, table, window(start, end), allow_partial=allow_partial)[0]
+        return Part.of(view, table, window(start, end), allow_partial=allow_partial).dataset
 
     def sql(
         self, query: str, *, as_of: AsOf | None = None, allow_partial: bool = False,
@@ -252,9 +257,62 @@ class Store:
         view = self._lake.view(as_of)
 
         def dataset(name: str) -> ds.Dataset:
-            return _dataset(view, name, Window(), allow_partial=allow_partial)[0]
+            return Part.of(view, name, Window(), allow_partial=allow_partial).dataset
 
         return ask(query, dataset, tuple(view.versions), as_=as_, parameters=parameters)
+
+    def export(
+        self,
+        target: str | os.PathLike[str],
+        *,
+        tables: Sequence[str] | None = None,
+        format: Format = "parquet",  # noqa: A002 - the word that pandas, polars and Delta use
+        profile: Profile | None = None,
+        layout: Layout = "file",
+        times: Times = "us",
+        start: Bound | None = None,
+        end: Bound | None = None,
+        last: str | timedelta | None = None,
+        as_of: AsOf | None = None,
+        allow_partial: bool = False,
+        overwrite: bool = False,
+    ) -> ExportReport:
+        """Write stored tables to files that other programs read; docs/bi.md says how they read them.
+
+        Args:
+            target: a folder; for a workbook a file `.xlsx` or a folder.
+            tables: which; by default all that are there.
+            format: `"parquet"`, `"csv"` or `"xlsx"`.
+            profile: `"bi"` for programs without lists and exact decimals: no nested columns, amounts as text beside
+                a rounded double, times without zone in UTC.
+            layout: `"file"`, one a table, or `"hive"`: folders by migration id and month.
+            times: `"us"`, or `"ms"` for programs that know no microseconds.
+            start: inclusive, for the tables of the history; snapshots are exported whole.
+            end: exclusive; likewise.
+            last: count back from now; instead of `start`.
+            as_of: the state that a sync left: its id, or a time.
+            allow_partial: export a history with holes.
+            overwrite: put the files in place of those that are there.
+
+        Returns:
+            What was written.
+
+        Raises:
+            InputError: an argument breaks a rule, or the target cannot be written.
+            PartialResultError: the range is not wholly covered.
+        """
+        view = self._lake.view(as_of)
+        part = wanted_window(start, end, last, time.time_ns() // 1000)
+        sources = {}
+        for name in list(view.versions) if tables is None else tables:
+            whole = Window() if name in SNAPSHOTS or name == "rejects" else part
+            declared(name)
+            read = Part.of(view, name, whole, allow_partial=allow_partial)
+            sources[name] = partial(batches_of, read.data, read.rows)
+        return export_tables(
+            sources, target, format=format, profile=profile, layout=layout, times=times, overwrite=overwrite,
+            provenance={"source": self._lake.url, "range": str(part), "as_of": _text(as_of)},
+        )  # fmt: skip
 
     def retry_rejects(self) -> pd.DataFrame:
         """Decode the rejected items again, as this version reads them; what can be decoded moves to the history.
@@ -301,16 +359,7 @@ class Store:
             One row a stretch: migration_id, after (exclusive), up_to (inclusive) as datetime64[us, UTC], and
             from_beginning and to_end where a migration is covered from its first or up to its last update.
         """
-        covered = self._lake.view(as_of, names=ORDER).covered
-        return pd.DataFrame(
-            {
-                "migration_id": pd.Series([one.migration_id for one in covered], dtype="int64"),
-                "after": _times([None if one.lo <= BEGINNING else one.lo for one in covered]),
-                "up_to": _times([None if one.at >= CLOSED else one.at for one in covered]),
-                "from_beginning": pd.Series([one.lo <= BEGINNING for one in covered], dtype=bool),
-                "to_end": pd.Series([one.at >= CLOSED for one in covered], dtype=bool),
-            }
-        )
+        return coverage_frame(self._lake.view(as_of, names=ORDER).covered)
 
     def plan(self, net: Network, *, start: Bound | None = None, end: Bound | None = None) -> Plan:
         """Estimate what a sync would read, from small samples.
@@ -329,69 +378,7 @@ class Store:
         Returns:
             One row a sync: sync_id, finished_at, complete, rows (a dict), requests, seconds, error.
         """
-        rows = all_runs(self._lake.table(SYNCS.name).refresh())
-        reports = [json.loads(row["report"]) for row in rows]
-        frame = pd.DataFrame(
-            {
-                "sync_id": pd.Series([row["sync_id"] for row in rows], dtype="str"),
-                "finished_at": _times([row["finished_at"] for row in rows]),
-                "complete": pd.Series([row["complete"] for row in rows], dtype=bool),
-            }
-        )
-        for name in ("rows", "requests", "seconds", "error"):
-            frame[name] = [report[name] for report in reports]
-        return frame
-
-
-def _dataset(view: View, name: str, part: Window, *, allow_partial: bool) -> tuple[ds.Dataset, bool]:
-    named = declared(name)
-    handle = view.tables[name].handle
-    if name not in ORDER:
-        if not part.whole:
-            raise InputError(f"start and end are places in the history; {name!r} has none. Use where=")
-        return dataset_of(handle, named), True
-    shown, complete = visible(view.covered, part, allow_partial=allow_partial, name=name)
-    return dataset_of(handle, named, rows_of(shown)), complete
-
-
-def _names(tables: Sequence[str] | None) -> tuple[str, ...]:
-    if tables is None:
-        return ORDER
-    if isinstance(tables, str):
-        raise InputError(f'tables={tables!r}: give a list of names, for example tables=["{tables}"]')
-    syncable = (*ORDER, *SNAPSHOTS)
-    for name in tables:
-        declared(name)
-        if name not in syncable:
-            raise InputError(f"tables: {name!r} cannot be synced; {', '.join(syncable)} can")
-    if not tables:
-        raise InputError("tables=[] names nothing to sync; leave it out for the history")
-    return tuple(dict.fromkeys(tables))
-
-
-def _window(start: Bound | None, end: Bound | None, last: str | timedelta | None, now: int) -> Window:
-    if last is None:
-        return window(start, end)
-    if start is not None:
-        raise InputError(f"last={last!r} and start={start!r} both say where to begin; give one of them")
-    return window(EPOCH + (now - to_duration(last, "last")) * MICROSECOND, end)
-
-
-def _duration(value: str | timedelta, name: str) -> int:
-    """A duration that may be zero."""
-    zero = value == timedelta(0) or (isinstance(value, str) and value.strip() in {"0", "0s"})
-    return 0 if zero else to_duration(value, name)
-
-
-def _whole(value: int, name: str, most: int) -> int:
-    if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= most:
-        raise InputError(f"{name}={value!r} is not a whole number from 1 to {most}")
-    return value
-
-
-def _times(micros: Sequence[int | None]) -> pd.Series:
-    texts = [None if one is None else format_instant(one) for one in micros]
-    return pd.Series(pd.to_datetime(pd.Series(texts, dtype=object), utc=True)).astype("datetime64[us, UTC]")
+        return runs_frame(all_runs(self._lake.table(SYNCS.name).refresh()))
 
 
 def _text(as_of: AsOf | None) -> str | None:

@@ -1,0 +1,1 @@
+"""Tables out to files that other programs read: Parquet, CSV and workbooks; `exporting` is the entrance."""

@@ -1,0 +1,212 @@
+"""`export_tables`: tables from any source of Arrow batches to Parquet, CSV or a workbook; stores and people call it."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, Literal, get_args
+
+from ledgerframes.errors import InputError
+from ledgerframes.export.csv_files import CsvFile
+from ledgerframes.export.names import check_tables
+from ledgerframes.export.parquet import ParquetFile
+from ledgerframes.export.partitions import Partitions, partitioned
+from ledgerframes.export.placing import Staging, writing
+from ledgerframes.export.report import ExportedTable, ExportReport
+from ledgerframes.export.shape import Shape, Times, shape_of
+from ledgerframes.export.sinks import Sink, pour
+from ledgerframes.export.sources import Opened, Source, open_source
+from ledgerframes.export.workbook import Sheets, Workbook
+from ledgerframes.version import __version__
+
+Format = Literal["parquet", "csv", "xlsx"]
+Profile = Literal["bi"]
+Layout = Literal["file", "hive"]
+
+WORKBOOK: Final = "ledgerframes.xlsx"
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class _Export:
+    """What was asked for, checked."""
+
+    sources: Mapping[str, Source]
+    format: Format
+    flat: bool
+    layout: Layout
+    times: Times
+    origin: Mapping[str, str]
+
+    def opened(self) -> Iterator[tuple[Opened, Shape]]:
+        """The tables, each opened when its turn comes, and its shape in the export."""
+        for name, source in self.sources.items():
+            table = open_source(name, source)
+            twice = self.format == "xlsx"
+            yield table, shape_of(name, table.schema, flat=self.flat, times=self.times, twice=twice)
+
+
+@dataclass(frozen=True)
+class _Written:
+    """A table written; its place is a file or a folder of files."""
+
+    name: str
+    rows: int
+    place: Path
+    cut: int = 0
+
+
+def export_tables(
+    sources: Mapping[str, Source],
+    target: str | os.PathLike[str],
+    *,
+    format: Format = "parquet",  # noqa: A002 - the word that pandas, polars and Delta use
+    profile: Profile | None = None,
+    layout: Layout = "file",
+    times: Times = "us",
+    overwrite: bool = False,
+    provenance: Mapping[str, Any] | None = None,
+) -> ExportReport:
+    """Write tables to files that other programs read, in bounded memory.
+
+    Everything is written aside and moved to its place when all of it is whole: an export that fails leaves what was
+    there before, and nothing else.
+
+    Args:
+        sources: by table name, what gives its rows: an Arrow table, dataset, reader or record batches, a DataFrame
+            of pandas or polars, or a callable that gives one of these when the table's turn comes.
+        target: a folder; for a workbook also the path of the workbook, ending in `.xlsx`.
+        format: Parquet (zstd, the columns' meanings in the schema), CSV (UTF-8, RFC 4180, exact, formulas defused:
+            `restore_text` gives a text cell back as it was), or one workbook with a sheet a table.
+        profile: "bi" has no nested columns (lists as JSON), amounts as exact text and, in `NAME_double`, rounded
+            to the nearest double, times in UTC without zone. A workbook is always so, and has times exact in
+            `NAME_text`, since its own are of milliseconds.
+        layout: a file a table, or "hive": tables of the history in folders `migration_id=…/record_month=…`, which
+            then are those two columns; Parquet only.
+        times: "ms" takes the microseconds off, toward the past.
+        overwrite: whether files of an earlier export may be replaced.
+        provenance: where the rows are from, JSON-serialisable and without secrets; goes into Parquet and workbooks.
+
+    Returns:
+        Rows, bytes and files of each table, and the cells of a workbook that had to be cut to 32,767 characters.
+
+    Raises:
+        InputError: an argument, a name or a column that cannot be exported, a place that is taken or cannot be written.
+        ConfigurationError: format="xlsx" without xlsxwriter.
+
+    Example:
+        >>> lf.export_tables({"licenses": lf.load_licenses(net, as_="arrow")}, "out", format="csv")  # doctest: +SKIP
+    """
+    start = time.perf_counter()
+    asked = _check(sources, format, profile, layout, times, provenance)
+    folder, name = _place(target, format)
+    with Staging(folder, overwrite=overwrite) as staging:
+        written = _workbook(asked, staging, name) if format == "xlsx" else _files(asked, staging)
+        staging.commit()
+    report = _report(written, folder / name, format, time.perf_counter() - start)
+    for table in report.tables:
+        if table.cut:
+            _log.warning("%s: %d cells are longer than a workbook's can be and were cut short", table.name, table.cut)
+    return report
+
+
+def _check(
+    sources: Mapping[str, Source],
+    format: Format,  # noqa: A002
+    profile: Profile | None,
+    layout: Layout,
+    times: Times,
+    provenance: Mapping[str, Any] | None,
+) -> _Export:
+    for name, value, known in (
+        ("format", format, get_args(Format)),
+        ("profile", profile, (None, *get_args(Profile))),
+        ("layout", layout, get_args(Layout)),
+        ("times", times, get_args(Times)),
+    ):
+        if value not in known:
+            raise InputError(f"{name}={value!r} is none of {', '.join(map(repr, known))}")
+    if layout == "hive" and format != "parquet":
+        raise InputError(f'layout="hive" is for Parquet; leave it out for {format!r}')
+    if not isinstance(sources, Mapping) or not sources:
+        raise InputError("sources names no table; give a mapping from table names to their rows")
+    check_tables(sources, sheets=format == "xlsx")
+    return _Export(sources, format, profile == "bi" or format == "xlsx", layout, times, _origin(provenance))
+
+
+def _origin(provenance: Mapping[str, Any] | None) -> dict[str, str]:
+    try:
+        return {"ledgerframes": json.dumps({"version": __version__, **(provenance or {})}, ensure_ascii=False)}
+    except TypeError as error:
+        raise InputError(f"provenance is not JSON: {error}; give texts, numbers, lists and mappings") from error
+
+
+def _place(target: str | os.PathLike[str], format: Format) -> tuple[Path, str]:  # noqa: A002
+    """The folder, and the workbook's name in it or nothing."""
+    if "://" in os.fspath(target):
+        raise InputError(f"{os.fspath(target)!r} is no folder of this machine; export to one and copy it from there")
+    path = Path(target)
+    if format != "xlsx":
+        return path, ""
+    return (path.parent, path.name) if path.suffix.lower() == ".xlsx" else (path, WORKBOOK)
+
+
+def _files(asked: _Export, staging: Staging) -> list[_Written]:
+    ending = "" if asked.layout == "hive" else f".{asked.format}"
+    paths = {name: staging.place(name + ending) for name in asked.sources}
+    written = []
+    for table, shape in asked.opened():
+        place = staging.final(table.name + ending)
+        with writing(place):
+            sink = _sink(asked, table, shape, paths[table.name])
+        pour(table, shape, sink, place)
+        written.append(_Written(table.name, sink.rows, place))
+    return written
+
+
+def _sink(asked: _Export, table: Opened, shape: Shape, path: Path) -> Sink:
+    schema = shape.schema.with_metadata({**(table.schema.metadata or {}), **asked.origin})
+    if asked.format == "csv":
+        return CsvFile(path, schema, foreign=shape.foreign)
+    if asked.layout == "file":
+        return ParquetFile(path, schema, table=table.name)
+    if partitioned(schema):
+        return Partitions(path, schema, table=table.name)
+    path.mkdir()
+    return ParquetFile(path / "part-0.parquet", schema, table=table.name)
+
+
+def _workbook(asked: _Export, staging: Staging, name: str) -> list[_Written]:
+    place = staging.final(name)
+    book = Workbook(staging.place(name), scratch=staging.scratch)
+    written, shapes = [], {}
+    try:
+        for table, shape in asked.opened():
+            with writing(place):
+                sheets = Sheets(book, table.name, shape)
+            pour(table, shape, sheets, place)
+            shapes[table.name] = shape
+            written.append(_Written(table.name, sheets.rows, place, sheets.cut))
+        with writing(place):
+            book.about(asked.origin, shapes)
+            book.close()
+    finally:
+        book.give_up()
+    return written
+
+
+def _report(written: list[_Written], target: Path, format: Format, seconds: float) -> ExportReport:  # noqa: A002
+    tables: list[ExportedTable] = []
+    sizes: dict[str, int] = {}
+    for one in written:
+        files = sorted(one.place.rglob("*.parquet")) if one.place.is_dir() else [one.place]
+        found = {str(path): path.stat().st_size for path in files}
+        sizes |= found
+        own = None if format == "xlsx" else sum(found.values())
+        tables.append(ExportedTable(one.name, one.rows, own, tuple(found), one.cut))
+    return ExportReport(str(target), format, tuple(tables), sum(sizes.values()), seconds)

@@ -1,0 +1,163 @@
+"""Files written aside and moved to their places when all are whole; every writer of files calls it."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
+from types import TracebackType
+from typing import Final, Self, TextIO
+
+from ledgerframes.errors import InputError
+
+_ASIDE: Final = ".ledgerframes-"
+_LOCK: Final = "lock"
+_PARTITION: Final = re.compile(r"[a-z_]+=[0-9-]+|part-\d+\.parquet", re.ASCII)
+
+
+@contextmanager
+def writing(place: str | os.PathLike[str]) -> Iterator[None]:
+    """Say of an operating system's error what was being written, and what to do."""
+    try:
+        yield
+    except OSError as error:
+        raise InputError(f"cannot write {os.fspath(place)!r}: {error}; name another place or make room") from error
+
+
+class Staging:
+    """A hidden folder beside the final places; what is in it is moved there by `commit`, or else forgotten.
+
+    Whatever an earlier, killed run left behind is removed at the start.
+    """
+
+    def __init__(self, folder: str | os.PathLike[str], *, overwrite: bool) -> None:
+        """Name the folder of the final places, made if it is not there.
+
+        Args:
+            folder: where the files go in the end.
+            overwrite: whether they may take the places of others.
+        """
+        self._folder = Path(folder)
+        self._overwrite = overwrite
+        self._names: list[str] = []
+        self._life = ExitStack()
+
+    def __enter__(self) -> Self:
+        """Make the hidden folder."""
+        with writing(self._folder):
+            self._folder.mkdir(parents=True, exist_ok=True)
+            _sweep(self._folder)
+            self._aside = Path(tempfile.mkdtemp(prefix=_ASIDE, dir=self._folder)).absolute()
+            self._life.callback(shutil.rmtree, self._aside, ignore_errors=True)
+            self._life.enter_context(_locked(self._aside / _LOCK))
+            (self._aside / "new").mkdir()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        """Remove the hidden folder."""
+        self._life.close()
+
+    @property
+    def scratch(self) -> Path:
+        """A folder for what is needed on the way and not kept."""
+        return self._aside
+
+    def place(self, name: str) -> Path:
+        """Where to write what will be called `name` in the final folder.
+
+        Raises:
+            InputError: the name is taken and may not be overwritten, or never may: a link, or somebody else's folder.
+        """
+        self._check(self._folder / name)
+        self._names.append(name)
+        return self._aside / "new" / name
+
+    def final(self, name: str) -> Path:
+        """Where it will be in the end, for messages and reports."""
+        return self._folder / name
+
+    def commit(self) -> None:
+        """Move everything to its place, each file safe on disk before.
+
+        Raises:
+            InputError: a name was taken meanwhile, or the disk refuses.
+        """
+        with writing(self._folder):
+            for path in sorted((self._aside / "new").rglob("*")):
+                _sync(path)
+        for name in self._names:
+            final = self._folder / name
+            self._check(final)
+            with writing(final):
+                if final.is_dir():
+                    final.rename(self._aside / f"old-{name}")
+                (self._aside / "new" / name).replace(final)
+        with writing(self._folder):
+            _sync(self._folder)
+
+    def _check(self, final: Path) -> None:
+        if final.is_symlink():
+            raise InputError(f"{str(final)!r} is a link and would lead elsewhere; remove it or name another folder")
+        if not final.exists():
+            return
+        if not self._overwrite:
+            raise InputError(f"{str(final)!r} is there already; say overwrite=True, or name another folder")
+        staged_folder = not final.suffix
+        if final.is_dir() and not (staged_folder and _only_partitions(final)):
+            raise InputError(
+                f"cannot write {str(final)!r}: a folder with other things in it is there; move it or name another place"
+            )
+
+
+def _only_partitions(folder: Path) -> bool:
+    """Whether there is nothing in a folder but the partitions of an earlier export."""
+    return all(_PARTITION.fullmatch(path.name) and not path.is_symlink() for path in folder.rglob("*"))
+
+
+def _sync(path: Path) -> None:
+    """Make a file, or the names in a folder, survive a loss of power; Windows has no such call for folders."""
+    if path.is_dir() and sys.platform == "win32":
+        return
+    handle = os.open(path, os.O_RDONLY if path.is_dir() else os.O_RDWR)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+@contextmanager
+def _locked(path: Path) -> Iterator[None]:
+    """Hold a lock that ends with the process, however it ends; where there are no locks, nothing is ever swept."""
+    with path.open("w") as handle:
+        with suppress(OSError):
+            _lock(handle)
+        yield
+
+
+def _sweep(folder: Path) -> None:
+    """Remove hidden folders whose process is gone."""
+    for aside in folder.glob(f"{_ASIDE}*"):
+        if not aside.is_symlink() and (aside / _LOCK).is_file() and _free(aside / _LOCK):
+            shutil.rmtree(aside, ignore_errors=True)
+
+
+def _free(lock: Path) -> bool:
+    try:
+        with lock.open("w") as handle:
+            return _lock(handle)
+    except OSError:
+        return False
+
+
+def _lock(handle: TextIO) -> bool:
+    if sys.platform == "win32":
+        return False
+    import fcntl
+
+    fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    return True

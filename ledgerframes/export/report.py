@@ -1,0 +1,87 @@
+"""What an export wrote: the answer of `export_tables`, for people, notebooks and programs."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass
+from html import escape
+
+
+@dataclass(frozen=True)
+class ExportedTable:
+    """One table of an export.
+
+    Attributes:
+        name: the table.
+        rows: how many rows were written.
+        bytes: size of its files; None in a workbook, whose tables share one file.
+        files: their paths.
+        cut: cells that were too long for a workbook's cell and end in a mark that says so.
+    """
+
+    name: str
+    rows: int
+    bytes: int | None
+    files: tuple[str, ...]
+    cut: int = 0
+
+
+@dataclass(frozen=True)
+class ExportReport:
+    """What was written where.
+
+    Attributes:
+        target: the folder, or the workbook.
+        format: "parquet", "csv" or "xlsx".
+        tables: one entry a table, in the order asked for.
+        bytes: of all files.
+        seconds: wall time.
+    """
+
+    target: str
+    format: str
+    tables: tuple[ExportedTable, ...]
+    bytes: int
+    seconds: float
+
+    @property
+    def rows(self) -> int:
+        """Rows of all tables."""
+        return sum(table.rows for table in self.tables)
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """Every file once."""
+        return tuple(dict.fromkeys(path for table in self.tables for path in table.files))
+
+    def __repr__(self) -> str:
+        return "\n".join([self._heading(), *(f"  {'  '.join(line)}" for line in self._lines())])
+
+    def _repr_html_(self) -> str:
+        """A table for notebooks."""
+        names = ("table", "rows", "MB", "files", "note")
+        head = "".join(f"<th>{name}</th>" for name in names)
+        body = "".join(f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in line)}</tr>" for line in self._lines())
+        return f"<p>{escape(self._heading())}</p><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+    def to_json(self) -> str:
+        """The report as JSON."""
+        return json.dumps({**asdict(self), "rows": self.rows}, ensure_ascii=False)
+
+    def _heading(self) -> str:
+        return (
+            f"{len(self.tables)} tables, {self.rows:,} rows, {self.bytes / 1e6:,.2f} MB of {self.format}"
+            f" in {self.target}, {self.seconds:.1f} s"
+        )
+
+    def _lines(self) -> list[tuple[str, ...]]:
+        return [
+            (
+                table.name,
+                f"{table.rows:,} rows",
+                "" if table.bytes is None else f"{table.bytes / 1e6:,.2f} MB",
+                table.files[0] if len(table.files) == 1 else f"{len(table.files):,} files",
+                f"{table.cut:,} cells cut short" if table.cut else "",
+            )
+            for table in self.tables
+        ]

@@ -1,0 +1,145 @@
+"""What a table looks like in an export: its columns as declared, or flat for BI tools; every writer calls it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Final, Literal
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ledgerframes.errors import InputError
+from ledgerframes.export.names import check_columns
+from ledgerframes.export.texts import amount_text, is_text, is_texts, list_text, nearest_double, plain_text, time_text
+
+Times = Literal["us", "ms"]
+DOUBLE: Final = "_double"
+TIME_TEXT: Final = "_text"
+_PLAIN: Final = (pa.types.is_integer, pa.types.is_floating, pa.types.is_boolean, pa.types.is_date, pa.types.is_null)
+
+Make = Callable[[pa.Array], pa.Array]
+
+
+@dataclass(frozen=True)
+class Output:
+    """One column of the export: its field, the column it is made from, and how.
+
+    Attributes:
+        field: name, type and texts.
+        source: name of the column it is made from.
+        make: the conversion.
+        foreign: whether the text was written by somebody on the ledger, so that it may look like a formula.
+    """
+
+    field: pa.Field
+    source: str
+    make: Make
+    foreign: bool = False
+
+
+@dataclass(frozen=True)
+class Shape:
+    """The columns of a table in an export, in order."""
+
+    outputs: tuple[Output, ...]
+
+    @property
+    def schema(self) -> pa.Schema:
+        """The export's Arrow schema, without the table's own metadata."""
+        return pa.schema([output.field for output in self.outputs])
+
+    @property
+    def foreign(self) -> frozenset[str]:
+        """Names of the text columns whose cells may look like formulas."""
+        return frozenset(output.field.name for output in self.outputs if output.foreign)
+
+    def apply(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        """The rows of a batch in this shape."""
+        arrays = [output.make(batch.column(output.source)) for output in self.outputs]
+        return pa.record_batch(arrays, schema=self.schema)
+
+
+def shape_of(table: str, schema: pa.Schema, *, flat: bool, times: Times = "us", twice: bool = False) -> Shape:
+    """Decide the columns of a table's export.
+
+    Args:
+        table: its name, for messages.
+        schema: what the source gives.
+        flat: no nested columns, amounts as text and as double, times without zone in UTC.
+        times: "ms" takes microseconds off, toward the past.
+        twice: times also as text, for programs whose own times are coarser.
+
+    Raises:
+        InputError: a column's name or type cannot be exported.
+    """
+    outputs = [output for field in schema for output in _outputs(table, field, flat, times, twice)]
+    check_columns(table, [output.field.name for output in outputs])
+    return Shape(tuple(outputs))
+
+
+def _outputs(table: str, field: pa.Field, flat: bool, times: Times, twice: bool) -> Iterator[Output]:  # noqa: FBT001
+    kind = field.type
+    if pa.types.is_timestamp(kind):
+        yield from _time(field, flat=flat, times=times, twice=twice)
+    elif pa.types.is_decimal(kind):
+        yield from _amount(field, flat=flat)
+    elif is_text(kind):
+        yield Output(_typed(field, pa.string()), field.name, plain_text, foreign=True)
+    elif is_texts(kind):
+        if flat:
+            yield Output(_typed(field, pa.string(), "a JSON array"), field.name, list_text)
+        else:
+            yield Output(_typed(field, pa.list_(pa.string())), field.name, _lists)
+    elif any(is_it(kind) for is_it in _PLAIN):
+        yield Output(field, field.name, _same)
+    else:
+        raise InputError(
+            f"column {field.name!r} of {table!r} is of type {kind}, which an export cannot hold;"
+            " leave it out, or turn it into text, numbers or times first"
+        )
+
+
+def _time(field: pa.Field, *, flat: bool, times: Times, twice: bool) -> Iterator[Output]:
+    unit = "ms" if times == "ms" and field.type.unit != "s" else field.type.unit
+    zone = field.type.tz and "UTC"
+    kind = pa.timestamp(unit, None if flat else zone)
+    floored = pa.timestamp(unit, zone)
+    note = "UTC" if flat and zone else ""
+
+    def cut(column: pa.Array) -> pa.Array:
+        naive = column.cast(pa.timestamp(field.type.unit))
+        if field.type.unit != unit:
+            naive = pc.floor_temporal(naive, unit="millisecond")
+        return naive.cast(pa.timestamp(unit))
+
+    yield Output(_typed(field, kind, note), field.name, lambda column: cut(column).cast(kind))
+    if twice:
+        text = _typed(field, pa.string(), "exact").with_name(field.name + TIME_TEXT)
+        yield Output(text, field.name, lambda column: time_text(cut(column).cast(floored)))
+
+
+def _amount(field: pa.Field, *, flat: bool) -> Iterator[Output]:
+    if not flat:
+        yield Output(field, field.name, _same)
+        return
+    yield Output(_typed(field, pa.string(), "exact decimal as text"), field.name, amount_text)
+    double = _typed(field, pa.float64(), "rounded to the nearest double").with_name(field.name + DOUBLE)
+    yield Output(double, field.name, nearest_double)
+
+
+def _typed(field: pa.Field, kind: pa.DataType, note: str = "") -> pa.Field:
+    """The field with another type, a note added to its meaning."""
+    metadata = dict(field.metadata or {})
+    if note:
+        meaning = metadata.get(b"description", b"").decode()
+        metadata[b"description"] = (f"{meaning} ({note})" if meaning else note).encode()
+    return pa.field(field.name, kind, nullable=field.nullable, metadata=metadata or None)
+
+
+def _lists(column: pa.Array) -> pa.Array:
+    return column.cast(pa.list_(pa.string()))
+
+
+def _same(column: pa.Array) -> pa.Array:
+    return column

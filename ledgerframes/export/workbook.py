@@ -1,0 +1,158 @@
+"""A workbook with a sheet a table, written row by row in constant memory; `exporting` calls it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import suppress
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import pyarrow as pa
+
+from ledgerframes.errors import ConfigurationError, InputError
+from ledgerframes.export.cells import cells_of, fit
+from ledgerframes.export.shape import Shape
+
+if TYPE_CHECKING:
+    from xlsxwriter.worksheet import Worksheet
+
+SHEET_ROWS: Final = 1_048_576  # Excel's limit, the line of names included
+_CHUNK: Final = 2048
+_TIME_WIDTH: Final = 23
+_ABOUT: Final = ("table", "column", "meaning", "unit")
+
+
+class Workbook:
+    """One workbook being written; sheets come one after another, and `about` is the last."""
+
+    def __init__(self, path: Path, *, scratch: Path, sheet_rows: int = SHEET_ROWS) -> None:
+        """Begin a workbook.
+
+        Args:
+            path: where.
+            scratch: folder for the sheets until they are packed.
+            sheet_rows: where a sheet ends and the next goes on.
+
+        Raises:
+            ConfigurationError: xlsxwriter is not installed.
+        """
+        try:
+            import xlsxwriter
+        except ImportError as error:
+            raise ConfigurationError('workbooks need xlsxwriter; run: pip install "ledgerframes[xlsx]"') from error
+        plain = {"strings_to_formulas": False, "strings_to_urls": False, "strings_to_numbers": False}
+        self._book = xlsxwriter.Workbook(str(path), {"constant_memory": True, "tmpdir": str(scratch)} | plain)
+        self._bold = self._book.add_format({"bold": True})
+        self._quoted = self._book.add_format({"quote_prefix": True})
+        self._time = self._book.add_format({"num_format": "yyyy-mm-dd hh:mm:ss.000"})
+        self.sheet_rows = sheet_rows
+
+    def close(self) -> None:
+        """Pack the sheets into the workbook.
+
+        Raises:
+            InputError: it would be larger than 4 GB.
+            OSError: the disk refuses.
+        """
+        from xlsxwriter.exceptions import FileCreateError, FileSizeError
+
+        try:
+            self._book.close()
+        except FileSizeError as error:
+            raise InputError("the workbook would be larger than 4 GB; export as Parquet or CSV") from error
+        except FileCreateError as error:
+            raise OSError(*error.args[0].args) from error
+
+    def give_up(self) -> None:
+        """Let go of the sheets, half as they are."""
+        for sheet in self._book.worksheets():
+            with suppress(OSError):
+                sheet.row_data_fh.close()
+
+    def begin(self, title: str, columns: pa.Schema) -> Worksheet:
+        """Begin a sheet with its line of names, which stays in sight."""
+        sheet = self._book.add_worksheet(title)
+        sheet.freeze_panes(1, 0)
+        for place, field in enumerate(columns):
+            if pa.types.is_timestamp(field.type):
+                sheet.set_column(place, place, _TIME_WIDTH)
+        for place, name in enumerate(columns.names):
+            sheet.write_string(0, place, name, self._bold)
+        return sheet
+
+    def write(self, sheet: Worksheet, row: int, place: int, value: Any, *, risky: bool = False) -> bool:
+        """Write a cell, and say whether its text had to be cut short."""
+        if isinstance(value, str):
+            text, cut = fit(value)
+            sheet.write_string(row, place, text, self._quoted if risky else None)
+            return cut
+        if isinstance(value, bool):
+            sheet.write_boolean(row, place, value)
+        elif isinstance(value, datetime):
+            sheet.write_datetime(row, place, value, self._time)
+        elif value is not None:
+            sheet.write_number(row, place, value)
+        return False
+
+    def about(self, origin: Mapping[str, str], shapes: Mapping[str, Shape]) -> None:
+        """Write the last sheet: where the data is from, and what each column means."""
+        sheet = self.begin("about", pa.schema([pa.field(name, pa.string()) for name in _ABOUT]))
+        lines: list[tuple[str, ...]] = [("", key, value, "") for key, value in origin.items()]
+        for table, shape in shapes.items():
+            for field in shape.schema:
+                texts = {key: text.decode() for key, text in (field.metadata or {}).items()}
+                lines.append((table, field.name, texts.get(b"description", ""), texts.get(b"unit", "")))
+        for row, line in enumerate(lines, 1):
+            for place, text in enumerate(line):
+                self.write(sheet, row, place, text)
+
+
+class Sheets:
+    """One table being written, over as many sheets as it needs: `events`, `events (2)` and so on."""
+
+    def __init__(self, book: Workbook, name: str, shape: Shape) -> None:
+        """Begin with the first sheet.
+
+        Args:
+            book: the workbook.
+            name: the table, and the sheet.
+            shape: its columns.
+        """
+        self._book = book
+        self._name = name
+        self._columns = shape.schema
+        self._foreign = shape.foreign
+        self._begun = 0
+        self.rows = 0
+        self.cut = 0
+        self._turn()
+
+    def add(self, batch: pa.RecordBatch) -> None:
+        """Write rows, on the next sheet where this one is full."""
+        for start in range(0, batch.num_rows, _CHUNK):
+            chunk = batch.slice(start, _CHUNK)
+            columns = [
+                cells_of(column, foreign=name in self._foreign)
+                for name, column in zip(self._columns.names, chunk.columns, strict=True)
+            ]
+            for place in range(chunk.num_rows):
+                if self._row >= self._book.sheet_rows:
+                    self._turn()
+                for number, cells in enumerate(columns):
+                    value, risky = cells.values[place], place in cells.risky
+                    self.cut += self._book.write(self._sheet, self._row, number, value, risky=risky)
+                self._row += 1
+        self.rows += batch.num_rows
+
+    def close(self) -> None:
+        """Nothing: the workbook is closed after its last table."""
+
+    def give_up(self) -> None:
+        """Nothing: the workbook lets go of every sheet."""
+
+    def _turn(self) -> None:
+        self._begun += 1
+        title = self._name if self._begun == 1 else f"{self._name} ({self._begun})"
+        self._sheet = self._book.begin(title, self._columns)
+        self._row = 1

@@ -1,0 +1,52 @@
+"""A part of a stored table, cut to what is covered; `Store` reads, asks and exports it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ledgerframes.errors import InputError
+from ledgerframes.paging.window import Window
+from ledgerframes.store.history import ORDER
+from ledgerframes.store.lake import View, declared
+from ledgerframes.store.reading import dataset_of, rows_of, visible
+
+if TYPE_CHECKING:
+    import pyarrow.compute as pc
+    import pyarrow.dataset as ds
+
+
+@dataclass(frozen=True)
+class Part:
+    """A part of a stored table.
+
+    Attributes:
+        data: the whole table.
+        rows: which of them; None for all.
+        complete: whether everything asked for is there.
+    """
+
+    data: ds.Dataset
+    rows: pc.Expression | None
+    complete: bool
+
+    @classmethod
+    def of(cls, view: View, name: str, wanted: Window, *, allow_partial: bool) -> Part:
+        """The part of a table that a window names.
+
+        Raises:
+            InputError: the table has no places in the history, and the window names some.
+            PartialResultError: the window is not wholly covered, and that is not allowed.
+        """
+        data = dataset_of(view.tables[name].handle, declared(name))
+        if name not in ORDER:
+            if not wanted.whole:
+                raise InputError(f"start and end are places in the history; {name!r} has none. Use where=")
+            return cls(data, None, complete=True)
+        shown, complete = visible(view.covered, wanted, allow_partial=allow_partial, name=name)
+        return cls(data, rows_of(shown), complete)
+
+    @property
+    def dataset(self) -> ds.Dataset:
+        """The rows, to be read lazily."""
+        return self.data if self.rows is None else self.data.filter(self.rows)

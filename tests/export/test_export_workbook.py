@@ -1,0 +1,147 @@
+"""Exported workbooks, read back with another library: every value, nothing run, nothing silently lost."""
+
+import re
+import zipfile
+from datetime import datetime, timedelta
+from decimal import Decimal
+
+import openpyxl
+import pyarrow as pa
+import pytest
+
+import ledgerframes as lf
+from ledgerframes.export.cells import CELL_UNITS
+from ledgerframes.export.shape import DOUBLE, TIME_TEXT, shape_of
+from ledgerframes.export.workbook import Sheets, Workbook
+from ledgerframes.instants import format_instant
+from ledgerframes.tables.catalogue import CATALOGUE
+from tests.export.rows import HOSTILE, sample
+
+every_table = pytest.mark.parametrize("table", CATALOGUE.values(), ids=CATALOGUE.keys())
+ESCAPE = re.compile("_x([0-9A-F]{4})_")
+
+
+def opened(path):
+    return openpyxl.load_workbook(path, rich_text=False)
+
+
+def text(cell):
+    """A cell's text as Excel shows it: openpyxl leaves Excel's escapes of characters that XML cannot hold."""
+    return None if cell is None else ESCAPE.sub(lambda match: chr(int(match[1], 16)), str(cell))
+
+
+@every_table
+def test_openpyxl_reads_every_value_back(table, tmp_path):
+    rows = sample(table)
+
+    lf.export_tables({table.name: rows}, tmp_path / "book.xlsx", format="xlsx")
+
+    names, *lines = opened(tmp_path / "book.xlsx")[table.name].iter_rows(values_only=True)
+    read = dict(zip(names, zip(*lines, strict=True), strict=True))
+    for field in rows.schema:
+        cells, wanted = read[field.name], rows.column(field.name).to_pylist()
+        if pa.types.is_string(field.type):
+            assert [text(cell) for cell in cells] == wanted
+        elif pa.types.is_decimal(field.type):
+            assert [cell and Decimal(cell) for cell in cells] == wanted
+            doubles = [None if cell is None else pytest.approx(float(cell), rel=1e-15) for cell in wanted]
+            assert list(read[field.name + DOUBLE]) == doubles
+        elif pa.types.is_timestamp(field.type):
+            micros = rows.column(field.name).cast(pa.int64()).to_pylist()
+            assert list(read[field.name + TIME_TEXT]) == [None if n is None else format_instant(n) for n in micros]
+            assert [near(cell, moment) for cell, moment in zip(cells, wanted, strict=True)].count(False) == 0
+        elif pa.types.is_integer(field.type):
+            assert [None if cell is None else int(cell) for cell in cells] == wanted
+
+
+def near(cell, moment):
+    """Whether a cell is the millisecond of a moment; before 1900 it is text."""
+    if isinstance(cell, datetime):
+        return abs(cell - moment.replace(tzinfo=None)) <= timedelta(milliseconds=2)
+    return (moment is None or moment.year <= 1900) and isinstance(cell, str | None)
+
+
+def test_nothing_in_the_file_is_a_formula_or_a_link(tmp_path):
+    lf.export_tables({"t": pa.table({"a": list(HOSTILE)})}, tmp_path, format="xlsx")
+
+    with zipfile.ZipFile(tmp_path / "ledgerframes.xlsx") as book:
+        sheet = book.read("xl/worksheets/sheet1.xml").decode()
+        assert [name for name in book.namelist() if "rels" in name and "sheet" in name] == []
+    assert "<f>" not in sheet
+    assert "<hyperlink" not in sheet
+
+
+def test_a_formula_that_somebody_edits_stays_text(tmp_path):
+    lf.export_tables({"t": pa.table({"a": ["=1+1", "plain"]})}, tmp_path, format="xlsx")
+
+    sheet = opened(tmp_path / "ledgerframes.xlsx")["t"]
+    assert [(sheet.cell(row, 1).quotePrefix, sheet.cell(row, 1).data_type) for row in (2, 3)] == [
+        (True, "s"), (False, "s"),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "long",
+    ["x" * (CELL_UNITS + 1), "\U0001f600" * 20_000, f"<r>{'&' * 10_000}</r>", f"<r>{'x' * CELL_UNITS}</r>"],
+    ids=["letters", "surrogate pairs", "markup that grows", "markup"],
+)
+def test_a_text_too_long_for_a_cell_is_marked_and_counted(tmp_path, long, caplog):
+    report = lf.export_tables({"t": pa.table({"a": [long, "short"]})}, tmp_path, format="xlsx")
+
+    cell = opened(tmp_path / "ledgerframes.xlsx")["t"].cell(2, 1).value
+    kept, mark = cell.split(" […")
+    assert long.startswith(kept)
+    assert len(cell.encode("utf-16-le")) // 2 <= CELL_UNITS
+    assert f"{len(long.encode('utf-16-le')) // 2:,} characters" in mark
+    assert report.tables[0].cut == 1
+    assert "1 cells are longer" in caplog.text
+
+
+def test_a_text_that_just_fits_is_whole(tmp_path):
+    report = lf.export_tables({"t": pa.table({"a": ["é" * CELL_UNITS]})}, tmp_path, format="xlsx")
+
+    assert opened(tmp_path / "ledgerframes.xlsx")["t"].cell(2, 1).value == "é" * CELL_UNITS
+    assert report.tables[0].cut == 0
+
+
+def test_numbers_of_more_than_fifteen_digits_are_text(tmp_path):
+    numbers = [10**15 - 1, 10**15, -(10**15), 2**53 + 1]
+
+    lf.export_tables({"t": pa.table({"n": numbers})}, tmp_path, format="xlsx")
+
+    cells = [row[0] for row in opened(tmp_path / "ledgerframes.xlsx")["t"].iter_rows(min_row=2, values_only=True)]
+    assert cells == [10**15 - 1, "1000000000000000", "-1000000000000000", "9007199254740993"]
+
+
+def test_a_table_longer_than_a_sheet_goes_on_in_the_next(tmp_path):
+    batch = pa.record_batch({"n": pa.array(range(10), pa.int64())})
+    book = Workbook(tmp_path / "b.xlsx", scratch=tmp_path, sheet_rows=5)
+
+    sheets = Sheets(book, "events", shape_of("events", batch.schema, flat=True))
+    sheets.add(batch)
+    book.close()
+
+    read = opened(tmp_path / "b.xlsx")
+    assert read.sheetnames == ["events", "events (2)", "events (3)"]
+    lines = [[row[0] for row in sheet.iter_rows(values_only=True)] for sheet in read]
+    assert lines == [["n", 0, 1, 2, 3], ["n", 4, 5, 6, 7], ["n", 8, 9]]
+    assert sheets.rows == 10
+
+
+def test_the_last_sheet_says_where_it_is_from_and_what_columns_mean(tmp_path):
+    tables = {name: sample(CATALOGUE[name], 3) for name in ("updates", "instruments")}
+
+    lf.export_tables(tables, tmp_path, format="xlsx", provenance={"source": "https://scan"})
+
+    book = opened(tmp_path / "ledgerframes.xlsx")
+    assert book.sheetnames == ["updates", "instruments", "about"]
+    lines = list(book["about"].iter_rows(values_only=True))
+    assert lines[1][1:3] == ("ledgerframes", f'{{"version": "{lf.__version__}", "source": "https://scan"}}')
+    assert ("instruments", "symbol", "Symbol, not necessarily unique.", "") in lines
+
+
+def test_an_empty_table_is_a_sheet_of_names(tmp_path):
+    lf.export_tables({"users": list}, tmp_path, format="xlsx")
+
+    lines = list(opened(tmp_path / "ledgerframes.xlsx")["users"].iter_rows(values_only=True))
+    assert lines == [CATALOGUE["users"].names]
