@@ -56,6 +56,14 @@ class Stage:
         """The synchronizer the coin's rules live on."""
         return self.world.synchronizers[0]
 
+    def create(self, contract: Contract) -> None:
+        """Take a new contract into the world."""
+        self.world.create(contract, self.cursor)
+
+    def archive(self, contract: Contract) -> None:
+        """End a contract of the world."""
+        self.world.archive(contract, self.cursor)
+
     def contract_id(self) -> str:
         """A contract id nobody has seen."""
         bits = self.rng.getrandbits(512)
