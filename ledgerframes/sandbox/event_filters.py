@@ -16,7 +16,7 @@ Shape = Literal["TRANSACTION_SHAPE_UNSPECIFIED", "TRANSACTION_SHAPE_ACS_DELTA", 
 LEDGER_EFFECTS: Final = "TRANSACTION_SHAPE_LEDGER_EFFECTS"
 
 _MEMBERS: Final = {"TemplateFilter": "templateId", "InterfaceFilter": "interfaceId"}
-_REFERENCE: Final = re.compile(r"(#?)([^:#]+):([^:]+:[^:]+)")
+REFERENCE: Final = re.compile(r"(#?)([^:#]+):([^:]+:[^:]+)")
 
 
 class CumulativeFilter(Struct, rename="camel"):
@@ -154,7 +154,7 @@ def _matcher(variants: dict[str, dict[str, Any]]) -> Matcher:
     if name == "WildcardFilter":
         return Matcher(with_blob=with_blob)
     reference = value.get(_MEMBERS[name])
-    parts = _REFERENCE.fullmatch(reference) if isinstance(reference, str) else None
+    parts = REFERENCE.fullmatch(reference) if isinstance(reference, str) else None
     if parts is None:
         raise invalid(f"{_MEMBERS[name]} {reference!r} is no package reference, module and entity")
     if name == "TemplateFilter":

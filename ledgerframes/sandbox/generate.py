@@ -9,8 +9,8 @@ from typing import Final
 
 from ledgerframes.sandbox import coins, genesis, ious, licenses, moments, names, offers, rounds
 from ledgerframes.sandbox.cast import fingerprint, invent_cast, invent_synchronizers
-from ledgerframes.sandbox.instruments import invent_instruments
 from ledgerframes.sandbox.halves import Half, render_half
+from ledgerframes.sandbox.instruments import invent_instruments
 from ledgerframes.sandbox.journeys import Journeys
 from ledgerframes.sandbox.newcomers import invent_accounts
 from ledgerframes.sandbox.snapshots import choose_period

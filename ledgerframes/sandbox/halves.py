@@ -1,4 +1,4 @@
-"""Halves of reassignments: their item in the history, and the book of those under way; activities and commands use it."""
+"""Halves of reassignments: their history item, and the book of what is under way; generator and commands use it."""
 
 from __future__ import annotations
 

@@ -15,14 +15,26 @@ from ledgerframes.sandbox.templates import OFFER
 Key = tuple[str, str]
 
 
+def has_key(entity: str) -> bool:
+    """Whether contracts of a template have keys."""
+    return entity == OFFER.entity
+
+
 def key_of(entity: str, payload: Mapping[str, Any]) -> Key | None:
     """The key of a contract: a transfer offer's sender and tracking id; other templates have none."""
-    return (payload["sender"], payload["trackingId"]) if entity == OFFER.entity else None
+    return (payload["sender"], payload["trackingId"]) if has_key(entity) else None
 
 
 def key_record(key: Key) -> dict[str, str]:
     """A key as the ledger interface sends it: a pair."""
     return {"_1": key[0], "_2": key[1]}
+
+
+def read_key(value: Any) -> Key | None:
+    """A key as commands send it: a pair, or a record of its members; None if it is neither."""
+    names = (("_1", "_2"), ("sender", "trackingId"))
+    members = next((pair for pair in names if isinstance(value, dict) and value.keys() == set(pair)), None)
+    return None if members is None else (str(value[members[0]]), str(value[members[1]]))
 
 
 def key_hash(key: Key) -> str:

@@ -50,12 +50,13 @@ class Transaction:
         observers: tuple[str, ...] = (),
         owner: str = "",
         under: Event | None = None,
+        template_id: str = "",
     ) -> Contract:
-        """Create a contract, as a root or under an exercise."""
+        """Create a contract, as a root or under an exercise; without a template id, of its package's newest version."""
         contract = Contract(
             self.stage.contract_id(),
             template,
-            self.stage.packages.template_id(template),
+            template_id or self.stage.packages.template_id(template),
             payload,
             self.created_at,
             signatories,

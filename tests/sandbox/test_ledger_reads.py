@@ -557,7 +557,7 @@ def test_every_update_of_a_hostile_ledger_can_be_read():
             assert [one.get("createArgument") for one in shown] == [one.get("create_arguments") for one in expected]
 
 
-@pytest.mark.parametrize("path", ["/v2/nothing", "/v2/users/alice", "/v2/commands/async/submit-reassignment", ""])
+@pytest.mark.parametrize("path", ["/v2/nothing", "/v2/users/alice", "/v2/commands/async/submit", ""])
 def test_an_unknown_route_is_answered_in_plain_text(sandbox, path):
     answer = call(sandbox, path, user="participant_admin")
 
