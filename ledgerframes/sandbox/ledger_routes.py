@@ -49,25 +49,16 @@ class UpdateById(Struct, rename="camel"):
 
 @dataclass(frozen=True, slots=True)
 class LedgerRoutes:
-    """The handlers of one participant.
-
-    Attributes:
-        newer: a release with update-by-id in place of transaction-by-id.
-    """
+    """The handlers of one participant."""
 
     ledger: Ledger
     gate: Gate
-    newer: bool = False
 
     def routes(self) -> list[BaseRoute]:
         """The routes, without the interface's prefix."""
-        by_id = (
-            Route("/v2/updates/update-by-id", self.update_by_id, methods=["POST"])
-            if self.newer
-            else Route("/v2/updates/transaction-by-id", self.transaction_by_id, methods=["POST"])
-        )
         return [
-            by_id,
+            Route("/v2/updates/update-by-id", self.update_by_id, methods=["POST"]),
+            Route("/v2/updates/transaction-by-id", self.transaction_by_id, methods=["POST"]),
             Route("/v2/users", self.users, methods=["GET"]),
             Route("/v2/users", self.create_user, methods=["POST"]),
             *CommandRoutes(self.ledger, self.gate).routes(),

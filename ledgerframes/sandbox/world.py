@@ -17,6 +17,7 @@ from ledgerframes.sandbox.halves import ReassignmentBook
 from ledgerframes.sandbox.instruments import Instrument
 from ledgerframes.sandbox.keys import KeyIndex
 from ledgerframes.sandbox.moments import Cursor
+from ledgerframes.sandbox.shelf import Shelf
 from ledgerframes.sandbox.submissions import Submissions
 from ledgerframes.sandbox.templates import LICENSE
 
@@ -60,6 +61,7 @@ class World:
         rounds: the open mining rounds, the earliest first.
         accounts: the users of the participant.
         instruments: what the token registry lists, ordered by id.
+        shelf: the packages that were uploaded.
         snapshot_period: microseconds between two snapshots of the contracts.
         ans_rules: the name-service rules, if the ledger has any.
         earliest_round: the first round with complete reward records, if there is one yet.
@@ -79,6 +81,7 @@ class World:
         self.rounds: deque[Contract] = deque()
         self.accounts = Accounts()
         self.instruments: tuple[Instrument, ...] = ()
+        self.shelf = Shelf()
         self.snapshot_period = SNAPSHOT_PERIOD
         self.license_rows: list[tuple[int, str]] = []
         self.ans_rules: Contract | None = None
