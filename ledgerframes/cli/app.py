@@ -120,16 +120,9 @@ def sandbox(
         _refuse_beside(context, "load", ("seed", "updates", "hostile"))
     if save is not None:
         opt.check_folder(save.parent)
-    options: dict[str, Any] = {
-        "port": port,
-        "hostile": hostile,
-        "release": release,
-        "live": live,
-        "load": load,
-        "faults": faults,
-    }
+    asked: dict[str, Any] = {"port": port, "hostile": hostile, "release": release, "live": live}
     try:
-        net = start(seed=seed, updates=updates, **options)
+        net = start(seed=seed, updates=updates, load=load, faults=faults, **asked)
     except OSError as error:
         raise InputError(str(error)) from error
     with net:

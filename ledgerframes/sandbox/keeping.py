@@ -165,7 +165,7 @@ class _Reader:
             return _GROUPS[kind](self._values(members))
         if kind in _MAPPINGS:
             mapping = _MAPPINGS[kind]()
-            self._unfilled.append(lambda: mapping.update(_pairs(self._values(members))))
+            self._unfilled.append(lambda: _put(mapping, self._values(members)))
             return mapping
         group: Any = deque(maxlen=limit) if kind == "deque" else _GROUPS[kind]()
         fill = group.update if kind == "set" else group.extend
@@ -258,8 +258,10 @@ def _constants() -> dict[int, str]:
     }
 
 
-def _pairs(flat: list[Any]) -> Iterator[tuple[Any, Any]]:
-    return zip(flat[::2], flat[1::2], strict=True)
+def _put(mapping: Any, flat: list[Any]) -> None:
+    """Fill a mapping, one by one: a Counter's own update would count."""
+    for key, value in zip(flat[::2], flat[1::2], strict=True):
+        mapping[key] = value
 
 
 def _path(named: Any) -> str:

@@ -11,7 +11,7 @@ import os
 import secrets
 import sqlite3
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, suppress
 from hashlib import sha256
 from pathlib import Path
 from typing import Final
@@ -50,7 +50,8 @@ def save(world: World, path: str | os.PathLike[str]) -> None:
     except (OSError, sqlite3.Error, KeepingError) as error:
         raise WorldFileError(f"cannot save the world to {str(target)!r}: {error}; choose another file") from error
     finally:
-        beside.unlink(missing_ok=True)
+        with suppress(OSError):
+            beside.unlink(missing_ok=True)
 
 
 def load(path: str | os.PathLike[str]) -> World:
