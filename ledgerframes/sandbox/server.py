@@ -206,35 +206,48 @@ class Sandbox:
 def _app(view: View, gate: Gate, *, holdings_limit: int, release: str, older: bool, **options: Any) -> Any:
     from starlette.applications import Starlette
     from starlette.exceptions import HTTPException
-    from starlette.routing import Mount, Router
+    from starlette.routing import Mount, Route, Router
 
-    from ledgerframes.sandbox.answering import RefusalError, no_route, refuse
+    from ledgerframes.sandbox.answering import RefusalError, encode, json_answer, no_route, refuse
     from ledgerframes.sandbox.ledger import Ledger
     from ledgerframes.sandbox.ledger_errors import LedgerError, UnreadableError, refuse_json, refuse_text
     from ledgerframes.sandbox.ledger_routes import LedgerRoutes
+    from ledgerframes.sandbox.openapi.document import document
     from ledgerframes.sandbox.package_routes import PackageRoutes
     from ledgerframes.sandbox.registry import Registry
-    from ledgerframes.sandbox.releases import CURRENT, served_routes
+    from ledgerframes.sandbox.releases import CURRENT, DOCUMENT, served_routes
     from ledgerframes.sandbox.scan import Scan, ScanOptions
     from ledgerframes.sandbox.validator import Validator
 
     world = view.world
-    interfaces = {
+    every = {
         "scan": Scan(view, ScanOptions(newer=release != CURRENT, older=older, **options)).routes(),
         "validator": Validator(world, gate, holdings_maximum=holdings_limit, older=older).routes(),
         "ledger": [*LedgerRoutes(Ledger(world), gate).routes(), *PackageRoutes(world, gate).routes()],
+        "registry": Registry(world).routes(),
     }
+    prefixes = {interface: "" if interface == "registry" else f"/api/{interface}" for interface in every}
+    served = {
+        interface: served_routes(routes, interface=interface, prefix=prefixes[interface], release=release)
+        for interface, routes in every.items()
+    }
+
+    async def describe(_: Any) -> Any:
+        return json_answer(encode(document(served, prefixes=prefixes, release=release)))
+
     handlers = {
         RefusalError: refuse,
         LedgerError: refuse_json,
         UnreadableError: refuse_text,
         HTTPException: no_route,
     }
-    mounts = []
-    for interface, every in interfaces.items():
-        prefix = f"/api/{interface}"
-        routes = served_routes(every, interface=interface, prefix=prefix, release=release)
-        mounts.append(Mount(prefix, app=Router(routes, redirect_slashes=False)))
-    app = Starlette(routes=[*mounts, *Registry(world).routes()], exception_handlers=handlers)
+    mounts = [
+        Mount(prefix, app=Router(served[interface], redirect_slashes=False))
+        for interface, prefix in prefixes.items()
+        if prefix
+    ]
+    app = Starlette(
+        routes=[*mounts, Route(DOCUMENT, describe, methods=["GET"]), *served["registry"]], exception_handlers=handlers
+    )
     app.router.redirect_slashes = False
     return app
