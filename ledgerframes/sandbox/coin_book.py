@@ -55,7 +55,7 @@ class CoinBook:
         """Enter a new contract, if it is coin."""
         if contract.template not in _TEMPLATES:
             return
-        locked = contract.template == LOCKED_COIN
+        locked = contract.template is LOCKED_COIN
         payload = contract.payload["amulet"] if locked else contract.payload
         terms = payload["amount"]
         coin = Coin(
