@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test soak lint lab bench docs wheel clean
+.PHONY: help setup demo test soak fuzz lint lab bench docs wheel clean
 
 help:  ## list the commands
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -26,6 +26,10 @@ test: $(READY)  ## every test
 
 soak: $(READY)  ## the long runs: five hundred loads under each fault
 	$(BIN)/python -m pytest -m soak
+
+fuzz: $(READY)  ## thousands of made-up requests against the sandbox, by its OpenAPI document
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[fuzz]"
+	$(BIN)/python -m tests.fuzz
 
 lint: $(READY)  ## style, types, layers
 	$(BIN)/ruff check .

@@ -472,6 +472,12 @@ def test_a_request_that_makes_no_sense_gets_a_json_400(sandbox, items, change):
         {"updateId": "a", "transactionFormat": wanted("a", filters=[{}])},
         {"updateId": "a", "transactionFormat": wanted("a", filters=[{"Empty": {}, "WildcardFilter": {"value": {}}}])},
         {"updateId": "a", "transactionFormat": wanted("a", filters=[{"WildcardFilter": {}}])},
+        {
+            "updateId": "a",
+            "transactionFormat": wanted(
+                "a", filters=[{"WildcardFilter": {"value": {"includeCreatedEventBlob": "yes"}}}]
+            ),
+        },
         {"updateId": "a", "transactionFormat": wanted("a", filters=[{"OtherFilter": {"value": {}}}])},
     ],
     ids=lambda body: str(body)[:60],

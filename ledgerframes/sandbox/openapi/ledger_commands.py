@@ -84,15 +84,21 @@ SHAPES: Final[Mapping[str, Schema]] = MappingProxyType(
                 )
             },
         ),
-        "EventFormat": record(
-            "Which events are wanted; one of the two filters is needed.",
-            needs={},
-            may={
-                "filtersByParty": mapping(ref("Filters")),
-                "filtersForAnyParty": nullable(ref("Filters")),
-                "verbose": boolean(),
-            },
-        ),
+        "EventFormat": {
+            **record(
+                "Which events are wanted, of these parties or of any.",
+                needs={},
+                may={
+                    "filtersByParty": mapping(ref("Filters")),
+                    "filtersForAnyParty": nullable(ref("Filters")),
+                    "verbose": boolean(),
+                },
+            ),
+            "anyOf": [
+                {"required": ["filtersForAnyParty"], "properties": {"filtersForAnyParty": {"type": "object"}}},
+                {"required": ["filtersByParty"], "properties": {"filtersByParty": {"minProperties": 1}}},
+            ],
+        },
         "TransactionFormat": record(
             needs={"eventFormat": ref("EventFormat")}, may={"transactionShape": text(enum=_SHAPES)}
         ),
