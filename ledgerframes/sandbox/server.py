@@ -212,6 +212,7 @@ def _app(view: View, gate: Gate, *, holdings_limit: int, release: str, older: bo
     from ledgerframes.sandbox.ledger import Ledger
     from ledgerframes.sandbox.ledger_errors import LedgerError, UnreadableError, refuse_json, refuse_text
     from ledgerframes.sandbox.ledger_routes import LedgerRoutes
+    from ledgerframes.sandbox.one_path import joined
     from ledgerframes.sandbox.openapi.document import document
     from ledgerframes.sandbox.package_routes import PackageRoutes
     from ledgerframes.sandbox.registry import Registry
@@ -228,7 +229,7 @@ def _app(view: View, gate: Gate, *, holdings_limit: int, release: str, older: bo
     }
     prefixes = {interface: "" if interface == "registry" else f"/api/{interface}" for interface in every}
     served = {
-        interface: served_routes(routes, interface=interface, prefix=prefixes[interface], release=release)
+        interface: served_routes(joined(routes), interface=interface, prefix=prefixes[interface], release=release)
         for interface, routes in every.items()
     }
 

@@ -7,10 +7,11 @@ import json
 import os
 import random
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from ledgerframes.sandbox.contracts import Contract
 from ledgerframes.sandbox.server import Sandbox
 
 VALUES = "LEDGERFRAMES_FUZZ_VALUES"
@@ -29,40 +30,56 @@ SORTS = {
     "id": "instruments",
 }
 
+# What would have to fit the world for a command to be carried out.
+CONSTRAINTS = frozenset(
+    ("userId", "synchronizerId", "minLedgerTimeAbs", "minLedgerTimeRel", "disclosedContracts", "prefetchContractKeys",
+     "packageIdSelectionPreference", "readAs", "workflowId", "submissionId", "deduplicationPeriod", "tapsMaxPasses")
+)  # fmt: skip
+
 
 def values_of(sandbox: Sandbox) -> dict[str, list[Any]]:
-    """Ids of every sort that a sandbox knows, and whole contracts to create."""
+    """Ids of every sort that a sandbox knows, and commands that it can carry out."""
     world = sandbox.world
-    contracts = list(world.contracts.active.values())[-60:]
+    contracts = list(world.contracts.active.values())[-200:]
     items = list(world.items())
     events = [event for item in items for event in item.get("events_by_id", {}).values()]
-    operator = world.accounts.get("validator_operator")
-    own = [operator.primary_party] * 3 if operator and operator.primary_party else []
+    parties = sorted({user.primary_party for user in world.accounts.page("", 400) if user.primary_party})
+    own = [one for one in contracts if {*one.signatories} <= {*parties} and one.signatories]
     return {
         "updates": [update.update_id for update in world.updates[-50:]],
         "hashes": [update.external_hash for update in world.updates if update.external_hash],
-        "parties": [*own, *(user.primary_party for user in world.accounts.page("", 400) if user.primary_party)]
-        or ["x"],
+        "parties": parties or ["x"],
         "synchronizers": list(world.synchronizers),
-        "templates": sorted({f"#{one.template.package_name}:{one.template.entity}" for one in contracts}),
+        "templates": sorted({_template(one) for one in contracts}),
         "contracts": [one.contract_id for one in contracts],
         "unassign_ids": [one["event"]["unassign_id"] for one in items if "event" in one] or ["x"],
         "choices": sorted({event["choice"] for event in events if isinstance(event.get("choice"), str)}) or ["Archive"],
         "times": [instant for number in (0, 1, 2) for instant in sandbox.snapshots(number)] or ["2025-03-03T09:00:00Z"],
         "instruments": [one.id for one in world.instruments],
-        "creations": [
-            {
-                "templateId": f"#{one.template.package_name}:{one.template.entity}",
-                "createArguments": _in_name_of(one.payload, own),
-            }
-            for one in contracts
-        ],
+        "batches": [batch for one in own for batch in _batches(one)],
+        "moves": [_move(one, world.synchronizers) for one in own if one.synchronizer_id],
     }
 
 
-def _in_name_of(payload: Mapping[str, Any], own: list[str]) -> dict[str, Any]:
-    """A payload whose issuer or owner is the caller's party."""
-    return {**payload, **{name: own[0] for name in ("issuer", "sender") if own and name in payload}}
+def _template(contract: Contract) -> str:
+    return f"#{contract.template.package_name}:{contract.template.entity}"
+
+
+def _batches(contract: Contract) -> list[dict[str, Any]]:
+    """Its creation once more, its end, and its transfer if it is an IOU."""
+    act_as = [*contract.signatories, *contract.observers]
+    exercise = {"templateId": _template(contract), "contractId": contract.contract_id}
+    ending = {**exercise, "choice": "Archive", "choiceArgument": {}}
+    passing = {**exercise, "choice": "Iou_Transfer", "choiceArgument": {"newOwner": contract.signatories[0]}}
+    creating = {"templateId": _template(contract), "createArguments": contract.payload}
+    commands = [{"CreateCommand": creating}, {"ExerciseCommand": ending}, {"ExerciseCommand": passing}]
+    return [{"commands": [one], "actAs": act_as} for one in commands]
+
+
+def _move(contract: Contract, synchronizers: Sequence[str]) -> dict[str, Any]:
+    target = next(one for one in reversed(synchronizers) if one != contract.synchronizer_id)
+    value = {"contractId": contract.contract_id, "source": contract.synchronizer_id, "target": target}
+    return {"commands": [{"command": {"UnassignCommand": {"value": value}}}], "submitter": contract.signatories[0]}
 
 
 def archive(rng: random.Random) -> bytes:
@@ -81,8 +98,10 @@ def archive(rng: random.Random) -> bytes:
 def known(value: Any, values: Mapping[str, list[Any]], rng: random.Random, name: str = "") -> Any:
     """A generated value with known ids in the places where ids stand."""
     if isinstance(value, dict):
-        if "createArguments" in value and values["creations"] and rng.random() < 0.7:
-            value = {**value, **rng.choice(values["creations"])}
+        for mark, ready in (("actAs", "batches"), ("submitter", "moves")):
+            if mark in value and values[ready] and rng.random() < 0.6:
+                kept = {name: one for name, one in value.items() if name not in CONSTRAINTS}
+                return {**kept, **rng.choice(values[ready]), "commandId": f"fuzz-{rng.getrandbits(64):x}"}
         return {member: known(one, values, rng, member) for member, one in value.items()}
     if isinstance(value, list):
         return [known(one, values, rng, name) for one in value]

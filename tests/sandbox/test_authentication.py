@@ -18,6 +18,10 @@ LEDGER = [
     ("POST", "/v2/updates/update-by-id"),
     ("POST", "/v2/packages"),
     ("POST", "/v2/dars/validate"),
+    ("POST", "/v2/users"),
+    ("POST", "/v2/commands/async/submit-reassignment"),
+    ("POST", "/v2/commands/submit-and-wait-for-reassignment"),
+    ("POST", "/v2/commands/submit-and-wait-for-transaction-tree"),
 ]
 VALIDATOR = [
     ("GET", "/v0/wallet/transfer-offers"),

@@ -101,6 +101,50 @@ def answers(sandbox):
     return [one.body for one in asked]
 
 
+def submit(sandbox, path, body):
+    return ask(f"{sandbox.ledger_url}/v2/{path}", body, token=sandbox.token("alice"))
+
+
+def issue(sandbox, command_id):
+    """Let alice issue an IOU."""
+    alice = party_of(sandbox, "alice")
+    terms = {"issuer": alice, "owner": alice, "currency": "USD", "amount": "7.5", "observers": [], "reference": None}
+    create = {"CreateCommand": {"templateId": "#iou-app:Iou:Iou", "createArguments": terms}}
+    body = {"commands": [create], "commandId": command_id, "actAs": [alice], "submissionId": command_id}
+    return submit(sandbox, "commands/submit-and-wait-for-transaction-tree", body)
+
+
+def move(sandbox, command_id, variant, value):
+    commands = [{"command": {variant: {"value": value}}}]
+    who = {"submitter": party_of(sandbox, "alice"), "commandId": command_id, "submissionId": command_id}
+    body = {"reassignmentCommands": {"commands": commands, **who}}
+    return submit(sandbox, "commands/submit-and-wait-for-reassignment", body)
+
+
+def test_what_commands_did_is_kept_and_commands_go_on_alike(tmp_path):
+    file = tmp_path / "world.db"
+    with start(updates=100) as first:
+        tree = issue(first, "one").json["transactionTree"]
+        (created,) = (one["CreatedTreeEvent"]["value"] for one in tree["eventsById"].values())
+        source = tree["synchronizerId"]
+        target = next(one for one in first.world.synchronizers if one != source)
+        way = {"source": source, "target": target}
+        assert move(first, "two", "UnassignCommand", {"contractId": created["contractId"], **way}).status == 200
+        unassigned = json.loads(first.world.updates[-1].rendered)["event"]["unassign_id"]
+        user = {"user": {"id": "nora"}, "rights": [{"kind": {"ParticipantAdmin": {"value": {}}}}]}
+        admin = first.token("participant_admin")
+        assert ask(f"{first.ledger_url}/v2/users", user, token=admin).status == 200
+        first.save(file)
+        with start(load=file) as second:
+            assert issue(second, "one").json["code"] == "DUPLICATE_COMMAND"
+            assert ask(f"{second.ledger_url}/v2/users", token=second.token("nora")).status == 200
+            for one in (first, second):
+                assert move(one, "three", "AssignCommand", {"reassignmentId": unassigned, **way}).status == 200
+                assert issue(one, "four").status == 200
+                one.advance(updates=50)
+            assert state(second.world) == state(first.world)
+
+
 def test_a_network_is_kept_and_loaded_by_path(tmp_path):
     with lf.sandbox(updates=80, seed=3) as net:
         net.sandbox.save(tmp_path / "world.db")

@@ -32,7 +32,7 @@ _EMPTY: Final[Schema] = {"type": "object", "maxProperties": 0}
 _ARCHIVE: Final = {BINARY: {"description": "A DAR: a zip whose manifest names its packages."}}
 _SYNCHRONIZER: Final = in_query("synchronizerId", text("Where to vet; every synchronizer where it is left out."))
 _COMMANDS: Final = {"reassignmentCommands": ref("ReassignmentCommands")}
-_COMMAND_REFUSALS: Final = ledger_refusals(404, 409)
+_COMMAND_REFUSALS: Final = ledger_refusals(404, 409, 501)
 
 _BY_ID: Final = record(
     needs={"updateId": text()},

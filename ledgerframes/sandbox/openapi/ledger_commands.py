@@ -25,11 +25,16 @@ from ledgerframes.sandbox.openapi.shapes import (
 _NAME: Final[Schema] = {"pattern": r"^[A-Za-z0-9#:\-_/ ]+$", "maxLength": 255, "minLength": 1}
 _PARTY: Final = text("A party id.", pattern=r"^[A-Za-z0-9:\-_ ]+$", maxLength=255, minLength=1)
 _NOTHING: Final[Schema] = {"type": "object"}
-_TEMPLATE: Final = text("`#package-name:Module:Entity`, or with a package id, which is deprecated.")
-_ROUTE: Final = {"source": text("A synchronizer id."), "target": text("A synchronizer id.")}
-_CALL: Final = {"choice": text(), "choiceArgument": anything()}
+_FREE: Final = nullable(text(pattern=r"^[A-Za-z0-9#:\-_/ ]*$", maxLength=255))
+_USER: Final = nullable(text("The token's user where it is left out.", maxLength=128))
+_GIVEN: Final = text(minLength=1)
+_TEMPLATE: Final = text("`#package-name:Module:Entity`, or with a package id, which is deprecated.", minLength=1)
+_ROUTE: Final = {"source": text("A synchronizer id.", minLength=1), "target": text("Another one.", minLength=1)}
+_CALL: Final = {"choice": _GIVEN, "choiceArgument": anything()}
 _WITH_BLOB: Final = {"includeCreatedEventBlob": boolean()}
-_DURATION: Final = {"seconds": integer(64), "nanos": integer(32)}
+_DURATION: Final = record(
+    needs={}, may={"seconds": integer(64, minimum=0), "nanos": integer(32, minimum=0, maximum=999_999_999)}
+)
 _SHAPES: Final = ["TRANSACTION_SHAPE_UNSPECIFIED", "TRANSACTION_SHAPE_ACS_DELTA", "TRANSACTION_SHAPE_LEDGER_EFFECTS"]
 
 SHAPES: Final[Mapping[str, Schema]] = MappingProxyType(
@@ -43,8 +48,8 @@ SHAPES: Final[Mapping[str, Schema]] = MappingProxyType(
                         needs={
                             "command": variant(
                                 {
-                                    "AssignCommand": value_of(record(needs={"reassignmentId": text(), **_ROUTE})),
-                                    "UnassignCommand": value_of(record(needs={"contractId": text(), **_ROUTE})),
+                                    "AssignCommand": value_of(record(needs={"reassignmentId": _GIVEN, **_ROUTE})),
+                                    "UnassignCommand": value_of(record(needs={"contractId": _GIVEN, **_ROUTE})),
                                     "Empty": _NOTHING,
                                 }
                             )
@@ -54,9 +59,9 @@ SHAPES: Final[Mapping[str, Schema]] = MappingProxyType(
                 ),
             },
             may={
-                "workflowId": text(),
-                "userId": text("The token's user where it is left out."),
-                "submissionId": text("Another one for each attempt."),
+                "workflowId": _FREE,
+                "userId": _USER,
+                "submissionId": _FREE,
             },
         ),
         "Filters": record(
@@ -105,7 +110,7 @@ SHAPES: Final[Mapping[str, Schema]] = MappingProxyType(
         "Command": variant(
             {
                 "CreateCommand": record(needs={"templateId": _TEMPLATE, "createArguments": anything()}),
-                "ExerciseCommand": record(needs={"templateId": _TEMPLATE, "contractId": text(), **_CALL}),
+                "ExerciseCommand": record(needs={"templateId": _TEMPLATE, "contractId": _GIVEN, **_CALL}),
                 "ExerciseByKeyCommand": record(needs={"templateId": _TEMPLATE, "contractKey": anything(), **_CALL}),
                 "CreateAndExerciseCommand": record(
                     needs={"templateId": _TEMPLATE, "createArguments": anything(), **_CALL}
@@ -120,36 +125,34 @@ SHAPES: Final[Mapping[str, Schema]] = MappingProxyType(
                 "actAs": listing(_PARTY, minItems=1),
             },
             may={
-                "userId": text("The token's user where it is left out."),
+                "userId": _USER,
                 "readAs": listing(_PARTY),
-                "workflowId": text(),
+                "workflowId": _FREE,
                 "deduplicationPeriod": variant(
                     {
-                        "DeduplicationDuration": value_of(record(needs={"seconds": integer(64)}, may=_DURATION)),
-                        "DeduplicationOffset": value_of(integer(64)),
+                        "DeduplicationDuration": value_of(_DURATION),
+                        "DeduplicationOffset": value_of(integer(64, minimum=0)),
                         "Empty": _NOTHING,
                     }
                 ),
                 "minLedgerTimeAbs": time(),
-                "minLedgerTimeRel": record(needs={"seconds": integer(64)}, may=_DURATION),
-                "submissionId": text(),
+                "minLedgerTimeRel": _DURATION,
+                "submissionId": _FREE,
                 "disclosedContracts": listing(
                     record(
-                        needs={},
-                        may={
-                            "templateId": text(),
-                            "contractId": text(),
-                            "createdEventBlob": text(),
-                            "synchronizerId": text(),
-                        },
+                        needs={"contractId": _GIVEN, "createdEventBlob": _GIVEN},
+                        may={"templateId": text(), "synchronizerId": text()},
                     )
                 ),
                 "synchronizerId": text(),
                 "packageIdSelectionPreference": listing(text()),
                 "prefetchContractKeys": listing(
-                    record(needs={}, may={"templateId": text(), "contractKey": anything(), "limit": integer(32)})
+                    record(
+                        needs={"templateId": _TEMPLATE, "contractKey": anything()},
+                        may={"limit": integer(32, minimum=0)},
+                    )
                 ),
-                "tapsMaxPasses": integer(32),
+                "tapsMaxPasses": integer(32, minimum=0),
             },
         ),
     }

@@ -53,6 +53,7 @@ _WHY: Final = MappingProxyType(
         409: "It does not go with what is there now.",
         413: "The body is too large.",
         415: "The body is of another content type.",
+        501: "This ledger takes no commands, since its data are hostile.",
     }
 )
 
