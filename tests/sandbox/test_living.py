@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
+import time
 
 import pytest
 from asking import ask
@@ -54,15 +55,17 @@ def test_as_much_is_due_as_the_rate_asks_for_in_steps_of_a_limited_length(elapse
     assert due(elapsed, rate=10.0, done=done) == expected
 
 
-def test_it_grows_until_it_is_stopped_and_not_beyond():
-    growth = Growth(enough=500)
-    living = Living(growth.advance, rate=20_000)
+def test_it_grows_at_its_rate_until_it_is_stopped_and_not_beyond():
+    growth = Growth(enough=300)
+    begin = time.monotonic()
+    living = Living(growth.advance, rate=1_000)
     assert growth.reached.wait(LATEST)
 
     living.stop()
     living.stop()
 
     grown = list(growth.steps)
+    assert sum(grown) <= (time.monotonic() - begin) * 1_000
     assert max(grown) <= LARGEST_STEP
     assert "sandbox lives" not in {thread.name for thread in threading.enumerate()}
     assert growth.steps == grown
