@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test soak interop lint lab bench docs wheel clean
+.PHONY: help setup demo test soak fuzz interop lint lab bench docs wheel clean
 
 help:  ## list the commands
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -30,6 +30,10 @@ soak: $(READY)  ## the long runs: five hundred loads under each fault
 interop: $(READY)  ## Spark reads what was exported; installs pyspark (490 MB), needs Java 17
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[interop]"
 	$(BIN)/python -m pytest -m interop tests/interop
+
+fuzz: $(READY)  ## thousands of made-up requests against the sandbox, by its OpenAPI document
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[fuzz]"
+	$(BIN)/python -m tests.fuzz
 
 lint: $(READY)  ## style, types, layers
 	$(BIN)/ruff check .

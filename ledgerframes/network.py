@@ -7,7 +7,7 @@ from functools import cached_property
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, Self
 
-from ledgerframes.errors import ConfigurationError
+from ledgerframes.errors import ConfigurationError, InputError
 from ledgerframes.interfaces.ledger import Ledger
 from ledgerframes.interfaces.registry import Registry
 from ledgerframes.interfaces.scan import Scan
@@ -149,11 +149,15 @@ def sandbox(*, seed: int = 7, updates: int = 2000, bulk: int | None = None, **op
         updates: length of its history.
         bulk: instead, a read-only history of so many updates in its own process, for benchmarks.
         options: see `ledgerframes.sandbox.server.start`: `hostile=True` for the nastiest legal data,
-            `faults="429:0.1"`, `port`, `page_maximum`, `latency`, ….
+            `release="3.6"` for a newer ledger, `live="50/s"` for one that grows by itself, `load="world.db"` for one
+            that `net.sandbox.save` kept, `faults="429:0.1"`, `port`, `page_maximum`, `latency`, ….
 
     Returns:
         A connected network with a token of the user `validator_operator`; a context manager, or alive until the
         interpreter ends. Its handle is `net.sandbox`; `net.sandbox.token(user)` gives another user's token.
+
+    Raises:
+        InputError: an option has no such value, or the file to load holds no world.
     """
     handle: Sandbox | Bulk
     if bulk is not None:
@@ -163,11 +167,14 @@ def sandbox(*, seed: int = 7, updates: int = 2000, bulk: int | None = None, **op
         return Network(resolve(environ={}, scan_url=handle.scan_url), sandbox=handle)
     from ledgerframes.sandbox.server import start
 
-    if isinstance(options.get("faults"), str):
-        from ledgerframes.sandbox.faults import Faults
+    try:
+        if isinstance(options.get("faults"), str):
+            from ledgerframes.sandbox.faults import Faults
 
-        options["faults"] = Faults.parse(options["faults"], seed=seed)
-    handle = start(seed=seed, updates=updates, **options)
+            options["faults"] = Faults.parse(options["faults"], seed=seed)
+        handle = start(seed=seed, updates=updates, **options)
+    except ValueError as error:
+        raise InputError(str(error)) from error
     settings = resolve(
         environ={},
         scan_url=handle.scan_url,

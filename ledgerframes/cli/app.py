@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import logging
+import signal
 import sys
 import time
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -94,11 +95,16 @@ def migrations(
 
 @app.command()
 def sandbox(
+    context: typer.Context,
     *,
     port: Annotated[int, typer.Option(min=0, max=65535, help="Port on 127.0.0.1; 0 takes a free one.")] = 0,
     seed: Annotated[int, typer.Option(help="The same seed makes the same ledger.")] = 7,
     updates: Annotated[int, typer.Option(min=0, help="Length of its history.")] = 2000,
     hostile: Annotated[bool, typer.Option(help="Serve the nastiest legal data.")] = False,
+    release: Annotated[str, typer.Option(help="Serve as this ledger release does: 3.5 or 3.6.")] = "3.5",
+    live: Annotated[str | None, typer.Option(help='Let the ledger grow: "50/s", "90/min", "10/h".')] = None,
+    load: Annotated[Path | None, typer.Option(help="Serve the ledger kept in this file.")] = None,
+    save: Annotated[Path | None, typer.Option(help="Keep the ledger in this file when it ends.")] = None,
     faults: Annotated[
         str | None, typer.Option(help='What goes wrong how often, such as "429:0.1,reset:0.05,latency:80ms".')
     ] = None,
@@ -108,23 +114,53 @@ def sandbox(
     Example: ledgerframes sandbox --port 8080, then in another shell
     ledgerframes load history -o lake --limit 500 --scan-url http://127.0.0.1:8080/api/scan
     """
-    from ledgerframes.network import SANDBOX_USER
     from ledgerframes.network import sandbox as start
 
+    if load is not None:
+        _refuse_beside(context, "load", ("seed", "updates", "hostile"))
+    if save is not None:
+        opt.check_folder(save.parent)
+    asked: dict[str, Any] = {"port": port, "hostile": hostile, "release": release, "live": live}
     try:
-        net = start(seed=seed, updates=updates, port=port, hostile=hostile, faults=faults)
-    except (OSError, ValueError) as error:
+        net = start(seed=seed, updates=updates, load=load, faults=faults, **asked)
+    except OSError as error:
         raise InputError(str(error)) from error
     with net:
-        try:
-            for interface in ("scan", "validator", "registry", "ledger"):
-                typer.echo(f"{interface:<10} {getattr(net.sandbox, f'{interface}_url')}")
-            typer.echo(f"token      {net.sandbox.token(SANDBOX_USER)}")
-            typer.echo("Ctrl-C ends it.", err=True)
-            while True:
-                time.sleep(3600)
-        except KeyboardInterrupt:
-            typer.echo("ended", err=True)
+        _serve(net.sandbox)
+        if save is not None:
+            _keep(net.sandbox, save)
+
+
+def _refuse_beside(context: typer.Context, option: str, others: tuple[str, ...]) -> None:
+    """Refuse options that would mean nothing beside another one."""
+    for other in others:
+        source = context.get_parameter_source(other)
+        if source is not None and source.name == "COMMANDLINE":
+            raise InputError(f"--{other} means nothing beside --{option}: the kept ledger has its own; leave it out")
+
+
+def _keep(handle: Any, file: Path) -> None:
+    try:
+        handle.save(file)
+    except ValueError as error:
+        raise InputError(str(error)) from error
+    typer.echo(f"kept in {file}", err=True)
+
+
+def _serve(handle: Any) -> None:
+    """Say where the sandbox is, and wait for an interrupt; being asked to terminate counts as one."""
+    from ledgerframes.network import SANDBOX_USER
+
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        for interface in ("scan", "validator", "registry", "ledger"):
+            typer.echo(f"{interface:<10} {getattr(handle, f'{interface}_url')}")
+        typer.echo(f"token      {handle.token(SANDBOX_USER)}")
+        typer.echo("Ctrl-C ends it.", err=True)
+        while True:
+            time.sleep(3600)
+    except KeyboardInterrupt:
+        typer.echo("ended", err=True)
 
 
 @app.command()

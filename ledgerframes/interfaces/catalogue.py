@@ -24,14 +24,14 @@ class Served:
 
 
 CALLS: Final = (
-    Served(ledger.SUBMIT_REASSIGNMENT, "ledger.submit_reassignment", in_sandbox=False),
-    Served(ledger.SUBMIT_AND_WAIT_FOR_REASSIGNMENT, "ledger.submit_and_wait_for_reassignment", in_sandbox=False),
-    Served(ledger.SUBMIT_AND_WAIT_FOR_TREE, "ledger.submit_and_wait_for_transaction_tree", in_sandbox=False),
+    Served(ledger.SUBMIT_REASSIGNMENT, "ledger.submit_reassignment", in_sandbox=True),
+    Served(ledger.SUBMIT_AND_WAIT_FOR_REASSIGNMENT, "ledger.submit_and_wait_for_reassignment", in_sandbox=True),
+    Served(ledger.SUBMIT_AND_WAIT_FOR_TREE, "ledger.submit_and_wait_for_transaction_tree", in_sandbox=True),
     Served(ledger.TRANSACTION_BY_ID, "ledger.transaction_by_id", in_sandbox=True),
     Served(ledger.LIST_USERS, "ledger.list_users", in_sandbox=True),
-    Served(ledger.CREATE_USER, "ledger.create_user", in_sandbox=False),
-    Served(ledger.UPLOAD_PACKAGE, "ledger.upload_package", in_sandbox=False),
-    Served(ledger.VALIDATE_DAR, "ledger.validate_dar", in_sandbox=False),
+    Served(ledger.CREATE_USER, "ledger.create_user", in_sandbox=True),
+    Served(ledger.UPLOAD_PACKAGE, "ledger.upload_package", in_sandbox=True),
+    Served(ledger.VALIDATE_DAR, "ledger.validate_dar", in_sandbox=True),
     Served(scan.UPDATE_BY_ID, "scan.update_by_id", in_sandbox=True),
     Served(scan.UPDATES, "scan.updates", in_sandbox=True),
     Served(scan.UPDATE_BY_HASH, "scan.update_by_hash", in_sandbox=True),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right, insort
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -22,7 +22,11 @@ class Right(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class User:
-    """A user of the participant (contract: Resources, User)."""
+    """A user of the participant (contract: Resources, User).
+
+    Attributes:
+        own_key: the user may sign its token with the key of its primary party.
+    """
 
     id: str
     primary_party: str = ""
@@ -30,6 +34,7 @@ class User:
     annotations: Mapping[str, str] = field(default_factory=dict)
     resource_version: str = "0"
     rights: frozenset[Right] = frozenset()
+    own_key: bool = False
 
     def is_admin(self) -> bool:
         """Whether the user manages the participant."""
@@ -38,6 +43,14 @@ class User:
     def reads_everything(self) -> bool:
         """Whether the user reads as any party."""
         return Right("CanReadAsAnyParty") in self.rights
+
+    def acts_as(self, parties: Iterable[str]) -> bool:
+        """Whether the user may authorize commands for all of these parties."""
+        return all(Right("CanActAs", party) in self.rights for party in parties)
+
+    def reads_as(self, parties: Iterable[str]) -> bool:
+        """Whether the user reads as all of these parties."""
+        return self.reads_everything() or self.readable().issuperset(parties)
 
     def readable(self) -> frozenset[str]:
         """The parties the user reads as by name; acting includes reading, executing does not."""
@@ -51,7 +64,7 @@ class User:
             "isDeactivated": self.deactivated,
             "metadata": {"resourceVersion": self.resource_version, "annotations": dict(self.annotations)},
             "identityProviderId": "",
-            "primaryPartyAuthentication": False,
+            "primaryPartyAuthentication": self.own_key,
         }
 
 

@@ -16,6 +16,9 @@ INT32: Final = 2**31
 INT64: Final = 2**63
 UNKNOWN: Final = "The requested resource could not be found."
 
+# What msgspec raises for a body that it cannot read; RecursionError is for one nested too deep.
+UNREADABLE: Final = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
+
 encode: Final = msgspec.json.Encoder().encode
 
 
@@ -59,7 +62,7 @@ async def read_object(request: Request) -> dict[str, Any]:
     """
     try:
         return msgspec.json.decode(await request.body(), type=dict[str, Any])
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+    except UNREADABLE as error:
         raise RefusalError(400, f"The request content was malformed: {error}") from error
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +30,7 @@ class Contract:
         row: the number under which the server stored it; not quite in the order of creation.
         synchronizer_id: where it is assigned; None while it is in flight.
         counter: its reassignment counter, 0 at creation.
+        commanded: a command made it; the ledger's own activities leave it alone.
     """
 
     contract_id: str
@@ -43,6 +44,17 @@ class Contract:
     row: int
     synchronizer_id: str | None
     counter: int = 0
+    commanded: bool = False
+
+
+class Effects(Protocol):
+    """Where the contracts of a transaction come and go."""
+
+    def create(self, contract: Contract) -> None:
+        """Take in a new contract."""
+
+    def archive(self, contract: Contract) -> None:
+        """End a contract."""
 
 
 class Origin(NamedTuple):
@@ -94,7 +106,9 @@ class Contracts:
         pool.pop(contract.contract_id, None)
 
     def release(self, contract: Contract) -> None:
-        """Let a contract be used where it is assigned."""
+        """Let the ledger's activities use a contract where it is assigned, unless it is a command's."""
+        if contract.commanded:
+            return
         key = (contract.template.entity, contract.synchronizer_id or "", contract.owner)
         self._free.setdefault(key, {})[contract.contract_id] = contract
 
@@ -108,3 +122,18 @@ class Contracts:
         """Put a contract on a synchronizer, without letting it be used yet."""
         self.hold(contract)
         contract.synchronizer_id = synchronizer_id
+
+
+def created_event(contract: Contract, event_id: str) -> dict[str, Any]:
+    """A contract's CreatedEvent, as a tree and an assignment carry it."""
+    return {
+        "event_type": "created_event",
+        "event_id": event_id,
+        "contract_id": contract.contract_id,
+        "template_id": contract.template_id,
+        "package_name": contract.template.package_name,
+        "create_arguments": contract.payload,
+        "created_at": contract.created_at,
+        "signatories": contract.signatories,
+        "observers": contract.observers,
+    }

@@ -16,7 +16,8 @@ Shape = Literal["TRANSACTION_SHAPE_UNSPECIFIED", "TRANSACTION_SHAPE_ACS_DELTA", 
 LEDGER_EFFECTS: Final = "TRANSACTION_SHAPE_LEDGER_EFFECTS"
 
 _MEMBERS: Final = {"TemplateFilter": "templateId", "InterfaceFilter": "interfaceId"}
-_REFERENCE: Final = re.compile(r"(#?)([^:#]+):([^:]+:[^:]+)")
+_FLAGS: Final = frozenset({"includeCreatedEventBlob", "includeInterfaceView"})
+REFERENCE: Final = re.compile(r"(#?)([^:#]+):([^:]+:[^:]+)")
 
 
 class CumulativeFilter(Struct, rename="camel"):
@@ -150,11 +151,14 @@ def _matcher(variants: dict[str, dict[str, Any]]) -> Matcher:
     value = body.get("value")
     if name not in (*_MEMBERS, "WildcardFilter") or not isinstance(value, dict):
         raise UnreadableError(f"Invalid value for: body (identifierFilter {name!r} is none, or lacks its value)")
-    with_blob = value.get("includeCreatedEventBlob") is True
+    for flag in _FLAGS & value.keys():
+        if not isinstance(value[flag], bool):
+            raise UnreadableError(f"Invalid value for: body ({flag} must be a boolean)")
+    with_blob = value.get("includeCreatedEventBlob", False)
     if name == "WildcardFilter":
         return Matcher(with_blob=with_blob)
     reference = value.get(_MEMBERS[name])
-    parts = _REFERENCE.fullmatch(reference) if isinstance(reference, str) else None
+    parts = REFERENCE.fullmatch(reference) if isinstance(reference, str) else None
     if parts is None:
         raise invalid(f"{_MEMBERS[name]} {reference!r} is no package reference, module and entity")
     if name == "TemplateFilter":

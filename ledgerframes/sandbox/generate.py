@@ -9,8 +9,9 @@ from typing import Final
 
 from ledgerframes.sandbox import coins, genesis, ious, licenses, moments, names, offers, rounds
 from ledgerframes.sandbox.cast import fingerprint, invent_cast, invent_synchronizers
+from ledgerframes.sandbox.halves import Half, render_half
 from ledgerframes.sandbox.instruments import invent_instruments
-from ledgerframes.sandbox.journeys import Half, Journeys, render_half
+from ledgerframes.sandbox.journeys import Journeys
 from ledgerframes.sandbox.newcomers import invent_accounts
 from ledgerframes.sandbox.snapshots import choose_period
 from ledgerframes.sandbox.stage import Stage
@@ -80,6 +81,7 @@ class _Generator:
         self.world = World(synchronizers=invent_synchronizers(self.rng, synchronizers), grow=self.grow)
         cast, packages = invent_cast(self.rng), Packages(self.rng)
         self.stage = Stage(self.rng, self.world, cast, packages, BEGIN)
+        self.world.stage = self.stage
         self.journeys = Journeys(self.stage)
         # What is no history has a chance of its own, so that it leaves the history's bytes alone.
         self.world.accounts = invent_accounts(Random(f"accounts/{seed}"), cast)

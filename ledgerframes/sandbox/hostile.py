@@ -9,9 +9,9 @@ from ledgerframes.sandbox import hostile_values as values
 from ledgerframes.sandbox import moments
 from ledgerframes.sandbox.cast import fingerprint
 from ledgerframes.sandbox.contracts import Contract
+from ledgerframes.sandbox.halves import OFFSET
 from ledgerframes.sandbox.hostile_trees import created_event, tree
 from ledgerframes.sandbox.instruments import invent_instruments
-from ledgerframes.sandbox.journeys import OFFSET
 from ledgerframes.sandbox.newcomers import invent_hostile_accounts
 from ledgerframes.sandbox.spelling import SPELLINGS
 from ledgerframes.sandbox.templates import LICENSE, NAME_RULES

@@ -1,40 +1,15 @@
-"""Contracts on their way between synchronizers: what is under way, and the reassignment items of the history."""
+"""Contracts that the generator sends from one synchronizer to another, and the halves that are still to come."""
 
 from __future__ import annotations
 
 import heapq
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import Any, Final, NamedTuple
 
-import msgspec
-
-from ledgerframes.sandbox import moments
 from ledgerframes.sandbox.contracts import Contract
+from ledgerframes.sandbox.halves import Half, ReassignmentBook
 from ledgerframes.sandbox.stage import Stage
 from ledgerframes.sandbox.templates import COIN, IOU
-from ledgerframes.sandbox.transaction import created_event
-
-OFFSET: Final = "000000000000000001"
-
-_encode: Final = msgspec.json.Encoder().encode
-
-
-class Half(NamedTuple):
-    """One half of a reassignment, as it will stand in the history."""
-
-    assigning: bool
-    contract: Contract
-    source: str
-    target: str
-    unassign_id: str
-    counter: int
-    submitter: str
-
-    @property
-    def synchronizer_id(self) -> str:
-        """Where this half is sequenced."""
-        return self.target if self.assigning else self.source
 
 
 @dataclass(slots=True)
@@ -51,9 +26,18 @@ class Journeys:
     started: int = 0
     _arrived: dict[str, dict[str, Contract]] = field(default_factory=dict)
 
+    @property
+    def book(self) -> ReassignmentBook:
+        """Which reassignments are under way."""
+        return self.stage.world.reassignments
+
     def due(self, step: int) -> Half | None:
-        """Take the next half whose time has come, if there is one."""
-        return heapq.heappop(self.pending)[2] if self.pending and self.pending[0][0] <= step else None
+        """Take the next half whose time has come, if there is one; what a command has assigned needs no more."""
+        while self.pending and self.pending[0][0] <= step:
+            half = heapq.heappop(self.pending)[2]
+            if not (half.assigning and half.unassign_id in self.book.assigned):
+                return half
+        return None
 
     def start(self, synchronizer_id: str, *, step: int, alone: bool, delay: int | None = None) -> Half | None:
         """Begin a journey with a half on that synchronizer; the other half follows later, if ever.
@@ -77,6 +61,7 @@ class Journeys:
             return None
         half = self._half(contract, synchronizer_id, synchronizer_id if repaired else self.stage.rng.choice(others))
         self.stage.world.contracts.unassign(contract)
+        self.book.unassigned(half)
         if sort != 11 or delay is not None:
             self._later(later, half._replace(assigning=True))
         return half
@@ -86,6 +71,8 @@ class Journeys:
         contracts = self.stage.world.contracts
         contracts.assign(half.contract, half.target)
         contracts.release(half.contract)
+        self.book.arrived(half)
+        self.book.half_told.discard(half.contract.contract_id)
         self._arrived.setdefault(half.target, {})[half.contract.contract_id] = half.contract
 
     def _assign_first(self, target: str, later: int, *, paired: bool) -> Half | None:
@@ -99,7 +86,9 @@ class Journeys:
         contracts = self.stage.world.contracts
         contracts.unassign(contract)
         contracts.assign(contract, target)
+        self.book.arrived(half)
         if paired:
+            self.book.half_told.add(contract.contract_id)
             self._later(later, half)
         else:
             self.complete(half)
@@ -135,21 +124,3 @@ class Journeys:
             if coins:
                 return next(iter(coins.values()))
         return next(islice(contracts.free(IOU, synchronizer_id).values(), rng.randrange(6), None), None)
-
-
-def render_half(half: Half, *, update_id: str, migration_id: int, record_time: int) -> bytes:
-    """Write a reassignment item of a page of `POST /v2/updates`."""
-    created = {"created_event": created_event(half.contract, f"{update_id}:0")} if half.assigning else {}
-    event: dict[str, Any] = {
-        "submitter": half.submitter,
-        "source_synchronizer": half.source,
-        "target_synchronizer": half.target,
-        "migration_id": migration_id,
-        "unassign_id": half.unassign_id,
-        **created,
-        "reassignment_counter": half.counter,
-    }
-    if not half.assigning:
-        event["contract_id"] = half.contract.contract_id
-    item = {"update_id": update_id, "offset": OFFSET, "record_time": moments.exact(record_time), "event": event}
-    return _encode(item)

@@ -10,7 +10,8 @@ import msgspec
 from msgspec import Raw, Struct
 
 from ledgerframes.sandbox.answering import blob
-from ledgerframes.sandbox.event_filters import Seen, Selection, Subject, interfaces_of
+from ledgerframes.sandbox.event_filters import Seen, Selection, Subject, everything, interfaces_of
+from ledgerframes.sandbox.keys import Key, has_key, key_hash, key_of, key_record
 from ledgerframes.sandbox.ledger_trees import Node, ScanEvent, nodes_of, read_transaction
 from ledgerframes.sandbox.world import Update, World
 
@@ -63,7 +64,7 @@ class Ledger:
         offset = self.world.offset(update_id)
         shown = (_shown(node, selection, offset=offset, effects=effects) for node in nodes)
         return {
-            **self._frame(update, read.record_time),
+            **self._frame(update, read.record_time, selection),
             "workflowId": read.workflow_id,
             "effectiveAt": read.effective_at,
             "events": [event for event in shown if event is not None],
@@ -80,14 +81,45 @@ class Ledger:
         event = _assigned(half, selection, offset) if half.created_event else self._unassigned(half, selection, offset)
         if event is None:
             return None
-        return {**self._frame(update, item.record_time), "workflowId": "", "events": [event]}
+        return {**self._frame(update, item.record_time, selection), "events": [event]}
 
-    def _frame(self, update: Update, record_time: str) -> dict[str, Any]:
-        """What every update has; the ids of its trace are made from its own."""
+    def composite(self, update_ids: list[str], selection: Selection | None) -> dict[str, Any]:
+        """Halves that one submission recorded, in the frame of the first; without a selection, without events."""
+        shown = [] if selection is None else [self.reassignment(one, selection) for one in update_ids]
+        update = self.world.update(update_ids[0])
+        assert update is not None
+        frame = self._frame(update, _read_item(update.rendered).record_time, everything((), anyone=True))
+        return {**frame, "events": [event for one in shown if one is not None for event in one["events"]]}
+
+    def tree(self, update_id: str, selection: Selection) -> dict[str, Any]:
+        """A transaction's tree as far as it is selected (contract: Resources, Transaction tree)."""
+        update = self.world.update(update_id)
+        assert update is not None
+        read, offset = read_transaction(update.rendered), self.world.offset(update_id)
+        nodes, roots, events, beyond = nodes_of(read, self.world.contracts.origins), [], {}, 0
+        for node in nodes:
+            shown = _shown(node, selection, offset=offset, effects=True)
+            if shown is None:
+                continue
+            ((kind, event),) = shown.items()
+            events[str(node.node_id)] = {kind.replace("Event", "TreeEvent"): {"value": event}}
+            if node.node_id >= beyond:
+                roots.append(node.node_id)
+                beyond = node.last + 1
+        frame = self._frame(update, read.record_time, selection)
+        del frame["paidTrafficCost"]
+        told = {"workflowId": read.workflow_id, "effectiveAt": read.effective_at}
+        return {**frame, **told, "eventsById": events, "rootNodeIds": roots}
+
+    def _frame(self, update: Update, record_time: str, selection: Selection) -> dict[str, Any]:
+        """What every update has; the ids of its trace are made from its own, its command is its submitters' to see."""
+        submission = self.world.submissions.of(update.update_id)
+        mine = submission is not None and bool(selection.parties(submission.change_id.submitters))
         trace = blake2b(update.update_id.encode(), digest_size=24).hexdigest()
         return {
             "updateId": update.update_id,
-            "commandId": "",
+            "commandId": submission.change_id.command_id if submission and mine else "",
+            "workflowId": submission.workflow_id if submission else "",
             "offset": self.world.offset(update.update_id),
             "synchronizerId": update.synchronizer_id,
             "traceContext": {"traceparent": f"00-{trace[:32]}-{trace[32:]}-01", "tracestate": None},
@@ -159,13 +191,14 @@ def _exercised(node: Node, seen: Seen, offset: int) -> dict[str, Any]:
 
 def _created(node: Node, seen: Seen, offset: int) -> dict[str, Any]:
     event = node.event
+    key = _key(event)
     return {
         "offset": offset,
         "nodeId": node.node_id,
         "contractId": event.contract_id,
         "templateId": event.template_id,
-        "contractKey": None,
-        "contractKeyHash": "",
+        "contractKey": None if key is None else key_record(key),
+        "contractKeyHash": "" if key is None else key_hash(key),
         "createArgument": event.create_arguments,
         "createdEventBlob": blob(event.contract_id) if seen.with_blob else "",
         "interfaceViews": [],
@@ -177,6 +210,11 @@ def _created(node: Node, seen: Seen, offset: int) -> dict[str, Any]:
         "representativePackageId": event.template_id.partition(":")[0],
         "acsDelta": node.acs_delta,
     }
+
+
+def _key(event: ScanEvent) -> Key | None:
+    entity = event.template_id.partition(":")[2]
+    return key_of(entity, msgspec.json.decode(event.create_arguments)) if has_key(entity) else None
 
 
 def _assigned(half: _Half, selection: Selection, offset: int) -> dict[str, Any] | None:

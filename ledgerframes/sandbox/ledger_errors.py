@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import secrets
+from collections.abc import Mapping
 from typing import Final
 
 from starlette.requests import Request
@@ -28,6 +29,8 @@ class LedgerError(Exception):
     Attributes:
         kind: error category, gRPC code and HTTP status.
         resource: what kind of thing it is about and which one, if it is about one.
+        context: what else the error body's context tells.
+        retry: when it may be tried again, as text; empty where that would not help.
         hidden: the true cause where the answer must not tell it; the server's log does.
     """
 
@@ -38,12 +41,16 @@ class LedgerError(Exception):
         *,
         kind: tuple[int, int, int],
         resource: tuple[str, str] | None = None,
+        context: Mapping[str, str] | None = None,
+        retry: str = "",
         hidden: str = "",
     ) -> None:
         super().__init__(cause)
         self.code = code
         self.kind = kind
         self.resource = resource
+        self.context = dict(context or {})
+        self.retry = retry
         self.hidden = hidden
 
 
@@ -80,6 +87,7 @@ async def refuse_json(_: Request, error: Exception) -> Response:
     if error.hidden:
         logger.info("denied (%d) under correlation id %s: %s", status, correlation, error.hidden)
     context = {"participant": PARTICIPANT, "category": str(category), "definite_answer": "false", "tid": trace}
+    context |= error.context
     body = {
         "code": error.code,
         "cause": str(error),
@@ -89,7 +97,7 @@ async def refuse_json(_: Request, error: Exception) -> Response:
         "resources": [] if error.resource is None else [error.resource],
         "errorCategory": category,
         "grpcCodeValue": grpc_code,
-        "retryInfo": None,
+        "retryInfo": error.retry or None,
         "definiteAnswer": None if error.hidden else False,
     }
     headers = {"WWW-Authenticate": "Bearer"} if status == 401 else None

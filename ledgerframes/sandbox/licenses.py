@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from bisect import insort
 from typing import Any
 
 from ledgerframes.sandbox import moments
+from ledgerframes.sandbox.coins import mint
 from ledgerframes.sandbox.contracts import Contract
 from ledgerframes.sandbox.stage import Stage
 from ledgerframes.sandbox.templates import LICENSE
@@ -33,7 +33,10 @@ def grant(tx: Transaction, stage: Stage, validator: str, *, under: Event | None 
 def renew(tx: Transaction, stage: Stage) -> None:
     """Report a validator active, pay its faucet coupon or update its metadata: a new contract in place of the old."""
     validator = stage.cast.validators[int(stage.rng.random() ** 2 * len(stage.cast.validators))]
-    former = next(iter(stage.world.contracts.free(LICENSE, stage.main, validator).values()))
+    former = _present(stage, validator)
+    if former is None:
+        return mint(tx, stage)
+    validator = former.owner
     chance = stage.rng.random()
     if chance < 0.6:
         choice, changes = "ValidatorLicense_RecordValidatorLivenessActivity", _one_more_round(stage, former)
@@ -46,15 +49,20 @@ def renew(tx: Transaction, stage: Stage) -> None:
     event = tx.exercise(former, choice, argument, acting=(validator,), consuming=True)
     renewed = _create(tx, stage, {**former.payload, **changes}, event)
     event["exercise_result"] = {"licenseCid": renewed.contract_id}
+    return None
+
+
+def _present(stage: Stage, validator: str) -> Contract | None:
+    """The license of a validator, or of another one where commands have sent that license elsewhere."""
+    at_home = (stage.world.contracts.free(LICENSE, stage.main, one) for one in (validator, *stage.cast.validators))
+    return next((found for licenses in at_home for found in licenses.values()), None)
 
 
 def _create(tx: Transaction, stage: Stage, payload: dict[str, Any], under: Event | None) -> Contract:
     validator: str = payload["validator"]
-    license_ = tx.create(
+    return tx.create(
         LICENSE, payload, signatories=(stage.cast.dso,), observers=(validator,), owner=validator, under=under
     )
-    insort(stage.world.license_rows, (license_.row, license_.contract_id))
-    return license_
 
 
 def _one_more_round(stage: Stage, former: Contract) -> dict[str, Any]:

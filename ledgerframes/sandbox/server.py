@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
-from types import TracebackType
+from collections.abc import Mapping
+from types import MappingProxyType, TracebackType
 from typing import Any, Self
 
 from ledgerframes.sandbox import moments
@@ -11,11 +13,15 @@ from ledgerframes.sandbox.callers import Gate
 from ledgerframes.sandbox.faults import Faults
 from ledgerframes.sandbox.generate import generate
 from ledgerframes.sandbox.hostile import generate_hostile
+from ledgerframes.sandbox.living import Living, parse_rate
 from ledgerframes.sandbox.serving import Served, serve
+from ledgerframes.sandbox.shelf import Stored
 from ledgerframes.sandbox.snapshots import instants
 from ledgerframes.sandbox.tokens import DAY, Issuer
 from ledgerframes.sandbox.views import View
 from ledgerframes.sandbox.world import World
+from ledgerframes.sandbox.world_file import load as load_world
+from ledgerframes.sandbox.world_file import save as save_world
 
 
 def start(
@@ -26,6 +32,7 @@ def start(
     migrations: int = 3,
     hostile: bool = False,
     world: World | None = None,
+    load: str | os.PathLike[str] | None = None,
     port: int = 0,
     page_maximum: int = 1_000,
     silent_cap: int | None = None,
@@ -33,8 +40,9 @@ def start(
     late: float = 0.0,
     latency: float = 0.0,
     faults: Faults | None = None,
-    newer: bool = False,
+    release: str = "3.5",
     older: bool = False,
+    live: str | None = None,
     holdings_limit: int = 1_000,
     issuer: Issuer | None = None,
 ) -> Sandbox:
@@ -47,6 +55,7 @@ def start(
         migrations: how many migration ids there are.
         hostile: serve the nastiest legal data in place of a plausible ledger.
         world: serve this one; seed, updates, synchronizers, migrations and hostile then mean nothing.
+        load: serve the world of this file, likewise; `Sandbox.save` wrote it.
         port: 0 takes a free one.
         page_maximum: the largest page of updates; a request for more is refused.
         silent_cap: give at most so many updates a page, without a word.
@@ -54,12 +63,25 @@ def start(
         late: which share of the slowest synchronizer's newest updates shows up late, from 0 to 1.
         latency: seconds that every request waits.
         faults: what goes wrong; the handle's `faults` changes it later.
-        newer: a release that looks updates up under /v2 in place of /v1, and on the ledger interface by update-by-id.
+        release: of the ledger, with a scan of its time. "3.6" has neither transaction-by-id nor
+            submit-and-wait-for-transaction-tree, and looks an update up under /v2 in place of /v1; until then the
+            deprecated routes say in a header that they are.
         older: a release with the earliest round under its former path, and without the newer holdings summary.
+        live: the ledger grows by itself at this rate, such as `50/s`, until it is stopped.
         holdings_limit: a holdings summary of more coin contracts than this is refused.
         issuer: whose tokens count; one of its own without it.
+
+    Raises:
+        ValueError: an unknown release, no rate, or a file that holds no world.
+        OSError: the port cannot be had.
     """
+    from ledgerframes.sandbox.releases import check_release
+
+    check_release(release)
+    rate = None if live is None else parse_rate(live)
     issuer = issuer or Issuer()
+    if load is not None:
+        world = load_world(load)
     if world is None:
         usual = {"synchronizers": synchronizers, "migrations": migrations}
         world = generate_hostile(seed, updates) if hostile else generate(seed, updates, **usual)
@@ -69,10 +91,11 @@ def start(
         holdings_limit=holdings_limit,
         page_maximum=page_maximum,
         silent_cap=silent_cap,
-        newer=newer,
+        release=release,
         older=older,
     )
-    return Sandbox(world, serve(app, port=port, faults=faults, latency=latency), issuer=issuer)
+    served = serve(app, port=port, faults=faults, latency=latency)
+    return Sandbox(world, served, issuer=issuer, living=None if rate is None else Living(world.advance, rate=rate))
 
 
 class Sandbox:
@@ -82,10 +105,11 @@ class Sandbox:
         world: the ledger it serves; `world.items()` is the truth.
     """
 
-    def __init__(self, world: World, served: Served, *, issuer: Issuer) -> None:
+    def __init__(self, world: World, served: Served, *, issuer: Issuer, living: Living | None = None) -> None:
         self.world = world
         self._served = served
         self._issuer = issuer
+        self._living = living
 
     @property
     def url(self) -> str:
@@ -130,6 +154,20 @@ class Sandbox:
         """Let the ledger live on for so many more updates, all in its newest migration."""
         self.world.advance(updates)
 
+    @property
+    def packages(self) -> Mapping[str, Stored]:
+        """What was uploaded to the participant so far, by package id, the oldest first."""
+        with self.world.lock:
+            return MappingProxyType(dict(self.world.shelf.stored))
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Keep the ledger in a file, whole: `start(load=path)` goes on exactly where it stands now.
+
+        Raises:
+            WorldFileError: the file cannot be written.
+        """
+        save_world(self.world, path)
+
     def replica(self, **options: Any) -> Sandbox:
         """Start another server over the same world, with the options of `start`."""
         return start(world=self.world, issuer=self._issuer, **options)
@@ -150,7 +188,9 @@ class Sandbox:
             return [moments.exact(instant) for instant in instants(self.world, migration_id)]
 
     def stop(self) -> None:
-        """Close every connection and free the port; a second call does nothing."""
+        """Close every connection, free the port, and let the ledger grow no more; a second call does nothing."""
+        if self._living is not None:
+            self._living.stop()
         self._served.stop()
 
     def __enter__(self) -> Self:
@@ -163,32 +203,52 @@ class Sandbox:
         return f"<Sandbox {self.url}, {len(self.world.updates)} updates>"
 
 
-def _app(view: View, gate: Gate, *, holdings_limit: int, newer: bool, older: bool, **options: Any) -> Any:
+def _app(view: View, gate: Gate, *, holdings_limit: int, release: str, older: bool, **options: Any) -> Any:
     from starlette.applications import Starlette
     from starlette.exceptions import HTTPException
-    from starlette.routing import Mount, Router
+    from starlette.routing import Mount, Route, Router
 
-    from ledgerframes.sandbox.answering import RefusalError, no_route, refuse
+    from ledgerframes.sandbox.answering import RefusalError, encode, json_answer, no_route, refuse
     from ledgerframes.sandbox.ledger import Ledger
     from ledgerframes.sandbox.ledger_errors import LedgerError, UnreadableError, refuse_json, refuse_text
     from ledgerframes.sandbox.ledger_routes import LedgerRoutes
+    from ledgerframes.sandbox.one_path import joined
+    from ledgerframes.sandbox.openapi.document import document
+    from ledgerframes.sandbox.package_routes import PackageRoutes
     from ledgerframes.sandbox.registry import Registry
+    from ledgerframes.sandbox.releases import CURRENT, DOCUMENT, served_routes
     from ledgerframes.sandbox.scan import Scan, ScanOptions
     from ledgerframes.sandbox.validator import Validator
 
     world = view.world
-    mounted: dict[str, Scan | Validator | LedgerRoutes] = {
-        "/api/scan": Scan(view, ScanOptions(newer=newer, older=older, **options)),
-        "/api/validator": Validator(world, gate, holdings_maximum=holdings_limit, older=older),
-        "/api/ledger": LedgerRoutes(Ledger(world), gate, newer=newer),
+    every = {
+        "scan": Scan(view, ScanOptions(newer=release != CURRENT, older=older, **options)).routes(),
+        "validator": Validator(world, gate, holdings_maximum=holdings_limit, older=older).routes(),
+        "ledger": [*LedgerRoutes(Ledger(world), gate).routes(), *PackageRoutes(world, gate).routes()],
+        "registry": Registry(world).routes(),
     }
+    prefixes = {interface: "" if interface == "registry" else f"/api/{interface}" for interface in every}
+    served = {
+        interface: served_routes(joined(routes), interface=interface, prefix=prefixes[interface], release=release)
+        for interface, routes in every.items()
+    }
+
+    async def describe(_: Any) -> Any:
+        return json_answer(encode(document(served, prefixes=prefixes, release=release)))
+
     handlers = {
         RefusalError: refuse,
         LedgerError: refuse_json,
         UnreadableError: refuse_text,
         HTTPException: no_route,
     }
-    routes = [Mount(at, app=Router(one.routes(), redirect_slashes=False)) for at, one in mounted.items()]
-    app = Starlette(routes=[*routes, *Registry(world).routes()], exception_handlers=handlers)
+    mounts = [
+        Mount(prefix, app=Router(served[interface], redirect_slashes=False))
+        for interface, prefix in prefixes.items()
+        if prefix
+    ]
+    app = Starlette(
+        routes=[*mounts, Route(DOCUMENT, describe, methods=["GET"]), *served["registry"]], exception_handlers=handlers
+    )
     app.router.redirect_slashes = False
     return app

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Iterable
 from dataclasses import dataclass
 from random import Random
 from typing import Final
@@ -55,6 +56,18 @@ class Stage:
     def main(self) -> str:
         """The synchronizer the coin's rules live on."""
         return self.world.synchronizers[0]
+
+    def elsewhere(self, parties: Iterable[str]) -> list[str]:
+        """Those of the parties that do not submit here: the organization that runs the ledger and its members."""
+        return [one for one in parties if one == self.cast.dso or one in self.cast.sponsors]
+
+    def create(self, contract: Contract) -> None:
+        """Take a new contract into the world."""
+        self.world.create(contract, self.cursor)
+
+    def archive(self, contract: Contract) -> None:
+        """End a contract of the world."""
+        self.world.archive(contract, self.cursor)
 
     def contract_id(self) -> str:
         """A contract id nobody has seen."""

@@ -26,6 +26,11 @@ ACCEPTED_OFFER: Final = Template("Splice.Wallet.TransferOffer:AcceptedTransferOf
 IOU: Final = Template("Iou:Iou", "iou-app")
 SETTLEMENT: Final = Template("Settlement:Batch", "iou-app")
 
+TEMPLATES: Final = (
+    COIN, LOCKED_COIN, COIN_RULES, TRANSFER_FACTORY, OPEN_ROUND, ISSUING_ROUND, PREAPPROVAL, LICENSE, DSO_RULES,
+    STATUS_REPORT, NAME_RULES, NAME_ENTRY, OFFER, ACCEPTED_OFFER, IOU, SETTLEMENT,
+)  # fmt: skip
+
 TRANSFER_INTERFACE: Final = "Splice.Api.Token.TransferInstructionV1:TransferFactory"
 HOLDING_INTERFACE: Final = "Splice.Api.Token.HoldingV1:Holding"
 ALLOCATION_INTERFACE: Final = "Splice.Api.Token.AllocationInstructionV1:AllocationFactory"
@@ -47,6 +52,7 @@ class Packages:
         self._rng = rng
         self._ids: dict[str, str] = {}
         self._hashes: dict[str, str] = {}
+        self._names: dict[str, str] = {}
         self.transfer_interface = f"{rng.getrandbits(256):064x}:{TRANSFER_INTERFACE}"
 
     def template_id(self, template: Template) -> str:
@@ -55,8 +61,15 @@ class Packages:
         if known is None:
             if template.package_name not in self._hashes:
                 self._hashes[template.package_name] = f"{self._rng.getrandbits(256):064x}"
+                self._names[self._hashes[template.package_name]] = template.package_name
             known = self._ids[template.entity] = f"{self._hashes[template.package_name]}:{template.entity}"
         return known
+
+    def named(self, reference: str) -> Template | None:
+        """The template that `#package-name:Module:Entity` or an id with a package's hash, old or new, refers to."""
+        package, _, entity = reference.partition(":")
+        name = package.removeprefix("#") if package.startswith("#") else self._names.get(package)
+        return next((one for one in TEMPLATES if (one.entity, one.package_name) == (entity, name)), None)
 
     def upgrade(self, package_name: str) -> None:
         """Replace a package by a newer one: contracts created from now on carry another hash."""

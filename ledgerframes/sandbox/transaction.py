@@ -8,7 +8,7 @@ from typing import Any, Final
 import msgspec
 
 from ledgerframes.sandbox import moments
-from ledgerframes.sandbox.contracts import Contract, Template
+from ledgerframes.sandbox.contracts import Contract, Effects, Template, created_event
 from ledgerframes.sandbox.stage import Stage
 
 Event = dict[str, Any]
@@ -25,10 +25,14 @@ class Transaction:
         update_id: its id, the first half of its event ids.
         synchronizer_id: where it is sequenced; new contracts are assigned there.
         effective: its ledger effective time in microseconds.
+        effects: where contracts come and go; without it in the world, at once.
     """
 
-    def __init__(self, stage: Stage, *, update_id: str, synchronizer_id: str, effective: int) -> None:
+    def __init__(
+        self, stage: Stage, *, update_id: str, synchronizer_id: str, effective: int, effects: Effects | None = None
+    ) -> None:
         self.stage = stage
+        self._effects = effects or stage
         self.update_id = update_id
         self.synchronizer_id = synchronizer_id
         self.effective = effective
@@ -46,12 +50,13 @@ class Transaction:
         observers: tuple[str, ...] = (),
         owner: str = "",
         under: Event | None = None,
+        template_id: str = "",
     ) -> Contract:
-        """Create a contract, as a root or under an exercise."""
+        """Create a contract, as a root or under an exercise; without a template id, of its package's newest version."""
         contract = Contract(
             self.stage.contract_id(),
             template,
-            self.stage.packages.template_id(template),
+            template_id or self.stage.packages.template_id(template),
             payload,
             self.created_at,
             signatories,
@@ -60,8 +65,7 @@ class Transaction:
             self.stage.row(),
             self.synchronizer_id,
         )
-        self.stage.world.contracts.create(contract)
-        self.stage.world.coins.create(contract, self.stage.cursor)
+        self._effects.create(contract)
         event_id = self._number(under)
         self._events.append((event_id, created_event(contract, event_id)))
         return contract
@@ -79,8 +83,7 @@ class Transaction:
     ) -> Event:
         """Exercise a choice; the caller sets `exercise_result` where it is not the empty record."""
         if consuming:
-            self.stage.world.contracts.archive(contract)
-            self.stage.world.coins.archive(contract, self.stage.cursor)
+            self._effects.archive(contract)
         event_id = self._number(under)
         event: Event = {
             "event_type": "exercised_event",
@@ -125,21 +128,6 @@ class Transaction:
         event_id = f"{self.update_id}:{len(self._events)}"
         (self._roots if under is None else under["child_event_ids"]).append(event_id)
         return event_id
-
-
-def created_event(contract: Contract, event_id: str) -> Event:
-    """A contract's CreatedEvent, as a tree and an assignment carry it."""
-    return {
-        "event_type": "created_event",
-        "event_id": event_id,
-        "contract_id": contract.contract_id,
-        "template_id": contract.template_id,
-        "package_name": contract.template.package_name,
-        "create_arguments": contract.payload,
-        "created_at": contract.created_at,
-        "signatories": contract.signatories,
-        "observers": contract.observers,
-    }
 
 
 def _event_id(numbered: tuple[str, Event]) -> str:

@@ -13,7 +13,7 @@ from starlette.routing import BaseRoute, Route
 
 from ledgerframes.sandbox import moments
 from ledgerframes.sandbox.accounts import User
-from ledgerframes.sandbox.answering import INT64, RefusalError, contract_record, encode, json_answer
+from ledgerframes.sandbox.answering import INT64, UNREADABLE, RefusalError, contract_record, encode, json_answer
 from ledgerframes.sandbox.callers import AccessError, Gate
 from ledgerframes.sandbox.coin_book import Coin
 from ledgerframes.sandbox.contracts import Contract
@@ -121,7 +121,7 @@ class Validator:
         self._caller(request)
         try:
             return _read_summary_request(await request.body())
-        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        except UNREADABLE as error:
             raise RefusalError(400, f"The request content was malformed: {error}") from error
 
     def _held(self, wanted: SummaryRequest) -> tuple[Cursor, dict[str, list[Coin]]]:

@@ -8,13 +8,21 @@ from bisect import bisect_left, insort
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from decimal import Decimal
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from ledgerframes.sandbox.accounts import Accounts
 from ledgerframes.sandbox.coin_book import CoinBook
 from ledgerframes.sandbox.contracts import Contract, Contracts
+from ledgerframes.sandbox.halves import ReassignmentBook
 from ledgerframes.sandbox.instruments import Instrument
+from ledgerframes.sandbox.keys import KeyIndex
 from ledgerframes.sandbox.moments import Cursor
+from ledgerframes.sandbox.shelf import Shelf
+from ledgerframes.sandbox.submissions import Submissions
+from ledgerframes.sandbox.templates import LICENSE
+
+if TYPE_CHECKING:
+    from ledgerframes.sandbox.stage import Stage
 
 SNAPSHOT_PERIOD: Final = 3 * 3_600_000_000
 
@@ -53,9 +61,15 @@ class World:
         rounds: the open mining rounds, the earliest first.
         accounts: the users of the participant.
         instruments: what the token registry lists, ordered by id.
+        shelf: the packages that were uploaded.
         snapshot_period: microseconds between two snapshots of the contracts.
         ans_rules: the name-service rules, if the ledger has any.
         earliest_round: the first round with complete reward records, if there is one yet.
+        keys: the contracts that have a key.
+        reassignments: which contracts are under way between synchronizers.
+        submissions: the commands that have been carried out.
+        after_commands: record times of the newest migration at which a snapshot was taken after a command, ascending.
+        stage: what commands work with; None where the ledger takes none.
     """
 
     def __init__(self, *, synchronizers: Sequence[str], grow: Callable[[int], None]) -> None:
@@ -67,10 +81,16 @@ class World:
         self.rounds: deque[Contract] = deque()
         self.accounts = Accounts()
         self.instruments: tuple[Instrument, ...] = ()
+        self.shelf = Shelf()
         self.snapshot_period = SNAPSHOT_PERIOD
         self.license_rows: list[tuple[int, str]] = []
         self.ans_rules: Contract | None = None
         self.earliest_round: int | None = None
+        self.keys = KeyIndex()
+        self.reassignments = ReassignmentBook()
+        self.submissions = Submissions()
+        self.after_commands: list[int] = []
+        self.stage: Stage | None = None
         self.lock = threading.RLock()
         self._grow = grow
         self._by_id: dict[str, Update] = {}
@@ -81,6 +101,20 @@ class World:
     def now(self) -> int:
         """The ledger's own clock: its newest record time in microseconds, 0 before its first update."""
         return self.updates[-1].record_time if self.updates else 0
+
+    def create(self, contract: Contract, at: Cursor) -> None:
+        """Take in a new contract, as of that migration id and record time."""
+        self.contracts.create(contract)
+        self.coins.create(contract, at)
+        self.keys.create(contract)
+        if contract.template is LICENSE:
+            insort(self.license_rows, (contract.row, contract.contract_id))
+
+    def archive(self, contract: Contract, at: Cursor) -> None:
+        """End a contract, as of that migration id and record time."""
+        self.contracts.archive(contract)
+        self.coins.archive(contract, at)
+        self.keys.archive(contract)
 
     def record(self, updates: Iterable[Update]) -> None:
         """Add updates to the history, each at its place in the server's order."""

@@ -7,7 +7,7 @@ import json
 import sys
 import time
 
-from tests.benchmarks import importing, memory, page_to_arrow, peeking, report, whole_history
+from tests.benchmarks import importing, memory, page_to_arrow, peeking, report, sandbox_start, whole_history
 from tests.benchmarks.measuring import Row
 from tests.benchmarks.pages import all_pages
 
@@ -33,6 +33,7 @@ def measure() -> list[Row]:
         "places of a page": lambda: [row for page in pages for row in peeking.rows(page)],
         "whole loads": whole_history.rows,
         "import": importing.rows,
+        "starting the sandbox": sandbox_start.rows,
         "memory": memory.rows,
     }
     found: list[Row] = []

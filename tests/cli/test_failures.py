@@ -20,6 +20,15 @@ WRONG = {
     "rate 0": ("plan --scan-url URL --rate 0", "rate=0.0; give a number above 0"),
     "no such profile": ("plan --profile nowhere", "profile 'nowhere'"),
     "no such fault": ("sandbox --faults gremlins:0.5", "'gremlins"),
+    "no such release": ("sandbox --release 2.9", "3.5, 3.6"),
+    "no rate": ("sandbox --live fast", "50/s"),
+    "no world to load": ("sandbox --load gone.db", "there is no file 'gone.db'"),
+    "no world file": ("sandbox --load taken", "'taken' is no world file"),
+    "a length beside a world to load": (
+        "sandbox --load gone.db --updates 2000",
+        "--updates means nothing beside --load",
+    ),
+    "nowhere to keep a world": ("sandbox --save taken/world.db", "no writable folder"),
     "unwritable folder": ("load history -o taken/lake --scan-url URL", "no writable folder"),
     "unwritable demo folder": ("demo -o taken", "no writable folder"),
 }

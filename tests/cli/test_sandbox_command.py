@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import signal
 import subprocess
+import urllib.error
+import urllib.request
 
 import pytest
 
@@ -44,6 +46,52 @@ def test_it_serves_the_ledger_of_its_seed_and_ends_well_at_an_interrupt(serving)
     out, err = process.communicate(timeout=LATEST)
     assert (process.returncode, out) == (0, "")
     assert err.splitlines() == ["Ctrl-C ends it.", "ended"]
+
+
+def test_a_ledger_that_lives_is_kept_at_the_end_and_served_again(serving, tmp_path):
+    file = tmp_path / "world.db"
+    process, said = serving("--updates", "30", "--live", "400/s", "--save", str(file))
+    with lf.connect(scan_url=said["scan"]) as net:
+        while len(seen := lf.load_updates(net, progress=False)) <= 40:
+            pass
+    process.send_signal(signal.SIGTERM)
+    _, err = process.communicate(timeout=LATEST)
+    assert (process.returncode, err.splitlines()) == (0, ["Ctrl-C ends it.", "ended", f"kept in {file}"])
+
+    _, said = serving("--load", str(file))
+
+    with lf.connect(scan_url=said["scan"]) as net:
+        kept = lf.load_updates(net, progress=False)
+    assert kept.update_id.tolist()[: len(seen)] == seen.update_id.tolist()
+    assert len(kept) >= len(seen) > 40
+
+
+def test_it_serves_as_the_release_that_is_asked_for(serving):
+    _, said = serving("--updates", "5", "--release", "3.6")
+
+    with lf.connect(scan_url=said["scan"]) as net:
+        first = lf.load_updates(net, limit=1, progress=False).update_id[0]
+        assert net.scan.update_by_id(first).item.update_id == first
+    assert asked(f"{said['scan']}/v1/updates/{first}") == 404
+    assert asked(f"{said['scan']}/v2/updates/{first}") == 200
+
+
+def test_it_serves_with_the_faults_that_are_asked_for(serving):
+    _, said = serving("--updates", "5", "--faults", "429:0.5,latency:1ms")
+
+    statuses = {asked(said["scan"] + "/v0/admin/validator/licenses") for _ in range(40)}
+
+    assert statuses == {200, 429}
+
+
+def asked(url: str) -> int:
+    """The status of an answer."""
+    try:
+        with urllib.request.urlopen(url) as answer:
+            return answer.status
+    except urllib.error.HTTPError as error:
+        with error:
+            return error.code
 
 
 def test_a_taken_port_is_wrong_input(serving, command):

@@ -256,7 +256,7 @@ def test_a_signed_update_is_found_by_its_hash_with_the_hash_in_it(sandbox, items
 
 
 def test_a_newer_release_has_the_look_up_under_v2_only(sandbox, items):
-    with sandbox.replica(newer=True) as newer:
+    with sandbox.replica(release="3.6") as newer:
         assert ask(newer, f"/v2/updates/{items[8]['update_id']}") == items[8]
         assert call(newer, f"/v1/updates/{items[8]['update_id']}")[:2] == (404, "text/plain; charset=utf-8")
         assert call(sandbox, f"/v2/updates/{items[8]['update_id']}")[:2] == (404, "text/plain; charset=utf-8")

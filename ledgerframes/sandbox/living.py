@@ -1,0 +1,70 @@
+"""Lets a made-up ledger live on by itself: a thread that adds updates at a steady rate; the server starts it."""
+
+from __future__ import annotations
+
+import logging
+import re
+import threading
+import time
+from collections.abc import Callable
+from typing import Final
+
+SHORTEST_PAUSE: Final = 0.005
+LONGEST_PAUSE: Final = 1.0
+LARGEST_STEP: Final = 50
+
+_UNITS: Final = {"s": 1.0, "min": 60.0, "h": 3_600.0}
+_RATE: Final = re.compile(r"(\d{1,6}(?:\.\d{1,6})?)/(s|min|h)", re.ASCII)
+
+logger = logging.getLogger("ledgerframes.sandbox")
+
+
+def parse_rate(text: str) -> float:
+    """Read a rate such as `50/s`, `90/min` or `0.5/h` as updates a second.
+
+    Raises:
+        ValueError: it is no rate above zero.
+    """
+    match = _RATE.fullmatch(text)
+    rate = float(match[1]) / _UNITS[match[2]] if match else 0.0
+    if rate <= 0:
+        raise ValueError(f"live={text!r} is no rate; write updates a second, minute or hour: 50/s, 90/min, 10/h")
+    return rate
+
+
+def due(elapsed: float, *, rate: float, done: int) -> int:
+    """How many updates to add now: what the rate asks for by this time, in steps that leave readers their turn."""
+    return max(0, min(int(elapsed * rate) - done, LARGEST_STEP))
+
+
+class Living:
+    """A ledger that grows at a rate until it is stopped.
+
+    Args:
+        advance: adds so many updates.
+        rate: updates a second.
+    """
+
+    def __init__(self, advance: Callable[[int], None], *, rate: float) -> None:
+        self._advance = advance
+        self._rate = rate
+        self._end = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="sandbox lives", daemon=True)
+        self._thread.start()
+
+    def stop(self) -> None:
+        """End the growth; returns once the last step is whole. A second call does nothing."""
+        self._end.set()
+        self._thread.join()
+
+    def _run(self) -> None:
+        begin, done = time.monotonic(), 0
+        pause = min(max(1 / self._rate, SHORTEST_PAUSE), LONGEST_PAUSE)
+        while not self._end.wait(pause):
+            step = due(time.monotonic() - begin, rate=self._rate, done=done)
+            try:
+                self._advance(step)
+            except Exception:
+                logger.exception("the ledger stopped growing after %d updates", done)
+                return
+            done += step

@@ -1,0 +1,32 @@
+"""Joins the routes that share a path, so that a refused method is told all that the path has; the server calls it."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import BaseRoute, Route
+
+Endpoint = Callable[[Request], Awaitable[Response]]
+
+
+def joined(routes: Iterable[BaseRoute]) -> list[BaseRoute]:
+    """The same routes with one a path: Starlette's 405 names the methods of the first that has the path, no others."""
+    by_path: dict[str, list[Route]] = {}
+    for route in routes:
+        assert isinstance(route, Route)
+        by_path.setdefault(route.path, []).append(route)
+    return [same[0] if len(same) == 1 else _join(path, same) for path, same in by_path.items()]
+
+
+def _join(path: str, routes: list[Route]) -> Route:
+    endpoints = {method: route.endpoint for route in routes for method in route.methods or ()}
+    return Route(path, _by_method(endpoints), methods=list(endpoints))
+
+
+def _by_method(endpoints: Mapping[str, Endpoint]) -> Endpoint:
+    async def answer(request: Request) -> Response:
+        return await endpoints[request.method](request)
+
+    return answer

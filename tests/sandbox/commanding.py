@@ -1,0 +1,111 @@
+"""Commands to a sandbox by urllib, as its users send them; the tests of the command routes call it."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass, field
+
+from tests.sandbox.asking import Answer, ask, party_of
+
+TREE = "/v2/commands/submit-and-wait-for-transaction-tree"
+REASSIGN = "/v2/commands/submit-and-wait-for-reassignment"
+REASSIGN_ASYNC = "/v2/commands/async/submit-reassignment"
+USERS = "/v2/users"
+IOU = "#iou-app:Iou:Iou"
+RULES = "#splice-amulet:Splice.AmuletRules:AmuletRules"
+COIN = "#splice-amulet:Splice.Amulet:Amulet"
+LOCKED = "#splice-amulet:Splice.Amulet:LockedAmulet"
+OFFER = "#splice-wallet:Splice.Wallet.TransferOffer:TransferOffer"
+ACCEPTED = "#splice-wallet:Splice.Wallet.TransferOffer:AcceptedTransferOffer"
+NAMES = "#splice-amulet-name-service:Splice.Ans:AnsRules"
+
+
+def create(template, arguments):
+    return {"CreateCommand": {"templateId": template, "createArguments": arguments}}
+
+
+def exercise(template, contract_id, choice, argument=None):
+    body = {"templateId": template, "contractId": contract_id, "choice": choice, "choiceArgument": argument or {}}
+    return {"ExerciseCommand": body}
+
+
+def unassign(contract_id, source, target):
+    value = {"contractId": contract_id, "source": source, "target": target}
+    return {"command": {"UnassignCommand": {"value": value}}}
+
+
+def assign(reassignment_id, source, target):
+    value = {"reassignmentId": reassignment_id, "source": source, "target": target}
+    return {"command": {"AssignCommand": {"value": value}}}
+
+
+@dataclass
+class Desk:
+    """Submits commands to one sandbox, each under a command id of its own unless one is given."""
+
+    sandbox: object
+    numbers: itertools.count = field(default_factory=itertools.count)
+
+    def party(self, user):
+        return party_of(self.sandbox, user)
+
+    def rule(self, entity):
+        return self.sandbox.world.rules[entity].contract_id
+
+    @property
+    def round(self):
+        return self.sandbox.world.rounds[0].contract_id
+
+    def post(self, path, body, *, user="alice", token=None) -> Answer:
+        return ask(self.sandbox.ledger_url + path, body, token=token or self.sandbox.token(user))
+
+    def submit(self, *commands, user="alice", act_as=None, **members) -> Answer:
+        body = {"commands": list(commands), "commandId": f"c-{next(self.numbers)}", "actAs": act_as}
+        return self.post(TREE, {**body, "actAs": act_as or [self.party(user)], **members}, user=user)
+
+    def reassign(self, *commands, user="alice", path=REASSIGN, events=None, **members) -> Answer:
+        body = {"commands": list(commands), "commandId": f"c-{next(self.numbers)}", "submitter": self.party(user)}
+        shown = {} if events is None else {"eventFormat": events}
+        return self.post(path, {"reassignmentCommands": {**body, **members}, **shown}, user=user)
+
+    def iou(self, *, amount="10.0", owner="alice", issuer="alice", **members) -> str:
+        """The id of a new IOU."""
+        payload = {"issuer": self.party(issuer), "owner": self.party(owner), "currency": "USD", "amount": amount}
+        return created(self.submit(create(IOU, payload), user=issuer, **members))[0]
+
+    def coin(self, amount="100.0", *, owner="alice") -> str:
+        """The id of a coin from the tap."""
+        argument = {"receiver": self.party(owner), "amount": amount, "openRound": self.round}
+        rules = self.rule("Splice.AmuletRules:AmuletRules")
+        return created(self.submit(exercise(RULES, rules, "AmuletRules_DevNet_Tap", argument), user=owner))[0]
+
+    def user_for(self, *names) -> str:
+        """A new user who acts as the parties of these."""
+        user = f"desk-{next(self.numbers)}"
+        rights = [{"kind": {"CanActAs": {"value": {"party": self.party(name)}}}} for name in names]
+        body = {"user": {"id": user, "primaryParty": self.party(names[0])}, "rights": rights}
+        assert self.post(USERS, body, user="participant_admin").status == 200
+        return user
+
+    def counts(self):
+        """What changes when anything does."""
+        world = self.sandbox.world
+        return len(world.updates), len(world.contracts.active), world.coins.units, world.submissions.count
+
+
+def nodes(answer) -> list:
+    """The (kind, event) pairs of a tree, in the order of their nodes."""
+    assert answer.status == 200, answer.body
+    events = answer.json["transactionTree"]["eventsById"]
+    found = [next(iter(events[key].items())) for key in sorted(events, key=int)]
+    return [(kind, wrapped["value"]) for kind, wrapped in found]
+
+
+def created(answer) -> list[str]:
+    """The ids of the contracts that a tree creates."""
+    return [event["contractId"] for kind, event in nodes(answer) if kind == "CreatedTreeEvent"]
+
+
+def refusal(answer) -> tuple[int, str]:
+    """Status and code of a ledger error."""
+    return answer.status, answer.json["code"]

@@ -1,0 +1,162 @@
+"""Whose token counts: signature, audience, expiry, carrier; on every route that asks for one."""
+
+from __future__ import annotations
+
+import base64
+import json
+
+import pytest
+from asking import ask
+
+from ledgerframes.sandbox.server import start
+from ledgerframes.sandbox.tokens import Issuer, TokenError
+
+NOW = 1_700_000_000.0
+LEDGER = [
+    ("GET", "/v2/users"),
+    ("POST", "/v2/updates/transaction-by-id"),
+    ("POST", "/v2/updates/update-by-id"),
+    ("POST", "/v2/packages"),
+    ("POST", "/v2/dars/validate"),
+    ("POST", "/v2/users"),
+    ("POST", "/v2/commands/async/submit-reassignment"),
+    ("POST", "/v2/commands/submit-and-wait-for-reassignment"),
+    ("POST", "/v2/commands/submit-and-wait-for-transaction-tree"),
+]
+VALIDATOR = [
+    ("GET", "/v0/wallet/transfer-offers"),
+    ("GET", "/v0/entry/all"),
+    ("POST", "/v0/scan-proxy/holdings/summary"),
+    ("POST", "/v1/scan-proxy/holdings/summary"),
+    ("GET", "/v0/scan-proxy/transfer-preapprovals/by-party/alice"),
+]
+EVERYWHERE = [("ledger", *one) for one in LEDGER] + [("validator", *one) for one in VALIDATOR]
+
+
+@pytest.fixture(scope="module")
+def sandbox():
+    with start(updates=20) as running:
+        yield running
+
+
+@pytest.fixture
+def issuer():
+    return Issuer(key=b"k" * 32, clock=lambda: NOW)
+
+
+def send(sandbox, interface, method, path, **options):
+    url = getattr(sandbox, f"{interface}_url") + path
+    return ask(url, {} if method == "POST" else None, method=method, **options)
+
+
+def part(members):
+    return base64.urlsafe_b64encode(json.dumps(members).encode()).rstrip(b"=").decode()
+
+
+def signed(issuer, header, claims):
+    """A token with this issuer's signature, whatever it says."""
+    body = f"{part(header)}.{part(claims)}"
+    signature = base64.urlsafe_b64encode(issuer._sign(body)).rstrip(b"=").decode()
+    return f"{body}.{signature}"
+
+
+def test_a_token_names_its_user_until_it_expires(issuer):
+    token = issuer.issue("alice", lifetime=60)
+
+    assert issuer.user_id(token) == "alice"
+    for later, valid in ((59, True), (60, False), (3_600, False)):
+        then = Issuer(key=issuer.key, clock=lambda later=later: NOW + later)
+        if valid:
+            assert then.user_id(token) == "alice"
+        else:
+            with pytest.raises(TokenError, match="expired"):
+                then.user_id(token)
+
+
+def test_a_token_is_a_jwt_that_says_who_when_and_for_whom(issuer):
+    header, claims, _ = issuer.issue("alice", lifetime=60).split(".")
+
+    told = [json.loads(base64.urlsafe_b64decode(one + "==")) for one in (header, claims)]
+    assert told == [
+        {"alg": "HS256", "typ": "JWT"},
+        {"sub": "alice", "aud": "https://sandbox.example/participant", "iat": int(NOW), "exp": int(NOW) + 60},
+    ]
+
+
+def test_another_signature_algorithm_or_audience_does_not_count(issuer):
+    header, claims = {"alg": "HS256"}, {"sub": "alice", "aud": "https://sandbox.example/participant", "exp": NOW + 9}
+    assert issuer.user_id(signed(issuer, header, claims)) == "alice"
+
+    good = issuer.issue("alice")
+    forged = {
+        "signed by another key": Issuer(clock=issuer.clock).issue("alice"),
+        "no signature": good.rpartition(".")[0] + ".",
+        "no algorithm": f"{part({'alg': 'none'})}.{part(claims)}.",
+        "other claims under the signature": f"{part(header)}.{part({**claims, 'sub': 'bob'})}.{good.split('.')[2]}",
+        "another algorithm": signed(issuer, {"alg": "none"}, claims),
+        "another audience": signed(issuer, header, {**claims, "aud": "https://elsewhere.example"}),
+        "no text": "ä.ö.ü",
+        "nothing": "",
+        "dots": "..",
+    }
+    for what, token in forged.items():
+        with pytest.raises(TokenError):
+            pytest.fail(f"{what}: {issuer.user_id(token)}")
+
+
+@pytest.mark.parametrize(("interface", "method", "path"), EVERYWHERE)
+def test_every_route_of_ledger_and_validator_asks_for_a_token(sandbox, interface, method, path):
+    answer = send(sandbox, interface, method, path)
+
+    assert answer.status == 401
+    assert answer.headers["WWW-Authenticate"] == "Bearer"
+    for token in (sandbox.token("alice", lifetime=-1), Issuer().issue("alice")):
+        assert send(sandbox, interface, method, path, token=token).status == 401
+
+
+@pytest.mark.parametrize(("interface", "method", "path"), EVERYWHERE)
+@pytest.mark.parametrize("user", ["mallory", "nobody-at-all"], ids=["deactivated", "unknown"])
+def test_a_user_who_may_not_come_in_is_forbidden_everywhere(sandbox, interface, method, path, user):
+    assert send(sandbox, interface, method, path, token=sandbox.token(user)).status == 403
+
+
+@pytest.mark.parametrize(("method", "path"), LEDGER)
+def test_every_route_of_the_ledger_takes_the_token_as_a_websocket_protocol(sandbox, method, path):
+    for offered, let_in in (("daml.ws.auth, jwt.token.{}", True), ("jwt.token.{}", True), ("{}", False)):
+        headers = {"Sec-WebSocket-Protocol": offered.format(sandbox.token("validator_operator"))}
+        assert (send(sandbox, "ledger", method, path, headers=headers).status != 401) == let_in
+
+
+def test_the_authorization_header_decides_where_both_carry_a_token(sandbox):
+    headers = {"Sec-WebSocket-Protocol": f"jwt.token.{sandbox.token('validator_operator')}"}
+
+    assert send(sandbox, "ledger", "GET", "/v2/users", headers=headers, token="a.b.c").status == 401
+
+
+def test_a_token_in_the_address_does_not_count(sandbox):
+    token = sandbox.token("validator_operator")
+
+    assert send(sandbox, "ledger", "GET", f"/v2/users?access_token={token}").status == 401
+
+
+@pytest.mark.parametrize(("scheme", "status"), [("bearer", 200), ("BEARER", 200), ("Basic", 401), ("", 401)])
+def test_the_scheme_is_bearer_in_any_case(sandbox, scheme, status):
+    headers = {"Authorization": f"{scheme} {sandbox.token('validator_operator')}".strip()}
+
+    assert send(sandbox, "ledger", "GET", "/v2/users", headers=headers).status == status
+
+
+def test_scan_and_registry_ask_nobody(sandbox):
+    assert send(sandbox, "scan", "GET", "/v0/admin/validator/licenses").status == 200
+    assert send(sandbox, "registry", "GET", "/registry/metadata/v1/instruments").status == 200
+
+
+def test_no_token_stands_in_what_the_sandbox_says(sandbox, caplog):
+    caplog.set_level("DEBUG", logger="ledgerframes")
+    token = sandbox.token("mallory")
+
+    answer = send(sandbox, "ledger", "GET", "/v2/users", token=token)
+
+    for said in (answer.body.decode(), str(answer.headers), caplog.text, repr(sandbox), repr(Issuer())):
+        assert token.split(".")[2] not in said
+        assert "key=" not in said

@@ -1,0 +1,108 @@
+"""A ledger that grows by itself: at its rate, while it is asked, until it is stopped."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+
+import pytest
+from asking import ask
+
+import ledgerframes as lf
+from ledgerframes.sandbox.living import LARGEST_STEP, Living, due, parse_rate
+from ledgerframes.sandbox.server import start
+
+LATEST = 20.0
+
+
+class Growth:
+    """Counts what is added and says when there is enough."""
+
+    def __init__(self, enough, fails_at=None):
+        self.enough = enough
+        self.fails_at = fails_at
+        self.steps = []
+        self.reached = threading.Event()
+
+    def advance(self, updates):
+        if self.fails_at is not None and sum(self.steps) >= self.fails_at:
+            self.reached.set()
+            raise LookupError("the world has ended")
+        self.steps.append(updates)
+        if sum(self.steps) >= self.enough:
+            self.reached.set()
+
+
+@pytest.mark.parametrize(
+    ("text", "rate"), [("50/s", 50.0), ("90/min", 1.5), ("36/h", 0.01), ("0.5/s", 0.5), ("999999/s", 999_999.0)]
+)
+def test_a_rate_is_a_number_in_a_unit_of_time(text, rate):
+    assert parse_rate(text) == pytest.approx(rate)
+
+
+@pytest.mark.parametrize("text", ["", "50", "50/", "/s", "0/s", "-1/s", "1e3/s", "50/d", "fast", "٣/s", "1/s\n"])
+def test_what_is_no_rate_is_refused_with_an_example(text):
+    with pytest.raises(lf.InputError, match="50/s"):
+        lf.sandbox(updates=0, live=text)
+
+
+@pytest.mark.parametrize(
+    ("elapsed", "done", "expected"),
+    [(0.0, 0, 0), (0.99, 9, 0), (1.0, 9, 1), (2.0, 5, 15), (100.0, 0, LARGEST_STEP), (1.0, 11, 0)],
+)
+def test_as_much_is_due_as_the_rate_asks_for_in_steps_of_a_limited_length(elapsed, done, expected):
+    assert due(elapsed, rate=10.0, done=done) == expected
+
+
+def test_it_grows_at_its_rate_until_it_is_stopped_and_not_beyond():
+    growth = Growth(enough=300)
+    begin = time.monotonic()
+    living = Living(growth.advance, rate=1_000)
+    assert growth.reached.wait(LATEST)
+
+    living.stop()
+    living.stop()
+
+    grown = list(growth.steps)
+    assert sum(grown) <= (time.monotonic() - begin) * 1_000
+    assert max(grown) <= LARGEST_STEP
+    assert "sandbox lives" not in {thread.name for thread in threading.enumerate()}
+    assert growth.steps == grown
+
+
+def test_a_world_that_cannot_grow_is_logged_and_the_thread_ends(caplog):
+    growth = Growth(enough=1, fails_at=0)
+
+    living = Living(growth.advance, rate=1_000)
+    assert growth.reached.wait(LATEST)
+    living.stop()
+
+    assert "the world has ended" in caplog.text
+    assert "stopped growing" in caplog.text
+
+
+def test_readers_see_it_grow_while_record_times_move_on():
+    with start(updates=20, live="2000/s") as sandbox:
+        seen = [20]
+        while seen[-1] < 200:
+            page = ask(f"{sandbox.scan_url}/v2/updates", {"page_size": 1_000}).json["transactions"]
+            assert len(page) >= seen[-1]
+            seen.append(len(page))
+    times = [
+        one["record_time"] for one in page if one.get("migration_id", one.get("event", {}).get("migration_id")) == 2
+    ]
+    assert times == sorted(times)
+    assert times[-1] > times[0]
+    assert json.loads(sandbox.world.page(None, 20))["transactions"] == page[:20]
+
+
+def test_stopping_the_sandbox_stops_the_growth():
+    sandbox = start(updates=20, live="500/s")
+    sandbox.stop()
+    sandbox.stop()
+
+    length = len(sandbox.world.updates)
+
+    assert "sandbox lives" not in {thread.name for thread in threading.enumerate()}
+    assert len(sandbox.world.updates) == length

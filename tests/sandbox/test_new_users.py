@@ -1,0 +1,134 @@
+"""Users that a manager of the participant makes: by the contract's rules, with rights that count at once."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from ledgerframes.sandbox.server import start
+from tests.sandbox.commanding import IOU, USERS, Desk, create, refusal
+
+ADMIN = "participant_admin"
+
+
+@pytest.fixture(scope="module")
+def desk():
+    with start(seed=7, updates=300) as sandbox:
+        yield Desk(sandbox)
+
+
+def make(desk, user, *rights, by=ADMIN):
+    body = {"user": user, "rights": [{"kind": {kind: {"value": value}}} for kind, value in rights]}
+    return desk.post(USERS, body, user=by)
+
+
+def listed(desk):
+    found = desk.post(f"{USERS}?pageSize=1000", None, user=ADMIN).json["users"]
+    return {one["id"]: one for one in found}
+
+
+def test_a_new_user_comes_back_as_it_is_listed(desk):
+    annotations = {"team": "Käffchen", "billing.example.com/cost-center": "7"}
+    wanted = {
+        "id": "dora", "primaryParty": desk.party("alice"), "metadata": {"annotations": annotations},
+        "primaryPartyAuthentication": True,
+    }  # fmt: skip
+
+    answer = make(desk, wanted)
+
+    assert answer.status == 200
+    assert answer.json["user"] == listed(desk)["dora"]
+    assert answer.json["user"] == {
+        **wanted, "isDeactivated": False, "identityProviderId": "",
+        "metadata": {"resourceVersion": "0", "annotations": annotations},
+    }  # fmt: skip
+
+
+def test_a_user_of_that_id_is_not_made_twice(desk):
+    make(desk, {"id": "twice"})
+    answer = make(desk, {"id": "twice", "isDeactivated": True})
+
+    assert refusal(answer) == (409, "USER_ALREADY_EXISTS")
+    assert listed(desk)["twice"]["isDeactivated"] is False
+
+
+def test_the_rights_of_a_new_user_count_at_once(desk):
+    alice = desk.party("alice")
+    payload = {"issuer": alice, "owner": alice, "currency": "USD", "amount": "1"}
+    make(desk, {"id": "actor"}, ("CanActAs", {"party": alice}))
+    make(desk, {"id": "reader"}, ("CanReadAs", {"party": alice}))
+    make(desk, {"id": "second-admin"}, ("ParticipantAdmin", {}))
+    made = desk.submit(create(IOU, payload), user="actor", act_as=[alice])
+    update = {"updateId": made.json["transactionTree"]["updateId"]}
+
+    assert made.status == 200
+    assert desk.submit(create(IOU, payload), user="reader", act_as=[alice]).status == 403
+    assert desk.post("/v2/updates/transaction-by-id", update, user="reader").status == 200
+    assert make(desk, {"id": "by-the-second"}, by="second-admin").status == 200
+
+
+def test_a_new_user_who_is_deactivated_is_denied(desk):
+    make(desk, {"id": "sleeper", "isDeactivated": True}, ("ParticipantAdmin", {}))
+
+    assert make(desk, {"id": "never"}, by="sleeper").status == 403
+
+
+@pytest.mark.parametrize("user", ["alice", "mallory"], ids=["no admin", "deactivated"])
+def test_only_who_manages_the_participant_makes_users(desk, user):
+    answer = make(desk, {"id": "nobody"}, by=user)
+
+    assert (answer.status, answer.json["grpcCodeValue"]) == (403, 7)
+    assert "nobody" not in listed(desk)
+
+
+def test_an_unknown_identity_provider_is_refused(desk):
+    assert make(desk, {"id": "foreign", "identityProviderId": "corp"}).status == 404
+
+
+@pytest.mark.parametrize(
+    "user",
+    [
+        {},
+        {"id": ""},
+        {"id": "a b"},
+        {"id": "ä"},
+        {"id": "x" * 129},
+        {"id": "u", "primaryParty": "a#b"},
+        {"id": "u", "isDeactivated": "no"},
+        {"id": "u", "metadata": {"resourceVersion": "0"}},
+        {"id": "u", "metadata": {"annotations": {"": "v"}}},
+        {"id": "u", "metadata": {"annotations": {"-a": "v"}}},
+        {"id": "u", "metadata": {"annotations": {"a" * 64: "v"}}},
+        {"id": "u", "metadata": {"annotations": {"/a": "v"}}},
+        {"id": "u", "metadata": {"annotations": {"a..b/c": "v"}}},
+        {"id": "u", "metadata": {"annotations": {"a/b/c": "v"}}},
+        {"id": "u", "metadata": {"annotations": {"a" * 254 + "/c": "v"}}},
+        {"id": "u", "metadata": {"annotations": {"a": ""}}},
+        {"id": "u", "metadata": {"annotations": {"a": "é" * 131_072}}},
+    ],
+    ids=lambda user: json.dumps(user)[:60],
+)
+def test_what_the_contract_forbids_is_refused_in_plain_text(desk, user):
+    answer = make(desk, user)
+
+    assert (answer.status, answer.content_type) == (400, "text/plain; charset=utf-8")
+    assert "u" not in listed(desk)
+
+
+@pytest.mark.parametrize(
+    "right",
+    [{}, {"CanFly": {"value": {}}}, {"CanActAs": {}}, {"CanActAs": {"value": {"party": ""}}}, {"Empty": {}},
+     {"CanActAs": {"value": {"party": "a"}}, "ParticipantAdmin": {"value": {}}}],
+    ids=str,
+)  # fmt: skip
+def test_a_right_that_is_none_is_refused_in_plain_text(desk, right):
+    assert desk.post(USERS, {"user": {"id": "v"}, "rights": [{"kind": right}]}, user=ADMIN).status == 400
+    assert "v" not in listed(desk)
+
+
+def test_every_character_that_an_id_may_have_is_taken(desk):
+    user_id = "aZ9@^$.!-#+'~_|:()`"
+
+    assert make(desk, {"id": user_id}).status == 200
+    assert user_id in listed(desk)

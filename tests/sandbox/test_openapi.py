@@ -1,0 +1,251 @@
+"""The OpenAPI document is valid, lists what is served and nothing else, and every answer is as it says."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from asking import ask, party_of
+from dars import dar
+from jsonschema import Draft202012Validator
+
+from ledgerframes.interfaces.catalogue import CALLS
+from ledgerframes.sandbox.accounts import Right, User
+from ledgerframes.sandbox.releases import FATES
+from ledgerframes.sandbox.server import start
+
+PREFIX = {"scan": "/api/scan", "validator": "/api/validator", "ledger": "/api/ledger", "registry": ""}
+VARIANTS = [{}, {"release": "3.6"}, {"older": True}]
+SUMMARY = "/api/validator/v{}/scan-proxy/holdings/summary"
+FACTORY = "/registry/allocation-instruction/v1/allocation-factory"
+EARLIEST = "/api/scan/v0/internal/reward-accounting-process/rounds/earliest-available"
+
+
+@pytest.fixture(scope="module", params=[{}, {"hostile": True}], ids=["usual", "hostile"])
+def sandbox(request):
+    with start(updates=500, **request.param) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def document(sandbox):
+    return described(sandbox)
+
+
+def described(sandbox):
+    answer = ask(f"{sandbox.url}/openapi.json")
+    assert answer.status == 200
+    return answer.json
+
+
+def operations(document):
+    """Every operation with its method and path."""
+    return [
+        (method.upper(), path, operation)
+        for path, one in document["paths"].items()
+        for method, operation in one.items()
+    ]
+
+
+def conforms(document, schema, value):
+    """Whether a value is as a schema of the document says; if not, where."""
+    whole = {**schema, "components": document["components"]}
+    error = next(Draft202012Validator(whole).iter_errors(plain(value)), None)
+    assert error is None, f"{error.json_path}: {error.message[:300]}"
+
+
+def plain(value):
+    """The same with fractions as floats, as JSON Schema knows them."""
+    if isinstance(value, dict):
+        return {name: plain(one) for name, one in value.items()}
+    if isinstance(value, list):
+        return [plain(one) for one in value]
+    return value if value is None or isinstance(value, str | int) else float(value)
+
+
+def schemas(node):
+    """Every schema below a node of the document."""
+    if isinstance(node, dict):
+        if "schema" in node:
+            yield node["schema"]
+        for one in node.values():
+            yield from schemas(one)
+    elif isinstance(node, list):
+        for one in node:
+            yield from schemas(one)
+
+
+def references(node):
+    if isinstance(node, dict):
+        if isinstance(node.get("$ref"), str):
+            yield node["$ref"]
+        for one in node.values():
+            yield from references(one)
+    elif isinstance(node, list):
+        for one in node:
+            yield from references(one)
+
+
+def test_every_schema_is_one_and_every_reference_leads_somewhere(document):
+    named = document["components"]["schemas"]
+
+    for schema in [*named.values(), *schemas(document["paths"])]:
+        Draft202012Validator.check_schema(schema)
+    assert {f"#/components/schemas/{name}" for name in named} == set(references(document))
+    assert document["openapi"] == "3.1.0"
+    assert len({operation["operationId"] for *_, operation in operations(document)}) == len(operations(document))
+
+
+def test_every_operation_is_whole(document):
+    for method, path, operation in operations(document):
+        in_path = {one["name"] for one in operation.get("parameters", ()) if one["in"] == "path"}
+        assert in_path == set(re.findall(r"\{(\w+)\}", path)), path
+        assert "200" in operation["responses"], path
+        assert all(one["description"] for one in operation["responses"].values()), path
+        assert ("requestBody" in operation) == (method == "POST"), path
+        guarded = path.startswith(("/api/ledger", "/api/validator"))
+        assert bool(operation.get("security")) == guarded == ("401" in operation["responses"]), path
+
+
+@pytest.mark.parametrize("options", VARIANTS, ids=str)
+def test_it_lists_the_routes_that_are_served_and_no_others(options):
+    with start(updates=5, **options) as sandbox:
+        listed = {(method, path) for method, path, _ in operations(described(sandbox))}
+        token = sandbox.token("validator_operator")
+        everything = {(one.endpoint.method, PREFIX[one.endpoint.interface] + one.endpoint.path) for one in CALLS}
+        for method, path in listed | everything:
+            url = sandbox.url + re.sub(r"\{\w+\}", "x", path)
+            answer = ask(url, {} if method == "POST" else None, token=token, method=method)
+            unknown = answer.status in (404, 405) and answer.content_type.startswith("text/plain")
+            assert unknown == ((method, path) not in listed), (method, path)
+
+
+def test_what_is_deprecated_is_marked_so_and_nothing_else(document):
+    marked = {path for _, path, operation in operations(document) if operation.get("deprecated")}
+    served = {path for _, path, _ in operations(document)}
+
+    fated = {PREFIX[interface] + path.replace(":path}", "}") for interface, path in FATES}
+    assert marked == fated & served
+    assert marked
+
+
+def test_a_method_that_a_path_has_not_is_refused_with_those_it_has(sandbox, document):
+    for path, one in document["paths"].items():
+        url = sandbox.url + re.sub(r"\{\w+\}", "x", path)
+
+        answer = ask(url, method="PATCH")
+
+        assert answer.status == 405, path
+        allowed = {method.strip().lower() for method in answer.headers["Allow"].split(",")} - {"head"}
+        assert allowed == set(one), path
+
+
+def requests(sandbox):
+    """One good request for each operation: method, path of the document, its parameters, query, body."""
+    world = sandbox.world
+    update = next(world.items())["update_id"]
+    signed = next(one.external_hash for one in world.updates if one.external_hash)
+    party = party_of(sandbox, "alice")
+    approving = party_of(sandbox, "validator_operator") or party
+    any_party = {"updateFormat": {"includeTransactions": {"eventFormat": {"filtersForAnyParty": {}}}}}
+    newest = {"migration_id": world.updates[-1].migration_id, "record_time": "9999-01-01T00:00:00Z"}
+    held = {**newest, "owner_party_ids": [party], "record_time_match": "at_or_before", "as_of_round": 7}
+    leg = {"allocation": {"transferLeg": {"instrumentId": {"id": "Amulet"}}}}
+    extra = {"extraArgs": {"context": {}, "meta": {"values": {}}}}
+    terms = {"issuer": party, "owner": party, "currency": "USD", "amount": "7.5", "observers": [], "reference": None}
+    create = {"CreateCommand": {"templateId": "#iou-app:Iou:Iou", "createArguments": terms}}
+    batch = {"commands": [create], "commandId": "an IOU", "actAs": [party]}
+    unassign = {"contractId": iou_of(world, party), "source": world.synchronizers[0], "target": world.synchronizers[1]}
+    way = {"commands": [{"command": {"UnassignCommand": {"value": unassign}}}], "submitter": party}
+    move = {"reassignmentCommands": {**way, "commandId": "a move"}, "eventFormat": {"filtersForAnyParty": {}}}
+    person = {"user": {"id": "nora"}, "rights": [{"kind": {"CanReadAs": {"value": {"party": party}}}}]}
+    return [
+        ("POST", "/api/ledger/v2/users", {}, "", person),
+        ("POST", "/api/ledger/v2/commands/submit-and-wait-for-transaction-tree", {}, "", batch),
+        ("POST", "/api/ledger/v2/commands/submit-and-wait-for-reassignment", {}, "", move),
+        ("POST", "/api/ledger/v2/commands/async/submit-reassignment", {}, "", move),
+        ("POST", "/api/scan/v2/updates", {}, "", {"page_size": 1_000}),
+        ("GET", "/api/scan/v1/updates/{update_id}", {"update_id": update}, "", None),
+        ("GET", "/api/scan/v2/updates/hash/{hash}", {"hash": signed}, "?daml_value_encoding=protobuf_json", None),
+        ("POST", "/api/scan/v0/ans-rules", {}, "", {}),
+        ("GET", "/api/scan/v0/admin/validator/licenses", {}, "?limit=30", None),
+        ("GET", EARLIEST, {}, "", None),
+        ("POST", SUMMARY.format(0), {}, "", held),
+        ("POST", SUMMARY.format(1), {}, "", held),
+        ("GET", "/api/validator/v0/wallet/transfer-offers", {}, "", None),
+        ("GET", "/api/validator/v0/entry/all", {}, "", None),
+        ("GET", "/api/validator/v0/scan-proxy/transfer-preapprovals/by-party/{party}", {"party": approving}, "", None),
+        ("GET", "/registry/metadata/v1/instruments", {}, "?pageSize=100", None),
+        ("POST", FACTORY, {}, "", {"choiceArguments": {**leg, **extra}}),
+        ("GET", "/api/ledger/v2/users", {}, "?pageSize=100", None),
+        ("POST", "/api/ledger/v2/updates/transaction-by-id", {}, "", {"updateId": update}),
+        ("POST", "/api/ledger/v2/updates/update-by-id", {}, "", {"updateId": update, **any_party}),
+        ("POST", "/api/ledger/v2/packages", {}, "?vetAllPackages=false", dar()),
+        ("POST", "/api/ledger/v2/dars/validate", {}, "", dar()),
+    ]
+
+
+def iou_of(world, party):
+    """An IOU that the party may move, on the first synchronizer."""
+    ious = (one for one in world.contracts.active.values() if one.template.entity == "Iou:Iou")
+    mine = (one for one in ious if party in one.signatories and one.synchronizer_id == world.synchronizers[0])
+    return next((one.contract_id for one in mine), "none")
+
+
+def send(sandbox, method, path, parameters, query, body, **options):
+    for name, value in parameters.items():
+        path = path.replace(f"{{{name}}}", value.replace("/", "%2F").replace(" ", "%20").replace("#", "%23"))
+    binary = {"Content-Type": "application/octet-stream"} if isinstance(body, bytes) else {}
+    return ask(f"{sandbox.url}{path}{query}", body, method=method, headers=binary, **options)
+
+
+def check(document, answer, method, path):
+    """An answer's status, content type and body are as the document says."""
+    responses = document["paths"][path][method.lower()]["responses"]
+    assert str(answer.status) in responses, (path, answer.status, answer.body[:200])
+    content = responses[str(answer.status)].get("content")
+    if content is None:
+        assert answer.body == b""
+        return
+    kind = answer.content_type.partition(";")[0]
+    assert kind in content, (path, answer.status, kind)
+    if kind == "application/json":
+        conforms(document, content[kind]["schema"], answer.json)
+
+
+def test_every_answer_is_as_the_document_says(sandbox, document):
+    admit_alice(sandbox)
+    answered = {}
+    for method, path, parameters, query, body in requests(sandbox):
+        answer = send(sandbox, method, path, parameters, query, body, token=sandbox.token("all_of_alice"))
+        check(document, answer, method, path)
+        answered[method, path] = answer.status
+    refused = {path for path, status in answered.items() if status != 200}
+    # What alice moves once cannot be moved again; a hostile ledger has next to nothing but its history.
+    assert sandbox.world.stage is None or refused == {("POST", "/api/ledger/v2/commands/async/submit-reassignment")}
+
+
+def admit_alice(sandbox):
+    """Add a user who acts as alice and may do everything else."""
+    party = party_of(sandbox, "alice")
+    rights = {Right("ParticipantAdmin"), Right("CanReadAsAnyParty"), Right("CanActAs", party)}
+    sandbox.world.accounts.put(User("all_of_alice", primary_party=party, rights=frozenset(rights)))
+
+
+def test_good_requests_are_as_the_document_says(sandbox, document):
+    for method, path, _, _, body in requests(sandbox):
+        if isinstance(body, dict):
+            operation = document["paths"][path][method.lower()]
+            conforms(document, operation["requestBody"]["content"]["application/json"]["schema"], body)
+
+
+@pytest.mark.parametrize(
+    ("body", "token"),
+    [(b"\xff", "validator_operator"), (b"[" * 100_000, "validator_operator"), (b"{}", "alice"), (b"null", "nobody")],
+    ids=["no text", "too deep", "nothing in it", "nobody"],
+)
+def test_every_refusal_is_as_the_document_says(sandbox, document, body, token):
+    for method, path, parameters, _, _ in requests(sandbox):
+        sent = body if method == "POST" else None
+        answer = send(sandbox, method, path, parameters, "?limit=0&pageSize=-1", sent, token=sandbox.token(token))
+        check(document, answer, method, path)

@@ -1,0 +1,143 @@
+"""DARs over HTTP: who may upload them, what is stored, what is refused and how."""
+
+from __future__ import annotations
+
+from hashlib import sha256
+
+import pytest
+from asking import ask
+from dars import FILES, MAIN, dar
+
+from ledgerframes.sandbox.package_routes import PackageRoutes
+from ledgerframes.sandbox.server import start
+
+UPLOAD = "/v2/packages"
+VALIDATE = "/v2/dars/validate"
+BINARY = {"Content-Type": "application/octet-stream"}
+TEXT = "text/plain; charset=utf-8"
+
+
+@pytest.fixture
+def sandbox():
+    with start(updates=5) as running:
+        yield running
+
+
+def send(sandbox, path, body, *, query="", user="participant_admin", headers=None):
+    token = sandbox.token(user)
+    return ask(f"{sandbox.ledger_url}{path}{query}", body, token=token, headers={**BINARY, **(headers or {})})
+
+
+def version(number, content):
+    """An archive with one package of that version."""
+    return dar(
+        {f"app-{number}.dalf": content}, b"Main-Dalf: app-%s.dalf\nDalfs: app-%s.dalf\n" % ((number.encode(),) * 2)
+    )
+
+
+def test_an_upload_is_stored_under_the_hash_of_each_package(sandbox):
+    answer = send(sandbox, UPLOAD, dar())
+
+    assert (answer.status, answer.json) == (200, {})
+    assert {one.path: one.package_id for one in sandbox.packages.values()} == {
+        path: sha256(content).hexdigest() for path, content in FILES.items()
+    }
+    assert all(one.vetted == set(sandbox.world.synchronizers) for one in sandbox.packages.values())
+
+
+def test_validating_changes_nothing_and_says_nothing(sandbox):
+    answer = send(sandbox, VALIDATE, dar())
+
+    assert (answer.status, answer.body) == (200, b"")
+    assert sandbox.packages == {}
+
+
+def test_the_same_archive_may_come_again(sandbox):
+    assert [send(sandbox, UPLOAD, dar()).status for _ in range(2)] == [200, 200]
+    assert len(sandbox.packages) == len(FILES)
+
+
+@pytest.mark.parametrize("path", [UPLOAD, VALIDATE])
+def test_garbage_is_refused_in_plain_text(sandbox, path):
+    answer = send(sandbox, path, b"garbage")
+
+    assert (answer.status, answer.content_type) == (400, TEXT)
+    assert b"zip" in answer.body
+    assert sandbox.packages == {}
+
+
+@pytest.mark.parametrize(
+    ("path", "query"),
+    [
+        (UPLOAD, "?vetAllPackages=maybe"),
+        (UPLOAD, "?vetAllPackages="),
+        (UPLOAD, "?synchronizerId=nonsense"),
+        (VALIDATE, "?synchronizerId="),
+        (VALIDATE, "?synchronizerId=a%0A::b"),
+    ],
+)
+def test_a_bad_query_is_refused_in_plain_text(sandbox, path, query):
+    answer = send(sandbox, path, dar(), query=query)
+
+    assert (answer.status, answer.content_type) == (400, TEXT)
+    assert query[1:].partition("=")[0].encode() in answer.body
+
+
+@pytest.mark.parametrize("path", [UPLOAD, VALIDATE])
+def test_an_unknown_synchronizer_is_not_found(sandbox, path):
+    answer = send(sandbox, path, dar(), query="?synchronizerId=sync-z::1220ff")
+
+    assert (answer.status, answer.json["code"]) == (404, "SYNCHRONIZER_NOT_FOUND")
+    assert sandbox.packages == {}
+
+
+@pytest.mark.parametrize("path", [UPLOAD, VALIDATE])
+@pytest.mark.parametrize(("user", "status"), [("alice", 403), ("mallory", 403), ("validator_operator", 200)])
+def test_only_who_manages_the_participant_sends_archives(sandbox, path, user, status):
+    assert send(sandbox, path, dar(), user=user).status == status
+    assert ask(sandbox.ledger_url + path, dar(), headers=BINARY).status == 401
+
+
+@pytest.mark.parametrize("path", [UPLOAD, VALIDATE])
+@pytest.mark.parametrize(
+    ("kind", "status"),
+    [("application/json", 415), ("application/octet-stream; x=y", 200), ("Application/Octet-Stream", 200)],
+)
+def test_the_content_type_counts(sandbox, path, kind, status):
+    answer = send(sandbox, path, dar(), headers={"Content-Type": kind})
+
+    assert answer.status == status
+    assert status == 200 or answer.json["cause"].endswith(f"not {kind}")
+
+
+def test_a_body_above_the_limit_is_refused_while_it_comes(sandbox):
+    maximum = PackageRoutes.__dataclass_fields__["archive_maximum"].default
+
+    answer = send(sandbox, UPLOAD, bytes(maximum + 1))
+
+    assert (answer.status, answer.json["code"]) == (413, "ARCHIVE_TOO_LARGE")
+
+
+@pytest.mark.parametrize("path", [UPLOAD, VALIDATE])
+def test_a_vetted_version_is_not_replaced_by_other_bytes(sandbox, path):
+    main, other = sandbox.world.synchronizers[:2]
+    assert send(sandbox, UPLOAD, version("1.0", b"one"), query=f"?synchronizerId={main}").status == 200
+
+    refused = send(sandbox, path, version("1.0", b"two"))
+
+    assert (refused.status, refused.json["code"]) == (400, "KNOWN_PACKAGE_VERSION")
+    assert sha256(b"one").hexdigest() in refused.json["cause"]
+    assert send(sandbox, path, version("1.0", b"two"), query=f"?synchronizerId={other}").status == 200
+    assert send(sandbox, path, version("1.1", b"two")).status == 200
+
+
+def test_what_is_not_vetted_is_stored_and_stands_in_nobody_s_way(sandbox):
+    assert send(sandbox, UPLOAD, version("1.0", b"one"), query="?vetAllPackages=false").status == 200
+    assert next(iter(sandbox.packages.values())).vetted == set()
+
+    assert send(sandbox, UPLOAD, version("1.0", b"two")).status == 200
+
+
+def test_the_upload_is_not_yet_called_deprecated(sandbox):
+    assert send(sandbox, UPLOAD, dar()).headers["Deprecation"] is None
+    assert MAIN in {one.path for one in sandbox.packages.values()}
