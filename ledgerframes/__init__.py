@@ -48,6 +48,16 @@ from ledgerframes.loaders.probes import Plan, migrations, plan
 from ledgerframes.loaders.rounds import earliest_reward_round
 from ledgerframes.loaders.snapshots import load_instruments, load_name_entries, load_users
 from ledgerframes.network import Network, connect, sandbox
+from ledgerframes.plots.fees import plot_holding_fees
+from ledgerframes.plots.fees_over_time import plot_holding_fees_over_time
+from ledgerframes.plots.flows import plot_reassignment_flows
+from ledgerframes.plots.growth import plot_license_growth
+from ledgerframes.plots.in_flight import plot_reassignment_in_flight
+from ledgerframes.plots.matrix import plot_reassignment_matrix
+from ledgerframes.plots.style import style
+from ledgerframes.plots.supply import plot_supply
+from ledgerframes.plots.timeline import plot_reassignment_timeline
+from ledgerframes.plots.updates import plot_update_rate
 
 __all__ = [
     "ConfigurationError",
@@ -89,7 +99,17 @@ __all__ = [
     "load_users",
     "migrations",
     "plan",
+    "plot_holding_fees",
+    "plot_holding_fees_over_time",
+    "plot_license_growth",
+    "plot_reassignment_flows",
+    "plot_reassignment_in_flight",
+    "plot_reassignment_matrix",
+    "plot_reassignment_timeline",
+    "plot_supply",
+    "plot_update_rate",
     "rebuild_items",
     "sandbox",
+    "style",
     "tables",
 ]

@@ -29,6 +29,11 @@ TABLES = {
     "load_name_rules", "load_transfer_offers", "load_transfer_preapprovals", "load_users", "load_ledger_transaction",
     "LedgerTransaction",
 }  # fmt: skip
+PICTURES = {
+    "plot_reassignment_flows", "plot_reassignment_matrix", "plot_reassignment_timeline", "plot_reassignment_in_flight",
+    "plot_holding_fees", "plot_holding_fees_over_time", "plot_update_rate", "plot_license_growth", "plot_supply",
+    "style",
+}  # fmt: skip
 ERRORS = {
     "LedgerframesError", "ConfigurationError", "InputError", "RequestError", "NoAnswerError", "StatusError",
     "NotFoundError", "RateLimitedError", "ConflictError", "NotAuthorizedError", "ServerError", "PagingError",
@@ -46,7 +51,7 @@ def python(code: str) -> str:
 
 
 def test_the_public_names_are_these():
-    assert sorted(lf.__all__) == sorted(ENTRANCES | LOADERS | TABLES | ERRORS)
+    assert sorted(lf.__all__) == sorted(ENTRANCES | LOADERS | TABLES | PICTURES | ERRORS)
     assert [name for name in lf.__all__ if not hasattr(lf, name)] == []
 
 
