@@ -38,7 +38,7 @@ def axes(ax: Axes | None, *, size: tuple[float, float]) -> Axes:
     return ax
 
 
-def finish(ax: Axes, title: str, second: str, keys: Sequence[Key] = (), *, below: bool = False) -> Axes:
+def finish(ax: Axes, title: str, second: str, keys: Sequence[Key] = (), *, foot: float | None = None) -> Axes:
     """Write title, second line and legend above the axes; call it last, when the rest is drawn.
 
     Args:
@@ -46,7 +46,7 @@ def finish(ax: Axes, title: str, second: str, keys: Sequence[Key] = (), *, below
         title: what the picture shows.
         second: what it counts, over which range, what is left out; wrapped to the width.
         keys: what the legend shows, in order.
-        below: put the legend under the axes, where nothing else is.
+        foot: points that the axes keep free at their lower end for the legend; above the axes by default.
     """
     tones = outside(ax)
     settle(ax)
@@ -57,11 +57,12 @@ def finish(ax: Axes, title: str, second: str, keys: Sequence[Key] = (), *, below
         shown(second), (0, 1), xytext=(-hang, 6), xycoords="axes fraction", textcoords="offset points",
         fontsize=_small(), color=tones.quiet, ha="left", va="bottom", annotation_clip=False, gid="second line",
     )  # fmt: skip
+    second_line.set_in_layout(False)  # a wide line must not narrow the axes; the title's padding keeps its height free
     _wrap(second_line, second, width)
     legend = _legend(ax, keys, width) if keys else None
     rise = 6.0
-    if legend is not None and below:
-        _place(legend, ax, "upper left", (0, 0), (0, -6))
+    if legend is not None and foot is not None:
+        _place(legend, ax, "upper left", (0, 0), (0, foot - 8))
     elif legend is not None:
         beside = _width(second_line) + _width(legend) + 14 <= width
         _place(legend, ax, *(("lower right", (1, 1), (0, 7)) if beside else ("lower left", (0, 1), (-hang, 7))))
@@ -107,12 +108,16 @@ def plain(ax: Axes, *, grid: str | None = "y") -> None:
 
 
 def measured(ax: Axes) -> tuple[float, float]:
-    """Width and height of the axes in points, after the figure's layout has settled."""
+    """Width and height in points that can be counted on, after the figure's layout has settled.
+
+    A layout engine may narrow the axes again when their neighbours are drawn, so beside neighbours less counts.
+    """
     paper = figure_of(ax)
     if paper.get_layout_engine() is not None:
         paper.draw_without_rendering()
     box = ax.get_window_extent()
-    return box.width * 72 / paper.dpi, box.height * 72 / paper.dpi
+    wide, high = (0.66, 0.85) if _crowded(ax) else (1.0, 1.0)
+    return box.width * wide * 72 / paper.dpi, box.height * high * 72 / paper.dpi
 
 
 def settle(ax: Axes) -> None:
@@ -145,9 +150,14 @@ def figure_of(ax: Axes) -> Figure:
     return paper
 
 
+def _crowded(ax: Axes) -> bool:
+    paper = figure_of(ax)
+    return paper.get_layout_engine() is not None and len(paper.axes) > 1
+
+
 def _overhang(ax: Axes) -> float:
     """Points that long category names reach left of the axes, which the title then starts above; 0 for short ones."""
-    drawn = ax.yaxis.get_tightbbox() if ax.axison else None
+    drawn = ax.yaxis.get_tightbbox() if ax.axison and not _crowded(ax) else None
     if drawn is None:
         return 0.0
     reach = (ax.get_window_extent().x0 - drawn.x0) * 72 / figure_of(ax).dpi
@@ -172,6 +182,7 @@ def _place(legend: Legend, ax: Axes, corner: Any, at: tuple[float, float], move:
     from matplotlib.transforms import ScaledTranslation
 
     moved = ScaledTranslation(move[0] / 72, move[1] / 72, figure_of(ax).dpi_scale_trans)
+    legend.set_in_layout(False)
     legend.set_loc(corner)
     legend.set_bbox_to_anchor(at, ax.transAxes + moved)
 

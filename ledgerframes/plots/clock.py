@@ -98,7 +98,7 @@ def time_axis(ax: Axes, low: int, high: int, *, label: str = "record time (UTC)"
     ax.set_xlim(
         *dates(np.array([low - room, high + room - 1], dtype=np.int64))
     )  # a tick at the very end would name the next month
-    ax.set_xlabel(label)
+    ax.set_xlabel(label, loc="left")  # at the right stands the day
 
 
 def moment_text(micros: int) -> str:

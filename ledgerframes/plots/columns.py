@@ -60,7 +60,7 @@ def micros(frame: pd.DataFrame, name: str) -> tuple[Micros, npt.NDArray[np.bool_
         InputError: a value is no time.
     """
     try:
-        times = pd.to_datetime(frame[name], utc=True).dt.as_unit("us")
+        times = pd.to_datetime(frame[name], utc=True, format="ISO8601").dt.as_unit("us")
     except (ValueError, TypeError) as error:
         raise InputError(f"column {name} holds a value that is no time: {error}; give times in UTC") from error
     return times.dt.tz_localize(None).to_numpy("M8[us]").astype(np.int64), times.notna().to_numpy()

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 import numpy as np
 import pandas as pd
 
-from ledgerframes.plots.canvas import axes, finish, measured, nothing, plain
+from ledgerframes.plots.canvas import axes, base_size, figure_of, finish, measured, nothing, plain, text_size
 from ledgerframes.plots.columns import Floats, at_least_one, one_of
-from ledgerframes.plots.naming import shown
+from ledgerframes.plots.naming import NORMAL, shown
 from ledgerframes.plots.numerals import amount_text, plural, scale_text
 from ledgerframes.plots.palette import inside, mixed
 from ledgerframes.plots.snapshots import FEES, HOLDINGS, amounts
@@ -93,8 +93,7 @@ def _draw(ax: Axes, table: pd.DataFrame, ranking: Ranking, unit: str) -> None:
             bar.set_gid(part)
         starts[1] = starts[1] + np.maximum(values, 0)
         starts[-1] = starts[-1] + np.minimum(values, 0)
-    labels = ranking.labels()
-    ax.set_yticks(at, [shown(labels[name]) for name in ranking.names])
+    _name_rows(ax, ranking)
     ax.set_ylim(len(table) - 0.4, -0.6)
     plain(ax, grid="x")
     _amount_axis(ax, float(starts[-1].min()), float(starts[1].max()), unit)
@@ -105,6 +104,17 @@ def _draw(ax: Axes, table: pd.DataFrame, ranking: Ranking, unit: str) -> None:
         )  # fmt: skip
 
 
+def _name_rows(ax: Axes, ranking: Ranking) -> None:
+    """Name the bars, as long and as large as leaves the bars half of the figure."""
+    paper = figure_of(ax)
+    size = min(base_size() * 0.95, max(5.0, measured(ax)[1] / len(ranking.names) / 1.3))
+    for level in range(NORMAL, -1, -1):
+        labels = ranking.labels(level=level)
+        ax.set_yticks(range(len(labels)), [shown(labels[name]) for name in ranking.names], fontsize=size)
+        if text_size(ax.get_yticklabels())[0] < paper.bbox.width * 36 / paper.dpi:
+            break
+
+
 def _amount_axis(ax: Axes, low: float, high: float, unit: str) -> None:
     """From zero, or below it where an amount is negative, with room for the totals behind the bars."""
     from matplotlib.ticker import FuncFormatter, MaxNLocator
@@ -112,7 +122,7 @@ def _amount_axis(ax: Axes, low: float, high: float, unit: str) -> None:
     span = (high - low) or 1.0
     room = span * min(0.5, 52 / max(measured(ax)[0] - 52, 52))
     ax.set_xlim(low - (0.02 * span if low < 0 else 0), high + room)
-    ax.xaxis.set_major_locator(MaxNLocator(nbins=6))
+    ax.xaxis.set_major_locator(MaxNLocator(nbins=int(min(6, max(2, measured(ax)[0] // 55)))))
     ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: scale_text(value, high) + unit))
 
 

@@ -8,12 +8,12 @@ import numpy as np
 import pandas as pd
 
 from ledgerframes.errors import InputError
-from ledgerframes.plots.canvas import axes, finish, nothing, plain
+from ledgerframes.plots.canvas import axes, nothing, plain
 from ledgerframes.plots.clock import between, dates, time_axis
 from ledgerframes.plots.columns import Floats, at_least_one, one_of
 from ledgerframes.plots.numerals import plural, scale_text
 from ledgerframes.plots.palette import inside
-from ledgerframes.plots.sidelabels import name_ends
+from ledgerframes.plots.sidelabels import End, finish_with_names
 from ledgerframes.plots.snapshots import FEES, amounts
 from ledgerframes.plots.tally import ranked
 
@@ -57,11 +57,11 @@ def plot_holding_fees_over_time(
     key = _key(read.rows, over)
     rows = read.rows.sort_values(["moment", "round"], kind="stable").drop_duplicates(["party", key], keep="last")
     places, names, table = _table(rows[rows[key].notna()], key, by, top)
-    _areas(ax, places, names, table, key)
+    ends = _areas(ax, places, names, table, key)
     parties = plural(read.rows["party"].nunique(), "party", "parties")
     spans = between(places.astype(np.int64)) if key == "moment" else _rounds(places)
-    return finish(
-        ax, _TITLE, f"{parties}, {plural(len(places), 'snapshot')}, {spans}; nothing is charged before expiry"
+    return finish_with_names(
+        ax, ends, _TITLE, f"{parties}, {plural(len(places), 'snapshot')}, {spans}; nothing is charged before expiry"
     )
 
 
@@ -95,7 +95,8 @@ def _table(rows: pd.DataFrame, key: str, by: str, top: int) -> tuple[Floats, lis
     return sums.index.to_numpy(float), series, sums.reindex(columns=list(ranking.names)).to_numpy().T
 
 
-def _areas(ax: Axes, places: Floats, names: list[tuple[str, bool]], table: Floats, key: str) -> None:
+def _areas(ax: Axes, places: Floats, names: list[tuple[str, bool]], table: Floats, key: str) -> list[End]:
+    """Draw the areas, and tell where on the right each ends."""
     from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator
 
     tones = inside(ax)
@@ -126,4 +127,4 @@ def _areas(ax: Axes, places: Floats, names: list[tuple[str, bool]], table: Float
         )
         ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:.0f}"))
         ax.set_xlabel("round that fees are reckoned for")
-    name_ends(ax, ends)
+    return ends

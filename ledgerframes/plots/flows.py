@@ -25,6 +25,7 @@ _PICTURE: Final = "plot_reassignment_flows"
 _TITLE: Final = "Reassignments between synchronizers"
 _BAR: Final = 7.0  # points
 _GAP: Final = 5.0
+_HEAD: Final = 22.0
 
 
 def plot_reassignment_flows(flows: Any, *, top: int | None = None, ax: Axes | None = None) -> Axes:
@@ -54,17 +55,20 @@ def plot_reassignment_flows(flows: Any, *, top: int | None = None, ax: Axes | No
     ranking = ranked(sizes, top or min(20, _room(ax)))
     folded = counted.assign(source=ranking.folded(counted["source"]), target=ranking.folded(counted["target"]))
     folded = folded.groupby(["source", "target", "status"], as_index=False, sort=False)["count"].sum()
-    _draw(ax, lay_out(folded, ranking.names, list(statuses(folded))), ranking)
+    keys = status_keys(statuses(counted), inside(ax))
+    foot = _foot(ax) if keys else 4
+    _draw(ax, lay_out(folded, ranking.names, list(statuses(folded))), ranking, foot)
     second = ", ".join(filter(None, [plural(int(counted["count"].sum()), "reassignment"), span(frame)]))
-    return finish(ax, _TITLE, second, status_keys(statuses(counted), inside(ax)), below=True)
+    return finish(ax, _TITLE, second, keys, foot=foot)
 
 
 def _room(ax: Axes) -> int:
     """How many labels of the smallest size fit beside one another."""
-    return max(2, int((measured(ax)[1] - 44) / (_SMALLEST * _LINE)) - 1)
+    return max(2, int((measured(ax)[1] - 66) / (_SMALLEST * _LINE)) - 1)
 
 
 _SMALLEST: Final = 6.5
+_LAST_SIZE: Final = 5.5
 _LINE: Final = 1.4
 
 
@@ -83,12 +87,17 @@ class _Side:
         return text_size(self.counts)[0] + text_size(self.names)[0] + _BAR + 5 * _GAP
 
 
-def _draw(ax: Axes, picture: Alluvial, ranking: Ranking) -> None:
+def _foot(ax: Axes) -> float:
+    """Points for the legend: a row of it, two where the axes are narrow."""
+    return base_size() * (2.6 if measured(ax)[0] > 460 else 4.2)
+
+
+def _draw(ax: Axes, picture: Alluvial, ranking: Ranking, foot: float) -> None:
     ax.set_axis_off()
     width, height = measured(ax)
     ax.set_xlim(0, 1)
-    ax.set_ylim(-4 / height, 1 + 22 / height)
-    height = height / (1 + 26 / height)
+    height = max(height - foot - _HEAD, height / 2)
+    ax.set_ylim(-foot / height, 1 + _HEAD / height)
     tones = inside(ax)
     hues = tones.by_rank([name for name in ranking.names if name != ranking.rest])
     hues[ranking.rest] = tones.rest
@@ -106,12 +115,12 @@ def _sides(ax: Axes, picture: Alluvial, ranking: Ranking, box: tuple[float, floa
     most = max(len(picture.sources), len(picture.targets))
     largest = min(base_size() * 0.95, max(_SMALLEST, box[1] / (most * _LINE)))
     smaller = max(_SMALLEST, largest * 0.85)
-    for size, level in ((largest, NORMAL), (smaller, NORMAL), (smaller, 1), (smaller, 0), (5.0, 0)):
+    for size, level in ((largest, NORMAL), (smaller, NORMAL), (smaller, 1), (smaller, 0), (_LAST_SIZE, 0)):
         left = _labels(ax, picture.sources, -1, ranking.labels(level=level), size)
         right = _labels(ax, picture.targets, 1, ranking.labels(level=level), size)
         if max(left.need, right.need) <= box[0] * 0.34:
             break
-        if size > 5.0:
+        if size > _LAST_SIZE:
             for text in (*left.counts, *left.names, *right.counts, *right.names):
                 text.remove()
     return left, right

@@ -49,7 +49,7 @@ def plot_license_growth(licenses: Any, *, ax: Axes | None = None) -> Axes:
 def _growth(frame: pd.DataFrame) -> tuple[Micros, Floats]:
     times, known = micros(frame, "time")
     counts = floats(frame, "validators")
-    known &= ~np.isnan(counts)
+    known = known & ~np.isnan(counts)
     order = np.argsort(times[known], kind="stable")
     return times[known][order], counts[known][order]
 

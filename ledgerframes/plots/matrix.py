@@ -133,7 +133,7 @@ def _add_scale(ax: Axes) -> None:
     from matplotlib.pyplot import colorbar
 
     place = ax.inset_axes((1.02, 0, 0.025, 1))
-    bar = colorbar(ax.collections[0], cax=place, label="reassignments")
+    bar = colorbar(ax.collections[0], cax=place, label="reassignments", format=lambda value, _: amount_text(value))
     bar.outline.set_visible(False)
     plain(place, grid=None)
 

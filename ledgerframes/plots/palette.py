@@ -45,7 +45,7 @@ LIGHT: Final = Tones(
     text="#1d2329",
     quiet="#5b6570",
     faint="#e4e8ec",
-    hues=("#0f6fb0", "#e0700f", "#0b9c79", "#c65f9c", "#5bb2e6", "#d9a514", "#6a4f9f"),
+    hues=("#0f53b0", "#e0680f", "#0b9c65", "#c6609c", "#5bb2e6", "#d9a514", "#6a4f9f"),
     rest="#a3acb5",
 )
 DARK: Final = Tones(
@@ -54,7 +54,7 @@ DARK: Final = Tones(
     text="#eef1f4",
     quiet="#a6b0ba",
     faint="#2d353e",
-    hues=("#3d9be0", "#f28a3c", "#22b992", "#e58fc0", "#9ad7fa", "#efc54f", "#9c82d6"),
+    hues=("#3d9bfc", "#f28a3b", "#21b992", "#e58fc4", "#99d7fb", "#eec54f", "#9b7ed1"),
     rest="#717c88",
 )
 

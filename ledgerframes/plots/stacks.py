@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from ledgerframes.plots.canvas import plain
+from ledgerframes.plots.canvas import measured, plain
 from ledgerframes.plots.clock import Bins, dates, time_axis
 from ledgerframes.plots.columns import Floats, Micros
 
@@ -31,25 +31,29 @@ def stack_in_bins(
     edges = dates(cut.edges)
     base: Floats = np.zeros(len(edges) - 1)
     numbers = cut.of(times)
+    most = float(np.bincount(numbers, minlength=1).max())
+    thin = 3 * most / measured(ax)[1]  # a box of less than three points has no room for an outline
     for name, look in looks.items():
         counts = np.bincount(numbers[(series == name).to_numpy()], minlength=len(base)).astype(np.float64)
         if look.get("edgecolor", "none") == "none":
             ax.stairs(base + counts, edges, baseline=base, fill=True, label=str(name), gid="series", **look)
         else:
-            _boxes(ax, counts, edges, base, look)
+            _boxes(ax, counts, edges, base, look, thin)
         base = base + counts
     plain(ax)
-    count_axis(ax, float(base.max(initial=0)))
+    count_axis(ax, most)
     time_axis(ax, int(cut.edges[0]), int(cut.edges[-1]))
 
 
-def _boxes(ax: Axes, counts: Floats, edges: Floats, base: Floats, look: dict[str, Any]) -> None:
+def _boxes(ax: Axes, counts: Floats, edges: Floats, base: Floats, look: dict[str, Any], thin: float) -> None:
     """Outlined or hatched counts, a box each, so that empty bins have no outline."""
     there = np.flatnonzero(counts)
     wide = np.diff(edges)[there]
     boxes = ax.bar(edges[there], counts[there], wide, base[there], align="edge", **look)
     for box in boxes:
         box.set_gid("box")
+        if box.get_height() < thin:
+            box.set_linewidth(0)
 
 
 def count_axis(ax: Axes, most: float) -> None:

@@ -14,7 +14,7 @@ from ledgerframes.plots.columns import at_least_one, checked, floats, micros, te
 from ledgerframes.plots.naming import short_names, shown
 from ledgerframes.plots.numerals import amount_text, plural, scale_text
 from ledgerframes.plots.palette import inside
-from ledgerframes.plots.sidelabels import name_ends
+from ledgerframes.plots.sidelabels import End, finish_with_names
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -49,14 +49,14 @@ def plot_supply(instruments: Any, *, top: int = 7, ax: Axes | None = None) -> Ax
     shown_ones = last.head(top)
     rows = rows[rows["instrument"].isin(shown_ones["instrument"])]
     labels = _labels(last).loc[shown_ones["instrument"]]
+    second = _second(frame, last, shown_ones, rows)
     over_time = rows.groupby("instrument")["moment"].nunique().max() > 1
     if over_time:
         ax = axes(ax, size=(9.2, 4.4))
-        _lines(ax, rows, labels)
-    else:
-        ax = axes(ax, size=(8.4, 1.9 + 0.29 * len(labels)))
-        _bars(ax, shown_ones, labels)
-    return finish(ax, _TITLE, _second(frame, last, shown_ones, rows))
+        return finish_with_names(ax, _lines(ax, rows, labels), _TITLE, second)
+    ax = axes(ax, size=(8.4, 1.9 + 0.29 * len(labels)))
+    _bars(ax, shown_ones, labels)
+    return finish(ax, _TITLE, second)
 
 
 def _rows(frame: pd.DataFrame) -> pd.DataFrame:
@@ -90,7 +90,8 @@ def _labels(last: pd.DataFrame) -> pd.Series:
     )
 
 
-def _lines(ax: Axes, rows: pd.DataFrame, labels: pd.Series) -> None:
+def _lines(ax: Axes, rows: pd.DataFrame, labels: pd.Series) -> list[End]:
+    """Draw the lines, and tell where on the right each ends."""
     tones = inside(ax)
     hues = tones.by_rank(list(labels.index))
     ends = []
@@ -106,7 +107,7 @@ def _lines(ax: Axes, rows: pd.DataFrame, labels: pd.Series) -> None:
     _supply_axis(ax, rows["supply"], "y", floor=0.85)
     ax.set_ylabel("supply, each in its own unit")
     time_axis(ax, int(rows["moment"].min()), int(rows["moment"].max()) + 1, label="time (UTC)", margin=0.02)
-    name_ends(ax, ends)
+    return ends
 
 
 def _bars(ax: Axes, last: pd.DataFrame, labels: pd.Series) -> None:
