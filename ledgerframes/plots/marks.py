@@ -34,7 +34,7 @@ def look(status: str, hue: str, tones: Tones, *, strength: float) -> dict[str, A
 
 
 def status_keys(found: Mapping[str, int], tones: Tones) -> list[Key]:
-    """Legend entries of the statuses there are; none where all are completed."""
+    """Legend entries of these statuses; none where all are completed."""
     from matplotlib.patches import Patch
 
     if set(found) <= {COMPLETED}:

@@ -16,6 +16,7 @@ from ledgerframes.plots.tally import COMPLETED, Ranking, ranked, route_rows, spa
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.collections import QuadMesh
     from matplotlib.colors import Colormap, Normalize
 
 _PICTURE: Final = "plot_reassignment_matrix"
@@ -52,12 +53,12 @@ def plot_reassignment_matrix(flows: Any, *, top: int = 20, ax: Axes | None = Non
         spine.set_visible(False)
     scale = _scale(grid)
     colours = _colours(tones)
-    ax.pcolormesh(
+    mesh = ax.pcolormesh(
         np.ma.masked_equal(grid, 0), cmap=colours, norm=scale, edgecolors=[tones.ground], linewidth=1.5, gid="cells"
     )
     ax.set(xlim=(0, len(grid)), ylim=(len(grid), 0), facecolor=mixed(tones.faint, tones.ground, 0.55))
     _name_axes(ax, ranking)
-    _write_counts(ax, grid, colours, scale)
+    _write_counts(ax, grid, mesh)
     return finish(ax, _TITLE, _second(counted, frame))
 
 
@@ -109,7 +110,7 @@ def _name_axes(ax: Axes, ranking: Ranking) -> None:
     ax.set_ylabel("unassigned from")
 
 
-def _write_counts(ax: Axes, grid: Floats, colours: Colormap, scale: Normalize) -> None:
+def _write_counts(ax: Axes, grid: Floats, mesh: QuadMesh) -> None:
     """Write each count into its cell, where it can be read there."""
     settle(ax)
     width, height = measured(ax)
@@ -117,11 +118,12 @@ def _write_counts(ax: Axes, grid: Floats, colours: Colormap, scale: Normalize) -
     longest = max(len(amount_text(value)) for value in grid.flat)
     size = min(10.0, cell / (longest * 0.68), height / len(grid) * 0.6)
     if size < 6.5:
-        _add_scale(ax)
+        _add_scale(ax, mesh)
         return
+    colours = np.asarray(mesh.to_rgba(grid))
     for (row, column), value in np.ndenumerate(grid):
         if value:
-            red, green, blue, _ = colours(scale(value))
+            red, green, blue, _ = colours[row, column]
             light = luminance((red, green, blue)) > 0.3
             ax.text(
                 column + 0.5, row + 0.5, amount_text(value), ha="center", va="center_baseline", gid="count",
@@ -129,11 +131,11 @@ def _write_counts(ax: Axes, grid: Floats, colours: Colormap, scale: Normalize) -
             )  # fmt: skip
 
 
-def _add_scale(ax: Axes) -> None:
+def _add_scale(ax: Axes, mesh: QuadMesh) -> None:
     from matplotlib.pyplot import colorbar
 
     place = ax.inset_axes((1.02, 0, 0.025, 1))
-    bar = colorbar(ax.collections[0], cax=place, label="reassignments", format=lambda value, _: amount_text(value))
+    bar = colorbar(mesh, cax=place, label="reassignments", format=lambda value, _: amount_text(value))
     bar.outline.set_visible(False)
     plain(place, grid=None)
 

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from itertools import product
 from typing import TYPE_CHECKING, Any, Final, Literal
 
+import numpy as np
 import pandas as pd
 
-from ledgerframes.plots.canvas import Key, axes, finish, nothing
+from ledgerframes.plots.canvas import axes, finish, nothing
 from ledgerframes.plots.clock import between, bins
 from ledgerframes.plots.columns import at_least_one, one_of, texts
 from ledgerframes.plots.marks import look, status_keys
+from ledgerframes.plots.naming import shown
 from ledgerframes.plots.numerals import plural
 from ledgerframes.plots.palette import inside
-from ledgerframes.plots.stacks import stack_in_bins
-from ledgerframes.plots.tally import STATUSES, flow_rows, moments, ranked
+from ledgerframes.plots.stacks import stack_in_bins, swatches
+from ledgerframes.plots.tally import COMPLETED, STATUSES, flow_rows, moments, ranked
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -59,27 +61,19 @@ def plot_reassignment_timeline(
     tones = inside(ax)
     hues = {**tones.by_rank(ranking.names), ranking.rest: tones.rest}
     folded = ranking.folded(places)
-    looks: dict[Hashable, dict[str, Any]] = {
-        (name, state): look(state, hues[name], tones, strength=0.85)
-        for name in ranking.names
-        for state in _ordered(status[folded == name])
-    }
-    pairs = pd.Series(list(zip(folded, status, strict=True)), index=folded.index, dtype=object)
-    stack_in_bins(ax, times, pairs, cut, looks)
+    labels, states = ranking.labels(level=1), _ordered(status)
+    looks = [
+        look(state, hues[name], tones, strength=0.85) | {"label": shown(labels[name])}
+        for name, state in product(ranking.names, states)
+    ]
+    place = pd.Categorical(folded, ranking.names).codes.astype(np.int64)
+    stack_in_bins(ax, times, place * len(states) + pd.Categorical(status, states).codes, cut, looks)
     ax.set_ylabel(f"reassignments per {cut.name}")
     second = f"{plural(len(times), 'reassignment')}, {between(times)}, by {by} synchronizer"
-    found = {state: int((status == state).sum()) for state in _ordered(status)}
-    return finish(
-        ax, _TITLE, second, [*_keys(ranking.names, ranking.labels(level=1), hues), *status_keys(found, tones)[1:]]
-    )
+    apart = {state: int((status == state).sum()) for state in states if state != COMPLETED}
+    return finish(ax, _TITLE, second, [*swatches(ranking.names, labels, hues), *status_keys(apart, tones)])
 
 
 def _ordered(status: pd.Series) -> list[str]:
     there = set(status)
     return [name for name in STATUSES if name in there] + sorted(there - set(STATUSES))
-
-
-def _keys(names: tuple[str, ...], labels: dict[str, str], hues: dict[Hashable, str]) -> list[Key]:
-    from matplotlib.patches import Patch
-
-    return [(Patch(facecolor=hues[name]), labels[name]) for name in names]

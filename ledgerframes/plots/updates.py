@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
 from typing import TYPE_CHECKING, Any, Final, Literal
 
+import numpy as np
 import pandas as pd
 
 from ledgerframes.plots.canvas import axes, finish, nothing
 from ledgerframes.plots.clock import between, bins
 from ledgerframes.plots.columns import at_least_one, checked, micros, one_of, texts
+from ledgerframes.plots.naming import shown
 from ledgerframes.plots.numerals import plural
 from ledgerframes.plots.palette import inside
-from ledgerframes.plots.stacks import stack_in_bins
+from ledgerframes.plots.stacks import stack_in_bins, swatches
 from ledgerframes.plots.tally import ranked
 
 if TYPE_CHECKING:
@@ -54,14 +55,14 @@ def plot_update_rate(
     ranking = ranked(_sizes(categories), top, others="others")
     tones = inside(ax)
     hues = {**tones.by_rank(ranking.names), ranking.rest: tones.rest}
-    looks: dict[Hashable, dict[str, Any]] = {name: {"color": hues[name], "linewidth": 0} for name in ranking.names}
-    cut = bins(times, every=every)
-    stack_in_bins(ax, times, ranking.folded(categories), cut, looks)
-    ax.set_ylabel(f"updates per {cut.name}")
     labels = ranking.labels()
-    drawn = {patch.get_label(): patch for patch in ax.patches}
-    keys = [(drawn[name], labels[name]) for name in ranking.names]
-    return finish(ax, _TITLE, f"{plural(len(times), 'update')}, {between(times)}", keys)
+    looks = [{"color": hues[name], "linewidth": 0, "label": shown(labels[name])} for name in ranking.names]
+    cut = bins(times, every=every)
+    codes = pd.Categorical(ranking.folded(categories), ranking.names).codes.astype(np.int64)
+    stack_in_bins(ax, times, codes, cut, looks)
+    ax.set_ylabel(f"updates per {cut.name}")
+    second = f"{plural(len(times), 'update')}, {between(times)}"
+    return finish(ax, _TITLE, second, swatches(ranking.names, labels, hues))
 
 
 def _sizes(categories: pd.Series) -> pd.Series:

@@ -127,6 +127,9 @@ def test_stacked_ribbons_fill_their_nodes_exactly(counts):
             ribbons = [ribbon for ribbon in picture.ribbons if getattr(ribbon, side) == node.name]
             assert sum(ribbon.count for ribbon in ribbons) == node.count
             assert sum(ribbon.width for ribbon in ribbons) == pytest.approx(node.top - node.bottom)
+            tops = [ribbon.left if side == "source" else ribbon.right for ribbon in ribbons]
+            ends = [top - ribbon.width for top, ribbon in zip(tops, ribbons, strict=True)]
+            assert [*tops, node.bottom] == pytest.approx([node.top, *ends])
         assert all(above.bottom > below.top for above, below in pairwise(nodes))
         assert nodes[0].top <= 1 + 1e-9
         assert nodes[-1].bottom >= -1e-9
@@ -160,6 +163,10 @@ def test_the_timeline_stacks_up_to_every_reassignment(by):
 
     steps = sum(float(np.sum(patch.get_data().values - patch.get_data().baseline)) for patch in drawn(ax, "series"))
     assert steps + sum(box.get_height() for box in drawn(ax, "box")) == len(flows)
+    tops = [patch.get_data().values.max() for patch in drawn(ax, "series")]
+    tops += [box.get_y() + box.get_height() for box in drawn(ax, "box")]
+    first = flows["unassigned_at"].fillna(flows["assigned_at"])
+    assert max(tops) == first.dt.floor("3h").value_counts().max()
     assert ax.get_ylabel() == "reassignments per 3h"
     assert "6 others" in legend(ax)
 
@@ -171,6 +178,14 @@ def test_a_reassignment_without_unassignment_counts_at_its_assignment():
 
     assert [box.get_height() for box in drawn(ax, "box")] == [1]
     assert "2026-11-01 10:00 UTC" in second_line(ax)
+
+
+def test_reassignments_all_in_flight_are_explained():
+    rows = [flow(status="in flight") | {"assigned_at": pd.NaT, "in_flight": pd.NaT}] * 4
+
+    ax = lf.plot_reassignment_timeline(pd.DataFrame(rows))
+
+    assert legend(ax) == ["b::1220", "in flight (4)"]
 
 
 def test_median_and_percentile_stand_where_they_are():
