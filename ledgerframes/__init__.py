@@ -6,6 +6,12 @@ Start with `net = lf.sandbox()` or `net = lf.connect(scan_url=...)`, then `lf.lo
 # Folders that share their name with a public function are imported first, so that the function stays on top.
 import ledgerframes.sandbox
 import ledgerframes.tables  # noqa: F401
+from ledgerframes.analysis.anomalies import reassignment_anomalies
+from ledgerframes.analysis.contracts import active_contracts
+from ledgerframes.analysis.expanding import expand, template_catalogue
+from ledgerframes.analysis.flows import contract_journeys, flow_matrix, reassignment_flows
+from ledgerframes.analysis.holdings import holding_fees, holdings_from_events, reconcile_holdings
+from ledgerframes.analysis.licenses import license_activity, license_growth, license_versions, supply_over_time
 from ledgerframes.errors import (
     ConfigurationError,
     ConflictError,
@@ -49,6 +55,16 @@ from ledgerframes.loaders.probes import Plan, migrations, plan
 from ledgerframes.loaders.rounds import earliest_reward_round
 from ledgerframes.loaders.snapshots import load_instruments, load_name_entries, load_users
 from ledgerframes.network import Network, connect, sandbox
+from ledgerframes.plots.fees import plot_holding_fees
+from ledgerframes.plots.fees_over_time import plot_holding_fees_over_time
+from ledgerframes.plots.flows import plot_reassignment_flows
+from ledgerframes.plots.growth import plot_license_growth
+from ledgerframes.plots.in_flight import plot_reassignment_in_flight
+from ledgerframes.plots.matrix import plot_reassignment_matrix
+from ledgerframes.plots.style import style
+from ledgerframes.plots.supply import plot_supply
+from ledgerframes.plots.timeline import plot_reassignment_timeline
+from ledgerframes.plots.updates import plot_update_rate
 from ledgerframes.store.report import SyncReport
 from ledgerframes.store.store import Store, open_store
 from ledgerframes.version import __version__ as __version__
@@ -76,10 +92,19 @@ __all__ = [
     "Store",
     "StoreError",
     "SyncReport",
+    "active_contracts",
     "connect",
+    "contract_journeys",
     "describe",
     "earliest_reward_round",
+    "expand",
     "export_tables",
+    "flow_matrix",
+    "holding_fees",
+    "holdings_from_events",
+    "license_activity",
+    "license_growth",
+    "license_versions",
     "load_events",
     "load_history",
     "load_holdings_summary",
@@ -98,8 +123,23 @@ __all__ = [
     "migrations",
     "open_store",
     "plan",
+    "plot_holding_fees",
+    "plot_holding_fees_over_time",
+    "plot_license_growth",
+    "plot_reassignment_flows",
+    "plot_reassignment_in_flight",
+    "plot_reassignment_matrix",
+    "plot_reassignment_timeline",
+    "plot_supply",
+    "plot_update_rate",
+    "reassignment_anomalies",
+    "reassignment_flows",
     "rebuild_items",
+    "reconcile_holdings",
     "restore_text",
     "sandbox",
+    "style",
+    "supply_over_time",
     "tables",
+    "template_catalogue",
 ]

@@ -31,6 +31,16 @@ TABLES = {
 }  # fmt: skip
 LAKE = {"open_store", "Store", "SyncReport"}
 EXPORT = {"export_tables", "restore_text", "ExportReport"}
+ANALYSES = {
+    "reassignment_flows", "flow_matrix", "contract_journeys", "reassignment_anomalies", "active_contracts", "expand",
+    "template_catalogue", "holdings_from_events", "reconcile_holdings", "holding_fees", "license_growth",
+    "license_activity", "license_versions", "supply_over_time",
+}  # fmt: skip
+PICTURES = {
+    "plot_reassignment_flows", "plot_reassignment_matrix", "plot_reassignment_timeline", "plot_reassignment_in_flight",
+    "plot_holding_fees", "plot_holding_fees_over_time", "plot_update_rate", "plot_license_growth", "plot_supply",
+    "style",
+}  # fmt: skip
 ERRORS = {
     "LedgerframesError", "ConfigurationError", "InputError", "RequestError", "NoAnswerError", "StatusError",
     "NotFoundError", "RateLimitedError", "ConflictError", "NotAuthorizedError", "ServerError", "PagingError",
@@ -51,7 +61,7 @@ def python(code: str) -> str:
 
 
 def test_the_public_names_are_these():
-    assert sorted(lf.__all__) == sorted(ENTRANCES | LOADERS | TABLES | LAKE | EXPORT | ERRORS)
+    assert sorted(lf.__all__) == sorted(ENTRANCES | LOADERS | TABLES | LAKE | EXPORT | ANALYSES | PICTURES | ERRORS)
     assert [name for name in lf.__all__ if not hasattr(lf, name)] == []
 
 
@@ -68,6 +78,10 @@ def test_the_public_names_are_these():
         "plan": ["net", "start", "end"],
         "earliest_reward_round": ["net"],
         "open_store": ["path"],
+        "reassignment_flows": ["reassignments"],
+        "flow_matrix": ["flows"],
+        "active_contracts": ["events", "reassignments", "at"],
+        "expand": ["events", "template", "fields"],
         "load_holdings_summary": ["net", "parties", "record_time", "migration_id", "match", "as_of_round", "missing"],
         "load_transfer_preapprovals": ["net", "parties"],
         "load_ledger_transaction": ["net", "update_id"],

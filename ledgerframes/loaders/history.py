@@ -292,7 +292,10 @@ class _Pages:
     def provenance(self) -> Provenance:
         """Where the data came from."""
         reader = self._reader
-        return Provenance(tuple(self._servers), str(reader.window), reader.last, self._complete)
+        window = reader.window
+        return Provenance(
+            tuple(self._servers), str(window), reader.last, self._complete, from_beginning=window.from_beginning
+        )
 
 
 def _single(net: Network, update: Update, endpoint: Endpoint, what: str, as_: As, decimals: Decimals) -> History:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from datetime import date
+from itertools import product
 from typing import TYPE_CHECKING, Any, Final, Literal, Unpack
 
 import msgspec
@@ -33,10 +35,10 @@ def load_holdings_summary(
     net: Network,
     parties: Sequence[str],
     *,
-    record_time: When | None = None,
+    record_time: When | Sequence[When] | None = None,
     migration_id: int | None = None,
     match: Literal["exact", "at_or_before"] = "at_or_before",
-    as_of_round: int | None = None,
+    as_of_round: int | Sequence[int] | None = None,
     missing: Literal["null", "zero", "drop"] = "null",
     **options: Unpack[FormOptions],
 ) -> Any:
@@ -46,11 +48,12 @@ def load_holdings_summary(
 
     Args:
         net: the network; its validator is asked, with a token.
-        parties: party ids; a row each, in this order. A list that the server finds too long is split.
-        record_time: the snapshot's time; now by default.
+        parties: party ids; a row each, in this order, for every time and round. A list that the server finds too long
+            is split.
+        record_time: the snapshot's time, or a list of times; now by default.
         migration_id: the snapshot's migration id; by default the newest that the scan shows.
         match: `"at_or_before"` takes the newest snapshot up to `record_time`, `"exact"` needs one at that instant.
-        as_of_round: round to compute fees for; the earliest open one by default.
+        as_of_round: round to compute fees for, or a list of rounds; the earliest open one by default.
         missing: a party without holdings has null amounts (`"null"`), zeros (`"zero"`) or no row (`"drop"`).
         options: see `FormOptions`.
 
@@ -62,17 +65,26 @@ def load_holdings_summary(
     wanted = party_list(parties)
     if missing not in {"null", "zero", "drop"}:
         raise InputError(f"missing={missing!r} is none of 'null', 'zero', 'drop'")
-    micros = time.time_ns() // 1000 if record_time is None else to_micros(record_time, "record_time")
-    asked = {
-        "record_time": format_instant(micros),
-        "migration_id": _migration(net) if migration_id is None else migration_id,
-        "record_time_match": match,
-    }
+    times = _each(record_time, str | date)
+    rounds = _each(as_of_round, int)
+    moments = [time.time_ns() // 1000 if one is None else to_micros(one, "record_time") for one in times]
+    asked = {"migration_id": _migration(net) if migration_id is None else migration_id, "record_time_match": match}
     origin = Origin()
-    answers = _Answers(net, origin, asked, as_of_round)
+    answers: list[_Answers] = []
     with origin.tolerating(allow_partial=form.allow_partial):
-        answers.ask(wanted[: form.limit])
-    return form.frame(answers.batch(wanted[: form.limit], missing), origin)
+        for micros, one in product(moments, rounds):
+            answers.append(_Answers(net, origin, {"record_time": format_instant(micros), **asked}, one))
+            answers[-1].ask(wanted[: form.limit])
+    if not answers:
+        raise InputError(
+            "record_time and as_of_round name no time and no round; leave them out for now and the default"
+        )
+    return form.frame(pa.concat_batches([one.batch(wanted[: form.limit], missing) for one in answers]), origin)
+
+
+def _each(value: Any, single: Any) -> list[Any]:
+    """One value, or each of several."""
+    return [value] if value is None or isinstance(value, single) else list(value)
 
 
 def _migration(net: Network) -> int:

@@ -19,12 +19,14 @@ class Provenance:
         range: what was asked for, in words.
         cursor: the last place read.
         complete: False if a fault cut the result short and the caller allowed it.
+        from_beginning: whether the result begins where the ledger does.
     """
 
     sources: tuple[str, ...]
     range: str
     cursor: Cursor | None
     complete: bool
+    from_beginning: bool = False
 
     def attrs(self) -> dict[str, Any]:
         """The values for `df.attrs`."""
@@ -34,5 +36,6 @@ class Provenance:
             "range": self.range,
             "cursor": None if place is None else [place.migration_id, format_instant(place.micros)],
             "complete": self.complete,
+            "from_beginning": self.from_beginning,
             "version": __version__,
         }

@@ -41,6 +41,12 @@ class Window:
         """Whether nothing is left out."""
         return self.start is None and self.end is None and self.since is None and self.until is None
 
+    @property
+    def from_beginning(self) -> bool:
+        """Whether it begins where the ledger does; migration ids count from 0."""
+        begins = self.start is None or (self.start.migration_id <= 0 and self.start.micros <= EARLIEST)
+        return begins and (self.since is None or self.since <= EARLIEST)
+
     def __str__(self) -> str:
         low = _say(self.start, self.since) or "ledger begin"
         return f"{low} to {_say(self.end, self.until) or 'now'}"

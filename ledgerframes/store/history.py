@@ -20,7 +20,7 @@ ORDER: Final = ("events", "reassignments", "updates")
 PARTITIONS: Final = ("migration_id", "record_month")
 
 _FILES_A_PARTITION: Final = 100
-_NETWORK: Final = "ledgerframes.network"
+NETWORK: Final = "ledgerframes.network"
 
 
 @dataclass(frozen=True)
@@ -59,13 +59,13 @@ class HistoryTables:
     @property
     def network(self) -> str | None:
         """What tells the store's network from others, or None while nothing was synced."""
-        return self.tables["events"].property(_NETWORK)
+        return self.tables["events"].property(NETWORK)
 
     def prepare(self, network: str) -> None:
         """Make the tables that are missing and check the others, before anything is written."""
         for table in self.tables.values():
             if table.handle is None:
-                table.create({_NETWORK: network})
+                table.create({NETWORK: network})
             table.check_schema()
             self._count_files(table)
 

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 
 from ledgerframes.errors import InputError, StoreError
 from ledgerframes.store.delta import DeltaStoreTable
-from ledgerframes.store.history import ORDER, PARTITIONS, HistoryTables
+from ledgerframes.store.history import NETWORK, ORDER, PARTITIONS, HistoryTables
 from ledgerframes.store.intervals import Interval
 from ledgerframes.store.runs import SYNCS, find_versions
 from ledgerframes.store.slots import Slots
@@ -39,6 +39,12 @@ class View:
     def covered(self) -> tuple[Interval, ...]:
         """What all three tables of the history cover."""
         return Slots.read([self.tables[name] for name in ORDER]).common
+
+    @property
+    def first_migration(self) -> int | None:
+        """The migration that the ledger begins with, or None while nothing was synced."""
+        network = self.tables["events"].property(NETWORK)
+        return None if network is None else int(network.partition("/")[0])
 
     @property
     def versions(self) -> dict[str, int]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from ledgerframes.errors import InputError
 from ledgerframes.paging.window import Window
 from ledgerframes.store.history import ORDER
+from ledgerframes.store.intervals import BEGINNING
 from ledgerframes.store.lake import View, declared
 from ledgerframes.store.reading import dataset_of, rows_of, visible
 
@@ -24,11 +25,13 @@ class Part:
         data: the whole table.
         rows: which of them; None for all.
         complete: whether everything asked for is there.
+        from_beginning: whether it begins where the ledger does.
     """
 
     data: ds.Dataset
     rows: pc.Expression | None
     complete: bool
+    from_beginning: bool = False
 
     @classmethod
     def of(cls, view: View, name: str, wanted: Window, *, allow_partial: bool) -> Part:
@@ -44,7 +47,9 @@ class Part:
                 raise InputError(f"start and end are places in the history; {name!r} has none. Use where=")
             return cls(data, None, complete=True)
         shown, complete = visible(view.covered, wanted, allow_partial=allow_partial, name=name)
-        return cls(data, rows_of(shown), complete)
+        first = view.first_migration
+        begins = bool(shown) and (shown[0].migration_id, shown[0].lo) == (first, BEGINNING)
+        return cls(data, rows_of(shown), complete, begins)
 
     @property
     def dataset(self) -> ds.Dataset:

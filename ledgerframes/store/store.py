@@ -215,7 +215,8 @@ class Store:
         part = wanted_window(start, end, last, time.time_ns() // 1000)
         read = Part.of(view, table, part, allow_partial=allow_partial)
         found = load_table(read.dataset, names, conditions(where, named), named)
-        attrs = Provenance((self._lake.url,), str(part), None, read.complete).attrs() | {"as_of": _text(as_of)}
+        origin = Provenance((self._lake.url,), str(part), None, read.complete, from_beginning=read.from_beginning)
+        attrs = origin.attrs() | {"as_of": _text(as_of)}
         return shape(described(found, attrs), named, as_=as_, decimals=decimals, attrs=attrs)
 
     def scan(

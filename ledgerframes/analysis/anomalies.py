@@ -1,0 +1,79 @@
+"""What is odd about reassignments: halves that do not fit, counters that do not grow."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import pandas as pd
+
+from ledgerframes.analysis.frames import given_back, taken
+from ledgerframes.tables.history import REASSIGNMENTS
+
+_NEEDED: Final = (
+    "migration_id", "record_time", "update_id", "kind", "source_synchronizer", "target_synchronizer", "unassign_id",
+    "reassignment_counter", "contract_id",
+)  # fmt: skip
+_PAIR: Final = ["source_synchronizer", "unassign_id"]
+
+
+def reassignment_anomalies(reassignments: Any) -> pd.DataFrame:
+    """List what a sound ledger would not show, and what a repair leaves (contract: reassignment_counter).
+
+    Args:
+        reassignments: as `load_reassignments` or a store gives it.
+
+    Returns:
+        One row a finding, by time: anomaly, contract_id, unassign_id, reassignment_counter, update_id, record_time,
+        detail. The anomalies: "counter not increasing" (an unassignment's counter is not above that of the
+        contract's unassignment before), "counter differs", "contract differs", "target differs" (between the halves
+        of one unassign id), "assigned twice", "unassigned twice", "assigned without unassignment", "repaired"
+        (source and target are the same).
+
+    Raises:
+        InputError: columns are missing.
+    """
+    halves = given_back(taken(reassignments, REASSIGNMENTS, _NEEDED, name="reassignments"), pd.DataFrame())
+    halves = halves.sort_values(["migration_id", "record_time", "update_id"], kind="stable", ignore_index=True)
+    away = halves[halves["kind"] == "unassignment"]
+    back = halves[halves["kind"] == "assignment"]
+    found = [
+        _standing_counters(away),
+        *_unequal_halves(away, back),
+        _said(away[away.duplicated(_PAIR)], "unassigned twice", "the unassign id was used before"),
+        _said(back[back.duplicated(_PAIR)], "assigned twice", "the unassign id was assigned before"),
+        _unmatched(away, back),
+        _said(
+            halves[halves["source_synchronizer"] == halves["target_synchronizer"]], "repaired",
+            "source and target are the same",
+        ),
+    ]  # fmt: skip
+    rows = pd.concat(found).sort_values(["migration_id", "record_time", "update_id"], kind="stable", ignore_index=True)
+    return rows[["anomaly", "contract_id", "unassign_id", "reassignment_counter", "update_id", "record_time", "detail"]]
+
+
+def _standing_counters(away: pd.DataFrame) -> pd.DataFrame:
+    before = away.groupby("contract_id")["reassignment_counter"].shift()
+    standing = before.notna() & (away["reassignment_counter"] <= before)
+    return _said(away[standing], "counter not increasing", "the one before was " + before[standing].astype("str"))
+
+
+def _unequal_halves(away: pd.DataFrame, back: pd.DataFrame) -> list[pd.DataFrame]:
+    """Assignments whose unassignment says something else."""
+    names = ["contract_id", "reassignment_counter", "target_synchronizer"]
+    first = away[away["unassign_id"].notna()].drop_duplicates(_PAIR)[[*_PAIR, *names]]
+    both = back.merge(first, on=_PAIR, how="inner", suffixes=("", "_away"))
+    found = []
+    for name, what in zip(names, ("contract differs", "counter differs", "target differs"), strict=True):
+        unequal = both[both[name] != both[f"{name}_away"]]
+        found.append(_said(unequal, what, "the unassignment says " + unequal[f"{name}_away"].astype("str")))
+    return found
+
+
+def _unmatched(away: pd.DataFrame, back: pd.DataFrame) -> pd.DataFrame:
+    known = pd.MultiIndex.from_frame(away[_PAIR])
+    alone = back[~pd.MultiIndex.from_frame(back[_PAIR]).isin(known) | back["unassign_id"].isna()]
+    return _said(alone, "assigned without unassignment", "its unassignment is not in this range")
+
+
+def _said(rows: pd.DataFrame, anomaly: str, detail: Any) -> pd.DataFrame:
+    return rows.assign(anomaly=anomaly, detail=detail)

@@ -1,0 +1,185 @@
+"""Which contracts are active at a moment and on which synchronizer, by replay of the history."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ledgerframes.analysis.frames import attrs_of, check_whole, given_back, taken
+from ledgerframes.errors import InputError
+from ledgerframes.instants import format_instant
+from ledgerframes.paging.window import Bound, bound
+from ledgerframes.tables.history import EVENTS, REASSIGNMENTS
+from ledgerframes.tables.kinds import BOOL
+from ledgerframes.tables.table import Column, Table
+
+_CONTRACT: Final = (
+    "migration_id", "record_time", "contract_id", "template_id", "template_name", "package_name", "created_at",
+    "signatories", "observers", "payload",
+)  # fmt: skip
+_EVENTS: Final = (*_CONTRACT, "synchronizer_id", "event_type", "consuming")
+_COLUMNS: Final = (
+    "contract_id", "template_id", "template_name", "package_name", "created_at", "signatories", "observers", "payload",
+    "synchronizer_id", "source_synchronizer", "target_synchronizer", "reassignment_counter", "in_flight",
+    "migration_id", "record_time",
+)  # fmt: skip
+#: What an opening has to look like: the columns of events and reassignments that this module gives.
+ACTIVE: Final = Table(
+    "active_contracts", "One row an active contract.", (), ("contract_id",),
+    (
+        *(column for column in EVENTS.columns if column.name in _COLUMNS),
+        *(
+            column
+            for column in REASSIGNMENTS.columns
+            if column.name in {"source_synchronizer", "target_synchronizer", "reassignment_counter"}
+        ),
+        Column("in_flight", BOOL, "Whether the contract is on its way between synchronizers."),
+    ),
+)  # fmt: skip
+_HALVES: Final = (*_CONTRACT, "kind", "source_synchronizer", "target_synchronizer", "reassignment_counter")
+
+
+def active_contracts(
+    events: Any, reassignments: Any, *, at: Bound | None = None, template: str | None = None, opening: Any = None
+) -> Any:
+    """Replay creates, consuming exercises and reassignments (contract: States and transitions).
+
+    Args:
+        events: as `load_events` or a store gives it, from ledger begin.
+        reassignments: likewise; None if the contracts are not reassigned.
+        at: up to and with this moment: a time, counted in every migration, or a pair (migration id, time); by default
+            to the end of the frames.
+        template: only contracts of this `Module:Entity`.
+        opening: the contracts active before the frames begin, as this function gives them; or `"nothing"`.
+
+    Returns:
+        One row an active contract, in the order of creation, in the form of `events`: contract_id, template_id,
+        template_name, package_name, created_at, signatories, observers, payload, synchronizer_id (where it is; null
+        on its way), source_synchronizer and target_synchronizer (of what is on its way), reassignment_counter
+        (0 at creation), in_flight, migration_id and record_time (of its creation, or of the assignment that showed it
+        first).
+
+    Raises:
+        InputError: columns are missing, or `at` is none.
+        PartialResultError: the frames do not say that they begin at ledger begin and have no gap.
+    """
+    check_whole(events, name="events", opening=opening)
+    moment = bound(at, "at")
+    rows = _until(taken(events, EVENTS, _EVENTS, name="events"), moment)
+    ended = rows.filter(pc.fill_null(rows["consuming"], False))["contract_id"]  # noqa: FBT003
+    created = rows.filter(pc.equal(rows["event_type"], "created_event")).drop_columns(["event_type"])
+    halves = None
+    if reassignments is not None:
+        halves = _until(taken(reassignments, REASSIGNMENTS, _HALVES, name="reassignments"), moment)
+    if template is not None:
+        created = created.filter(pc.equal(created["template_name"], template))
+    known = _with_earlier(_with_assigned(created, halves, template), opening)
+    alive = known.filter(pc.invert(pc.is_in(known["contract_id"], ended)))
+    placed = _placed(alive, halves)
+    attrs = attrs_of(events) | {"at": _said(moment)}
+    return given_back(placed, events, attrs=attrs)
+
+
+def _until(rows: pa.Table, moment: Any) -> pa.Table:
+    if moment is None:
+        return rows
+    if isinstance(moment, int):
+        return rows.filter(pc.less_equal(rows["record_time"].cast(pa.int64()), moment))
+    earlier = pc.less(rows["migration_id"], moment.migration_id)
+    here = pc.equal(rows["migration_id"], moment.migration_id)
+    return rows.filter(
+        pc.or_(earlier, pc.and_(here, pc.less_equal(rows["record_time"].cast(pa.int64()), moment.micros)))
+    )
+
+
+def _with_assigned(created: pa.Table, halves: pa.Table | None, template: str | None) -> pa.Table:
+    """Creates, and contracts that only an assignment shows: their create is not in the history of this network."""
+    own = _at_rest(created.drop_columns(["consuming"]), pa.array([0] * created.num_rows, pa.int64()))
+    if halves is None:
+        return own
+    shown = halves.filter(pc.equal(halves["kind"], "assignment"))
+    shown = shown.filter(pc.invert(pc.is_in(shown["contract_id"], created["contract_id"])))
+    if template is not None:
+        shown = shown.filter(pc.equal(shown["template_name"], template))
+    if not shown.num_rows:
+        return own
+    order = pc.sort_indices(shown, sort_keys=[("migration_id", "ascending"), ("record_time", "ascending")])
+    shown = _first_of_each(shown.take(order), "contract_id")
+    counters, target = shown["reassignment_counter"], shown["target_synchronizer"]
+    shown = shown.select(_CONTRACT).append_column("synchronizer_id", target)
+    return pa.concat_tables([own, _at_rest(shown, counters)])
+
+
+def _at_rest(contracts: pa.Table, counters: Any) -> pa.Table:
+    """Contracts that are where they are."""
+    nothing = pa.nulls(contracts.num_rows, pa.string())
+    columns = {"source_synchronizer": nothing, "target_synchronizer": nothing, "reassignment_counter": counters}
+    kept = contracts.select([*_CONTRACT, "synchronizer_id"])
+    for name, column in columns.items():
+        kept = kept.append_column(name, column)
+    return kept.append_column("in_flight", pa.array([False] * contracts.num_rows, pa.bool_())).select(_COLUMNS)
+
+
+def _with_earlier(known: pa.Table, opening: Any) -> pa.Table:
+    if opening is None or (isinstance(opening, str) and opening == "nothing"):
+        return known
+    if isinstance(opening, str):
+        raise InputError(f'opening={opening!r}: give a frame of contracts, or "nothing"')
+    before = taken(opening, ACTIVE, _COLUMNS, name="opening")
+    fresh = known.filter(pc.invert(pc.is_in(known["contract_id"], before["contract_id"])))
+    return pa.concat_tables([before, fresh])
+
+
+def _placed(alive: pa.Table, halves: pa.Table | None) -> pa.Table:
+    """Each contract with the last that happened to it: its creation, or the half with the highest counter."""
+    rows = _moved(alive, halves) if halves is not None and halves.num_rows else alive
+    order = [(name, "ascending") for name in ("migration_id", "record_time", "contract_id")]
+    return rows.take(pc.sort_indices(rows, sort_keys=order))
+
+
+def _moved(rows: pa.Table, halves: pa.Table) -> pa.Table:
+    last = _last_halves(halves)
+    numbered = rows.append_column("place", pa.array(range(rows.num_rows), pa.int64()))
+    ids = numbered.select(["contract_id", "place"])
+    joined = ids.join(last, keys="contract_id", join_type="left outer").sort_by("place")
+    newer = pc.fill_null(pc.greater_equal(joined["counter"], rows["reassignment_counter"]), False)  # noqa: FBT003
+    away = pc.equal(joined["half"], "unassignment")
+    nothing = pa.scalar(None, pa.string())
+    changed = {
+        "synchronizer_id": pc.if_else(away, nothing, joined["target"]),
+        "source_synchronizer": pc.if_else(away, joined["source"], nothing),
+        "target_synchronizer": pc.if_else(away, joined["target"], nothing),
+        "reassignment_counter": joined["counter"],
+        "in_flight": away,
+    }
+    columns = [pc.if_else(newer, changed[name], rows[name]) if name in changed else rows[name] for name in _COLUMNS]
+    return pa.table(dict(zip(_COLUMNS, columns, strict=True)))
+
+
+def _last_halves(halves: pa.Table) -> pa.Table:
+    """For each contract the half with the highest counter; of two halves of one counter the assignment."""
+    kept = pa.table(
+        {
+            "contract_id": halves["contract_id"],
+            "half": halves["kind"],
+            "counter": halves["reassignment_counter"],
+            "source": halves["source_synchronizer"],
+            "target": halves["target_synchronizer"],
+        }
+    )
+    order = pc.sort_indices(kept, sort_keys=[("counter", "descending"), ("half", "ascending")])
+    return _first_of_each(kept.take(order), "contract_id")
+
+
+def _first_of_each(rows: pa.Table, name: str) -> pa.Table:
+    numbered = rows.select([name]).append_column("n", pa.array(range(rows.num_rows), pa.int64()))
+    first = numbered.group_by(name).aggregate([("n", "min")])
+    return rows.take(first["n_min"])
+
+
+def _said(moment: Any) -> Any:
+    if moment is None:
+        return None
+    return format_instant(moment) if isinstance(moment, int) else [moment.migration_id, format_instant(moment.micros)]

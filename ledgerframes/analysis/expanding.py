@@ -1,0 +1,170 @@
+"""`expand`: the payloads of one template as typed columns; `template_catalogue`: which templates there are."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from difflib import get_close_matches
+from typing import Any, Final
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ledgerframes.analysis.frames import given_back, taken
+from ledgerframes.analysis.narrowing import typed
+from ledgerframes.analysis.payloads import leaves
+from ledgerframes.errors import InputError
+from ledgerframes.tables.history import EVENTS
+
+_PLACE: Final = ("migration_id", "record_time", "update_id", "event_id", "contract_id")
+_NEEDED: Final = (*_PLACE, "event_type", "template_name", "choice", "payload")
+_NOTHING: Final = pa.chunked_array([], pa.string())
+_COUNTED: Final = ("template_name", "package_name", "event_type", "choice", "consuming", "record_time", "payload")
+
+
+def expand(
+    events: Any,
+    *,
+    template: str,
+    fields: Sequence[str] | None = None,
+    choice: str | None = None,
+    infer: bool = True,
+) -> Any:
+    r"""Turn the payloads of a template's contracts, or of a choice's arguments, into typed columns.
+
+    Records become dotted columns (`amount.initialAmount`; a dot in a member's own name is written `\.`), lists stay
+    JSON. A column's type is found over all its values: decimal text becomes an exact decimal128(38, 10), whole numbers
+    int64, ISO times timestamps, `true` and `false` booleans; a column whose values do not fit one type exactly stays
+    text. Nothing is rounded.
+
+    Args:
+        events: as `load_events` or a store gives it.
+        template: `Module:Entity`.
+        fields: dotted paths to keep, in this order; all there are by default. A path to a record gives its JSON.
+        choice: expand the arguments of this choice's exercises in place of the creates.
+        infer: False leaves text columns as text.
+
+    Returns:
+        One row an event, in the form that came in: migration_id, record_time, update_id, event_id, contract_id, and
+        the fields.
+
+    Raises:
+        InputError: columns are missing, or no event has such a template, choice or field.
+    """
+    if isinstance(fields, str):
+        raise InputError(f'fields={fields!r}: give a list of paths, for example fields=["{fields}"]')
+    rows = taken(events, EVENTS, _NEEDED, name="events")
+    chosen = _chosen(rows, template, choice)
+    found = record_fields(chosen["payload"], fields, infer=infer)
+    names = list(found) if fields is None else list(fields)
+    for name in names:
+        if name not in found and chosen.num_rows:
+            raise InputError(f"fields: no {choice or 'create'} of {template} has {name!r}{_near(name, chosen)}")
+    columns = {name: chosen[name] for name in _PLACE}
+    for name in names:
+        columns[name if name not in columns else f"payload.{name}"] = found.get(name, _NOTHING)
+    return given_back(pa.table(columns), events)
+
+
+def record_fields(
+    payloads: pa.ChunkedArray, wanted: Sequence[str] | None, *, infer: bool = True
+) -> dict[str, pa.ChunkedArray]:
+    """The typed values of each path of a column of JSON records; a record asked for beside its members is one too."""
+    if wanted is None:
+        found = leaves(payloads, None)
+        return {path: typed(found.column(path), infer=infer) for path in found.columns}
+    records = [one for one in wanted if any(other.startswith(f"{one}.") for other in wanted)]
+    parts = [[one for one in wanted if one not in records], *([one] for one in records)]
+    read = [leaves(payloads, part) for part in parts if part]
+    return {path: typed(found.column(path), infer=infer) for found in read for path in found.columns}
+
+
+def _chosen(rows: pa.Table, template: str, choice: str | None) -> pa.Table:
+    of_template = rows.filter(pc.equal(rows["template_name"], template))
+    if not of_template.num_rows and rows.num_rows:
+        known = pc.unique(rows["template_name"]).drop_null().to_pylist()
+        near = get_close_matches(str(template), known, n=1)
+        hint = f"; did you mean {near[0]!r}?" if near else ""
+        raise InputError(f"template={template!r}: no event here has it{hint} lf.template_catalogue lists them")
+    if choice is None:
+        return of_template.filter(pc.equal(of_template["event_type"], "created_event"))
+    of_choice = of_template.filter(pc.equal(of_template["choice"], choice))
+    if not of_choice.num_rows and of_template.num_rows:
+        known = ", ".join(sorted(pc.unique(of_template["choice"]).drop_null().to_pylist())) or "none"
+        raise InputError(f"choice={choice!r}: {template} has {known} here")
+    return of_choice
+
+
+def _near(name: str, chosen: pa.Table) -> str:
+    known = list(leaves(chosen["payload"].slice(0, 1000), None).columns)
+    near = get_close_matches(name, known, n=1, cutoff=0.4)
+    return f"; did you mean {near[0]!r}?" if near else f"; there are {', '.join(known[:20])}"
+
+
+def template_catalogue(events: Any, *, sample: int = 1000) -> pd.DataFrame:
+    """List the templates of a history: how often created and exercised, by which choices, with which fields.
+
+    Args:
+        events: as `load_events` or a store gives it.
+        sample: how many creates a template are looked at for its fields; a field that only others have is not listed.
+
+    Returns:
+        One row a template, the most frequent first: template_name, package_names (tuple), creates, exercises,
+        consuming, choices (dict of choice to count), first_record_time, last_record_time, fields (dict of dotted path
+        to type).
+
+    Raises:
+        InputError: columns are missing.
+    """
+    rows = taken(events, EVENTS, _COUNTED, name="events")
+    rows = rows.filter(pc.is_valid(rows["template_name"]))
+    created = pc.equal(rows["event_type"], "created_event").cast(pa.int64())
+    exercised = pc.is_valid(rows["choice"]).cast(pa.int64())
+    counted = rows.append_column("creates", created).append_column("exercises", exercised)
+    counted = counted.append_column("ends", pc.fill_null(rows["consuming"].cast(pa.int64()), 0))
+    totals = counted.group_by("template_name").aggregate(
+        [
+            ("creates", "sum"), ("exercises", "sum"), ("ends", "sum"), ("package_name", "distinct"),
+            ("record_time", "min"), ("record_time", "max"),
+        ]
+    )  # fmt: skip
+    exercises = rows.filter(pc.is_valid(rows["choice"]))
+    choices = exercises.group_by(["template_name", "choice"]).aggregate([([], "count_all")])
+    by_template: dict[Any, dict[str, int]] = {}
+    for row in choices.sort_by([("count_all", "descending"), ("choice", "ascending")]).to_pylist():
+        by_template.setdefault(row["template_name"], {})[row["choice"]] = row["count_all"]
+    creates = rows.filter(pc.equal(rows["event_type"], "created_event"))
+    found = [_line(row, by_template, creates, sample) for row in totals.to_pylist()]
+    frame = pd.DataFrame(found, columns=_COLUMNS).sort_values(
+        ["creates", "exercises", "template_name"], ascending=[False, False, True], ignore_index=True
+    )
+    for name in ("first_record_time", "last_record_time"):
+        frame[name] = pd.to_datetime(frame[name], utc=True).astype("datetime64[us, UTC]")
+    frame["template_name"] = frame["template_name"].astype("str")
+    return frame
+
+
+_COLUMNS: Final = [
+    "template_name", "package_names", "creates", "exercises", "consuming", "choices", "first_record_time",
+    "last_record_time", "fields",
+]  # fmt: skip
+
+
+def _line(row: dict[str, Any], choices: dict[Any, dict[str, int]], creates: pa.Table, sample: int) -> list[Any]:
+    name = row["template_name"]
+    own = creates.filter(pc.equal(creates["template_name"], name)).slice(0, sample)
+    found = leaves(own["payload"], None)
+    packages = tuple(sorted(one for one in row["package_name_distinct"] if one is not None))
+    return [
+        name, packages, row["creates_sum"], row["exercises_sum"], row["ends_sum"], choices.get(name, {}),
+        row["record_time_min"], row["record_time_max"],
+        {path: _word(typed(found.column(path)).type) for path in found.columns},
+    ]  # fmt: skip
+
+
+def _word(kind: pa.DataType) -> str:
+    if pa.types.is_decimal(kind):
+        return "amount"
+    if pa.types.is_timestamp(kind):
+        return "timestamp"
+    return {pa.int64(): "int64", pa.bool_(): "bool"}.get(kind, "text")

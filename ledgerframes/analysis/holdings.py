@@ -1,0 +1,236 @@
+"""Holdings and notional holding fees worked out from the history alone, and set against what a server says."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from decimal import Decimal
+from typing import Any, Final
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ledgerframes.analysis.contracts import active_contracts
+from ledgerframes.analysis.expanding import record_fields
+from ledgerframes.analysis.frames import attrs_of
+from ledgerframes.errors import InputError
+from ledgerframes.paging.window import Bound
+
+COIN: Final = "Splice.Amulet:Amulet"
+LOCKED_COIN: Final = "Splice.Amulet:LockedAmulet"
+ROUND: Final = "Splice.Round:OpenMiningRound"
+AMOUNTS: Final = (
+    "total_unlocked_coin", "total_locked_coin", "total_coin_holdings", "accumulated_holding_fees_unlocked",
+    "accumulated_holding_fees_locked", "accumulated_holding_fees_total", "total_available_coin",
+)  # fmt: skip
+
+_UNITS: Final = Decimal(10) ** 10
+_PATHS: Final = ("owner", "amount.initialAmount", "amount.createdAt.number", "amount.ratePerRound.rate")
+
+
+def holdings_from_events(
+    events: Any,
+    reassignments: Any = None,
+    *,
+    at: Bound | None = None,
+    as_of_round: int | None = None,
+    parties: Sequence[str] | None = None,
+    opening: Any = None,
+) -> pd.DataFrame:
+    """Work out the seven amounts of a holdings summary by replay (contract: Resources, HoldingsSummary).
+
+    The fee of one coin contract at round R is its rate per round times the rounds since its creation, rounded half
+    even to ten places, at most its initial amount. Fees are notional: they are charged when a contract expires, not on
+    transfers; do not subtract them.
+
+    Args:
+        events: as `load_events` or a store gives it, from ledger begin.
+        reassignments: likewise; coins that only an assignment shows need it.
+        at: up to and with this moment; see `active_contracts`.
+        as_of_round: round to compute fees for; the earliest open mining round at that moment by default.
+        parties: a row each, in this order, zeros where one holds nothing; by default every owner, by party id.
+        opening: the contracts active before the frames begin, or `"nothing"`; see `active_contracts`.
+
+    Returns:
+        computed_as_of_round, party_id and the seven amounts in coin, exact `Decimal`s with ten places.
+
+    Raises:
+        InputError: columns are missing, a coin lacks a field, or there is no open round to compute fees for.
+        PartialResultError: the frames do not say that they begin at ledger begin and have no gap.
+    """
+    rows = active_contracts(events, reassignments, at=at, opening=opening)
+    contracts = rows if isinstance(rows, pa.Table) else _arrow(rows)
+    coins = [_coins(contracts, COIN, ""), _coins(contracts, LOCKED_COIN, "amulet.")]
+    moment = as_of_round if as_of_round is not None else _earliest_round(contracts)
+    if moment is None:
+        if any(len(one["owner"]) for one in coins):
+            raise InputError(f"as_of_round is needed: no {ROUND} is open at that moment")
+        moment = 0
+    sums: dict[str, list[int]] = {}
+    for locked, one in enumerate(coins):
+        fees = _fees(one, moment)
+        for owner, amount, fee in zip(one["owner"], one["initialAmount"], fees, strict=True):
+            total = sums.setdefault(owner, [0, 0, 0, 0])
+            total[locked] += amount
+            total[2 + locked] += fee
+    named = sorted(sums) if parties is None else list(parties)
+    found = pd.DataFrame(
+        {
+            "computed_as_of_round": pd.Series([moment] * len(named), dtype="Int64"),
+            "party_id": pd.Series(named, dtype="str"),
+            **_amounts([sums.get(party, [0, 0, 0, 0]) for party in named]),
+        }
+    )
+    found.attrs.update(attrs_of(events))
+    return found
+
+
+def _amounts(sums: list[list[int]]) -> dict[str, pd.Series]:
+    columns: dict[str, list[int]] = {name: [] for name in AMOUNTS}
+    for unlocked, locked, fees, locked_fees in sums:
+        values = (unlocked, locked, unlocked + locked, fees, locked_fees, fees + locked_fees, unlocked - fees)
+        for name, value in zip(AMOUNTS, values, strict=True):
+            columns[name].append(value)
+    return {name: pd.Series([_decimal(value) for value in values], dtype=object) for name, values in columns.items()}
+
+
+def _decimal(units: int) -> Decimal:
+    return Decimal(units).scaleb(-10)
+
+
+def _coins(contracts: pa.Table, template: str, prefix: str) -> dict[str, list[Any]]:
+    """Owner, amount and rate in ten-billionths, and round of creation, of a template's contracts."""
+    own = contracts.filter(pc.equal(contracts["template_name"], template))
+    found = record_fields(own["payload"], [prefix + path for path in _PATHS])
+    columns = {}
+    for path in _PATHS:
+        values = found.get(prefix + path)
+        if own.num_rows and (values is None or values.null_count):
+            raise InputError(f"events: a contract of {template} has no {prefix}{path}; its holdings cannot be told")
+        columns[path.rpartition(".")[2]] = [] if values is None else values.to_pylist()
+    columns["initialAmount"] = [_units(amount) for amount in columns["initialAmount"]]
+    return columns
+
+
+def _units(amount: Any) -> int:
+    return int((amount if isinstance(amount, Decimal) else Decimal(amount)).scaleb(10))
+
+
+def _fees(coins: dict[str, list[Any]], moment: int) -> list[int]:
+    """Each coin's fee in ten-billionths; rounded only where a rate has more than ten places."""
+    return [
+        min(amount, _rounded((moment - int(created)) * Decimal(rate) * _UNITS))
+        for amount, created, rate in zip(coins["initialAmount"], coins["number"], coins["rate"], strict=True)
+    ]
+
+
+def _rounded(value: Decimal) -> int:
+    return int(value.to_integral_value(rounding="ROUND_HALF_EVEN"))
+
+
+def _earliest_round(contracts: pa.Table) -> int | None:
+    own = contracts.filter(pc.equal(contracts["template_name"], ROUND))
+    numbers = record_fields(own["payload"], ["round.number"]).get("round.number")
+    return (
+        None if numbers is None or not len(numbers.drop_null()) else int(min(map(int, numbers.drop_null().to_pylist())))
+    )
+
+
+def _arrow(rows: Any) -> pa.Table:
+    names = ["template_name", "payload"]
+    if not isinstance(rows, pd.DataFrame):
+        found: pa.Table = rows.to_arrow().select(names)
+        return found
+    return pa.table({name: pa.array(rows[name], pa.string(), from_pandas=True) for name in names})
+
+
+def reconcile_holdings(computed: Any, summary: Any) -> pd.DataFrame:
+    """Set holdings worked out from the history against a server's summary, to the last digit.
+
+    Args:
+        computed: as `holdings_from_events` gives it, for one moment and round.
+        summary: as `load_holdings_summary` gives it, for the same.
+
+    Returns:
+        One row a difference, none if all agree: party_id, amount (which of the seven), computed, served, difference
+        (computed less served). A party that one side lacks counts as holding nothing there.
+
+    Raises:
+        InputError: columns are missing, or the two are for different rounds.
+    """
+    left, right = (_by_party(one, name) for one, name in ((computed, "computed"), (summary, "summary")))
+    rounds = {name: set(one["computed_as_of_round"].dropna()) for name, one in (("computed", left), ("summary", right))}
+    if rounds["computed"] and rounds["summary"] and rounds["computed"] != rounds["summary"]:
+        raise InputError(
+            f"computed is for round {_numbers(rounds['computed'])}, summary for {_numbers(rounds['summary'])}; fees"
+            " differ from round to round: pass as_of_round= to both"
+        )
+    found = []
+    for party in dict.fromkeys([*left.index, *right.index]):
+        for name in AMOUNTS:
+            ours, theirs = _amount(left, party, name), _amount(right, party, name)
+            if ours != theirs:
+                found.append((party, name, ours, theirs, ours - theirs))
+    return pd.DataFrame(found, columns=["party_id", "amount", "computed", "served", "difference"])
+
+
+def holding_fees(summary: Any) -> pd.DataFrame:
+    """Notional holding fees in long form, for tables and pictures.
+
+    Args:
+        summary: as `load_holdings_summary`, `holdings_from_events` or a store gives it.
+
+    Returns:
+        Two rows a row of the summary: its record_time, migration_id and computed_as_of_round where it has them,
+        party_id, lock ("unlocked" or "locked"), holdings (at reception) and notional_fees, both in coin. Fees are
+        notional: charged when a contract expires, not on transfers.
+
+    Raises:
+        InputError: columns are missing.
+    """
+    frame = _frame(summary, "summary")
+    keys = [
+        name for name in ("record_time", "migration_id", "computed_as_of_round", "party_id") if name in frame.columns
+    ]
+    parts = [
+        frame[keys].assign(
+            lock=lock, holdings=frame[f"total_{lock}_coin"], notional_fees=frame[f"accumulated_holding_fees_{lock}"]
+        )
+        for lock in ("unlocked", "locked")
+    ]
+    found = pd.concat(parts).sort_index(kind="stable").reset_index(drop=True)
+    found["lock"] = found["lock"].astype("str")
+    found.attrs.update(getattr(frame, "attrs", {}))
+    return found
+
+
+def _frame(summary: Any, name: str) -> pd.DataFrame:
+    frame = (
+        summary if isinstance(summary, pd.DataFrame) else summary.to_pandas() if hasattr(summary, "to_pandas") else None
+    )
+    if frame is None:
+        raise InputError(f"{name} is {type(summary).__name__}, not a frame; lf.load_holdings_summary gives one")
+    missing = [column for column in ("party_id", *AMOUNTS) if column not in frame.columns]
+    if missing:
+        raise InputError(f"{name} has no column(s) {', '.join(missing)}; lf.load_holdings_summary gives them")
+    return frame
+
+
+def _by_party(one: Any, name: str) -> pd.DataFrame:
+    frame = _frame(one, name)
+    if frame["party_id"].duplicated().any():
+        raise InputError(f"{name} has several rows for a party; reconcile one record time and round at a time")
+    if "computed_as_of_round" not in frame.columns:
+        frame = frame.assign(computed_as_of_round=pd.Series([pd.NA] * len(frame), dtype="Int64"))
+    return frame.set_index("party_id")
+
+
+def _amount(frame: pd.DataFrame, party: str, name: str) -> Decimal:
+    if party not in frame.index:
+        return Decimal(0)
+    value = frame.at[party, name]
+    return Decimal(0) if value is None or value is pd.NA or value != value else Decimal(str(value))
+
+
+def _numbers(values: set[Any]) -> str:
+    return ", ".join(map(str, sorted(values)))

@@ -1,0 +1,83 @@
+"""The type of a column of JSON values, found over all of them, and the values in it; never rounded, never lost."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import msgspec
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ledgerframes.tables.kinds import AMOUNT, TIME
+
+_WHOLE: Final = r"^(0|-?[1-9]\d{0,17})$"
+_NUMBER: Final = r"^-?\d{1,28}(\.\d{1,10})?$"
+_SCIENTIFIC: Final = r"^-?\d+(\.\d+)?([eE][-+]?\d+)?$"
+_TIME: Final = r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,6})?Z$"
+_strings: Final = msgspec.json.Decoder(list[str])
+
+
+def typed(cells: pa.ChunkedArray, *, infer: bool = True) -> pa.ChunkedArray:
+    """Give JSON values the narrowest type that holds all of them exactly.
+
+    Text of decimals with a point becomes decimal128(38, 10), text of whole numbers int64, ISO-8601 text in UTC of up
+    to six digits a timestamp, other text stays text; unquoted numbers and booleans likewise. Lists, objects and
+    mixtures stay JSON text.
+
+    Args:
+        cells: JSON values; null and `null` are missing.
+        infer: False leaves text as it is.
+    """
+    cells = pc.if_else(pc.equal(cells, "null"), pa.scalar(None, pa.string()), cells)
+    there = cells.drop_null()
+    if not len(there):
+        return cells
+    quoted = pc.equal(pc.utf8_slice_codeunits(there, 0, 1), '"')
+    if pc.all(quoted).as_py():
+        text = _unquoted(cells)
+        return _narrowed(text) if infer else text
+    if pc.any(quoted).as_py():
+        return cells
+    if pc.all(pc.is_in(there, pa.array(["true", "false"]))).as_py():
+        return cells.cast(pa.bool_())
+    return _narrowed(cells, numbers_only=True)
+
+
+def _unquoted(cells: pa.ChunkedArray) -> pa.ChunkedArray:
+    if not pc.any(pc.match_substring(cells, "\\")).as_py():
+        return pc.utf8_slice_codeunits(cells, 1, -1)
+    there = cells.drop_null()
+    values = _strings.decode("[" + ",".join(there.to_pylist()) + "]")
+    places = pc.subtract(pc.cumulative_sum(pc.is_valid(cells).cast(pa.int64())), 1)
+    chosen = pc.if_else(pc.is_valid(cells), places, pa.scalar(None, pa.int64()))
+    return pa.chunked_array([pa.array(values, pa.string()).take(chosen.combine_chunks())])
+
+
+def _narrowed(text: pa.ChunkedArray, *, numbers_only: bool = False) -> pa.ChunkedArray:
+    if _all(text, _WHOLE):
+        return text.cast(pa.int64())
+    if _all(text, _NUMBER):
+        return text.cast(AMOUNT.arrow)
+    if _all(text, _SCIENTIFIC):
+        return _exact(text)
+    if not numbers_only and _all(text, _TIME):
+        try:
+            return text.cast(TIME.arrow)
+        except pa.ArrowInvalid:  # the 31st of a month that has none
+            return text
+    return text
+
+
+def _exact(text: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Decimals in any spelling, if none of them needs more digits than there are."""
+    from decimal import Decimal
+
+    values = [None if one is None else Decimal(one) for one in text.to_pylist()]
+    try:
+        return pa.chunked_array([pa.array(values, AMOUNT.arrow)])
+    except pa.ArrowInvalid:
+        return text
+
+
+def _all(text: pa.ChunkedArray, pattern: str) -> bool:
+    return bool(pc.all(pc.match_substring_regex(text, pattern), min_count=0).as_py())

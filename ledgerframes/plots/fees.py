@@ -1,0 +1,132 @@
+"""`plot_holding_fees`: notional holding fees, unlocked and locked, party by party."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+import numpy as np
+import pandas as pd
+
+from ledgerframes.plots.canvas import axes, base_size, figure_of, finish, measured, nothing, plain, text_size
+from ledgerframes.plots.columns import Floats, at_least_one, one_of
+from ledgerframes.plots.naming import NORMAL, shown
+from ledgerframes.plots.numerals import amount_text, plural, scale_text
+from ledgerframes.plots.palette import inside, mixed
+from ledgerframes.plots.snapshots import FEES, HOLDINGS, amounts
+from ledgerframes.plots.tally import Ranking, ranked
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_PICTURE: Final = "plot_holding_fees"
+_TITLES: Final = {
+    "fees": "Notional holding fees by party",
+    "share": "Notional holding fees as a share of holdings",
+    "holdings": "Holdings by party",
+}
+_UNITS: Final = {
+    "fees": "notional fees in coin; charged only when a contract expires",
+    "share": "notional fees in % of the party's holdings",
+    "holdings": "coin, notional fees not taken off",
+}
+
+
+def plot_holding_fees(
+    holdings: Any, *, show: Literal["fees", "share", "holdings"] = "fees", top: int = 15, ax: Axes | None = None
+) -> Axes:
+    """Draw a bar a party, unlocked and locked one after the other, the largest first and the rest together.
+
+    Of a frame with several snapshots the newest is drawn. Fees are notional: they are charged when a contract expires,
+    so they are shown beside holdings and never taken off them.
+
+    Args:
+        holdings: from `load_holdings_summary`, whatever its `decimals`.
+        show: the fees, the fees as a share of what each party holds, or the holdings themselves.
+        top: how many parties to show by name.
+        ax: where to draw; a new figure by default.
+
+    Raises:
+        InputError: the frame is another one, or an argument breaks a rule.
+    """
+    at_least_one(top, "top")
+    one_of(show, "show", tuple(_TITLES))
+    read = amounts(holdings, HOLDINGS if show == "holdings" else FEES, _PICTURE)
+    if read.rows.empty:
+        return nothing(axes(ax, size=(8.4, 4.2)), _TITLES[show], "no party holds anything in this snapshot")
+    rows, when = read.latest()
+    table, ranking = _table(rows, show, top)
+    ax = axes(ax, size=(8.4, 1.9 + 0.29 * len(table)))
+    _draw(ax, table, ranking, "%" if show == "share" else "")
+    ax.set_xlabel(_UNITS[show])
+    absent = f", {plural(read.absent, 'other')} without holdings" if read.absent else ""
+    parties = plural(len(rows), "party", "parties")
+    return finish(ax, _TITLES[show], f"{parties}{absent}, {when}", _keys(ax))
+
+
+def _table(rows: pd.DataFrame, show: str, top: int) -> tuple[pd.DataFrame, Ranking]:
+    """Unlocked and locked of each shown party and of the rest, in the order of the bars."""
+    by_party = rows.set_index("party")[["unlocked", "locked", "held"]]
+    measure = _measure(by_party, show)
+    ranking = ranked(measure.sum(axis=1), top)
+    folded = by_party.groupby(ranking.folded(by_party.index.to_series()).to_numpy()).sum()
+    return _measure(folded, show).reindex(list(ranking.names)), ranking
+
+
+def _measure(amounts_of: pd.DataFrame, show: str) -> pd.DataFrame:
+    parts = amounts_of[["unlocked", "locked"]]
+    if show != "share":
+        return parts
+    held = amounts_of["held"].where(amounts_of["held"] != 0)
+    return (100 * parts.div(held, axis=0)).fillna(0.0)
+
+
+def _draw(ax: Axes, table: pd.DataFrame, ranking: Ranking, unit: str) -> None:
+    tones = inside(ax)
+    at = np.arange(len(table))
+    starts = {1: np.zeros(len(table)), -1: np.zeros(len(table))}
+    for part, hue in zip(("unlocked", "locked"), tones.hues, strict=False):
+        values: Floats = table[part].to_numpy()
+        base = np.where(values < 0, starts[-1], starts[1])
+        fills = [mixed(hue, tones.ground, 0.6) if name == ranking.rest else hue for name in table.index]
+        bars = ax.barh(at, values, 0.72, left=base, color=fills, label=part)
+        for bar in bars:
+            bar.set_gid(part)
+        starts[1] = starts[1] + np.maximum(values, 0)
+        starts[-1] = starts[-1] + np.minimum(values, 0)
+    _name_rows(ax, ranking)
+    ax.set_ylim(len(table) - 0.4, -0.6)
+    plain(ax, grid="x")
+    _amount_axis(ax, float(starts[-1].min()), float(starts[1].max()), unit)
+    for row, (total, end) in enumerate(zip(table.sum(axis=1), starts[1], strict=True)):
+        ax.annotate(
+            amount_text(total) + unit, (end, row), xytext=(4, 0), textcoords="offset points", va="center_baseline",
+            color=tones.text, fontsize="small", gid="total",
+        )  # fmt: skip
+
+
+def _name_rows(ax: Axes, ranking: Ranking) -> None:
+    """Name the bars, as long and as large as leaves the bars half of the figure."""
+    paper = figure_of(ax)
+    size = min(base_size() * 0.95, max(5.0, measured(ax)[1] / len(ranking.names) / 1.3))
+    for level in range(NORMAL, -1, -1):
+        labels = ranking.labels(level=level)
+        ax.set_yticks(range(len(labels)), [shown(labels[name]) for name in ranking.names], fontsize=size)
+        if text_size(ax.get_yticklabels())[0] < paper.bbox.width * 36 / paper.dpi:
+            break
+
+
+def _amount_axis(ax: Axes, low: float, high: float, unit: str) -> None:
+    """From zero, or below it where an amount is negative, with room for the totals behind the bars."""
+    from matplotlib.ticker import FuncFormatter, MaxNLocator
+
+    span = (high - low) or 1.0
+    room = span * min(0.5, 52 / max(measured(ax)[0] - 52, 52))
+    ax.set_xlim(low - (0.02 * span if low < 0 else 0), high + room)
+    ax.xaxis.set_major_locator(MaxNLocator(nbins=int(min(6, max(2, measured(ax)[0] // 55)))))
+    ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: scale_text(value, high) + unit))
+
+
+def _keys(ax: Axes) -> list[Any]:
+    from matplotlib.patches import Patch
+
+    return [(Patch(facecolor=hue), part) for part, hue in zip(("unlocked", "locked"), inside(ax).hues, strict=False)]

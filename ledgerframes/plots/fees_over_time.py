@@ -1,0 +1,130 @@
+"""`plot_holding_fees_over_time`: notional holding fees over rounds or record times, as areas."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+import numpy as np
+import pandas as pd
+
+from ledgerframes.errors import InputError
+from ledgerframes.plots.canvas import axes, nothing, plain
+from ledgerframes.plots.clock import between, dates, time_axis
+from ledgerframes.plots.columns import Floats, at_least_one, one_of
+from ledgerframes.plots.numerals import plural, scale_text
+from ledgerframes.plots.palette import inside
+from ledgerframes.plots.sidelabels import End, finish_with_names
+from ledgerframes.plots.snapshots import FEES, amounts
+from ledgerframes.plots.tally import ranked
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_PICTURE: Final = "plot_holding_fees_over_time"
+_TITLE: Final = "Notional holding fees over time"
+
+
+def plot_holding_fees_over_time(
+    holdings: Any,
+    *,
+    by: Literal["party", "lock"] = "party",
+    over: Literal["record_time", "round"] | None = None,
+    top: int = 6,
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw notional holding fees as areas, one upon the other.
+
+    Where a party has several rows at one place of the axis, the last by record time and round counts; a party without
+    a row there has no fees there.
+
+    Args:
+        holdings: summaries at several record times or rounds, from `load_holdings_summary`, put together.
+        by: an area a party, or one for unlocked and one for locked amounts.
+        over: what the axis counts; by default record times where there are several, else rounds.
+        top: how many parties to show by name; the others are put together.
+        ax: where to draw; a new figure by default.
+
+    Raises:
+        InputError: the frame is another one, an argument breaks a rule, or rounds are asked for and there are none.
+    """
+    at_least_one(top, "top")
+    one_of(by, "by", ("party", "lock"))
+    one_of(over, "over", ("record_time", "round", None))  # type: ignore[arg-type]
+    read = amounts(holdings, FEES, _PICTURE)
+    ax = axes(ax, size=(9.2, 4.4))
+    if read.rows.empty:
+        return nothing(ax, _TITLE, "no holding fees in this range")
+    key = _key(read.rows, over)
+    rows = read.rows.sort_values(["moment", "round"], kind="stable").drop_duplicates(["party", key], keep="last")
+    places, names, table = _table(rows[rows[key].notna()], key, by, top)
+    ends = _areas(ax, places, names, table, key)
+    parties = plural(read.rows["party"].nunique(), "party", "parties")
+    spans = between(places.astype(np.int64)) if key == "moment" else _rounds(places)
+    return finish_with_names(
+        ax, ends, _TITLE, f"{parties}, {plural(len(places), 'snapshot')}, {spans}; nothing is charged before expiry"
+    )
+
+
+def _rounds(places: Floats) -> str:
+    first, last = f"{places[0]:.0f}", f"{places[-1]:.0f}"
+    return f"round {first}" if first == last else f"rounds {first} to {last}"
+
+
+def _key(rows: pd.DataFrame, over: str | None) -> str:
+    if over is None:
+        return "moment" if rows["moment"].nunique() > 1 or rows["round"].isna().all() else "round"
+    if over == "round" and rows["round"].isna().all():
+        raise InputError(
+            "over='round' needs computed_as_of_round, which is null everywhere here (a server without fees); "
+            "use over='record_time'"
+        )
+    return "round" if over == "round" else "moment"
+
+
+def _table(rows: pd.DataFrame, key: str, by: str, top: int) -> tuple[Floats, list[tuple[str, bool]], Floats]:
+    """The places on the axis, the series with whether each is the rest, and a row of fees a series."""
+    if by == "lock":
+        sums = rows.groupby(key)[["unlocked", "locked"]].sum()
+        return sums.index.to_numpy(float), [("unlocked", False), ("locked", False)], sums.to_numpy().T
+    rows = rows.assign(fees=rows["unlocked"] + rows["locked"])
+    ranking = ranked(rows.groupby("party")["fees"].max(), top)
+    rows = rows.assign(party=ranking.folded(rows["party"]))
+    sums = rows.pivot_table(index=key, columns="party", values="fees", aggfunc="sum", fill_value=0.0)
+    labels = ranking.labels()
+    series = [(labels[name], name == ranking.rest) for name in ranking.names]
+    return sums.index.to_numpy(float), series, sums.reindex(columns=list(ranking.names)).to_numpy().T
+
+
+def _areas(ax: Axes, places: Floats, names: list[tuple[str, bool]], table: Floats, key: str) -> list[End]:
+    """Draw the areas, and tell where on the right each ends."""
+    from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator
+
+    tones = inside(ax)
+    over_time = key == "moment"
+    x = dates(places.astype(np.int64)) if over_time else places
+    if len(x) == 1:
+        # A single snapshot has no width of its own: it is drawn as a bar of one round, or of a minute.
+        half = 1 / 2880 if over_time else 0.5
+        x, table = np.array([x[0] - half, x[0] + half]), np.repeat(table, 2, axis=1)
+    base: Floats = np.zeros(len(x))
+    ends = []
+    for rank, ((name, rest), values) in enumerate(zip(names, table, strict=True)):
+        hue = tones.rest if rest else tones.hues[rank % len(tones.hues)]
+        ax.fill_between(x, base, base + values, color=hue, linewidth=0, label=name, gid="series")
+        ends.append((float(base[-1] + values[-1] / 2), name, hue))
+        base = base + values
+    plain(ax)
+    ax.set_ylim(min(0.0, float(base.min())), float(base.max()) * 1.06 or 1.0)
+    ax.yaxis.set_major_locator(MaxNLocator(nbins=6))
+    ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: scale_text(value, float(base.max()))))
+    ax.set_ylabel("notional fees, coin")
+    if over_time:
+        time_axis(ax, int(places[0]), int(places[-1]) + 1, margin=0.0)
+    else:
+        ax.set_xlim(x[0], x[-1])
+        ax.xaxis.set_major_locator(
+            MaxNLocator(nbins=8, integer=True) if len(places) > 1 else FixedLocator(places.tolist())
+        )
+        ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:.0f}"))
+        ax.set_xlabel("round that fees are reckoned for")
+    return ends

@@ -1,0 +1,146 @@
+"""`plot_reassignment_matrix`: a heat map of reassignments from each synchronizer to each."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+import pandas as pd
+
+from ledgerframes.plots.canvas import axes, finish, measured, nothing, plain, settle, text_size
+from ledgerframes.plots.columns import Floats, at_least_one
+from ledgerframes.plots.naming import shown
+from ledgerframes.plots.numerals import amount_text, plural
+from ledgerframes.plots.palette import Tones, inside, luminance, mixed
+from ledgerframes.plots.tally import COMPLETED, Ranking, ranked, route_rows, span, statuses, tally, traffic
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.collections import QuadMesh
+    from matplotlib.colors import Colormap, Normalize
+
+_PICTURE: Final = "plot_reassignment_matrix"
+_TITLE: Final = "Reassignments by source and target"
+
+
+def plot_reassignment_matrix(flows: Any, *, top: int = 20, ax: Axes | None = None) -> Axes:
+    """Draw a heat map: a row a source, a column a target, the number of reassignments in each cell.
+
+    The colour scale is logarithmic where the largest count is over fifty times the smallest. On the diagonal lie
+    repairs, whose source and target are the same.
+
+    Args:
+        flows: one row a reassignment, from `reassignment_flows`, or counts from `flow_matrix`; counts of several
+            periods are added up.
+        top: how many synchronizers to show by name; the others are put together.
+        ax: where to draw; a new figure by default.
+
+    Raises:
+        InputError: the frame is another one, or `top` is not above 0.
+    """
+    at_least_one(top, "top")
+    frame = route_rows(flows, _PICTURE)
+    counted = tally(frame, _PICTURE)
+    if counted.empty:
+        return nothing(axes(ax, size=(6.4, 4.2)), _TITLE, "no reassignments in this range")
+    ranking = ranked(traffic(counted), top)
+    grid = _grid(counted, ranking)
+    side = min(2.6 + 0.32 * len(grid), 8.4)
+    ax = axes(ax, size=(side + 2.6, side + 0.9))
+    tones = inside(ax)
+    plain(ax, grid=None)
+    for spine in ax.spines.values():
+        spine.set_visible(False)
+    scale = _scale(grid)
+    colours = _colours(tones)
+    mesh = ax.pcolormesh(
+        np.ma.masked_equal(grid, 0), cmap=colours, norm=scale, edgecolors=[tones.ground], linewidth=1.5, gid="cells"
+    )
+    ax.set(xlim=(0, len(grid)), ylim=(len(grid), 0), facecolor=mixed(tones.faint, tones.ground, 0.55))
+    _name_axes(ax, ranking)
+    _write_counts(ax, grid, mesh)
+    return finish(ax, _TITLE, _second(counted, frame))
+
+
+def _grid(counted: pd.DataFrame, ranking: Ranking) -> Floats:
+    folded = pd.DataFrame(
+        {
+            "source": ranking.folded(counted["source"]),
+            "target": ranking.folded(counted["target"]),
+            "count": counted["count"],
+        }
+    )
+    table = folded.pivot_table(index="source", columns="target", values="count", aggfunc="sum", fill_value=0)
+    names = list(ranking.names)
+    return np.asarray(table.reindex(index=names, columns=names, fill_value=0), dtype=np.float64)
+
+
+def _scale(grid: Floats) -> Normalize:
+    from matplotlib.colors import LogNorm, Normalize
+
+    filled = grid[grid > 0]
+    low, high = float(filled.min()), float(filled.max())
+    if high > 50 * low:
+        return LogNorm(low, high)
+    return Normalize(0, high)
+
+
+def _colours(tones: Tones) -> Colormap:
+    """From near the ground to a strong blue: lighter is less on paper, darker is less on a dark ground."""
+    from matplotlib.colors import LinearSegmentedColormap
+
+    hue = tones.hues[0]
+    end = mixed(hue, tones.text, 0.78 if not tones.dark else 0.55)
+    stops: list[Any] = [mixed(hue, tones.ground, 0.16), mixed(hue, tones.ground, 0.6), hue, end]
+    return LinearSegmentedColormap.from_list("counts", stops)
+
+
+def _name_axes(ax: Axes, ranking: Ranking) -> None:
+    labels = ranking.labels()
+    names = [shown(labels[name]) for name in ranking.names]
+    centres = np.arange(len(names)) + 0.5
+    size = 9.5 if len(names) <= 12 else 8
+    ax.set_yticks(centres, names, fontsize=size)
+    ax.set_xticks(centres, names, fontsize=size)
+    ax.tick_params(length=0)
+    settle(ax)
+    if text_size(ax.get_xticklabels())[0] + 8 > measured(ax)[0] / len(names):
+        ax.set_xticks(centres, names, fontsize=size, rotation=40, ha="right", rotation_mode="anchor")
+    ax.set_xlabel("assigned to")
+    ax.set_ylabel("unassigned from")
+
+
+def _write_counts(ax: Axes, grid: Floats, mesh: QuadMesh) -> None:
+    """Write each count into its cell, where it can be read there."""
+    settle(ax)
+    width, height = measured(ax)
+    cell = width / len(grid)
+    longest = max(len(amount_text(value)) for value in grid.flat)
+    size = min(10.0, cell / (longest * 0.68), height / len(grid) * 0.6)
+    if size < 6.5:
+        _add_scale(ax, mesh)
+        return
+    colours = np.asarray(mesh.to_rgba(grid))
+    for (row, column), value in np.ndenumerate(grid):
+        if value:
+            red, green, blue, _ = colours[row, column]
+            light = luminance((red, green, blue)) > 0.3
+            ax.text(
+                column + 0.5, row + 0.5, amount_text(value), ha="center", va="center_baseline", gid="count",
+                fontsize=size, color="#10151a" if light else "#ffffff",
+            )  # fmt: skip
+
+
+def _add_scale(ax: Axes, mesh: QuadMesh) -> None:
+    from matplotlib.pyplot import colorbar
+
+    place = ax.inset_axes((1.02, 0, 0.025, 1))
+    bar = colorbar(mesh, cax=place, label="reassignments", format=lambda value, _: amount_text(value))
+    bar.outline.set_visible(False)
+    plain(place, grid=None)
+
+
+def _second(counted: pd.DataFrame, flows: pd.DataFrame) -> str:
+    parts = [plural(int(counted["count"].sum()), "reassignment"), span(flows)]
+    parts += [f"{count:,} {name}" for name, count in statuses(counted).items() if name != COMPLETED]
+    return ", ".join(filter(None, parts))

@@ -1,0 +1,49 @@
+"""Short labels for long identifiers, distinct wherever the identifiers are; called by pictures with categories."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from typing import Final
+
+LEVELS: Final = ((9, 4), (13, 5), (20, 6), (28, 10), (40, 16), (64, 34))
+NORMAL: Final = 2
+
+
+def short_names(identifiers: Iterable[str], *, level: int = NORMAL) -> dict[str, str]:
+    """Short labels, `name::1220ab…`, as long as it takes to tell them apart.
+
+    Args:
+        identifiers: those that stand in one picture.
+        level: how long a label should be, as an index into `LEVELS`: characters of name and of fingerprint.
+    """
+    known = sorted(set(identifiers))
+    labels = {name: _short(name, *LEVELS[level]) for name in known}
+    for head, tail in LEVELS[level + 1 :]:
+        labels |= {name: _short(name, head, tail) for name in _confused(labels)}
+    labels |= {name: _plain(name) for name in _confused(labels)}
+    # Identifiers that differ only in unprintable characters are numbered.
+    labels |= {name: f"{labels[name]} ({number})" for number, name in enumerate(_confused(labels), 1)}
+    return labels
+
+
+def shown(text: str) -> str:
+    """A label as matplotlib should take it: no formulas, and never left out for its first character."""
+    return _plain(text).replace("$", r"\$")
+
+
+def _confused(labels: dict[str, str]) -> list[str]:
+    often = Counter(labels.values())
+    return [name for name, label in labels.items() if often[label] > 1]
+
+
+def _short(identifier: str, head: int, tail: int) -> str:
+    name, colons, fingerprint = _plain(identifier).partition("::")
+    if len(name) > head + 2:
+        name = name[: head - tail // 2] + "…" + name[-(tail // 2) :]
+    cut = fingerprint if len(fingerprint) <= tail + 2 else fingerprint[:tail] + "…"
+    return name + colons + cut
+
+
+def _plain(text: str) -> str:
+    return "".join(sign if sign.isprintable() else " " for sign in text)

@@ -1,0 +1,67 @@
+"""Holdings summaries made ready for a picture: one row a party, record time and round; called by the fee pictures."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+import pandas as pd
+
+from ledgerframes.plots.clock import moment_text
+from ledgerframes.plots.columns import checked, floats, micros, texts
+
+GIVER: Final = "lf.load_holdings_summary(net, parties)"
+FEES: Final = ("accumulated_holding_fees_unlocked", "accumulated_holding_fees_locked")
+HOLDINGS: Final = ("total_unlocked_coin", "total_locked_coin")
+
+
+@dataclass(frozen=True)
+class Amounts:
+    """Unlocked and locked amounts of each party at each moment, as floats.
+
+    Attributes:
+        rows: party, moment (microseconds), round (NaN where unknown), unlocked, locked, held; without parties that
+            hold nothing.
+        absent: how many parties have no amounts at all.
+    """
+
+    rows: pd.DataFrame
+    absent: int
+
+    def latest(self) -> tuple[pd.DataFrame, str]:
+        """The rows of the newest snapshot, its newest round, and in words which that is."""
+        moment = self.rows["moment"].max()
+        rows = self.rows[self.rows["moment"] == moment]
+        number = rows["round"].max()
+        if not np.isnan(number):
+            rows = rows[rows["round"] == number]
+        snapshots = len(self.rows[["moment", "round"]].drop_duplicates())
+        words = f"at {moment_text(int(moment))} UTC" + ("" if np.isnan(number) else f", round {number:.0f}")
+        return rows, words + (f", the last of {snapshots} snapshots" if snapshots > 1 else "")
+
+
+def amounts(holdings: Any, columns: tuple[str, str], picture: str) -> Amounts:
+    """Read two amount columns of holdings summaries, the later row where party, record time and round repeat.
+
+    Raises:
+        InputError: it is no such frame, or a cell is no amount or no time.
+    """
+    needed = ("record_time", "computed_as_of_round", "party_id", *HOLDINGS, *columns)
+    frame = checked(holdings, tuple(dict.fromkeys(needed)), picture=picture, giver=GIVER)
+    moments, known = micros(frame, "record_time")
+    held = np.nan_to_num(floats(frame, HOLDINGS[0])) + np.nan_to_num(floats(frame, HOLDINGS[1]))
+    rows = pd.DataFrame(
+        {
+            "party": texts(frame, "party_id").to_numpy(),
+            "moment": moments,
+            "round": floats(frame, "computed_as_of_round"),
+            "unlocked": floats(frame, columns[0]),
+            "locked": floats(frame, columns[1]),
+            "held": held,
+        }
+    )
+    there = known & rows[["unlocked", "locked"]].notna().any(axis=1).to_numpy()
+    absent = len(set(rows["party"]) - set(rows["party"][there]))
+    rows = rows[there].fillna({"unlocked": 0.0, "locked": 0.0})
+    return Amounts(rows.drop_duplicates(["party", "moment", "round"], keep="last"), absent)

@@ -1,0 +1,158 @@
+"""`plot_supply`: the total supply of instruments, over snapshots or at one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+import pandas as pd
+
+from ledgerframes.errors import InputError
+from ledgerframes.plots.canvas import axes, finish, nothing, plain
+from ledgerframes.plots.clock import between, dates, time_axis
+from ledgerframes.plots.columns import at_least_one, checked, floats, micros, texts
+from ledgerframes.plots.naming import short_names, shown
+from ledgerframes.plots.numerals import amount_text, plural, scale_text
+from ledgerframes.plots.palette import inside
+from ledgerframes.plots.sidelabels import End, finish_with_names
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_PICTURE: Final = "plot_supply"
+_TITLE: Final = "Total supply of instruments"
+_GIVER: Final = "lf.load_instruments(net)"
+_TIMES: Final = ("loaded_at", "total_supply_as_of")
+
+
+def plot_supply(instruments: Any, *, top: int = 7, ax: Axes | None = None) -> Axes:
+    """Draw total supplies: lines over time where an instrument has several snapshots, else bars.
+
+    Each instrument counts in its own unit, so supplies are never added up; those beyond `top` are only counted. The
+    scale is logarithmic where the largest supply is over a hundred times the smallest shown.
+
+    Args:
+        instruments: snapshots from `load_instruments`, of one or several loads: instrument_id, symbol, total_supply,
+            and loaded_at or total_supply_as_of.
+        top: how many instruments to show, those with the largest supply.
+        ax: where to draw; a new figure by default.
+
+    Raises:
+        InputError: the frame is another one, or `top` is not above 0.
+    """
+    at_least_one(top, "top")
+    frame = checked(instruments, ("instrument_id", "symbol", "total_supply"), picture=_PICTURE, giver=_GIVER)
+    rows = _rows(frame)
+    if rows.empty:
+        return nothing(axes(ax, size=(8.4, 4.2)), _TITLE, "no instrument tells its total supply here")
+    last = rows.drop_duplicates("instrument", keep="last").sort_values("supply", ascending=False, kind="stable")
+    shown_ones = last.head(top)
+    rows = rows[rows["instrument"].isin(shown_ones["instrument"])]
+    labels = _labels(last).loc[shown_ones["instrument"]]
+    second = _second(frame, last, shown_ones, rows)
+    over_time = rows.groupby("instrument")["moment"].nunique().max() > 1
+    if over_time:
+        ax = axes(ax, size=(9.2, 4.4))
+        return finish_with_names(ax, _lines(ax, rows, labels), _TITLE, second)
+    ax = axes(ax, size=(8.4, 1.9 + 0.29 * len(labels)))
+    _bars(ax, shown_ones, labels)
+    return finish(ax, _TITLE, second)
+
+
+def _rows(frame: pd.DataFrame) -> pd.DataFrame:
+    """One row an instrument and moment, by time; without those whose supply is not told."""
+    moment = next((name for name in _TIMES if name in frame.columns), None)
+    if moment is None and len(frame.columns):
+        if len(frame):
+            raise InputError(f"{_PICTURE} needs a column of times: loaded_at or total_supply_as_of; use {_GIVER}")
+        moment = "instrument_id"
+    times, known = micros(frame, moment) if moment in _TIMES else (np.zeros(0, np.int64), np.zeros(0, bool))
+    if moment == "loaded_at" and not known.any() and "total_supply_as_of" in frame.columns:
+        times, known = micros(frame, "total_supply_as_of")
+    rows = pd.DataFrame(
+        {
+            "instrument": texts(frame, "instrument_id").to_numpy(),
+            "symbol": texts(frame, "symbol", absent="").to_numpy(),
+            "supply": floats(frame, "total_supply"),
+            "moment": times,
+        }
+    )
+    return rows[known & rows["supply"].notna().to_numpy()].sort_values("moment", kind="stable")
+
+
+def _labels(last: pd.DataFrame) -> pd.Series:
+    """The symbol where it is an instrument's own, with its id where several share it; by instrument id."""
+    short = short_names(last["instrument"])
+    shared = last["symbol"].duplicated(keep=False) | (last["symbol"] == "")
+    ids = last["instrument"].map(short)
+    return pd.Series(
+        np.where(shared, (last["symbol"] + " " + ids).str.strip(), last["symbol"]), index=last["instrument"]
+    )
+
+
+def _lines(ax: Axes, rows: pd.DataFrame, labels: pd.Series) -> list[End]:
+    """Draw the lines, and tell where on the right each ends."""
+    tones = inside(ax)
+    hues = tones.by_rank(list(labels.index))
+    ends = []
+    for name, label in labels.items():
+        line = rows[rows["instrument"] == name]
+        supply = line["supply"].to_numpy()
+        ax.plot(
+            dates(line["moment"].to_numpy()), supply, color=hues[name], linewidth=2, marker="o", gid="series",
+            markersize=5 if len(line) < 25 else 0, label=shown(label),
+        )  # fmt: skip
+        ends.append((float(supply[-1]), f"{label}  {amount_text(supply[-1])}", hues[name]))
+    plain(ax)
+    _supply_axis(ax, rows["supply"], "y", floor=0.85)
+    ax.set_ylabel("supply, each in its own unit")
+    time_axis(ax, int(rows["moment"].min()), int(rows["moment"].max()) + 1, label="time (UTC)", margin=0.02)
+    return ends
+
+
+def _bars(ax: Axes, last: pd.DataFrame, labels: pd.Series) -> None:
+    tones = inside(ax)
+    at = np.arange(len(last))
+    for bar in ax.barh(at, last["supply"], 0.72, color=tones.hues[0]):
+        bar.set_gid("supply")
+    ax.set_yticks(at, [shown(label) for label in labels])
+    ax.set_ylim(len(last) - 0.4, -0.6)
+    plain(ax, grid="x")
+    _supply_axis(ax, last["supply"], "x", floor=0.3)
+    for row, supply in enumerate(last["supply"]):
+        ax.annotate(
+            amount_text(supply), (max(supply, 0), row), xytext=(4, 0), textcoords="offset points", gid="total",
+            va="center_baseline", color=tones.text, fontsize="small", annotation_clip=False,
+        )  # fmt: skip
+    ax.set_xlabel("supply, each in its own unit" + (" (logarithmic)" if ax.get_xscale() == "log" else ""))
+
+
+def _supply_axis(ax: Axes, supplies: pd.Series, side: str, *, floor: float) -> None:
+    """A linear axis from zero, or a logarithmic one where the supplies are far apart and none is zero or less."""
+    from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullLocator
+
+    low, high = float(supplies.min()), float(supplies.max())
+    logarithmic = 0 < low < high / 100
+    axis = ax.xaxis if side == "x" else ax.yaxis
+    if side == "x":
+        ax.set_xscale("log" if logarithmic else "linear")
+    else:
+        ax.set_yscale("log" if logarithmic else "linear")
+    limits = (
+        (low * floor, high * (high / low) ** 0.14) if logarithmic else (min(0.0, low), max(high, 0.0) * 1.14 or 1.0)
+    )
+    (ax.set_xlim if side == "x" else ax.set_ylim)(*limits)
+    axis.set_major_locator(LogLocator(numticks=7) if logarithmic else MaxNLocator(nbins=6))
+    axis.set_minor_locator(NullLocator())
+    axis.set_major_formatter(
+        FuncFormatter(lambda value, _: amount_text(value) if logarithmic else scale_text(value, high))
+    )
+
+
+def _second(frame: pd.DataFrame, last: pd.DataFrame, shown_ones: pd.DataFrame, rows: pd.DataFrame) -> str:
+    parts = [between(rows["moment"].to_numpy())]
+    more = len(last) - len(shown_ones)
+    silent = frame["instrument_id"].nunique() - len(last)
+    parts += [f"the {len(shown_ones)} largest of {plural(len(last), 'instrument')}"] if more else []
+    parts += [f"{plural(silent, 'other')} without a supply"] if silent else []
+    return ", ".join(parts)

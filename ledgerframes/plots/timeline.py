@@ -1,0 +1,79 @@
+"""`plot_reassignment_timeline`: how many reassignments there were, and when."""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+import numpy as np
+import pandas as pd
+
+from ledgerframes.plots.canvas import axes, finish, nothing
+from ledgerframes.plots.clock import between, bins
+from ledgerframes.plots.columns import at_least_one, one_of, texts
+from ledgerframes.plots.marks import look, status_keys
+from ledgerframes.plots.naming import shown
+from ledgerframes.plots.numerals import plural
+from ledgerframes.plots.palette import inside
+from ledgerframes.plots.stacks import stack_in_bins, swatches
+from ledgerframes.plots.tally import COMPLETED, STATUSES, flow_rows, moments, ranked
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_PICTURE: Final = "plot_reassignment_timeline"
+_TITLE: Final = "Reassignments over time"
+
+
+def plot_reassignment_timeline(
+    flows: Any,
+    *,
+    by: Literal["source", "target"] = "target",
+    every: str | None = None,
+    top: int = 6,
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw the number of reassignments in each interval of time, stacked by synchronizer.
+
+    A reassignment counts at its unassignment, or at its assignment where that is all there is. Those in flight are
+    outlined, repaired ones and those without an unassignment are hatched.
+
+    Args:
+        flows: one row a reassignment, from `reassignment_flows`.
+        by: whether colours tell where contracts came from or where they went.
+        every: length of an interval, such as `"5min"`, `"1h"`; chosen from the range by default.
+        top: how many synchronizers to show by name; the others are put together.
+        ax: where to draw; a new figure by default.
+
+    Raises:
+        InputError: the frame is another one, or an argument breaks a rule.
+    """
+    at_least_one(top, "top")
+    one_of(by, "by", ("source", "target"))
+    frame = flow_rows(flows, _PICTURE, ("unassigned_at", "assigned_at"))
+    ax = axes(ax, size=(9.2, 4.2))
+    times, known = moments(frame)
+    if not known.any():
+        return nothing(ax, _TITLE, "no reassignments in this range")
+    places, status, times = texts(frame, f"{by}_synchronizer")[known], texts(frame, "status")[known], times[known]
+    ranking = ranked(places.value_counts(), top)
+    cut = bins(times, every=every)
+    tones = inside(ax)
+    hues = {**tones.by_rank(ranking.names), ranking.rest: tones.rest}
+    folded = ranking.folded(places)
+    labels, states = ranking.labels(level=1), _ordered(status)
+    looks = [
+        look(state, hues[name], tones, strength=0.85) | {"label": shown(labels[name])}
+        for name, state in product(ranking.names, states)
+    ]
+    place = pd.Categorical(folded, ranking.names).codes.astype(np.int64)
+    stack_in_bins(ax, times, place * len(states) + pd.Categorical(status, states).codes, cut, looks)
+    ax.set_ylabel(f"reassignments per {cut.name}")
+    second = f"{plural(len(times), 'reassignment')}, {between(times)}, by {by} synchronizer"
+    apart = {state: int((status == state).sum()) for state in states if state != COMPLETED}
+    return finish(ax, _TITLE, second, [*swatches(ranking.names, labels, hues), *status_keys(apart, tones)])
+
+
+def _ordered(status: pd.Series) -> list[str]:
+    there = set(status)
+    return [name for name in STATUSES if name in there] + sorted(there - set(STATUSES))

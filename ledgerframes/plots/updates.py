@@ -1,0 +1,72 @@
+"""`plot_update_rate`: how many updates there were, and when."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+import numpy as np
+import pandas as pd
+
+from ledgerframes.plots.canvas import axes, finish, nothing
+from ledgerframes.plots.clock import between, bins
+from ledgerframes.plots.columns import at_least_one, checked, micros, one_of, texts
+from ledgerframes.plots.naming import shown
+from ledgerframes.plots.numerals import plural
+from ledgerframes.plots.palette import inside
+from ledgerframes.plots.stacks import stack_in_bins, swatches
+from ledgerframes.plots.tally import ranked
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_PICTURE: Final = "plot_update_rate"
+_TITLE: Final = "Updates over time"
+_KINDS: Final = ("transaction", "assignment", "unassignment")
+
+
+def plot_update_rate(
+    updates: Any,
+    *,
+    by: Literal["kind", "synchronizer_id"] = "kind",
+    every: str | None = None,
+    top: int = 6,
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw the number of updates in each interval of record time, stacked.
+
+    Args:
+        updates: one row an update, from `load_updates` or `load_history`.
+        by: what the colours tell: the kind of update, or the synchronizer.
+        every: length of an interval, such as `"5min"`, `"1h"`; chosen from the range by default.
+        top: how many kinds or synchronizers to show by name; the others are put together.
+        ax: where to draw; a new figure by default.
+
+    Raises:
+        InputError: the frame is another one, or an argument breaks a rule.
+    """
+    at_least_one(top, "top")
+    one_of(by, "by", ("kind", "synchronizer_id"))
+    frame = checked(updates, ("record_time", by), picture=_PICTURE, giver="lf.load_updates(net, ...)")
+    ax = axes(ax, size=(9.2, 4.2))
+    times, known = micros(frame, "record_time")
+    if not known.any():
+        return nothing(ax, _TITLE, "no updates in this range")
+    times, categories = times[known], texts(frame, by)[known]
+    ranking = ranked(_sizes(categories), top, others="others")
+    tones = inside(ax)
+    hues = {**tones.by_rank(ranking.names), ranking.rest: tones.rest}
+    labels = ranking.labels()
+    looks = [{"color": hues[name], "linewidth": 0, "label": shown(labels[name])} for name in ranking.names]
+    cut = bins(times, every=every)
+    codes = pd.Categorical(ranking.folded(categories), ranking.names).codes.astype(np.int64)
+    stack_in_bins(ax, times, codes, cut, looks)
+    ax.set_ylabel(f"updates per {cut.name}")
+    second = f"{plural(len(times), 'update')}, {between(times)}"
+    return finish(ax, _TITLE, second, swatches(ranking.names, labels, hues))
+
+
+def _sizes(categories: pd.Series) -> pd.Series:
+    """Counts, the three kinds of the contract before any other whatever their number."""
+    counts = categories.value_counts()
+    known = {name: 3 - rank for rank, name in enumerate(_KINDS)}
+    return counts + counts.index.map(lambda name: known.get(name, 0) * counts.sum()).to_numpy()

@@ -1,0 +1,33 @@
+"""Histories to analyse, and their items for a second way of working things out."""
+
+import pytest
+
+import ledgerframes as lf
+
+BEGIN = (-(2**63), "0001-01-01")
+WORLDS = {
+    "normal": {"seed": 7, "updates": 2000},
+    "hostile": {"seed": 3, "updates": 600, "hostile": True},
+    "ten thousand contracts": {"seed": 21, "updates": 7000},
+}
+
+
+class Served:
+    """A sandbox, its whole history and its items."""
+
+    def __init__(self, net):
+        self.net = net
+        self.history = lf.load_history(net, start=BEGIN)
+        self.items = list(lf.rebuild_items(self.history))
+
+
+@pytest.fixture(scope="session", params=WORLDS.values(), ids=WORLDS)
+def served(request):
+    with lf.sandbox(**request.param) as net:
+        yield Served(net)
+
+
+@pytest.fixture(scope="session")
+def normal():
+    with lf.sandbox(**WORLDS["normal"]) as net:
+        yield Served(net)

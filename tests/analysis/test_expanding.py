@@ -1,0 +1,154 @@
+"""Payloads as typed columns, held against json.loads row by row; nothing rounded, nothing lost."""
+
+import json
+import re
+from decimal import Decimal
+
+import pandas as pd
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import ledgerframes as lf
+
+COIN = "Splice.Amulet:Amulet"
+
+
+def at(payload, path):
+    """What a payload has at a dotted path; None if nothing."""
+    for step in re.split(r"(?<!\\)\.", path):
+        name = step.replace("\\.", ".")
+        if not isinstance(payload, dict) or name not in payload:
+            return None
+        payload = payload[name]
+    return payload
+
+
+def same(cell, value):
+    """Whether a cell says the same as a JSON value."""
+    if value is None:
+        return cell is None or cell is pd.NA or cell != cell
+    if isinstance(cell, Decimal):
+        return cell == Decimal(value)
+    if isinstance(cell, pd.Timestamp):
+        return cell == pd.Timestamp(value)
+    if isinstance(value, dict | list):
+        return json.loads(cell, parse_float=Decimal) == value
+    if isinstance(value, bool):
+        return cell == value if not isinstance(cell, str) else json.loads(cell) == value
+    return str(cell) == str(value) or json.loads(cell, parse_float=Decimal) == value
+
+
+def test_every_template_expands_to_what_its_payloads_say(served):
+    events = served.history.events
+    created = events[events.event_type == "created_event"]
+    for template in created.template_name.dropna().unique():
+        found = lf.expand(events, template=template)
+        payloads = [json.loads(one, parse_float=Decimal) for one in created[created.template_name == template].payload]
+        assert len(found) == len(payloads)
+        for path in found.columns[5:]:
+            for cell, payload in zip(found[path], payloads, strict=True):
+                assert same(cell, at(payload, path.removeprefix("payload.") if path.startswith("payload.") else path))
+
+
+def test_types_are_the_narrowest_that_hold_everything(normal):
+    found = lf.expand(normal.history.events, template=COIN)
+    assert {type(one) for one in found["amount.initialAmount"]} == {Decimal}
+    assert found["amount.createdAt.number"].dtype == "Int64"
+    assert found.owner.dtype == "str"
+    plain = lf.expand(normal.history.events, template=COIN, infer=False)
+    assert plain["amount.createdAt.number"].dtype == "str"
+
+
+def test_fields_are_chosen_and_come_in_their_order(normal):
+    fields = ["owner", "amount", "amount.initialAmount"]
+    found = lf.expand(normal.history.events, template=COIN, fields=fields)
+    assert list(found.columns[5:]) == fields
+    assert json.loads(found.amount[0])["initialAmount"] == str(found["amount.initialAmount"][0])
+
+
+def test_a_choices_arguments_are_expanded(normal):
+    found = lf.expand(normal.history.events, template="Iou:Iou", choice="Iou_Transfer")
+    events = normal.history.events
+    assert len(found) == ((events.template_name == "Iou:Iou") & (events.choice == "Iou_Transfer")).sum()
+    assert len(found.columns) > 5
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"template": "Splice.Amulet:Amulett"}, "did you mean 'Splice.Amulet:Amulet'"),
+        ({"template": COIN, "fields": ["amount.initialAmont"]}, "did you mean 'amount.initialAmount'"),
+        ({"template": COIN, "fields": "owner"}, r'fields=\["owner"\]'),
+        ({"template": COIN, "choice": "Fly"}, "Archive"),
+    ],
+    ids=["template", "field", "text", "choice"],
+)
+def test_a_wrong_argument_is_named(normal, arguments, message):
+    with pytest.raises(lf.InputError, match=message):
+        lf.expand(normal.history.events, **arguments)
+
+
+def test_no_events_give_no_rows(normal):
+    assert lf.expand(normal.history.events.head(0), template=COIN, fields=["owner"]).empty
+    assert lf.template_catalogue(normal.history.events.head(0)).empty
+
+
+values = st.recursive(
+    st.none() | st.booleans() | st.integers(-(10**30), 10**30) | st.text(max_size=8)
+    | st.decimals(allow_nan=False, allow_infinity=False, places=12).map(str)
+    | st.sampled_from(["2024-01-01T00:00:00Z", "2024-02-30T00:00:00Z", "1.5", "7", "007", "-0", "0E-10", "null", '"']),
+    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.sampled_from("abc"), inner, max_size=3),
+    max_leaves=6,
+)  # fmt: skip
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.lists(st.dictionaries(st.sampled_from("abcd"), values, max_size=4), min_size=1, max_size=8))
+def test_whatever_the_payloads_are_the_columns_say_the_same(payloads):
+    events = made_up(payloads)
+    found = lf.expand(events, template="M:T")
+    for path in found.columns[5:]:
+        for cell, payload in zip(found[path], payloads, strict=True):
+            value = at(payload, path)
+            if isinstance(cell, str) and not isinstance(value, str):
+                assert json.loads(cell) == value
+            else:
+                assert same(cell, value), (path, cell, value)
+    undivided = {name for payload in payloads for name, one in payload.items() if not isinstance(one, dict) and one}
+    assert set(found.columns[5:]) >= undivided
+
+
+def made_up(payloads):
+    """Create events with these payloads."""
+    from ledgerframes.tables.history import EVENTS
+
+    rows = [
+        dict.fromkeys(EVENTS.names) | {
+            "migration_id": 0, "record_time": number, "record_month": "1970-01", "update_id": str(number),
+            "event_id": f"{number}:0", "synchronizer_id": "s", "node_index": 0, "event_type": "created_event",
+            "contract_id": str(number), "template_name": "M:T", "payload": json.dumps(payload),
+        }
+        for number, payload in enumerate(payloads)
+    ]  # fmt: skip
+    return pa.Table.from_pylist(rows, EVENTS.schema).to_pandas(types_mapper=None)
+
+
+def test_the_catalogue_counts_what_is_there(served):
+    catalogue = lf.template_catalogue(served.history.events).set_index("template_name")
+    events = served.history.events
+    for template, row in catalogue.iterrows():
+        own = events[events.template_name == template]
+        assert row.creates == (own.event_type == "created_event").sum()
+        assert row.exercises == own.choice.notna().sum()
+        assert row.choices == own.choice.dropna().value_counts().to_dict()
+        assert row.consuming == own.consuming.fillna(False).sum()  # noqa: FBT003
+        assert row.first_record_time == own.record_time.min()
+
+
+def test_the_catalogue_knows_fields_and_their_types(normal):
+    fields = lf.template_catalogue(normal.history.events).set_index("template_name").fields[COIN]
+    assert fields["amount.initialAmount"] == "amount"
+    assert fields["amount.createdAt.number"] == "int64"
+    assert fields["owner"] == "text"

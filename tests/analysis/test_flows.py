@@ -1,0 +1,148 @@
+"""Reassignments joined, counted and followed, held against a walk over the items."""
+
+import pandas as pd
+import pytest
+
+import ledgerframes as lf
+from tests.analysis import brute_force
+
+COLUMNS = [
+    "unassign_id", "contract_id", "template_name", "source_synchronizer", "target_synchronizer",
+    "reassignment_counter", "unassigned_at", "assigned_at", "in_flight", "status",
+]  # fmt: skip
+
+
+def in_micros(value):
+    return None if value is pd.NaT else value.asm8.view("i8")
+
+
+def test_flows_agree_with_a_walk_over_the_items(served):
+    flows = lf.reassignment_flows(served.history.reassignments)
+    wanted = brute_force.flows(served.items)
+    assert list(flows.columns) == COLUMNS
+    assert len(flows) == len(wanted)
+    for row in flows.itertuples():
+        unassign_id = row.unassign_id if isinstance(row.unassign_id, str) else None
+        away, back, target = wanted[(row.source_synchronizer, unassign_id, row.contract_id, row.reassignment_counter)]
+        assert (in_micros(row.unassigned_at), in_micros(row.assigned_at), row.target_synchronizer) == (
+            away,
+            back,
+            target,
+        )
+        if row.source_synchronizer == target:
+            assert row.status == "repaired"
+        elif away is None:
+            assert row.status == "assigned without unassignment"
+        else:
+            assert row.status == ("in flight" if back is None else "completed")
+        if row.status == "completed":
+            assert in_micros(row.in_flight) == back - away
+        assert (row.in_flight is pd.NaT) == (away is None or back is None)
+
+
+def test_every_half_is_in_one_flow(served):
+    flows = lf.reassignment_flows(served.history.reassignments)
+    kinds = served.history.reassignments.kind.value_counts()
+    assert flows.unassigned_at.notna().sum() == kinds.get("unassignment", 0)
+    assert flows.assigned_at.notna().sum() == kinds.get("assignment", 0)
+
+
+def test_the_order_of_the_rows_does_not_matter(normal):
+    shuffled = normal.history.reassignments.sample(frac=1, random_state=1)
+    pd.testing.assert_frame_equal(lf.reassignment_flows(shuffled), lf.reassignment_flows(normal.history.reassignments))
+
+
+@pytest.mark.parametrize("form", ["arrow", "polars"])
+def test_what_comes_in_decides_what_comes_out(normal, form):
+    frame = lf.load_reassignments(normal.net, start=(0, "0001-01-01"), as_=form)
+    flows = lf.reassignment_flows(frame)
+    assert type(flows) is type(frame)
+    assert (flows.num_rows if form == "arrow" else flows.height) == len(
+        lf.reassignment_flows(normal.history.reassignments)
+    )
+
+
+def test_a_key_that_occurs_twice_loses_nothing(normal):
+    twice = pd.concat([normal.history.reassignments] * 2, ignore_index=True)
+    assert len(lf.reassignment_flows(twice)) == 2 * len(lf.reassignment_flows(normal.history.reassignments))
+
+
+@pytest.mark.parametrize("rows", [0, 1])
+def test_an_empty_frame_and_a_single_half(normal, rows):
+    flows = lf.reassignment_flows(normal.history.reassignments.head(rows))
+    assert len(flows) == rows
+    assert list(flows.columns) == COLUMNS
+    assert flows.dtypes.equals(lf.reassignment_flows(normal.history.reassignments).dtypes)
+    assert len(lf.flow_matrix(flows)) == rows
+    assert len(lf.contract_journeys(flows)) == rows
+    assert len(lf.reassignment_anomalies(normal.history.reassignments.head(0))) == 0
+
+
+def test_the_matrix_counts_every_flow_once(served):
+    flows = lf.reassignment_flows(served.history.reassignments)
+    matrix = lf.flow_matrix(flows)
+    assert matrix["count"].sum() == len(flows)
+    assert matrix.in_flight.sum() == (flows.status == "in flight").sum()
+    for row in matrix.itertuples():
+        own = flows[(flows.source_synchronizer == row.source_synchronizer)
+                    & (flows.target_synchronizer == row.target_synchronizer)]  # fmt: skip
+        assert (row.count, row.contracts) == (len(own), own.contract_id.nunique())
+    if len(flows) and flows.unassigned_at.fillna(flows.assigned_at).dt.year.between(1700, 2200).all():
+        assert lf.flow_matrix(flows, period="1h")["count"].sum() == len(flows)
+
+
+def test_a_journey_is_the_contracts_path(normal):
+    flows = lf.reassignment_flows(normal.history.reassignments)
+    journeys = lf.contract_journeys(flows).set_index("contract_id")
+    assert journeys.reassignments.sum() == len(flows)
+    longest = journeys.sort_values("reassignments").iloc[-1]
+    own = flows[flows.contract_id == longest.name].sort_values("reassignment_counter")
+    assert longest.path == (own.source_synchronizer.iloc[0], *own.target_synchronizer)
+    assert longest.gaps == 0
+
+
+def test_anomalies_of_a_sound_ledger_are_repairs_and_lone_assignments(normal):
+    found = lf.reassignment_anomalies(normal.history.reassignments)
+    assert set(found.anomaly) <= {"repaired", "assigned without unassignment"}
+
+
+@pytest.mark.parametrize(
+    ("kind", "change", "anomaly"),
+    [
+        ("assignment", {"target_synchronizer": "elsewhere::12"}, "target differs"),
+        ("assignment", {"reassignment_counter": 77}, "counter differs"),
+        ("assignment", {"contract_id": "00ff"}, "contract differs"),
+        ("unassignment", {"unassign_id": "unheard"}, "assigned without unassignment"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_a_half_that_does_not_fit_is_found(normal, kind, change, anomaly):
+    halves = normal.history.reassignments.copy()
+    flows = lf.reassignment_flows(halves)
+    unassign_id = flows[flows.status == "completed"].unassign_id.iloc[3]
+    place = halves.index[(halves.unassign_id == unassign_id) & (halves.kind == kind)][0]
+    before = set(map(tuple, lf.reassignment_anomalies(halves)[["anomaly", "update_id"]].to_numpy()))
+    for name, value in change.items():
+        halves.loc[place, name] = value
+    found = set(map(tuple, lf.reassignment_anomalies(halves)[["anomaly", "update_id"]].to_numpy()))
+    assert anomaly in {name for name, _ in found - before}
+
+
+def test_a_counter_that_stands_still_is_found(normal):
+    halves = normal.history.reassignments
+    away = halves[halves.kind == "unassignment"].head(1)
+    again = away.assign(record_time=away.record_time + pd.Timedelta("1s"), update_id="later", unassign_id="later")
+    found = lf.reassignment_anomalies(pd.concat([halves, again], ignore_index=True))
+    assert found[found.anomaly == "counter not increasing"].update_id.tolist() == ["later"]
+
+
+def test_a_wrong_frame_is_refused_with_what_is_missing(normal):
+    with pytest.raises(lf.InputError, match=r"unassign_id.*load_reassignments"):
+        lf.reassignment_flows(normal.history.events)
+    with pytest.raises(lf.InputError, match="not a frame"):
+        lf.reassignment_flows([1])
+    with pytest.raises(lf.InputError, match="reassignment_flows gives them"):
+        lf.flow_matrix(normal.history.reassignments)
+    flows = lf.reassignment_flows(normal.history.reassignments)
+    with pytest.raises(lf.InputError, match="period='often'"):
+        lf.flow_matrix(flows, period="often")

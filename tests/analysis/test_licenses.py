@@ -1,0 +1,70 @@
+"""Licenses and supply over time, held against plain walks."""
+
+from decimal import Decimal
+
+import pandas as pd
+import pytest
+
+import ledgerframes as lf
+
+LICENSE = "Splice.ValidatorLicense:ValidatorLicense"
+
+
+def test_growth_counts_each_validator_when_it_first_appeared(normal):
+    growth = lf.license_growth(normal.history.events, period="h")
+    firsts = {}
+    events = normal.history.events
+    made = events[(events.template_name == LICENSE) & (events.event_type == "created_event")]
+    for row in lf.expand(made, template=LICENSE, fields=["validator"]).itertuples():
+        firsts.setdefault(row.validator, row.record_time)
+        firsts[row.validator] = min(firsts[row.validator], row.record_time)
+    assert growth.validators.iloc[-1] == len(firsts)
+    assert growth.new.sum() == len(firsts)
+    early = sum(time < growth.time[0] + pd.Timedelta("1h") for time in firsts.values())
+    assert growth.new[0] == early
+    assert growth.time.diff().dropna().eq(pd.Timedelta("1h")).all()
+
+
+def test_growth_of_one_load_knows_the_latest_contracts_only(normal):
+    licenses = lf.load_licenses(normal.net)
+    assert lf.license_growth(licenses).validators.iloc[-1] == licenses.validator.nunique()
+    assert lf.license_growth(licenses.head(0)).empty
+
+
+def test_activity_names_the_silent_first(normal):
+    licenses = lf.load_licenses(normal.net)
+    activity = lf.license_activity(licenses, within="10min")
+    assert activity.silent_for.dropna().is_monotonic_decreasing
+    assert set(activity.validator) == set(licenses.validator)
+    now = licenses.last_active_at.max()
+    row = activity.iloc[0]
+    assert row.silent_for == now - licenses.set_index("validator").last_active_at[row.validator]
+    with pytest.raises(lf.InputError, match="within='soon'"):
+        lf.license_activity(licenses, within="soon")
+
+
+def test_versions_add_up(normal):
+    versions = lf.license_versions(lf.load_licenses(normal.net))
+    assert versions.validators.sum() == len(lf.load_licenses(normal.net))
+    assert versions.share.sum() == pytest.approx(1)
+
+
+def test_supply_is_followed_over_snapshots(normal):
+    first = lf.load_instruments(normal.net)
+    first = first[first.total_supply.notna() & first.total_supply_as_of.notna()]
+    later = first.assign(
+        total_supply=[one + Decimal("0.1") for one in first.total_supply],
+        total_supply_as_of=first.total_supply_as_of + pd.Timedelta("1h"),
+    )
+    supply = lf.supply_over_time(pd.concat([first, later, later], ignore_index=True))
+    assert len(supply) == 2 * len(first)
+    changes = [one for one in supply.change if one is not None]
+    assert changes == [Decimal("0.1")] * len(first)
+
+
+def test_a_wrong_frame_is_refused(normal):
+    for function in (lf.license_growth, lf.license_activity, lf.license_versions, lf.supply_over_time):
+        with pytest.raises(lf.InputError, match=r"no column|not a frame"):
+            function(normal.history.updates)
+        with pytest.raises(lf.InputError, match="not a frame"):
+            function([])

@@ -1,0 +1,128 @@
+"""Frames as the loaders and analyses give them, made up for pictures."""
+
+from decimal import Decimal
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+
+START = pd.Timestamp("2026-11-01T00:00:00Z").as_unit("us")
+
+
+def synchronizer(number):
+    """Names that share a prefix in pairs, every third one long."""
+    name = f"sync-{number // 2}" if number % 3 else f"sync-of-a-consortium-with-a-long-name-{number}"
+    return f"{name}::1220{number:02x}" + f"{number * 7919:060x}"
+
+
+def flows(synchronizers, rows, *, seed=5):
+    """Reassignments between so many synchronizers, busier ones first, of every status."""
+    rng = np.random.default_rng(seed)
+    weights = 1 / np.arange(1, synchronizers + 1)
+    source = rng.choice(synchronizers, rows, p=weights / weights.sum())
+    target = (source + rng.integers(1, max(synchronizers, 2), rows)) % synchronizers
+    target[::40] = source[::40]
+    status = np.where(source == target, "repaired", "completed").astype(object)
+    status[1::25] = "in flight"
+    status[2::50] = "assigned without unassignment"
+    left = pd.Series(START + pd.to_timedelta(np.sort(rng.uniform(0, 86_400, rows)), unit="s")).dt.as_unit("us")
+    taken = pd.Series(pd.to_timedelta(np.exp(rng.normal(3, 1, rows)), unit="s")).dt.as_unit("us")
+    frame = pd.DataFrame(
+        {
+            "unassign_id": [f"00{row:04x}" for row in range(rows)],
+            "contract_id": [f"00c{row:04x}" for row in range(rows)],
+            "template_name": "Iou:Iou",
+            "source_synchronizer": [synchronizer(number) for number in source],
+            "target_synchronizer": [synchronizer(number) for number in target],
+            "reassignment_counter": 1,
+            "unassigned_at": left,
+            "assigned_at": left + taken,
+            "in_flight": taken,
+            "status": pd.Series(status, dtype="str"),
+        }
+    )
+    frame.loc[frame.status == "in flight", ["assigned_at", "in_flight"]] = pd.NaT
+    frame.loc[frame.status == "assigned without unassignment", ["unassigned_at", "in_flight"]] = pd.NaT
+    return frame
+
+
+def flow(source="a::1220", target="b::1220", status="completed", at="2026-11-01T10:00:00Z", seconds=20.0):
+    """One reassignment."""
+    left, taken = pd.Timestamp(at), pd.Timedelta(seconds=seconds)
+    return {
+        "contract_id": "00", "source_synchronizer": source, "target_synchronizer": target, "status": status,
+        "unassigned_at": left, "assigned_at": left + taken, "in_flight": taken,
+    }  # fmt: skip
+
+
+def holdings(parties, *, snapshots=1, every="6h", rounds=1, decimals="object"):
+    """Summaries: party n holds 100/n unlocked and 10 locked; fees are a hundredth of that, times the snapshot."""
+    rows = [
+        summary(f"party-{number}::1220{number:064x}", 100 / number, 10, step, every, rounds)
+        for step in range(snapshots)
+        for number in range(1, parties + 1)
+    ]
+    return held_as(pd.DataFrame(rows), decimals)
+
+
+def summary(party, unlocked, locked, step=0, every="6h", rounds=1):
+    """One party's holdings at one snapshot."""
+    share = Decimal(step + 1) / 100
+    free, bound = round(Decimal(unlocked), 10), round(Decimal(locked), 10)
+    return {
+        "record_time": START + step * pd.Timedelta(every), "migration_id": 4,
+        "computed_as_of_round": 100 + step * rounds,
+        "party_id": party, "total_unlocked_coin": free, "total_locked_coin": bound, "total_coin_holdings": free + bound,
+        "accumulated_holding_fees_unlocked": free * share, "accumulated_holding_fees_locked": bound * share,
+        "accumulated_holding_fees_total": (free + bound) * share, "total_available_coin": free - free * share,
+    }  # fmt: skip
+
+
+def held_as(frame, decimals):
+    """The frame with its amounts as `decimals=` of a loader gives them."""
+    frame = frame.copy()
+    for name in [column for column in frame if "coin" in column or "fees" in column]:
+        if decimals == "arrow":
+            cells = pa.chunked_array([pa.array([round(cell, 10) for cell in frame[name]], pa.decimal128(38, 10))])
+            frame[name] = pd.Series(pd.arrays.ArrowExtensionArray(cells))
+        elif decimals == "float":
+            frame[name] = frame[name].astype(float)
+        elif decimals == "string":
+            frame[name] = frame[name].astype(str).astype("str")
+    return frame
+
+
+def updates(rows):
+    """Updates, one a second, in turn a transaction, an assignment and an unassignment."""
+    return pd.DataFrame(
+        {
+            "record_time": START + pd.to_timedelta(np.arange(rows), unit="s"),
+            "kind": [("transaction", "assignment", "unassignment")[row % 3] for row in range(rows)],
+            "synchronizer_id": [synchronizer(row % 4) for row in range(rows)],
+        }
+    )
+
+
+def licenses(validators):
+    """Licenses, one an hour, in no order."""
+    order = np.random.default_rng(1).permutation(validators)
+    return pd.DataFrame(
+        {
+            "validator": [f"validator-{number}::1220{number:060x}" for number in order],
+            "created_at": START + pd.to_timedelta(order, unit="h"),
+        }
+    )
+
+
+def instruments(count, *, loads=1):
+    """Instruments with supplies of 1,000, 2,000 …, a tenth more at every load, a day apart."""
+    rows = [
+        {
+            "instrument_id": f"instrument-{number}", "symbol": f"S{number}",
+            "loaded_at": START + pd.Timedelta(days=load),
+            "total_supply": Decimal(1000 * (number + 1) * (10 + load)) / 10, "total_supply_as_of": START,
+        }
+        for load in range(loads)
+        for number in range(count)
+    ]  # fmt: skip
+    return pd.DataFrame(rows)

@@ -1,0 +1,170 @@
+"""Names, numbers, places of labels, intervals, colours and style: the parts all pictures are made of."""
+
+from itertools import pairwise
+
+import matplotlib as mpl
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from matplotlib.colors import to_rgb
+
+import ledgerframes as lf
+from ledgerframes.plots.clock import bins
+from ledgerframes.plots.naming import short_names
+from ledgerframes.plots.numerals import amount_text, count_text, duration_text, scale_text
+from ledgerframes.plots.palette import DARK, LIGHT, luminance
+from ledgerframes.plots.spreading import spread
+
+# Rows of the usual matrices for colour vision without red and without green receptors, on linear light.
+DEUTAN = np.array([[0.367, 0.861, -0.228], [0.280, 0.673, 0.047], [-0.012, 0.043, 0.969]])
+PROTAN = np.array([[0.152, 1.053, -0.205], [0.115, 0.786, 0.099], [-0.004, -0.048, 1.052]])
+
+
+def test_a_party_is_its_name_and_the_start_of_its_fingerprint():
+    party = "alice::1220ab5700" + "0" * 56
+
+    assert short_names([party]) == {party: "alice::1220ab…"}
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        ["bank::1220" + "0" * 60 + "1", "bank::1220" + "0" * 60 + "2"],
+        ["x" * 200 + "1", "x" * 200 + "2"],
+        ["x" * 100 + "1" + "x" * 100, "x" * 100 + "2" + "x" * 100],
+        ["a\tb", "a\nb"],
+        ["", " "],
+    ],
+    ids=["fingerprints", "ends", "middles", "unprintable", "blank"],
+)
+def test_alike_names_stay_distinct(names):
+    assert len(set(short_names(names).values())) == 2
+
+
+@settings(max_examples=80, deadline=None)
+@given(st.sets(st.text(alphabet="ab:\n", max_size=60)))
+def test_distinct_names_have_distinct_labels(names):
+    labels = short_names(names)
+
+    assert set(labels) == names
+    assert len(set(labels.values())) == len(names)
+
+
+@settings(max_examples=80, deadline=None)
+@given(st.lists(st.floats(0, 1), max_size=20), st.floats(0.001, 0.05))
+def test_labels_keep_their_order_and_their_distance(wanted, height):
+    wanted.sort()
+
+    centres = spread(wanted, height, low=0, high=1)
+
+    assert all(later - earlier >= height - 1e-9 for earlier, later in pairwise(centres))
+    assert all(height / 2 - 1e-9 <= centre <= 1 - height / 2 + 1e-9 for centre in centres)
+
+
+def test_labels_that_lie_apart_are_not_moved():
+    assert spread([0.2, 0.5, 0.9], 0.1, low=0, high=1) == pytest.approx([0.2, 0.5, 0.9])
+
+
+def test_labels_of_one_place_are_moved_evenly():
+    assert spread([0.5, 0.5, 0.5], 0.1, low=0, high=1) == pytest.approx([0.4, 0.5, 0.6])
+
+
+@settings(max_examples=80, deadline=None)
+@given(st.lists(st.integers(-62_135_596_800_000_000, 253_402_300_799_999_999), min_size=1, max_size=30))
+def test_every_time_falls_into_a_bin_and_there_are_not_too_many(times):
+    instants = np.array(times, dtype=np.int64)
+
+    cut = bins(instants)
+
+    numbers = cut.of(instants)
+    assert numbers.min() >= 0
+    assert numbers.max() < len(cut.edges) - 1 <= 75
+    assert (cut.edges[numbers] <= instants).all()
+    assert (instants < cut.edges[numbers + 1]).all()
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (0, "0"), (0.0123, "0.0123"), (1.5, "1.5"), (12.34, "12.3"), (999.7, "1,000"), (9_999, "9,999"),
+        (12_345, "12.3k"), (4.56e6, "4.56 M"), (2e9, "2 bn"), (7.1e13, "71 tn"), (-20_000, "-20k"), (1e-9, "1.00e-09"),
+    ],
+)  # fmt: skip
+def test_an_amount_has_three_digits(value, text):
+    assert amount_text(value) == text
+
+
+def test_an_axis_counts_in_one_unit():
+    assert [scale_text(value, 30_000) for value in (0, 6_000, 18_000)] == ["0", "6k", "18k"]
+    assert scale_text(6_000, 8_000) == "6,000"
+
+
+def test_counts_are_whole_up_to_five_digits():
+    assert [count_text(count) for count in (7, 99_999, 250_000)] == ["7", "99,999", "250k"]
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [
+        (0.34, "340 ms"),
+        (19.08, "19.1 s"),
+        (60, "1 min"),
+        (9_000, "2.5 h"),
+        (172_800, "2 d"),
+        (5e-6, "5 µs"),
+        (0, "0 s"),
+    ],
+)
+def test_a_duration_has_its_natural_unit(seconds, text):
+    assert duration_text(seconds) == text
+
+
+@pytest.mark.parametrize("tones", [LIGHT, DARK], ids=["light", "dark"])
+@pytest.mark.parametrize("vision", [np.eye(3), DEUTAN, PROTAN], ids=["full", "no green", "no red"])
+def test_hues_can_be_told_apart(tones, vision):
+    linear = np.array([[part**2.2 for part in to_rgb(hue)] for hue in (*tones.hues, tones.rest)])
+    seen = np.clip(linear @ vision.T, 0, 1) ** (1 / 2.2)
+
+    distances = np.linalg.norm(seen[:, None] - seen[None], axis=2)
+    assert distances[~np.eye(len(seen), dtype=bool)].min() > 0.12
+
+
+@pytest.mark.parametrize("tones", [LIGHT, DARK], ids=["light", "dark"])
+def test_text_and_hues_stand_out_from_their_ground(tones):
+    ground = luminance(tones.ground)
+
+    def contrast(colour):
+        ink = luminance(to_rgb(colour))
+        return (max(ink, ground) + 0.05) / (min(ink, ground) + 0.05)
+
+    assert contrast(tones.text) > 12
+    assert contrast(tones.quiet) > 4.5
+    assert min(map(contrast, tones.hues)) > 2
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_a_style_holds_within_its_block_only(theme):
+    before = dict(mpl.rcParams)
+
+    with lf.style(theme, scale=1.4) as style:
+        assert mpl.rcParams["font.size"] == 14
+        assert plt.figure().get_facecolor()[:3] == pytest.approx(to_rgb(style.rc["figure.facecolor"]))
+
+    assert dict(mpl.rcParams) == before
+
+
+def test_a_style_can_be_entered_again_and_is_left_after_an_error():
+    style = lf.style("dark")
+
+    with style, pytest.raises(ZeroDivisionError), style:
+        _ = 1 / 0
+    with style:
+        assert luminance(to_rgb(mpl.rcParams["figure.facecolor"])) < 0.1
+
+
+@pytest.mark.parametrize(("theme", "scale"), [("sepia", 1), ("light", 0), ("light", 9)])
+def test_a_style_that_there_is_not_is_refused(theme, scale):
+    with pytest.raises(lf.InputError, match=r"theme=|scale="):
+        lf.style(theme, scale=scale)
