@@ -68,11 +68,10 @@ def dictionary_text() -> str:
 
 def endpoints_text() -> str:
     """The README's table of the contract's endpoints as Markdown."""
-    lines = ["| endpoint | call | table | in the sandbox |", "|---|---|---|---|"]
+    lines = ["| endpoint | call | table |", "|---|---|---|"]
     for served in CALLS:
         filled = [f"`{table.name}`" for table in CATALOGUE.values() if served.name in table.endpoints]
-        there = "yes" if served.in_sandbox else "not yet"
-        lines.append(f"| `{served.name}` | `net.{served.call}` | {', '.join(filled)} | {there} |")
+        lines.append(f"| `{served.name}` | `net.{served.call}` | {', '.join(filled)} |")
     return "\n".join(lines)
 
 
