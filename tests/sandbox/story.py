@@ -187,7 +187,7 @@ while following is not None:
     licenses += page["validator_licenses"]
     token = page.get("next_page_token")
     following = None if token is None else f"&after={token}"
-assert len({license["contract_id"] for license in licenses}) == len(licenses) > 5
+assert len({one["contract_id"] for one in licenses}) == len(licenses) > 5
 
 # Allocations: of an instrument that may be, and of one that is paused.
 instruments, following = [], ""
