@@ -38,6 +38,7 @@ from ledgerframes.loaders.contracts import (
     load_transfer_offers,
     load_transfer_preapprovals,
 )
+from ledgerframes.loaders.cross_check import CrossCheck, cross_check
 from ledgerframes.loaders.descriptions import describe, tables
 from ledgerframes.loaders.history import (
     History,
@@ -72,6 +73,7 @@ from ledgerframes.version import __version__ as __version__
 __all__ = [
     "ConfigurationError",
     "ConflictError",
+    "CrossCheck",
     "DecodeError",
     "ExportReport",
     "History",
@@ -95,6 +97,7 @@ __all__ = [
     "active_contracts",
     "connect",
     "contract_journeys",
+    "cross_check",
     "describe",
     "earliest_reward_round",
     "expand",

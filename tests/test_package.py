@@ -29,7 +29,7 @@ TABLES = {
     "load_name_rules", "load_transfer_offers", "load_transfer_preapprovals", "load_users", "load_ledger_transaction",
     "LedgerTransaction",
 }  # fmt: skip
-LAKE = {"open_store", "Store", "SyncReport"}
+LAKE = {"open_store", "Store", "SyncReport", "cross_check", "CrossCheck"}
 EXPORT = {"export_tables", "restore_text", "ExportReport"}
 ANALYSES = {
     "reassignment_flows", "flow_matrix", "contract_journeys", "reassignment_anomalies", "active_contracts", "expand",
@@ -78,6 +78,7 @@ def test_the_public_names_are_these():
         "plan": ["net", "start", "end"],
         "earliest_reward_round": ["net"],
         "open_store": ["path"],
+        "cross_check": ["net_a", "net_b", "start", "end"],
         "reassignment_flows": ["reassignments"],
         "flow_matrix": ["flows"],
         "active_contracts": ["events", "reassignments", "at"],

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import logging
-import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypedDict, Unpack
@@ -14,7 +13,7 @@ import pyarrow as pa
 from ledgerframes.decoding.history import ALL, decode_items, decode_page
 from ledgerframes.decoding.rebuild import rebuild_rows
 from ledgerframes.errors import DecodeError, InputError, PagingError, PartialResultError, RequestError
-from ledgerframes.instants import EPOCH, MICROSECOND, format_instant, to_duration
+from ledgerframes.instants import format_instant
 from ledgerframes.interfaces.answers import Update
 from ledgerframes.interfaces.history import PageRows, read_pages
 from ledgerframes.interfaces.scan import UPDATE_BY_HASH, UPDATE_BY_ID
@@ -23,7 +22,7 @@ from ledgerframes.loaders.probes import plan_window
 from ledgerframes.loaders.progress import progress_of
 from ledgerframes.loaders.provenance import Provenance
 from ledgerframes.paging.history import MAXIMUM, HistoryReader
-from ledgerframes.paging.window import Bound, Window, window
+from ledgerframes.paging.window import Bound, wanted_window
 from ledgerframes.settings import source_of
 from ledgerframes.tables.catalogue import table_named
 from ledgerframes.tables.history import EVENTS, REASSIGNMENTS, UPDATES
@@ -197,7 +196,7 @@ def _load(
 ) -> dict[str, Any]:
     as_, decimals = options.get("as_", "pandas"), options.get("decimals", "object")
     check_shape(as_, decimals)
-    wanted = _wanted(options.get("start"), options.get("end"), options.get("last"))
+    wanted = wanted_window(options.get("start"), options.get("end"), options.get("last"))
     limit = options.get("limit")
     if limit is not None and (isinstance(limit, bool) or not isinstance(limit, int) or limit < 1):
         raise InputError(f"limit={limit!r} is not a whole number of updates, 1 or more")
@@ -213,21 +212,6 @@ def _load(
         name: shape(data, table_named(name), as_=as_, decimals=decimals, attrs=attrs)
         for name, data in pages.tables(attrs).items()
     }
-
-
-def _wanted(start: Bound | None, end: Bound | None, last: str | timedelta | None) -> Window:
-    if last is None:
-        return window(start, end)
-    if start is not None:
-        raise InputError(f"last={last!r} and start={start!r} both say where to begin; give one of them")
-    now = time.time_ns() // 1000
-    start = EPOCH + (now - to_duration(last, "last")) * MICROSECOND
-    try:
-        return window(start, end)
-    except InputError as error:
-        raise InputError(
-            f"last={last!r} begins at {start:%Y-%m-%dT%H:%M:%SZ}; end={end!r} is not after that"
-        ) from error
 
 
 def _page_size(value: int) -> int:

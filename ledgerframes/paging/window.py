@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 from typing import Any, Final
 
 from ledgerframes.decoding.peek import Cursor
 from ledgerframes.errors import InputError
-from ledgerframes.instants import EARLIEST, LATEST, format_instant, to_micros
+from ledgerframes.instants import EARLIEST, EPOCH, LATEST, MICROSECOND, format_instant, to_duration, to_micros
 
 When = str | date | datetime
 #: A bare time means every migration; a pair (migration id, time) is one place in the history.
@@ -74,6 +75,34 @@ def window(start: Bound | None = None, end: Bound | None = None) -> Window:
         since=low if isinstance(low, int) else None,
         until=high if isinstance(high, int) else None,
     )
+
+
+def wanted_window(
+    start: Bound | None, end: Bound | None, last: str | timedelta | None, *, now: int | None = None
+) -> Window:
+    """Read a caller's `start` and `end`, or `last`: a duration back from now.
+
+    Args:
+        start: inclusive.
+        end: exclusive.
+        last: instead of `start`.
+        now: microseconds that `last` counts from; the clock's time by default.
+
+    Raises:
+        InputError: a bound is no time and no pair, `last` is no duration, or they contradict each other.
+    """
+    if last is None:
+        return window(start, end)
+    if start is not None:
+        raise InputError(f"last={last!r} and start={start!r} both say where to begin; give one of them")
+    moment = time.time_ns() // 1000 if now is None else now
+    start = EPOCH + (moment - to_duration(last, "last")) * MICROSECOND
+    try:
+        return window(start, end)
+    except InputError as error:
+        raise InputError(
+            f"last={last!r} begins at {start:%Y-%m-%dT%H:%M:%SZ}; end={end!r} is not after that"
+        ) from error
 
 
 def bound(value: Any, name: str) -> Cursor | int | None:

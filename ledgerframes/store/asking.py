@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from datetime import timedelta
 
 from ledgerframes.errors import InputError
-from ledgerframes.instants import EPOCH, MICROSECOND, to_duration
-from ledgerframes.paging.window import Bound, Window, window
+from ledgerframes.instants import to_duration, to_micros
+from ledgerframes.paging.history import MAXIMUM
+from ledgerframes.paging.window import Bound, When, wanted_window
 from ledgerframes.store.history import ORDER
 from ledgerframes.store.lake import declared
-from ledgerframes.store.snapshots import SNAPSHOTS
+from ledgerframes.store.run import Order
+from ledgerframes.store.snapshots import SNAPSHOTS, check_snapshots
+from ledgerframes.store.syncing import Wish
 
 
 def table_names(tables: Sequence[str] | None) -> tuple[str, ...]:
@@ -33,19 +37,6 @@ def table_names(tables: Sequence[str] | None) -> tuple[str, ...]:
     return tuple(dict.fromkeys(tables))
 
 
-def wanted_window(start: Bound | None, end: Bound | None, last: str | timedelta | None, now: int) -> Window:
-    """The window that start and end, or last, name; `now` is what last counts from.
-
-    Raises:
-        InputError: they contradict each other, or are no times.
-    """
-    if last is None:
-        return window(start, end)
-    if start is not None:
-        raise InputError(f"last={last!r} and start={start!r} both say where to begin; give one of them")
-    return window(EPOCH + (now - to_duration(last, "last")) * MICROSECOND, end)
-
-
 def duration(value: str | timedelta, name: str) -> int:
     """A duration that may be zero."""
     zero = value == timedelta(0) or (isinstance(value, str) and value.strip() in {"0", "0s"})
@@ -61,3 +52,41 @@ def whole_number(value: int, name: str, most: int) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= most:
         raise InputError(f"{name}={value!r} is not a whole number from 1 to {most}")
     return value
+
+
+def ordered(
+    *,
+    start: Bound | None,
+    end: Bound | None,
+    last: str | timedelta | None,
+    workers: int,
+    tables: Sequence[str] | None,
+    parties: Sequence[str] | None,
+    settle: str | timedelta,
+    now: When | None,
+    page_size: int,
+    commit_bytes: int,
+    on_error: str,
+    progress: bool | None,
+) -> Order:
+    """The arguments of `Store.sync`, checked.
+
+    Raises:
+        InputError: one of them breaks a rule.
+    """
+    moment = time.time_ns() // 1000 if now is None else to_micros(now, "now")
+    names = table_names(tables)
+    snapshots = tuple(name for name in names if name in SNAPSHOTS)
+    check_snapshots(snapshots, parties)
+    wish = None
+    if set(names) & set(ORDER):
+        wish = Wish(
+            window=wanted_window(start, end, last, now=moment),
+            settled=moment - duration(settle, "settle"),
+            workers=whole_number(workers, "workers", 256),
+            page_size=whole_number(page_size, "page_size", MAXIMUM),
+            commit_bytes=whole_number(commit_bytes, "commit_bytes", 2**40),
+        )
+    if on_error not in {"raise", "reject"}:
+        raise InputError(f"on_error={on_error!r} is neither 'raise' nor 'reject'")
+    return Order(wish, snapshots, tuple(parties or ()), on_error == "reject", progress)

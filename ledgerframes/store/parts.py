@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 from ledgerframes.errors import InputError
@@ -10,9 +12,10 @@ from ledgerframes.paging.window import Window
 from ledgerframes.store.history import ORDER
 from ledgerframes.store.intervals import BEGINNING
 from ledgerframes.store.lake import View, declared
-from ledgerframes.store.reading import dataset_of, rows_of, visible
+from ledgerframes.store.reading import batches_of, dataset_of, rows_of, visible
 
 if TYPE_CHECKING:
+    import pyarrow as pa
     import pyarrow.compute as pc
     import pyarrow.dataset as ds
 
@@ -55,3 +58,16 @@ class Part:
     def dataset(self) -> ds.Dataset:
         """The rows, to be read lazily."""
         return self.data if self.rows is None else self.data.filter(self.rows)
+
+
+def exported(
+    view: View, tables: Sequence[str] | None, wanted: Window, *, allow_partial: bool
+) -> dict[str, Callable[[], pa.RecordBatchReader]]:
+    """What an export reads: each table's rows in batches, opened when its turn comes; snapshots whole."""
+    sources: dict[str, Callable[[], pa.RecordBatchReader]] = {}
+    for name in list(view.versions) if tables is None else tables:
+        declared(name)
+        window = wanted if name in ORDER else Window()
+        part = Part.of(view, name, window, allow_partial=allow_partial)
+        sources[name] = partial(batches_of, part.data, part.rows)
+    return sources

@@ -19,6 +19,7 @@ from ledgerframes.interfaces.calls import Revise
 from ledgerframes.interfaces.scan import Scan
 from ledgerframes.store.delta import DeltaStoreTable
 from ledgerframes.store.history import HistoryTables
+from ledgerframes.store.lake import Lake
 from ledgerframes.transport import Answer
 from ledgerframes.transport.request import Request
 
@@ -102,14 +103,17 @@ class RejectingDecoder:
             _log.warning("an item was put into rejects: %s", row["reason"])
 
 
-def retry(rejects: DeltaStoreTable, history: HistoryTables) -> tuple[int, int]:
+def retry(lake: Lake) -> None:
     """Decode the rejects again, by this version; what can be decoded moves to the history.
 
     Rows go in before rejects go out, and those that are in are not added again, so a kill between loses nothing.
-
-    Returns:
-        How many moved, and how many are left.
     """
+    with lake.writing():
+        moved, left = _retry(lake.table("rejects").refresh(), lake.history())
+    _log.info("%d rejected items moved to the history, %d are left", moved, left)
+
+
+def _retry(rejects: DeltaStoreTable, history: HistoryTables) -> tuple[int, int]:
     rows = _rows(rejects)
     moved: list[bytes] = []
     left = []

@@ -2,28 +2,26 @@
 
 from __future__ import annotations
 
-import logging
 import os
 import threading
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import date, datetime, timedelta
-from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 import pandas as pd
 
-from ledgerframes.errors import InputError
 from ledgerframes.export.exporting import Format, Layout, Profile, export_tables
 from ledgerframes.export.report import ExportReport
 from ledgerframes.export.shape import Times
 from ledgerframes.instants import to_duration, to_micros
+from ledgerframes.loaders.cross_check import CrossCheck
 from ledgerframes.loaders.frames import As, Decimals, check_shape, described, shape
 from ledgerframes.loaders.probes import Plan, plan_windows
 from ledgerframes.loaders.provenance import Provenance
 from ledgerframes.paging.history import MAXIMUM
-from ledgerframes.paging.window import Bound, When, Window, window
-from ledgerframes.store.asking import duration, table_names, wanted_window, whole_number
+from ledgerframes.paging.window import Bound, When, Window, wanted_window, window
+from ledgerframes.store.asking import ordered
+from ledgerframes.store.checking import Check, check
 from ledgerframes.store.committing import COMMIT_BYTES
 from ledgerframes.store.compacting import compact
 from ledgerframes.store.extent import missing_windows
@@ -31,21 +29,18 @@ from ledgerframes.store.following import follow
 from ledgerframes.store.frames import coverage_frame, runs_frame
 from ledgerframes.store.history import ORDER
 from ledgerframes.store.lake import Lake, declared
-from ledgerframes.store.parts import Part
-from ledgerframes.store.reading import Where, batches_of, conditions, load_table
+from ledgerframes.store.parts import Part, exported
+from ledgerframes.store.reading import Where, conditions, load_table
 from ledgerframes.store.rejecting import retry
 from ledgerframes.store.report import SyncReport
-from ledgerframes.store.run import Order, run_sync
+from ledgerframes.store.run import run_sync
 from ledgerframes.store.runs import SYNCS, all_runs
-from ledgerframes.store.snapshots import SNAPSHOTS, check_snapshots
-from ledgerframes.store.syncing import Wish
+from ledgerframes.store.verifying import verify
 
 if TYPE_CHECKING:
     import pyarrow.dataset as ds
 
     from ledgerframes.network import Network
-
-_log = logging.getLogger("ledgerframes.store")
 
 AsOf = str | date | datetime
 
@@ -135,22 +130,11 @@ class Store:
             DecodeError: an answer breaks the contract; what was read before is kept.
             StoreError: the store cannot be written, another sync runs, or it is another network's.
         """
-        moment = time.time_ns() // 1000 if now is None else to_micros(now, "now")
-        names = table_names(tables)
-        snapshots = tuple(name for name in names if name in SNAPSHOTS)
-        check_snapshots(snapshots, parties)
-        wish = None
-        if set(names) & set(ORDER):
-            wish = Wish(
-                window=wanted_window(start, end, last, moment),
-                settled=moment - duration(settle, "settle"),
-                workers=whole_number(workers, "workers", 256),
-                page_size=whole_number(page_size, "page_size", MAXIMUM),
-                commit_bytes=whole_number(commit_bytes, "commit_bytes", 2**40),
-            )
-        if on_error not in {"raise", "reject"}:
-            raise InputError(f"on_error={on_error!r} is neither 'raise' nor 'reject'")
-        return run_sync(self._lake, net, Order(wish, snapshots, tuple(parties or ()), on_error == "reject", progress))
+        order = ordered(
+            start=start, end=end, last=last, workers=workers, tables=tables, parties=parties, settle=settle, now=now,
+            page_size=page_size, commit_bytes=commit_bytes, on_error=on_error, progress=progress,
+        )  # fmt: skip
+        return run_sync(self._lake, net, order)
 
     def follow(
         self, net: Network, *, every: str | timedelta = "30s", stop: threading.Event | None = None, **options: Any
@@ -212,11 +196,11 @@ class Store:
         named = declared(table)
         names = named.pick(columns)
         view = self._lake.view(as_of, names=[table])
-        part = wanted_window(start, end, last, time.time_ns() // 1000)
+        part = wanted_window(start, end, last)
         read = Part.of(view, table, part, allow_partial=allow_partial)
         found = load_table(read.dataset, names, conditions(where, named), named)
         origin = Provenance((self._lake.url,), str(part), None, read.complete, from_beginning=read.from_beginning)
-        attrs = origin.attrs() | {"as_of": _text(as_of)}
+        attrs = origin.attrs() | {"as_of": as_of and str(as_of)}
         return shape(described(found, attrs), named, as_=as_, decimals=decimals, attrs=attrs)
 
     def scan(
@@ -302,18 +286,54 @@ class Store:
             InputError: an argument breaks a rule, or the target cannot be written.
             PartialResultError: the range is not wholly covered.
         """
-        view = self._lake.view(as_of)
-        part = wanted_window(start, end, last, time.time_ns() // 1000)
-        sources = {}
-        for name in list(view.versions) if tables is None else tables:
-            whole = Window() if name in SNAPSHOTS or name == "rejects" else part
-            declared(name)
-            read = Part.of(view, name, whole, allow_partial=allow_partial)
-            sources[name] = partial(batches_of, read.data, read.rows)
+        part = wanted_window(start, end, last)
+        sources = exported(self._lake.view(as_of), tables, part, allow_partial=allow_partial)
         return export_tables(
             sources, target, format=format, profile=profile, layout=layout, times=times, overwrite=overwrite,
-            provenance={"source": self._lake.url, "range": str(part), "as_of": _text(as_of)},
+            provenance={"source": self._lake.url, "range": str(part), "as_of": as_of and str(as_of)},
         )  # fmt: skip
+
+    def check(self) -> Check:
+        """Prove from the files alone that keys are unique, counts add up, and counters are sound.
+
+        Returns:
+            What was found; true if there is no error.
+
+        Raises:
+            StoreError: a table cannot be read.
+        """
+        return check(self._lake)
+
+    def verify(
+        self,
+        net: Network,
+        *,
+        start: Bound | None = None,
+        end: Bound | None = None,
+        last: str | timedelta | None = None,
+        sample: int | None = 20,
+        seed: int = 0,
+        differences: int = 20,
+    ) -> CrossCheck:
+        """Read parts of what is stored again from the network, and compare; see `cross_check`. Nothing is changed.
+
+        Args:
+            net: the network.
+            start: inclusive; a time for every migration from there, or a pair (migration id, time).
+            end: exclusive; likewise.
+            last: count back from now; instead of `start`.
+            sample: so many places drawn at random, of about 50 updates each; None for everything.
+            seed: the same seed draws the same places.
+            differences: how many differences to keep.
+
+        Returns:
+            Counts and the first differences; a is the store, b the network. True if they agree.
+
+        Raises:
+            RequestError: a server gave no answer.
+        """
+        part = wanted_window(start, end, last)
+        return verify(self._lake, net, part, sample=sample, seed=seed, differences=differences)
 
     def retry_rejects(self) -> pd.DataFrame:
         """Decode the rejected items again, as this version reads them; what can be decoded moves to the history.
@@ -324,10 +344,7 @@ class Store:
         Raises:
             StoreError: a sync runs on the store, or it cannot be written.
         """
-        with self._lake.writing():
-            rejects = self._lake.table("rejects").refresh()
-            moved, left = retry(rejects, self._lake.history())
-        _log.info("%d rejected items moved to the history, %d are left", moved, left)
+        retry(self._lake)
         return cast("pd.DataFrame", self.load("rejects"))
 
     def compact(self, *, forget_before: When | None = None) -> pd.DataFrame:
@@ -380,7 +397,3 @@ class Store:
             One row a sync: sync_id, finished_at, complete, rows (a dict), requests, seconds, error.
         """
         return runs_frame(all_runs(self._lake.table(SYNCS.name).refresh()))
-
-
-def _text(as_of: AsOf | None) -> str | None:
-    return None if as_of is None else str(as_of)

@@ -1,0 +1,69 @@
+"""The commands that hold things against each other: `check`, `verify`, `cross-check`; exit code 1 where they differ."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from ledgerframes.cli import options as opt
+from ledgerframes.cli.app import app
+from ledgerframes.cli.lake import StorePlace, existing
+
+
+@app.command()
+def check(store: StorePlace, *, as_json: opt.AsJson = False) -> None:
+    """Prove from a lake's files alone that keys are unique, counts add up, and counters are sound."""
+    _tell(existing(store).check(), as_json=as_json)
+
+
+@app.command()
+def verify(
+    store: StorePlace,
+    *,
+    start: opt.Start = None,
+    end: opt.End = None,
+    last: opt.Last = None,
+    sample: Annotated[int, typer.Option(min=0, help="Places drawn at random; 0 compares everything.")] = 20,
+    seed: Annotated[int, typer.Option(help="The same seed draws the same places.")] = 0,
+    profile: opt.Profile = None,
+    scan_url: opt.ScanUrl = None,
+    rate: opt.Rate = None,
+    as_json: opt.AsJson = False,
+) -> None:
+    """Read parts of a lake again from a server and compare; nothing is changed."""
+    lake = existing(store)
+    with opt.network(profile, scan_url, rate) as net:
+        found = lake.verify(
+            net, start=opt.bound(start), end=opt.bound(end), last=last, sample=sample or None, seed=seed
+        )
+    _tell(found, as_json=as_json)
+
+
+@app.command("cross-check")
+def cross_check(
+    *,
+    against: Annotated[list[str], typer.Option(help="Base URL of the other scan.")],
+    start: opt.Start = None,
+    end: opt.End = None,
+    last: opt.Last = None,
+    profile: opt.Profile = None,
+    scan_url: opt.ScanUrl = None,
+    rate: opt.Rate = None,
+    as_json: opt.AsJson = False,
+) -> None:
+    """Read a range from two scans and compare it update by update.
+
+    Example: ledgerframes cross-check --scan-url https://A/api/scan --against https://B/api/scan --last 1h
+    """
+    from ledgerframes.loaders.cross_check import cross_check as compare
+
+    with opt.network(profile, scan_url, rate) as net, opt.network(None, against, rate) as other:
+        found = compare(net, other, opt.bound(start), opt.bound(end), last=last)
+    _tell(found, as_json=as_json)
+
+
+def _tell(found: Any, *, as_json: bool) -> None:
+    typer.echo(found.to_json() if as_json else str(found))
+    if not found:
+        raise typer.Exit(1)

@@ -1,0 +1,112 @@
+"""Updates in a form that two servers, or a server and a store, must agree on; `cross_check` and `verify` compare it.
+
+Left out is what may differ between honest servers: the offset, the event id of an assignment, nulls, members that the
+contract does not know. Times are instants, payloads are compared as JSON values with exact numbers.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any, Final
+
+import pyarrow as pa
+
+from ledgerframes.decoding.peek import Cursor
+
+_LEFT_OUT: Final[Mapping[str, frozenset[str]]] = {
+    "updates": frozenset({"offset", "extra", "record_month", "event_count"}),
+    "events": frozenset({"extra", "record_month", "migration_id", "record_time", "update_id", "synchronizer_id"}),
+    "reassignments": frozenset({"extra", "record_month", "migration_id", "record_time", "update_id", "event_id"}),
+}
+_JSON: Final = frozenset({"payload", "exercise_result"})
+
+
+@dataclass(frozen=True)
+class Canonical:
+    """One update, ready to be compared.
+
+    Attributes:
+        place: where it lies.
+        update_id: which it is.
+        members: what counts, nested.
+    """
+
+    place: Cursor
+    update_id: str
+    members: dict[str, Any]
+
+    @property
+    def digest(self) -> bytes:
+        """Equal for equal updates."""
+        text = json.dumps(self.members, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+        return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+
+
+def canonical_updates(tables: Mapping[str, pa.Table | pa.RecordBatch]) -> Iterator[Canonical]:
+    """Updates out of the three tables of a history, in the order of `updates`.
+
+    Args:
+        tables: `updates`, `events` and `reassignments` of the same updates, with all columns.
+    """
+    events: dict[str, list[dict[str, Any]]] = {}
+    for row in _rows(tables["events"]):
+        events.setdefault(row["update_id"], []).append(row)
+    halves = {row["update_id"]: row for row in _rows(tables["reassignments"])}
+    for row in _rows(tables["updates"]):
+        update_id = row["update_id"]
+        own = sorted(events.get(update_id, ()), key=lambda event: event["node_index"])
+        members = _members("updates", row)
+        members["events"] = [_members("events", event) for event in own]
+        if update_id in halves:
+            members["event"] = _members("reassignments", halves[update_id])
+        yield Canonical(Cursor(row["migration_id"], row["record_time"]), update_id, members)
+
+
+def first_difference(ours: Any, theirs: Any, path: str = "") -> tuple[str, Any, Any] | None:
+    """Where two values differ first: a JSON pointer and what stands there on each side."""
+    if isinstance(ours, dict) and isinstance(theirs, dict):
+        for name in sorted(ours.keys() | theirs.keys()):
+            step = f"{path}/{name.replace('~', '~0').replace('/', '~1')}"
+            if name not in ours or name not in theirs:
+                return step, ours.get(name), theirs.get(name)
+            if (found := first_difference(ours[name], theirs[name], step)) is not None:
+                return found
+        return None
+    if isinstance(ours, list) and isinstance(theirs, list):
+        for number, (one, other) in enumerate(zip(ours, theirs, strict=False)):
+            if (found := first_difference(one, other, f"{path}/{number}")) is not None:
+                return found
+        if len(ours) != len(theirs):
+            return path or "/", f"{len(ours)} elements", f"{len(theirs)} elements"
+        return None
+    return None if ours == theirs else (path or "/", ours, theirs)
+
+
+def _rows(data: pa.Table | pa.RecordBatch) -> list[dict[str, Any]]:
+    """Rows as dictionaries, times as integer microseconds."""
+    table = pa.Table.from_batches([data]) if isinstance(data, pa.RecordBatch) else data
+    columns = [column.cast(pa.int64()) if pa.types.is_timestamp(column.type) else column for column in table.columns]
+    rows: list[dict[str, Any]] = pa.table(columns, names=table.column_names).to_pylist()
+    return rows
+
+
+def _members(table: str, row: dict[str, Any]) -> dict[str, Any]:
+    left_out = _LEFT_OUT[table]
+    return {
+        name: _plain(json.loads(value, parse_float=Decimal)) if name in _JSON else value
+        for name, value in row.items()
+        if value is not None and name not in left_out
+    }
+
+
+def _plain(value: Any) -> Any:
+    """JSON without nulls in objects, numbers in one spelling."""
+    if isinstance(value, dict):
+        return {name: _plain(one) for name, one in value.items() if one is not None}
+    if isinstance(value, list):
+        return [_plain(one) for one in value]
+    return f"{value.normalize()}" if isinstance(value, Decimal) else value

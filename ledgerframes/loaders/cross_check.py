@@ -1,0 +1,239 @@
+"""`cross_check`: whether two servers tell the same history, update by update."""
+
+from __future__ import annotations
+
+import html
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, dataclass
+from datetime import timedelta
+from itertools import groupby
+from typing import TYPE_CHECKING, Any, Final
+
+from ledgerframes.decoding.history import decode_page
+from ledgerframes.decoding.peek import Cursor
+from ledgerframes.errors import InputError
+from ledgerframes.instants import format_instant
+from ledgerframes.interfaces.history import read_pages
+from ledgerframes.loaders.canonical import Canonical, canonical_updates, first_difference
+from ledgerframes.paging.history import HistoryReader
+from ledgerframes.paging.window import Bound, Window, wanted_window
+from ledgerframes.settings import source_of
+
+if TYPE_CHECKING:
+    from ledgerframes.network import Network
+
+_SHORT: Final = 120
+
+#: Updates that share a place, by id.
+Group = tuple[Cursor, dict[str, Canonical]]
+
+
+@dataclass(frozen=True)
+class Difference:
+    """One update on which two sides do not agree.
+
+    Attributes:
+        update_id: which.
+        migration_id: where it lies.
+        record_time: ISO-8601, UTC.
+        what: "only in a", "only in b", or "differs".
+        pointer: JSON pointer to the first member that differs; empty where one side lacks the update.
+        a: what the first side has there, shortened.
+        b: what the second has.
+    """
+
+    update_id: str
+    migration_id: int
+    record_time: str
+    what: str
+    pointer: str = ""
+    a: str = ""
+    b: str = ""
+
+
+@dataclass(frozen=True)
+class CrossCheck:
+    """What a comparison found; true if the sides agree.
+
+    Attributes:
+        a: the first side.
+        b: the second.
+        range: what was compared, in words.
+        compared: updates that both sides have.
+        differing: updates on which they do not agree.
+        differences: the first of them.
+        up_to: the last place that both sides reach, as (migration id, time); what one has beyond is not compared.
+        beyond: which side has more than the other, in words; empty if none has.
+    """
+
+    a: str
+    b: str
+    range: str
+    compared: int
+    differing: int
+    differences: tuple[Difference, ...]
+    up_to: tuple[int, str] | None
+    beyond: str = ""
+
+    @property
+    def agree(self) -> bool:
+        """Whether no update differs."""
+        return self.differing == 0
+
+    def __bool__(self) -> bool:
+        return self.agree
+
+    def to_dict(self) -> dict[str, Any]:
+        """The result as plain values."""
+        return asdict(self) | {"agree": self.agree}
+
+    def to_json(self) -> str:
+        """The result as JSON."""
+        return json.dumps(self.to_dict())
+
+    def lines(self) -> list[str]:
+        """What people want to know."""
+        verdict = "agree" if self.agree else f"differ in {self.differing:,}"
+        lines = [f"{self.a} and {self.b} {verdict} of {self.compared + self.differing:,} updates, {self.range}"]
+        lines += [
+            f"{one.record_time} migration {one.migration_id} update {one.update_id[:20]}… {one.what}"
+            f"{f' at {one.pointer}: {one.a} / {one.b}' if one.pointer else ''}"
+            for one in self.differences
+        ]
+        return [*lines, self.beyond] if self.beyond else lines
+
+    def __str__(self) -> str:
+        return "\n".join(self.lines())
+
+    def __repr__(self) -> str:
+        return f"<CrossCheck\n{self}>"
+
+    def _repr_html_(self) -> str:
+        return "<pre>" + html.escape(str(self)) + "</pre>"
+
+
+def cross_check(
+    net_a: Network,
+    net_b: Network,
+    start: Bound | None = None,
+    end: Bound | None = None,
+    *,
+    last: str | timedelta | None = None,
+    differences: int = 20,
+) -> CrossCheck:
+    """Read the same range from two servers and compare it update by update, in bounded memory.
+
+    Compared is what honest servers agree on: not the offset, not the event id of an assignment, not nulls or members
+    that the contract does not know; times as instants.
+
+    Args:
+        net_a: the first network; a connection to one server.
+        net_b: the second.
+        start: inclusive, in UTC; a time for every migration from there, or a pair (migration id, time).
+        end: exclusive; likewise.
+        last: count back from now, instead of `start`.
+        differences: how many differences to keep.
+
+    Returns:
+        Counts, and the first differences with where they are. What one server has beyond the other's last update is
+        not compared: it may just lag.
+
+    Raises:
+        InputError: an argument breaks a rule.
+        RequestError: a server gave no answer.
+        DecodeError: an answer breaks the contract.
+
+    Example:
+        >>> import ledgerframes as lf
+        >>> with lf.sandbox(updates=300) as net, net.sandbox.replica() as other:
+        ...     bool(lf.cross_check(net, lf.connect(scan_url=other.scan_url)))
+        True
+    """
+    if isinstance(differences, bool) or not isinstance(differences, int) or differences < 0:
+        raise InputError(f"differences={differences!r} is not a whole number, 0 or more")
+    window = wanted_window(start, end, last)
+    names = [", ".join(map(source_of, net.scan.servers)) for net in (net_a, net_b)]
+    return compare(
+        served_updates(net_a, window), served_updates(net_b, window), names=names, part=str(window), most=differences
+    )
+
+
+def served_updates(net: Network, window: Window, *, limit: int | None = None) -> Iterator[Canonical]:
+    """A server's updates of a window."""
+    for page in read_pages(net.scan, HistoryReader(window, limit=limit)):
+        yield from canonical_updates(decode_page(page.page.raw, rows=page.rows).batches)
+
+
+def compare(
+    ours: Iterable[Canonical],
+    theirs: Iterable[Canonical],
+    *,
+    names: list[str],
+    part: str,
+    most: int,
+    whole: bool = False,
+) -> CrossCheck:
+    """Compare two streams in order of place.
+
+    Args:
+        ours: the first side.
+        theirs: the second.
+        names: what the sides are called.
+        part: what is compared, in words.
+        most: how many differences to keep.
+        whole: both streams are all there is: what one has beyond the other's end differs, too.
+    """
+    found: list[Difference] = []
+    compared = differing = 0
+    up_to: Cursor | None = None
+    left, right = (_groups(side) for side in (ours, theirs))
+    mine, other = next(left, None), next(right, None)
+    while mine is not None or other is not None:
+        if (mine is None or other is None) and not whole:
+            break
+        place = min(group[0] for group in (mine, other) if group is not None)
+        here, mine = _at(place, mine, left)
+        there, other = _at(place, other, right)
+        lagging = not whole and (mine is None) != (other is None)  # the end of the shorter side may be cut off
+        for update_id in sorted(here.keys() & there.keys() if lagging else here.keys() | there.keys()):
+            difference = _difference(here.get(update_id), there.get(update_id))
+            compared += difference is None
+            differing += difference is not None
+            if difference is not None and len(found) < most:
+                found.append(difference)
+        up_to = place
+    beyond = "" if mine is None and other is None else f"{names[mine is None]} has more than the other, not compared"
+    reached = None if up_to is None else (up_to.migration_id, format_instant(up_to.micros))
+    return CrossCheck(names[0], names[1], part, compared, differing, tuple(found), reached, beyond)
+
+
+def _at(place: Cursor, group: Group | None, rest: Iterator[Group]) -> tuple[dict[str, Canonical], Group | None]:
+    """What a side has at a place, and its next group."""
+    if group is None or group[0] != place:
+        return {}, group
+    return group[1], next(rest, None)
+
+
+def _groups(side: Iterable[Canonical]) -> Iterator[Group]:
+    """Updates that share a place, by id: their order is no fact."""
+    for place, group in groupby(side, key=lambda one: one.place):
+        yield place, {one.update_id: one for one in group}
+
+
+def _difference(mine: Canonical | None, other: Canonical | None) -> Difference | None:
+    one = mine or other
+    assert one is not None
+    what = "only in a" if other is None else "only in b" if mine is None else "differs"
+    place = (one.update_id, one.place.migration_id, format_instant(one.place.micros), what)
+    if mine is None or other is None:
+        return Difference(*place)
+    if mine.digest == other.digest:
+        return None
+    found = first_difference(mine.members, other.members)
+    return None if found is None else Difference(*place, found[0], _short(found[1]), _short(found[2]))
+
+
+def _short(value: Any) -> str:
+    text = json.dumps(value, ensure_ascii=False, default=str)
+    return text if len(text) <= _SHORT else f"{text[: _SHORT - 1]}…"

@@ -1,0 +1,111 @@
+"""`verify`: parts of a store read again from a server, and compared; `Store.verify` calls it."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Final
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ledgerframes.decoding.peek import Cursor
+from ledgerframes.errors import InputError
+from ledgerframes.loaders.canonical import Canonical, canonical_updates
+from ledgerframes.loaders.cross_check import CrossCheck, compare, served_updates
+from ledgerframes.paging.window import Window
+from ledgerframes.store.extent import wanted_in
+from ledgerframes.store.history import ORDER
+from ledgerframes.store.intervals import intersection
+from ledgerframes.store.lake import Lake, View, declared
+from ledgerframes.store.parts import Part
+from ledgerframes.store.reading import load_table
+from ledgerframes.store.stretches import window_of
+
+if TYPE_CHECKING:
+    from ledgerframes.network import Network
+
+_A_SAMPLE: Final = 50
+_A_PIECE: Final = 3_600_000_000
+
+
+def verify(lake: Lake, net: Network, part: Window, *, sample: int | None, seed: int, differences: int) -> CrossCheck:
+    """Compare a store with a server; nothing is changed.
+
+    Args:
+        lake: the store.
+        net: the network.
+        part: what to compare, as far as the store covers it.
+        sample: so many places, drawn at random, of about 50 updates each; None for everything.
+        seed: draws the same places again.
+        differences: how many to keep.
+    """
+    view = lake.view(names=ORDER)
+    windows = _covered(view, part) if sample is None else list(_drawn(view, part, sample, seed))
+    found: list[CrossCheck] = []
+    names = [lake.url, ", ".join(net.scan.servers)]
+    for one in windows:
+        kept = differences - sum(len(check.differences) for check in found)
+        ours, theirs = _stored(view, one), served_updates(net, one)
+        found.append(compare(ours, theirs, names=names, part=str(one), most=max(kept, 0), whole=True))
+    return CrossCheck(
+        names[0], names[1], f"{part}, {'all of it' if sample is None else f'{len(windows)} samples'}",
+        sum(check.compared for check in found), sum(check.differing for check in found),
+        tuple(difference for check in found for difference in check.differences),
+        found[-1].up_to if found else None,
+    )  # fmt: skip
+
+
+def _covered(view: View, part: Window) -> list[Window]:
+    """The covered stretches of a window."""
+    ids = sorted({one.migration_id for one in view.covered})
+    asked = [one for migration_id in ids if (one := wanted_in(part, migration_id)) is not None]
+    return [window_of(one) for one in intersection(view.covered, asked)]
+
+
+def _drawn(view: View, part: Window, sample: int, seed: int) -> Iterator[Window]:
+    """Windows around stored updates drawn at random, from one update's instant to that of the 50th after it."""
+    if isinstance(sample, bool) or sample < 1:
+        raise InputError(f"sample={sample!r} is not a whole number of places, 1 or more")
+    read = Part.of(view, "updates", part, allow_partial=True)
+    places = load_table(read.dataset, ["migration_id", "record_time"], None, declared("updates"))
+    if not places.num_rows:
+        return
+    rng = random.Random(seed)  # noqa: S311 - a sample, no secret
+    for _ in range(sample):
+        first = rng.randrange(places.num_rows)
+        rows = places.slice(first, _A_SAMPLE)
+        rows = rows.filter(pc.equal(rows["migration_id"], rows["migration_id"][0]))
+        migration_id, times = rows["migration_id"][0].as_py(), rows["record_time"].cast(pa.int64())
+        yield Window(Cursor(migration_id, times[0].as_py()), Cursor(migration_id, times[-1].as_py() + 1))
+
+
+def _stored(view: View, window: Window) -> Iterator[Canonical]:
+    """The stored updates of a window, an hour at a time."""
+    read = Part.of(view, "updates", window, allow_partial=True)
+    places = load_table(read.dataset, ["migration_id", "record_time"], None, declared("updates"))
+    for piece in _pieces(places):
+        tables = {}
+        for name in ORDER:
+            part = Part.of(view, name, piece, allow_partial=True)
+            tables[name] = load_table(part.dataset, declared(name).names, None, declared(name))
+        yield from canonical_updates(tables)
+
+
+def _pieces(places: pa.Table) -> Iterator[Window]:
+    """Windows of at most an hour that hold all of some places."""
+    hours = sorted(
+        {
+            (migration_id, micros // _A_PIECE)
+            for migration_id, micros in zip(
+                places["migration_id"].to_pylist(), places["record_time"].cast(pa.int64()).to_pylist(), strict=True
+            )
+        }
+    )
+    bounds = (
+        min(places["record_time"].cast(pa.int64()).to_pylist(), default=0),
+        max(places["record_time"].cast(pa.int64()).to_pylist(), default=0),
+    )
+    for migration_id, hour in hours:
+        low, high = max(hour * _A_PIECE, bounds[0]), min((hour + 1) * _A_PIECE, bounds[1] + 1)
+        yield Window(Cursor(migration_id, low), Cursor(migration_id, high))
