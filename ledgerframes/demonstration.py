@@ -4,45 +4,83 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any, Final
 
 import pandas as pd
-import pyarrow as pa
 
-from ledgerframes.loaders.files import write_parquet
+from ledgerframes.analysis.flows import reassignment_flows
+from ledgerframes.analysis.holdings import holdings_from_events
 from ledgerframes.loaders.frames import shape
 from ledgerframes.loaders.history import History, load_history
 from ledgerframes.loaders.probes import migrations, plan
 from ledgerframes.network import sandbox
+from ledgerframes.plots.fees import plot_holding_fees
+from ledgerframes.plots.flows import plot_reassignment_flows
+from ledgerframes.plots.style import style
+from ledgerframes.plots.updates import plot_update_rate
+from ledgerframes.store.store import Store, open_store
 from ledgerframes.tables.catalogue import table_named
 
 
 def demonstrate(folder: Path, say: Callable[[str], None], *, seed: int = 7, updates: int = 2000) -> dict[str, Path]:
-    """Start the sandbox, load its history, write Parquet, and tell what an analyst wants to see.
+    """Start the sandbox; load from it, sync a lake, export, draw; and tell what an analyst wants to see.
 
     Args:
-        folder: where the files go.
+        folder: where the results go.
         say: takes each line of the story.
         seed: the made-up ledger's seed.
         updates: its length.
 
     Returns:
-        The files written, by table.
+        Where the results are: "tables" (Parquet), "lake", "bi" (Parquet for BI tools) and each picture by its name.
     """
+    places = {name: folder / name for name in ("tables", "lake", "bi")}
     with sandbox(seed=seed, updates=updates) as net:
         say(f"A made-up ledger answers at {net.sandbox.scan_url}\n")
         say("Its migrations:")
         say(_text(migrations(net)) + "\n")
         say(f"What loading it takes: {plan(net)}\n")
         history = load_history(net, limit=updates, as_="arrow", progress=False)
-        files = write_parquet(history._asdict(), folder)
-    frames = History(*(shape(data, table_named(name)) for name, data in history._asdict().items()))
-    _tell(frames, say)
-    say("\nThe tables, as Parquet with a text for every column:")
-    for name, path in files.items():
-        data: pa.Table = getattr(history, name)
-        say(f"  {path}  {data.num_rows:,} rows, {path.stat().st_size / 1e6:.2f} MB")
-    say("\nNext: `make lab` opens the notebooks; `ledgerframes load history --help` loads a real scan.")
-    return files
+        _tell(History(*(shape(data, table_named(name)) for name, data in history._asdict().items())), say)
+        store = open_store(places["lake"])
+        say(f"\nThe same into a lake, with snapshots:\n{store.sync(net, tables=_SYNCED, progress=False)}\n")
+        say(f"And once more, for what is new: {store.sync(net, progress=False).requests} requests\n")
+    _export(store, places, say)
+    places |= _draw(store, folder / "pictures", say)
+    say("\nNext: `make lab` opens the notebooks; `ledgerframes sync lake --scan-url …` keeps a lake of a real ledger.")
+    return places
+
+
+_SYNCED: Final = ("updates", "events", "reassignments", "licenses", "instruments")
+
+
+def _export(store: Store, places: dict[str, Path], say: Callable[[str], None]) -> None:
+    plain = store.export(places["tables"], overwrite=True)
+    flat = store.export(places["bi"], profile="bi", overwrite=True)
+    say("The tables as Parquet, with a text for every column; and without nested columns, for BI tools:")
+    for one in (*plain.tables, *flat.tables):
+        say(f"  {one.files[0]}  {one.rows:,} rows, {(one.bytes or 0) / 1e6:.2f} MB")
+
+
+def _draw(store: Store, folder: Path, say: Callable[[str], None]) -> dict[str, Path]:
+    import matplotlib as mpl
+
+    folder.mkdir(parents=True, exist_ok=True)
+    flows = reassignment_flows(store.load("reassignments"))
+    holdings = holdings_from_events(store.load("events"), store.load("reassignments"))
+    pictures: dict[str, Callable[[], Any]] = {
+        "reassignment_flows": lambda: plot_reassignment_flows(flows),
+        "holding_fees": lambda: plot_holding_fees(holdings),
+        "update_rate": lambda: plot_update_rate(store.load("updates")),
+    }
+    say("\nPictures:")
+    found = {}
+    with mpl.rc_context({"backend": "agg"}), style("light"):
+        for name, draw in pictures.items():
+            found[name] = folder / f"{name}.png"
+            draw().figure.savefig(found[name], dpi=150)
+            say(f"  {found[name]}")
+    return found
 
 
 def _tell(history: History, say: Callable[[str], None]) -> None:

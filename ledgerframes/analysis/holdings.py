@@ -12,9 +12,12 @@ import pyarrow.compute as pc
 
 from ledgerframes.analysis.contracts import active_contracts
 from ledgerframes.analysis.expanding import record_fields
-from ledgerframes.analysis.frames import attrs_of
+from ledgerframes.analysis.frames import attrs_of, taken
+from ledgerframes.decoding.peek import Cursor
 from ledgerframes.errors import InputError
-from ledgerframes.paging.window import Bound
+from ledgerframes.instants import EPOCH, MICROSECOND
+from ledgerframes.paging.window import Bound, bound
+from ledgerframes.tables.history import EVENTS
 
 COIN: Final = "Splice.Amulet:Amulet"
 LOCKED_COIN: Final = "Splice.Amulet:LockedAmulet"
@@ -52,6 +55,7 @@ def holdings_from_events(
         opening: the contracts active before the frames begin, or `"nothing"`; see `active_contracts`.
 
     Returns:
+        As `load_holdings_summary`: record_time and migration_id (of `at`, else of the last event),
         computed_as_of_round, party_id and the seven amounts in coin, exact `Decimal`s with ten places.
 
     Raises:
@@ -74,8 +78,11 @@ def holdings_from_events(
             total[locked] += amount
             total[2 + locked] += fee
     named = sorted(sums) if parties is None else list(parties)
+    place = _place(events, at)
     found = pd.DataFrame(
         {
+            "record_time": pd.Series([place[1]] * len(named), dtype="datetime64[us, UTC]"),
+            "migration_id": pd.Series([place[0]] * len(named), dtype="int64"),
             "computed_as_of_round": pd.Series([moment] * len(named), dtype="Int64"),
             "party_id": pd.Series(named, dtype="str"),
             **_amounts([sums.get(party, [0, 0, 0, 0]) for party in named]),
@@ -83,6 +90,21 @@ def holdings_from_events(
     )
     found.attrs.update(attrs_of(events))
     return found
+
+
+def _place(events: Any, at: Bound | None) -> tuple[int, Any]:
+    """The moment that holdings are for: the caller's, else that of the last event."""
+    rows = taken(events, EVENTS, ("migration_id", "record_time"), name="events")
+    moment = bound(at, "at")
+    if isinstance(moment, Cursor):
+        return moment.migration_id, pd.Timestamp(EPOCH + moment.micros * MICROSECOND)
+    if moment is not None:
+        rows = rows.filter(pc.less_equal(rows["record_time"].cast(pa.int64()), moment))
+    if not rows.num_rows:
+        return 0, pd.NaT
+    latest = pc.max(rows["migration_id"])
+    last = pc.max(rows.filter(pc.equal(rows["migration_id"], latest))["record_time"].cast(pa.int64())).as_py()
+    return latest.as_py(), pd.Timestamp(EPOCH + (last if moment is None else moment) * MICROSECOND)
 
 
 def _amounts(sums: list[list[int]]) -> dict[str, pd.Series]:

@@ -1,32 +1,40 @@
-"""`ledgerframes demo` shows the main job and leaves three tables behind."""
+"""`ledgerframes demo` shows the main job and leaves its results behind."""
 
 from __future__ import annotations
 
 import re
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 
 
-def test_demo_writes_three_described_tables_and_says_where(shell, tmp_path):
+def test_demo_loads_syncs_exports_draws_and_says_where(shell, tmp_path):
     ended = shell("demo")
 
     assert ended.code == 0, ended.err
     assert ended.err == ""
-    files = {path.stem: path for path in (tmp_path / "demo-output").iterdir()}
-    assert set(files) == {"updates", "events", "reassignments"}
-    for name, path in files.items():
+    output = tmp_path / "demo-output"
+    assert {path.name for path in output.iterdir()} == {"tables", "lake", "bi", "pictures"}
+    files = sorted([*(output / "tables").iterdir(), *(output / "bi").iterdir()])
+    assert len(files) == 10
+    for path in files:
         table = pq.read_table(path)
-        assert all(field.metadata[b"description"] for field in table.schema), name
-        assert f"demo-output/{name}.parquet  {table.num_rows:,} rows" in ended.out
+        assert f"{path.relative_to(tmp_path)}  {table.num_rows:,} rows" in ended.out
+        assert not any(pa.types.is_nested(field.type) for field in table.schema) or "tables" in path.parts
+    for path in (output / "pictures").iterdir():
+        assert path.read_bytes().startswith(b"\x89PNG")
+        assert str(path.relative_to(tmp_path)) in ended.out
     assert "One reassignment's two halves:" in ended.out
+    assert "for what is new: 2 requests" in ended.out
 
 
-def test_demo_tells_the_numbers_that_it_wrote(command, tmp_path):
-    ended = command("demo", "-o", tmp_path)
+def test_demo_tells_the_numbers_that_it_wrote_and_runs_again(command, tmp_path):
+    for _ in range(2):
+        ended = command("demo", "-o", tmp_path)
 
     said = re.search(r"Loaded ([\d,]+) updates, ([\d,]+) events, ([\d,]+) halves", ended.out)
     assert said is not None
     counts = [int(number.replace(",", "")) for number in said.groups()]
     names = ("updates", "events", "reassignments")
-    assert counts == [pq.read_metadata(tmp_path / f"{name}.parquet").num_rows for name in names]
+    assert counts == [pq.read_metadata(tmp_path / "tables" / f"{name}.parquet").num_rows for name in names]
     assert counts[0] == 2000
