@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ledgerframes.errors import StoreError
+from ledgerframes.tables.kinds import JSON
 from ledgerframes.tables.table import Table
 
 if TYPE_CHECKING:
@@ -136,7 +137,7 @@ class DeltaStoreTable:
                 rows,
                 mode="append",
                 schema_mode="merge" if self._differs(handle) else None,
-                writer_properties=_writer(),
+                writer_properties=_writer(self.table),
                 commit_properties=_commit(numbers),
             )
 
@@ -168,7 +169,7 @@ class DeltaStoreTable:
         with _plain_errors(self.url, "be compacted"):
             self._handle.optimize.compact(
                 partition_filters=None if partition is None else list(partition),
-                writer_properties=_writer(),
+                writer_properties=_writer(self.table),
                 max_concurrent_tasks=1,
             )
             self._handle.create_checkpoint()
@@ -186,7 +187,7 @@ class DeltaStoreTable:
 
         with _plain_errors(self.url, "be written"):
             write_deltalake(
-                self.url, data, mode="overwrite", writer_properties=_writer(), commit_properties=_commit({}),
+                self.url, data, mode="overwrite", writer_properties=_writer(self.table), commit_properties=_commit({}),
                 storage_options=self._options,
             )  # fmt: skip
         self.refresh()
@@ -228,10 +229,18 @@ def _same(stored: pa.DataType, declared: pa.DataType) -> bool:
     return same
 
 
-def _writer() -> Any:
-    from deltalake import WriterProperties
+def _writer(table: Table) -> Any:
+    """zstd; statistics for the columns that reads are cut by, dictionaries where values repeat."""
+    from deltalake import ColumnProperties, WriterProperties
 
-    return WriterProperties(compression="ZSTD", compression_level=1, max_row_group_size=_ROWS_A_GROUP)
+    none = ColumnProperties(statistics_enabled="NONE")
+    own = {name: ColumnProperties(statistics_enabled="CHUNK") for name in _stats_columns(table)}
+    alone = ColumnProperties(statistics_enabled="NONE", dictionary_enabled=False)
+    own |= {column.name: alone for column in table.columns if column.kind is JSON or column.name == "event_id"}
+    return WriterProperties(
+        compression="ZSTD", compression_level=1, max_row_group_size=_ROWS_A_GROUP,
+        default_column_properties=none, column_properties=own,
+    )  # fmt: skip
 
 
 def _commit(numbers: Mapping[str, int]) -> CommitProperties:

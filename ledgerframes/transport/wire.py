@@ -199,7 +199,10 @@ class _Pools(httpx.BaseTransport):
     def _pool(self, proxy: str | None) -> httpcore.ConnectionPool:
         if proxy is None:
             return httpcore.ConnectionPool(
-                ssl_context=self._tls, network_backend=self._backend, keepalive_expiry=KEEPALIVE
+                ssl_context=self._tls,
+                network_backend=self._backend,
+                keepalive_expiry=KEEPALIVE,
+                max_connections=None,  # the gate counts requests; a pool of its own default, 10, would hold them up
             )
         try:
             way = httpx.Proxy(proxy)
@@ -210,7 +213,11 @@ class _Pools(httpx.BaseTransport):
             ) from None
         if way.url.scheme.startswith("socks"):
             return httpcore.SOCKSProxy(
-                proxy_url=str(way.url), proxy_auth=way.raw_auth, ssl_context=self._tls, network_backend=self._backend
+                proxy_url=str(way.url),
+                proxy_auth=way.raw_auth,
+                ssl_context=self._tls,
+                network_backend=self._backend,
+                max_connections=None,
             )
         return httpcore.HTTPProxy(
             proxy_url=str(way.url),
@@ -218,6 +225,7 @@ class _Pools(httpx.BaseTransport):
             ssl_context=self._tls,
             network_backend=self._backend,
             keepalive_expiry=KEEPALIVE,
+            max_connections=None,
         )
 
 

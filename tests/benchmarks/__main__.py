@@ -7,7 +7,17 @@ import json
 import sys
 import time
 
-from tests.benchmarks import importing, memory, page_to_arrow, peeking, report, sandbox_start, whole_history
+from tests.benchmarks import (
+    analyses,
+    importing,
+    lake,
+    memory,
+    page_to_arrow,
+    peeking,
+    report,
+    sandbox_start,
+    whole_history,
+)
 from tests.benchmarks.measuring import Row
 from tests.benchmarks.pages import all_pages
 
@@ -35,6 +45,8 @@ def measure() -> list[Row]:
         "import": importing.rows,
         "starting the sandbox": sandbox_start.rows,
         "memory": memory.rows,
+        "the lake": lake.rows,
+        "analyses": analyses.rows,
     }
     found: list[Row] = []
     for name, step in steps.items():

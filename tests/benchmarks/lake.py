@@ -1,0 +1,85 @@
+"""`Store.sync`: many workers against one where answers take their time, and against a script and decoding where not."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+import time
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+import ledgerframes as lf
+from ledgerframes.decoding.history import decode_page
+from tests.benchmarks import plain_script
+from tests.benchmarks.measuring import Row, side_by_side
+
+LATENCY = 0.08
+SLOW = 24_000  # updates behind a slow server
+QUICK = 20_000
+SCRIPT, DECODING = "httpx + json_normalize + to_parquet script", "decoding its pages alone"
+
+
+def rows() -> list[Row]:
+    """Slow server, then quick one."""
+    return [*_slow(), *_quick()]
+
+
+def _slow() -> list[Row]:
+    found = []
+    for page_size, aim in ((20, 12.0), (1000, None)):
+        with lf.sandbox(bulk=SLOW, latency=LATENCY) as net:
+            many = _seconds(partial(sync, net, workers=16, page_size=page_size))
+            one = _seconds(partial(sync, net, workers=1, page_size=page_size))
+        what = f"sync of {SLOW:,} updates, {LATENCY * 1000:.0f} ms latency, pages of {page_size:,}, 16 workers"
+        found.append(Row(what=what, baseline="1 worker", ours=many * 1e3, theirs=one * 1e3, aim=aim))
+    return found
+
+
+def _quick() -> list[Row]:
+    with lf.sandbox(bulk=QUICK) as net:
+        bodies = _pages(net)
+        found = side_by_side(
+            {
+                "sync": lambda: sync(net, workers=4),
+                SCRIPT: lambda: _script(net.sandbox.scan_url),
+                DECODING: lambda: [decode_page(body) for body in bodies],
+            },
+            rounds=3,
+        )
+    what, size = f"sync of {QUICK:,} updates, 4 workers", sum(map(len, bodies))
+    return [
+        Row(what=what, baseline=SCRIPT, ours=found["sync"], theirs=found[SCRIPT], aim=4.0, size=size),
+        Row(what=what, baseline=DECODING, ours=found["sync"], theirs=found[DECODING], aim=0.35, size=size),
+    ]
+
+
+def sync(net: lf.Network, *, workers: int, page_size: int = 1000) -> None:
+    """Sync into a new lake and throw it away."""
+    folder = tempfile.mkdtemp()
+    try:
+        report = lf.open_store(Path(folder) / "lake").sync(net, workers=workers, page_size=page_size, progress=False)
+        assert report.complete
+    finally:
+        shutil.rmtree(folder)
+
+
+def _script(url: str) -> None:
+    frames = plain_script.load(url, QUICK)
+    with tempfile.TemporaryDirectory() as folder:
+        for name, frame in frames._asdict().items():
+            frame.astype("str").to_parquet(Path(folder) / f"{name}.parquet")
+
+
+def _pages(net: lf.Network) -> list[bytes]:
+    from ledgerframes.interfaces.history import read_pages
+    from ledgerframes.paging.history import HistoryReader
+    from ledgerframes.paging.window import Window
+
+    return [page.page.raw for page in read_pages(net.scan, HistoryReader(Window()))]
+
+
+def _seconds(call: Callable[[], None]) -> float:
+    began = time.perf_counter()
+    call()
+    return time.perf_counter() - began
