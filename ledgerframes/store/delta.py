@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 
 #: A checkpoint after so many commits keeps opening a table quick.
 _CHECKPOINT_EVERY: Final = 50
+_COLOURS: Final = re.compile("\x1b" + r"\[[0-9;]*m")
+_LONGEST: Final = 500
 #: What a read of a short range has to read at least.
 _ROWS_A_GROUP: Final = 20_000
 _KEEP: Final = "interval 36500 days"  # only compact(forget_before=) removes
@@ -265,13 +268,20 @@ def _plain_errors(url: str, verb: str) -> Iterator[None]:
             " sync again"
         ) from error
     except (DeltaError, OSError) as error:
-        raise StoreError(f"{url} cannot {verb}: {error}. {_advice(str(error))}") from error
+        text = " ".join(_COLOURS.sub("", str(error)).split())
+        raise StoreError(f"{url} cannot {verb}: {text[:_LONGEST]}. {_advice(text)}") from error
 
 
 def _advice(text: str) -> str:
     lowered = text.lower()
     if "no space" in lowered or "quota" in lowered or "os error 28" in lowered:
         return "The disk is full: free some space and run sync again; what was committed stays"
+    if "nosuchbucket" in lowered:
+        return "There is no such bucket: make it, or mend the URL"
+    if "accessdenied" in lowered or "403 forbidden" in lowered or "signaturedoesnotmatch" in lowered:
+        return "The object store refuses the credentials: check storage_options, or the variables that it reads"
+    if "error sending request" in lowered or "connection refused" in lowered or "error trying to connect" in lowered:
+        return "The object store cannot be reached: check the endpoint in storage_options and the network"
     if "permission" in lowered or "read-only" in lowered or "os error 13" in lowered or "os error 30" in lowered:
         return "The folder cannot be written: check its owner and permissions, or open a store elsewhere"
     return "What was committed before stays; mend the storage, or restore the folder from a copy, and run sync again"

@@ -1,0 +1,104 @@
+"""A lake on object storage: an S3-compatible server on loopback, with everything that a folder can do."""
+
+import subprocess
+import sys
+import threading
+import urllib.request
+
+import pytest
+
+import ledgerframes as lf
+from tests.store.conftest import assert_whole
+
+SERVER = """
+import logging, sys
+logging.getLogger("werkzeug").setLevel(logging.ERROR)
+from moto.server import ThreadedMotoServer
+server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
+server.start()
+print(server.get_host_and_port()[1], flush=True)
+sys.stdin.read()
+"""
+SECRET = "sesame-77aa01"
+
+
+@pytest.fixture(scope="module")
+def options():
+    """Where the object store is; it ends with this process."""
+    running = subprocess.Popen(
+        [sys.executable, "-W", "ignore", "-c", SERVER], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    port = int(running.stdout.readline())
+    request = urllib.request.Request(f"http://127.0.0.1:{port}/lakes", method="PUT")
+    urllib.request.urlopen(request).close()
+    yield {
+        "AWS_ENDPOINT_URL": f"http://127.0.0.1:{port}", "AWS_ALLOW_HTTP": "true", "AWS_REGION": "us-east-1",
+        "AWS_ACCESS_KEY_ID": "analyst", "AWS_SECRET_ACCESS_KEY": SECRET,
+    }  # fmt: skip
+    running.stdin.close()
+    running.wait(10)
+    running.stdout.close()
+
+
+def test_a_bucket_is_synced_read_asked_and_checked(options, tmp_path):
+    store = lf.open_store("s3://lakes/one", storage_options=options)
+    with lf.sandbox(updates=200) as net:
+        first = store.sync(net, page_size=100, workers=2)
+        assert_whole(store, net)
+        assert store.sync(net).requests == 2
+        net.sandbox.advance(updates=40)
+        store.sync(net)
+        store.sync(net, tables=["instruments"])
+        assert_whole(store, net)
+        assert store.verify(net, sample=2).agree
+    assert store.sql("select count(*) n from updates").n[0] == 240
+    assert len(store.load("updates", as_of=first.sync_id)) == 200
+    assert store.check()
+    store.compact()
+    assert store.export(tmp_path / "out").tables[0].rows == 240
+    assert SECRET not in repr(store) + str(store.syncs()) + repr(first) + str(store.load("updates").attrs)
+
+
+def test_several_syncs_of_one_bucket_lose_nothing_and_double_nothing(options):
+    """Nobody can be kept out of a bucket: commits tell of another writer."""
+    store = lf.open_store("s3://lakes/contended", storage_options=options)
+    errors = []
+
+    def run():
+        try:
+            lf.open_store("s3://lakes/contended", storage_options=options).sync(
+                net, page_size=40, commit_bytes=100_000, progress=False
+            )
+        except lf.StoreError as error:
+            errors.append(error)
+
+    with lf.sandbox(updates=200) as net:
+        threads = [threading.Thread(target=run) for _ in range(3)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        store.sync(net)
+        assert_whole(store, net)
+    assert errors
+
+
+@pytest.mark.parametrize(
+    ("url", "changed", "said"),
+    [
+        ("s3://nobody/lake", {}, "no such bucket"),
+        ("s3://lakes/two", {"AWS_ENDPOINT_URL": "http://127.0.0.1:9"}, "cannot be reached"),
+    ],
+    ids=["no bucket", "no server"],
+)
+def test_what_is_wrong_is_said_without_secrets(options, net, url, changed, said):
+    store = lf.open_store(url, storage_options={**options, "max_retries": "0", **changed})
+    with pytest.raises(lf.StoreError, match=said) as raised:
+        store.sync(net)
+    assert SECRET not in str(raised.value)
+    assert "\x1b" not in str(raised.value)
+
+
+def test_a_url_with_a_password_is_refused():
+    with pytest.raises(lf.InputError, match="storage_options"):
+        lf.open_store("s3://user:pass@lakes/one")
