@@ -66,8 +66,9 @@ from ledgerframes.plots.style import style
 from ledgerframes.plots.supply import plot_supply
 from ledgerframes.plots.timeline import plot_reassignment_timeline
 from ledgerframes.plots.updates import plot_update_rate
+from ledgerframes.store.opening import open_store
 from ledgerframes.store.report import SyncReport
-from ledgerframes.store.store import Store, open_store
+from ledgerframes.store.store import Store
 from ledgerframes.version import __version__ as __version__
 
 __all__ = [

@@ -18,7 +18,8 @@ from ledgerframes.plots.fees import plot_holding_fees
 from ledgerframes.plots.flows import plot_reassignment_flows
 from ledgerframes.plots.style import style
 from ledgerframes.plots.updates import plot_update_rate
-from ledgerframes.store.store import Store, open_store
+from ledgerframes.store.opening import open_store
+from ledgerframes.store.store import Store
 from ledgerframes.tables.catalogue import table_named
 
 

@@ -31,7 +31,7 @@ def existing(place: str) -> Store:
     Raises:
         InputError: there is none.
     """
-    from ledgerframes.store.store import open_store
+    from ledgerframes.store.opening import open_store
 
     if "://" not in place and not Path(place).is_dir():
         raise InputError(f"{place!r} is no lake yet; make one with: ledgerframes sync {place}")
@@ -67,7 +67,7 @@ def sync(
 
     ledgerframes sync lake --tables licenses,instruments --profile mainnet
     """
-    from ledgerframes.store.store import open_store
+    from ledgerframes.store.opening import open_store
 
     lake = open_store(store)
     options: dict[str, Any] = {

@@ -1,10 +1,10 @@
-"""`Store`: a lake on disk or object storage; what `lf.open_store` returns."""
+"""`Store`: a lake on disk or object storage; what `open_store` returns."""
 
 from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import date, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Literal, cast
 
@@ -24,6 +24,7 @@ from ledgerframes.store.asking import ordered
 from ledgerframes.store.checking import Check, check
 from ledgerframes.store.committing import COMMIT_BYTES
 from ledgerframes.store.compacting import compact
+from ledgerframes.store.dask_frames import dask_frame
 from ledgerframes.store.extent import missing_windows
 from ledgerframes.store.following import follow
 from ledgerframes.store.frames import coverage_frame, runs_frame
@@ -43,28 +44,6 @@ if TYPE_CHECKING:
     from ledgerframes.network import Network
 
 AsOf = str | date | datetime
-
-
-def open_store(path: str | os.PathLike[str], *, storage_options: Mapping[str, str] | None = None) -> Store:
-    """Open a lake: a history and snapshots kept as Delta Lake tables. Nothing is read or made yet.
-
-    Args:
-        path: a folder, or an object-store URL such as `s3://bucket/lake`.
-        storage_options: credentials and settings of the object store, as deltalake takes them.
-
-    Raises:
-        InputError: the path is none.
-        StoreError: the path is a file.
-
-    Example:
-        >>> import tempfile, ledgerframes as lf
-        >>> with tempfile.TemporaryDirectory() as folder, lf.sandbox(updates=200) as net:
-        ...     store = lf.open_store(folder)
-        ...     report = store.sync(net)
-        ...     len(store.load("updates"))
-        200
-    """
-    return Store(Lake(path, storage_options=storage_options))
 
 
 class Store:
@@ -221,6 +200,29 @@ class Store:
         view = self._lake.view(as_of, names=[table])
         return Part.of(view, table, window(start, end), allow_partial=allow_partial).dataset
 
+    def dask(
+        self,
+        table: str,
+        *,
+        columns: Sequence[str] | None = None,
+        start: Bound | None = None,
+        end: Bound | None = None,
+        as_of: AsOf | None = None,
+        allow_partial: bool = False,
+        decimals: Decimals = "object",
+    ) -> Any:
+        """A stored table as a Dask DataFrame, a partition a file, in the types of `load`; rows are read when computed.
+
+        Raises:
+            InputError: Dask is not installed, or an argument breaks a rule.
+            PartialResultError: the range is not wholly covered.
+        """
+        names = declared(table).pick(columns)
+        view = self._lake.view(as_of, names=[table])
+        return dask_frame(
+            self._lake, view, table, names, window(start, end), allow_partial=allow_partial, decimals=decimals
+        )
+
     def sql(
         self, query: str, *, as_of: AsOf | None = None, allow_partial: bool = False,
         as_: As = "pandas", parameters: Sequence[Any] | None = None,
@@ -266,16 +268,15 @@ class Store:
 
         Args:
             target: a folder; for a workbook a file `.xlsx` or a folder.
-            tables: which; by default all that are there.
-            format: `"parquet"`, `"csv"` or `"xlsx"`.
-            profile: `"bi"` for programs without lists and exact decimals: no nested columns, amounts as text beside
-                a rounded double, times without zone in UTC.
+            tables: which; by default all that are there. Snapshots are exported whole.
+            format: see `export_tables`, as for `profile`, `layout`, `times` and `overwrite`.
+            profile: `"bi"` for programs without lists and exact decimals.
             layout: `"file"`, one a table, or `"hive"`: folders by migration id and month.
-            times: `"us"`, or `"ms"` for programs that know no microseconds.
-            start: inclusive, for the tables of the history; snapshots are exported whole.
-            end: exclusive; likewise.
-            last: count back from now; instead of `start`.
-            as_of: the state that a sync left: its id, or a time.
+            times: `"us"` or `"ms"`.
+            start: see `load`, as for `end`, `last`, `as_of` and `allow_partial`.
+            end: exclusive.
+            last: count back from now.
+            as_of: an older state.
             allow_partial: export a history with holes.
             overwrite: put the files in place of those that are there.
 
@@ -319,9 +320,9 @@ class Store:
 
         Args:
             net: the network.
-            start: inclusive; a time for every migration from there, or a pair (migration id, time).
-            end: exclusive; likewise.
-            last: count back from now; instead of `start`.
+            start: see `load`, as for `end` and `last`.
+            end: exclusive.
+            last: count back from now.
             sample: so many places drawn at random, of about 50 updates each; None for everything.
             seed: the same seed draws the same places.
             differences: how many differences to keep.

@@ -92,6 +92,10 @@ def test_engines_agree_on_counts_and_exact_sums(filled, history):
     )
     assert duck.n[0] == len(coins)
     assert Decimal(str(duck.total[0])) == wanted
+    dask = filled.dask("events", columns=["template_name", "event_type", "payload"])
+    own = dask[(dask.template_name == "Splice.Amulet:Amulet") & (dask.event_type == "created_event")].compute()
+    assert len(own) == len(coins)
+    assert sum(amounts(own.payload), Decimal(0)) == wanted
     import polars as pl
 
     frame = pl.scan_pyarrow_dataset(filled.scan("events"))
@@ -100,6 +104,15 @@ def test_engines_agree_on_counts_and_exact_sums(filled, history):
     ).collect()
     assert chosen.height == len(coins)
     assert sum(amounts(chosen["payload"]), Decimal(0)) == wanted
+
+
+def test_dask_gives_what_load_gives(filled, history):
+    frame = filled.dask("updates", start=(1, "0001-01-01"))
+    assert frame.npartitions >= 1
+    wanted = history.updates[history.updates.migration_id >= 1]
+    assert_same(frame.compute(), wanted.reset_index(drop=True), "updates")
+    assert frame.dtypes.equals(history.updates.dtypes)
+    assert len(filled.dask("licenses").compute()) == 0
 
 
 @pytest.mark.parametrize(
