@@ -5,11 +5,13 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from datetime import timedelta
+from typing import Any
 
 from ledgerframes.errors import InputError
 from ledgerframes.instants import to_duration, to_micros
 from ledgerframes.paging.history import MAXIMUM
 from ledgerframes.paging.window import Bound, When, wanted_window
+from ledgerframes.store.engine import check_engine
 from ledgerframes.store.history import ORDER
 from ledgerframes.store.lake import declared
 from ledgerframes.store.run import Order
@@ -68,6 +70,8 @@ def ordered(
     commit_bytes: int,
     on_error: str,
     progress: bool | None,
+    engine: Any,
+    worker_token: str | None,
 ) -> Order:
     """The arguments of `Store.sync`, checked.
 
@@ -89,4 +93,10 @@ def ordered(
         )
     if on_error not in {"raise", "reject"}:
         raise InputError(f"on_error={on_error!r} is neither 'raise' nor 'reject'")
-    return Order(wish, snapshots, tuple(parties or ()), on_error == "reject", progress)
+    if engine is not None:
+        check_engine(engine)
+        if on_error == "reject":
+            raise InputError("on_error='reject' and engine= do not go together; leave one of them out")
+    return Order(
+        wish, snapshots, tuple(parties or ()), on_error == "reject", progress, engine=engine, worker_token=worker_token
+    )

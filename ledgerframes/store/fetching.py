@@ -6,15 +6,19 @@ import queue
 import threading
 import time
 from collections import deque
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import count
 from typing import Final
+
+import pyarrow as pa
 
 from ledgerframes.decoding.peek import Cursor
 from ledgerframes.errors import LedgerframesError
 from ledgerframes.interfaces.history import HistorySession, PageRows, PageSource
 from ledgerframes.paging.history import HistoryReader
+from ledgerframes.paging.window import before
 from ledgerframes.store.intervals import Interval
 from ledgerframes.store.stretches import Stretch, even_cuts, find_top, halfway, window_of
 
@@ -35,6 +39,8 @@ class Fetched:
         ended: whether the stretch is finished.
         whole: whether it was read to its end: the server has shown an item beyond.
         following: the first place of a later migration that was seen.
+        batches: the rows, where somebody else has decoded them; by table.
+        server: who sent those.
     """
 
     key: int
@@ -43,6 +49,8 @@ class Fetched:
     ended: bool
     whole: bool
     following: Cursor | None
+    batches: Mapping[str, pa.RecordBatch] = field(default_factory=dict)
+    server: str = ""
 
 
 @dataclass(frozen=True)
@@ -212,7 +220,7 @@ class Fetchers:
     def _cut(self, stretch: Stretch, seen: int) -> None:
         """Part a long stretch evenly, after a look at where its items end."""
         scale = seen - stretch.first if stretch.first is not None else 1
-        top = find_top(stretch.gap._replace(lo=seen), self._probe, workers=self.workers, scale=scale)
+        top = find_top(stretch.gap._replace(lo=seen), partial(probe, self.source), workers=self.workers, scale=scale)
         stretch.top = top
         pages = stretch.rest() / self.page_size
         pieces = min(_PIECES_A_WORKER * self.workers, int(pages / _PAGES_A_PIECE))
@@ -224,7 +232,9 @@ class Fetchers:
         for lo, at in zip(cuts, ends, strict=True):
             self._put(self._stretch(left._replace(lo=lo, at=at), top=min(at, top)))
 
-    def _probe(self, migration_id: int, micros: int) -> int | None:
-        request = self.source.page_request(Cursor(migration_id, micros), 1)
-        places = self.source.send_page(request, server=None, revise=None).value.glimpse.cursors
-        return places[0].micros if places and places[0].migration_id == migration_id else None
+
+def probe(source: PageSource, migration_id: int, micros: int) -> int | None:
+    """The record time of the first item of a migration after an instant."""
+    request = source.page_request(before(Cursor(migration_id, micros + 1)), 1)
+    places = source.send_page(request, server=None, revise=None).value.glimpse.cursors
+    return places[0].micros if places and places[0].migration_id == migration_id else None

@@ -7,12 +7,13 @@ import time
 import uuid
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ledgerframes.errors import LedgerframesError
 from ledgerframes.interfaces.history import PageSource
 from ledgerframes.loaders.progress import progress_of
 from ledgerframes.settings import source_of
+from ledgerframes.store.engine import ClusterFetchers, plain_settings
 from ledgerframes.store.lake import Lake
 from ledgerframes.store.rejecting import LenientSource, RejectingDecoder
 from ledgerframes.store.report import SyncReport
@@ -36,6 +37,8 @@ class Order:
         parties: for those that are asked for party by party.
         reject: keep broken items in `rejects` and go on.
         progress: as the loaders take it.
+        engine: a client of a Dask cluster whose workers read, or None.
+        worker_token: where they find the scan's token.
     """
 
     wish: Wish | None
@@ -43,6 +46,8 @@ class Order:
     parties: tuple[str, ...]
     reject: bool
     progress: bool | None
+    engine: Any = None
+    worker_token: str | None = None
 
 
 def run_sync(lake: Lake, net: Network, order: Order) -> SyncReport:
@@ -83,9 +88,17 @@ class _Run:
                 self._sync = HistorySync(self._source(), self._lake.history(), order.wish, shown)
                 if order.reject:
                     self._sync.rejecting = RejectingDecoder(self._lake.table("rejects"))
+                if order.engine is not None:
+                    self._sync.fetchers = self._cluster(order.wish)
                 self._sync.run()
         for name in order.snapshots:
             self._append(name)
+
+    def _cluster(self, wish: Wish) -> ClusterFetchers:
+        engine, token = self._order.engine, self._order.worker_token
+        workers = max(len(engine.scheduler_info(n_workers=-1)["workers"]), 1)
+        settings = plain_settings(self._net.settings, workers=workers, worker_token=token)
+        return ClusterFetchers(engine, self._net.scan, settings, token, wish.page_size)
 
     def _source(self) -> PageSource:
         return LenientSource(self._net.scan) if self._order.reject else self._net.scan
@@ -148,7 +161,7 @@ class _Run:
 
 def _stages(sync: HistorySync) -> dict[str, dict[str, float]]:
     times = {
-        "fetch": (sync.fetchers.seconds, sync.fetchers.cpu_seconds),
+        "fetch": (0.0, 0.0) if sync.fetchers is None else (sync.fetchers.seconds, sync.fetchers.cpu_seconds),
         "decode": (sync.decode_seconds, sync.decode_cpu_seconds),
         "commit": (sync.committer.seconds, sync.committer.cpu_seconds),
     }

@@ -75,6 +75,8 @@ class Store:
         commit_bytes: int = COMMIT_BYTES,
         on_error: Literal["raise", "reject"] = "raise",
         progress: bool | None = None,
+        engine: Any = None,
+        worker_token: str | None = None,
     ) -> SyncReport:
         """Bring the store up to date: what is missing of a range is read, whatever stopped an earlier sync.
 
@@ -99,6 +101,8 @@ class Store:
             on_error: `"raise"` stops before the commit of a page with an item that breaks the contract; `"reject"`
                 puts such items whole into the table `rejects` and goes on.
             progress: True shows a bar, False nothing, None a bar where somebody looks.
+            engine: a `dask.distributed.Client`: its workers fetch and decode, sharing the request budget.
+            worker_token: where they find the scan's token: `"env:NAME"`, `"file:PATH"` or `"command:WORDS"`.
 
         Returns:
             What was done; `store.syncs()` keeps it.
@@ -111,7 +115,8 @@ class Store:
         """
         order = ordered(
             start=start, end=end, last=last, workers=workers, tables=tables, parties=parties, settle=settle, now=now,
-            page_size=page_size, commit_bytes=commit_bytes, on_error=on_error, progress=progress,
+            page_size=page_size, commit_bytes=commit_bytes, on_error=on_error, progress=progress, engine=engine,
+            worker_token=worker_token,
         )  # fmt: skip
         return run_sync(self._lake, net, order)
 
@@ -299,9 +304,6 @@ class Store:
 
         Returns:
             What was found; true if there is no error.
-
-        Raises:
-            StoreError: a table cannot be read.
         """
         return check(self._lake)
 
@@ -341,9 +343,6 @@ class Store:
 
         Returns:
             The rejects that are left.
-
-        Raises:
-            StoreError: a sync runs on the store, or it cannot be written.
         """
         retry(self._lake)
         return cast("pd.DataFrame", self.load("rejects"))

@@ -20,6 +20,7 @@ from ledgerframes.loaders.progress import Progress
 from ledgerframes.paging.window import Window
 from ledgerframes.settings import source_of
 from ledgerframes.store.committing import Committer, Decoded
+from ledgerframes.store.engine import ClusterFetchers
 from ledgerframes.store.extent import gaps, has_ended, migrations_after, wanted_intervals
 from ledgerframes.store.fetching import Fetched, Fetchers, Task
 from ledgerframes.store.history import Advance, HistoryTables
@@ -60,6 +61,7 @@ class HistorySync:
         shown: progress.
         rejecting: decodes bad pages item by item, where the caller wants to go on.
         left: what could not be read for now, in words.
+        fetchers: who reads; threads of this process by default.
     """
 
     source: PageSource
@@ -72,9 +74,10 @@ class HistorySync:
     decode_seconds: float = 0.0
     decode_cpu_seconds: float = 0.0
 
+    fetchers: Fetchers | ClusterFetchers | None = None
+
     def __post_init__(self) -> None:
         self.committer = Committer(self.history, self.wish.commit_bytes)
-        self.fetchers = Fetchers(self.source, self.wish.workers, self.wish.page_size)
         self._known: dict[Cursor, Mapping[str, frozenset[str]]] = {}
         self._ahead: dict[str, tuple[Interval, ...]] = {}
 
@@ -169,8 +172,10 @@ class HistorySync:
         """Read gaps; give the first place seen of a migration after the last one."""
         following: Cursor | None = None
         last = max((task.gap.migration_id for task in tasks), default=None)
+        fetchers = self.fetchers or Fetchers(self.source, self.wish.workers, self.wish.page_size)
+        self.fetchers = fetchers
         try:
-            with closing(self.fetchers.read(tasks)) as pages:
+            with closing(fetchers.read(tasks)) as pages:
                 for one in pages:
                     self._take(one)
                     if one.following is not None and one.read.migration_id == last:
@@ -189,7 +194,7 @@ class HistorySync:
 
     def _take(self, one: Fetched) -> None:
         began, cpu = time.perf_counter(), time.thread_time()
-        batches = {} if one.page is None else self._decode(one.page)
+        batches = self._decoded(one)
         self.decode_seconds += time.perf_counter() - began
         self.decode_cpu_seconds += time.thread_time() - cpu
         read = one.read
@@ -198,9 +203,17 @@ class HistorySync:
             read = read._replace(at=CLOSED) if ended and has_ended(one.following, self.wish.settled) else read
         if batches or read.lo < read.at:
             self.committer.add(Decoded(batches, Advance(one.key, read)))
+        if batches:
+            self.sources[source_of(one.server if one.page is None else one.page.server)] = None
+            self.shown.advance(len(batches["updates"]), format_instant(min(read.at, self.wish.settled))[:19])
+
+    def _decoded(self, one: Fetched) -> dict[str, pa.RecordBatch]:
         if one.page is not None:
-            self.sources[source_of(one.page.server)] = None
-            self.shown.advance(len(one.page.rows), format_instant(min(read.at, self.wish.settled))[:19])
+            return self._decode(one.page)
+        if not one.batches:
+            return {}
+        first = Cursor(one.read.migration_id, one.batches["updates"]["record_time"][0].value)
+        return {name: self._unseen(name, batch, first) for name, batch in one.batches.items()}
 
     def _decode(self, page: PageRows) -> dict[str, pa.RecordBatch]:
         rows = page.rows if len(page.rows) < len(page.page) else None
