@@ -172,8 +172,12 @@ class Served:
         name = f"{scope['method']} {scope['path']}"
         with self._lock:
             self._handled[name] += 1
+        from starlette.requests import ClientDisconnect
+
         try:
             await self._app(scope, receive, send)
+        except ClientDisconnect:
+            return  # whoever asked is gone; there is nobody to answer
         except Exception:
             logger.exception("the app failed on %s", name)
             raise
