@@ -66,6 +66,7 @@ from ledgerframes.plots.style import style
 from ledgerframes.plots.supply import plot_supply
 from ledgerframes.plots.timeline import plot_reassignment_timeline
 from ledgerframes.plots.updates import plot_update_rate
+from ledgerframes.report.writing import report
 from ledgerframes.store.opening import open_store
 from ledgerframes.store.report import SyncReport
 from ledgerframes.store.store import Store
@@ -140,6 +141,7 @@ __all__ = [
     "reassignment_flows",
     "rebuild_items",
     "reconcile_holdings",
+    "report",
     "restore_text",
     "sandbox",
     "style",

@@ -1,0 +1,38 @@
+"""`ledgerframes report`: one page about a lake."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ledgerframes.cli import options as opt
+from ledgerframes.cli.app import app
+from ledgerframes.cli.lake import AsOf, existing
+
+
+@app.command()
+def report(
+    *,
+    store: Annotated[str, typer.Option(help="The lake: a folder, or an object-store URL.")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="The page.")] = Path("report.html"),
+    title: Annotated[str, typer.Option(help="Its heading.")] = "Ledger report",
+    sections: Annotated[str | None, typer.Option(help="Parts with commas between them; by default all.")] = None,
+    start: opt.Start = None,
+    end: opt.End = None,
+    as_of: AsOf = None,
+    allow_partial: Annotated[bool, typer.Option("--allow-partial", help="Take what there is of the range.")] = False,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Put it in place of one that is there.")] = False,
+) -> None:
+    """Write one HTML page with tables, pictures, coverage and provenance.
+
+    Example: ledgerframes report --store lake -o report.html
+    """
+    from ledgerframes.report.writing import report as write
+
+    written = write(
+        existing(store), output, title=title, start=opt.bound(start), end=opt.bound(end), as_of=as_of,
+        sections=sections.split(",") if sections else None, allow_partial=allow_partial, overwrite=overwrite,
+    )  # fmt: skip
+    typer.echo(f"{written}\t{written.stat().st_size / 1e6:.1f} MB")

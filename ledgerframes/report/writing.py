@@ -1,0 +1,104 @@
+"""`report`: the page about a store or a loaded history, written whole or not at all."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from datetime import UTC, date, datetime
+from pathlib import Path
+from typing import Any
+
+from ledgerframes.errors import InputError
+from ledgerframes.loaders.frames import shape, to_arrow
+from ledgerframes.loaders.history import History
+from ledgerframes.paging.window import Bound
+from ledgerframes.plots.style import style
+from ledgerframes.report.page import page
+from ledgerframes.report.sections import SECTIONS, Material
+from ledgerframes.store.store import Store
+from ledgerframes.tables.catalogue import table_named
+from ledgerframes.version import __version__
+
+
+def report(
+    data: Store | History,
+    path: str | os.PathLike[str] = "report.html",
+    *,
+    title: str = "Ledger report",
+    start: Bound | None = None,
+    end: Bound | None = None,
+    as_of: str | date | datetime | None = None,
+    sections: Sequence[str] | None = None,
+    allow_partial: bool = False,
+    overwrite: bool = False,
+) -> Path:
+    """Write one HTML page with tables, pictures, coverage and provenance; it needs no other file and no network.
+
+    Args:
+        data: a store, or what `load_history` gave.
+        path: the file.
+        title: its heading.
+        start: for a store: inclusive, in UTC; a time, or a pair (migration id, time).
+        end: for a store: exclusive.
+        as_of: for a store: the state that a sync left, by its id or a time.
+        sections: which parts, in order: provenance, activity, flows, templates, holdings, licenses, supply; all by
+            default. A part that cannot be told says why.
+        allow_partial: for a store: take what there is of the range.
+        overwrite: put the page in place of one that is there.
+
+    Returns:
+        The file.
+
+    Raises:
+        InputError: an argument breaks a rule, or the file is there or cannot be written.
+        PartialResultError: the store does not cover the range.
+    """
+    names = list(SECTIONS) if sections is None else list(sections)
+    for name in names:
+        if name not in SECTIONS:
+            raise InputError(f"sections: {name!r} is none; there are {', '.join(SECTIONS)}")
+    target = Path(path)
+    if target.is_symlink() or (target.exists() and not overwrite):
+        raise InputError(f"{str(target)!r} is there already; pass overwrite=True, or name another file")
+    if isinstance(data, Store):
+        one, two, three = (
+            data.load(name, start=start, end=end, as_of=as_of, allow_partial=allow_partial) for name in _TABLES
+        )
+        material = Material(one, two, three, store=data, as_of=as_of)
+    elif isinstance(data, tuple) and len(data) == len(_TABLES):
+        one, two, three = (_pandas(frame, name) for frame, name in zip(data, _TABLES, strict=True))
+        material = Material(one, two, three)
+    else:
+        raise InputError(
+            f"{type(data).__name__} is neither a Store nor a History; lf.open_store or lf.load_history gives one"
+        )
+    made = f"made {datetime.now(UTC):%Y-%m-%d %H:%M} UTC by ledgerframes {__version__}"
+    with style("light"):
+        whole = page(title, made, [SECTIONS[name](material) for name in names])
+    _write(target, whole)
+    return target
+
+
+_TABLES = ("updates", "events", "reassignments")
+
+
+def _pandas(frame: Any, name: str) -> Any:
+    table = table_named(name)
+    attrs = getattr(frame, "attrs", None)
+    if isinstance(attrs, dict):
+        return frame
+    return shape(to_arrow(frame, table, table.names), table)
+
+
+def _write(target: Path, words: str) -> None:
+    """Write beside the target and move: a page is there whole or not at all."""
+    beside = target.with_name(f".{target.name}.{os.getpid()}")
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            beside.write_text(words, encoding="utf-8")
+            beside.replace(target)
+        finally:
+            beside.unlink(missing_ok=True)
+    except OSError as error:
+        raise InputError(f"cannot write {str(target)!r}: {error}; name another place or make room") from error

@@ -1,0 +1,128 @@
+"""The report: one page, whole, escaped, self-contained, that says what it cannot tell."""
+
+import re
+from decimal import Decimal
+from html.parser import HTMLParser
+
+import pandas as pd
+import pytest
+
+import ledgerframes as lf
+from ledgerframes.report.page import Section, page, table
+from ledgerframes.report.sections import SECTIONS
+
+TITLES = ["Where this comes from", "Updates", "Reassignments", "Templates", "Holdings", "Validators", "Instruments"]
+
+
+class Reader(HTMLParser):
+    """Headings, pictures and addresses of a page, and whether its tags match."""
+
+    def __init__(self, words):
+        super().__init__()
+        self.open, self.headings, self.pictures, self.addresses, self.scripts = [], [], 0, [], 0
+        self.feed(words)
+        assert self.open == []
+
+    def handle_starttag(self, tag, attrs):
+        self.scripts += tag == "script"
+        self.pictures += tag == "img"
+        self.addresses += [value for name, value in attrs if name in {"src", "href"}]
+        if tag not in {"meta", "img"}:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        if self.open and self.open[-1] == "h2":
+            self.headings.append(data)
+
+
+@pytest.fixture(scope="module")
+def filled(net, tmp_path_factory):
+    store = lf.open_store(tmp_path_factory.mktemp("reported") / "lake")
+    store.sync(net)
+    store.sync(net, tables=["licenses", "instruments"])
+    return store
+
+
+def test_a_store_becomes_one_page_with_everything(filled, tmp_path):
+    path = lf.report(filled, tmp_path / "report.html", title="March")
+    words = path.read_text()
+    read = Reader(words)
+    assert read.headings == TITLES
+    assert read.pictures >= 4
+    assert all(one.startswith("data:image/png;base64,") for one in read.addresses)
+    assert read.scripts == 0
+    assert path.stat().st_size < 3_000_000
+    assert {one.name for one in tmp_path.iterdir()} == {"report.html"}
+    for part in ("March", "ledger begin to now", "2000", "Iou:Iou", "completed", lf.__version__):
+        assert part in words
+
+
+def test_a_loaded_history_says_what_it_cannot_tell(net, tmp_path):
+    history = lf.load_history(net, start=(1, "0001-01-01"))
+    words = lf.report(history, tmp_path / "report.html").read_text()
+    assert "Holdings cannot be told" in words
+    assert "tables=[&#x27;licenses&#x27;]" in words
+    assert Reader(words).headings == TITLES
+
+
+def test_an_empty_range_has_a_page_too(net, tmp_path):
+    history = lf.load_history(net, limit=50)
+    empty = lf.History(*(frame.head(0) for frame in history))
+    words = lf.report(empty, tmp_path / "report.html").read_text()
+    assert "no update in this range" in words
+    assert "No contract was reassigned" in words
+
+
+def test_a_hostile_ledger_stays_text(tmp_path):
+    with lf.sandbox(seed=3, updates=300, hostile=True) as net:
+        history = lf.load_history(net, start=(-(2**63), "0001-01-01"))
+    names = [name for name in SECTIONS if name != "activity"]  # years 1 to 9999 are no picture
+    events = history.events.assign(template_name="<script>alert(1)</script>\u202e:T")
+    words = lf.report(
+        history._replace(events=events), tmp_path / "report.html", sections=["templates", "provenance"]
+    ).read_text()
+    assert Reader(words).scripts == 0
+    assert "&lt;script&gt;" in words
+    assert "\u202e" not in words
+    assert names
+
+
+def test_cells_are_exact_and_escaped():
+    frame = pd.DataFrame({"a": ["<b>"], "amount": [Decimal("1234.0000000001")], "n": [12345], "yes": [True]})
+    words = table(frame, "x & y")
+    assert "&lt;b&gt;" in words
+    assert "1,234.0000000001" in words
+    assert "12,345" in words
+    assert ">yes<" in words
+    assert "x &amp; y" in words
+    Reader(page("t", "s", [Section("x", [words])]))
+
+
+def test_a_page_that_is_there_stays(filled, tmp_path):
+    path = tmp_path / "report.html"
+    path.write_text("mine")
+    with pytest.raises(lf.InputError, match="overwrite=True"):
+        lf.report(filled, path)
+    assert path.read_text() == "mine"
+    lf.report(filled, path, sections=["provenance"], overwrite=True)
+    assert "Where this comes from" in path.read_text()
+
+
+def test_a_wrong_argument_is_named(filled, tmp_path):
+    with pytest.raises(lf.InputError, match="sections: 'weather'"):
+        lf.report(filled, tmp_path / "r.html", sections=["weather"])
+    with pytest.raises(lf.InputError, match="open_store"):
+        lf.report([1], tmp_path / "r.html")
+    with pytest.raises(lf.PartialResultError):
+        lf.report(filled, tmp_path / "r.html", end="2099-01-01")
+    assert not (tmp_path / "r.html").exists()
+
+
+def test_the_same_from_a_shell(command, filled, tmp_path):
+    done = command("report", "--store", filled._lake.url, "-o", tmp_path / "r.html", "--sections", "provenance,flows")
+    assert done.code == 0
+    assert re.match(r".*r\.html\t[\d.]+ MB", done.out)
+    assert command("report", "--store", tmp_path / "nowhere").code == 2
