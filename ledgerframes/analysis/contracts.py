@@ -8,7 +8,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ledgerframes.analysis.frames import attrs_of, check_whole, given_back, taken
-from ledgerframes.errors import InputError
 from ledgerframes.instants import format_instant
 from ledgerframes.paging.window import Bound, bound
 from ledgerframes.tables.history import EVENTS, REASSIGNMENTS
@@ -66,6 +65,8 @@ def active_contracts(
         PartialResultError: the frames do not say that they begin at ledger begin and have no gap.
     """
     check_whole(events, name="events", opening=opening)
+    if reassignments is not None:
+        check_whole(reassignments, name="reassignments", opening=opening)
     moment = bound(at, "at")
     rows = _until(taken(events, EVENTS, _EVENTS, name="events"), moment)
     ended = rows.filter(pc.fill_null(rows["consuming"], False))["contract_id"]  # noqa: FBT003
@@ -125,8 +126,6 @@ def _at_rest(contracts: pa.Table, counters: Any) -> pa.Table:
 def _with_earlier(known: pa.Table, opening: Any) -> pa.Table:
     if opening is None or (isinstance(opening, str) and opening == "nothing"):
         return known
-    if isinstance(opening, str):
-        raise InputError(f'opening={opening!r}: give a frame of contracts, or "nothing"')
     before = taken(opening, ACTIVE, _COLUMNS, name="opening")
     fresh = known.filter(pc.invert(pc.is_in(known["contract_id"], before["contract_id"])))
     return pa.concat_tables([before, fresh])
