@@ -224,7 +224,7 @@ def test_a_difference_of_38_digits_loses_none(normal):
 @settings(max_examples=60, deadline=None)
 @given(
     amount=st.decimals(0, 10**27, places=10),
-    rate=st.decimals(0, 10**6, places=14),
+    rate=st.decimals(0, 10**6, places=14) | st.integers(0, 10**6).map(lambda n: Decimal(10 * n + 5).scaleb(-11)),
     created=st.integers(-(10**6), 10**6),
     as_of_round=st.integers(-(10**6), 10**6),
 )
