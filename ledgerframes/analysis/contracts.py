@@ -69,15 +69,14 @@ def active_contracts(
         check_whole(reassignments, name="reassignments", opening=opening)
     moment = bound(at, "at")
     rows = _until(taken(events, EVENTS, _EVENTS, name="events"), moment)
-    ended = rows.filter(pc.fill_null(rows["consuming"], False))["contract_id"]  # noqa: FBT003
-    created = rows.filter(pc.equal(rows["event_type"], "created_event")).drop_columns(["event_type"])
+    ended = rows["contract_id"].filter(rows["consuming"])
     halves = None
     if reassignments is not None:
         halves = _until(taken(reassignments, REASSIGNMENTS, _HALVES, name="reassignments"), moment)
-    if template is not None:
-        created = created.filter(pc.equal(created["template_name"], template))
+    created = _created(rows, ended, template)
     known = _with_earlier(_with_assigned(created, halves, template), opening)
-    alive = known.filter(pc.invert(pc.is_in(known["contract_id"], ended)))
+    over = ended.filter(pc.is_in(ended, known["contract_id"]))
+    alive = known.filter(pc.invert(pc.is_in(known["contract_id"], over)))
     placed = _placed(alive, halves)
     attrs = attrs_of(events) | {"at": _said(moment)}
     return given_back(placed, events, attrs=attrs)
@@ -95,9 +94,18 @@ def _until(rows: pa.Table, moment: Any) -> pa.Table:
     )
 
 
+def _created(rows: pa.Table, ended: pa.ChunkedArray, template: str | None) -> pa.Table:
+    """The creations whose contracts have not ended; only these are copied, payloads and all."""
+    creates = pc.equal(rows["event_type"], "created_event")
+    if template is not None:
+        creates = pc.and_(creates, pc.equal(rows["template_name"], template))
+    alive = pc.and_(creates, pc.invert(pc.is_in(rows["contract_id"], ended)))
+    return rows.drop_columns(["event_type", "consuming"]).filter(alive)
+
+
 def _with_assigned(created: pa.Table, halves: pa.Table | None, template: str | None) -> pa.Table:
     """Creates, and contracts that only an assignment shows: their create is not in the history of this network."""
-    own = _at_rest(created.drop_columns(["consuming"]), pa.array([0] * created.num_rows, pa.int64()))
+    own = _at_rest(created, pa.array([0] * created.num_rows, pa.int64()))
     if halves is None:
         return own
     shown = halves.filter(pc.equal(halves["kind"], "assignment"))
