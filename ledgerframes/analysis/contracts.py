@@ -8,7 +8,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ledgerframes.analysis.frames import attrs_of, check_whole, given_back, taken
-from ledgerframes.errors import InputError
 from ledgerframes.instants import format_instant
 from ledgerframes.paging.window import Bound, bound
 from ledgerframes.tables.history import EVENTS, REASSIGNMENTS
@@ -66,17 +65,18 @@ def active_contracts(
         PartialResultError: the frames do not say that they begin at ledger begin and have no gap.
     """
     check_whole(events, name="events", opening=opening)
+    if reassignments is not None:
+        check_whole(reassignments, name="reassignments", opening=opening)
     moment = bound(at, "at")
     rows = _until(taken(events, EVENTS, _EVENTS, name="events"), moment)
-    ended = rows.filter(pc.fill_null(rows["consuming"], False))["contract_id"]  # noqa: FBT003
-    created = rows.filter(pc.equal(rows["event_type"], "created_event")).drop_columns(["event_type"])
+    ended = rows["contract_id"].filter(rows["consuming"])
     halves = None
     if reassignments is not None:
         halves = _until(taken(reassignments, REASSIGNMENTS, _HALVES, name="reassignments"), moment)
-    if template is not None:
-        created = created.filter(pc.equal(created["template_name"], template))
+    created = _created(rows, ended, template)
     known = _with_earlier(_with_assigned(created, halves, template), opening)
-    alive = known.filter(pc.invert(pc.is_in(known["contract_id"], ended)))
+    over = ended.filter(pc.is_in(ended, known["contract_id"]))
+    alive = known.filter(pc.invert(pc.is_in(known["contract_id"], over)))
     placed = _placed(alive, halves)
     attrs = attrs_of(events) | {"at": _said(moment)}
     return given_back(placed, events, attrs=attrs)
@@ -94,9 +94,18 @@ def _until(rows: pa.Table, moment: Any) -> pa.Table:
     )
 
 
+def _created(rows: pa.Table, ended: pa.ChunkedArray, template: str | None) -> pa.Table:
+    """The creations whose contracts have not ended; only these are copied, payloads and all."""
+    creates = pc.equal(rows["event_type"], "created_event")
+    if template is not None:
+        creates = pc.and_(creates, pc.equal(rows["template_name"], template))
+    alive = pc.and_(creates, pc.invert(pc.is_in(rows["contract_id"], ended)))
+    return rows.drop_columns(["event_type", "consuming"]).filter(alive)
+
+
 def _with_assigned(created: pa.Table, halves: pa.Table | None, template: str | None) -> pa.Table:
     """Creates, and contracts that only an assignment shows: their create is not in the history of this network."""
-    own = _at_rest(created.drop_columns(["consuming"]), pa.array([0] * created.num_rows, pa.int64()))
+    own = _at_rest(created, pa.array([0] * created.num_rows, pa.int64()))
     if halves is None:
         return own
     shown = halves.filter(pc.equal(halves["kind"], "assignment"))
@@ -125,8 +134,6 @@ def _at_rest(contracts: pa.Table, counters: Any) -> pa.Table:
 def _with_earlier(known: pa.Table, opening: Any) -> pa.Table:
     if opening is None or (isinstance(opening, str) and opening == "nothing"):
         return known
-    if isinstance(opening, str):
-        raise InputError(f'opening={opening!r}: give a frame of contracts, or "nothing"')
     before = taken(opening, ACTIVE, _COLUMNS, name="opening")
     fresh = known.filter(pc.invert(pc.is_in(known["contract_id"], before["contract_id"])))
     return pa.concat_tables([before, fresh])

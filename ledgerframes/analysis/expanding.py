@@ -12,13 +12,15 @@ import pyarrow.compute as pc
 
 from ledgerframes.analysis.frames import given_back, taken
 from ledgerframes.analysis.narrowing import typed
-from ledgerframes.analysis.payloads import leaves
+from ledgerframes.analysis.payloads import is_record, leaves
 from ledgerframes.errors import InputError
 from ledgerframes.tables.history import EVENTS
 
 _PLACE: Final = ("migration_id", "record_time", "update_id", "event_id", "contract_id")
 _NEEDED: Final = (*_PLACE, "event_type", "template_name", "choice", "payload")
 _NOTHING: Final = pa.chunked_array([], pa.string())
+_MISSING: Final = pa.scalar(None, pa.string())
+_REST: Final = "payload"  # what is no record
 _COUNTED: Final = ("template_name", "package_name", "event_type", "choice", "consuming", "record_time", "payload")
 
 
@@ -33,7 +35,8 @@ def expand(
     r"""Turn the payloads of a template's contracts, or of a choice's arguments, into typed columns.
 
     Records become dotted columns (`amount.initialAmount`; a dot in a member's own name is written `\.`), lists stay
-    JSON. A column's type is found over all its values: decimal text becomes an exact decimal128(38, 10), whole numbers
+    JSON, and so does a map, a record with more than 500 members.
+    A column's type is found over all its values: decimal text becomes an exact decimal128(38, 10), whole numbers
     int64, ISO times timestamps, `true` and `false` booleans; a column whose values do not fit one type exactly stays
     text. Nothing is rounded.
 
@@ -46,7 +49,9 @@ def expand(
 
     Returns:
         One row an event, in the form that came in: migration_id, record_time, update_id, event_id, contract_id, and
-        the fields.
+        the fields; a field of the same name as one of those, or named `payload`, has `payload.` before its name. A
+        payload that is no record (a list, a text) stays whole in a column `payload`, which is there only if one such
+        is, and no `fields` are named.
 
     Raises:
         InputError: columns are missing, or no event has such a template, choice or field.
@@ -55,14 +60,17 @@ def expand(
         raise InputError(f'fields={fields!r}: give a list of paths, for example fields=["{fields}"]')
     rows = taken(events, EVENTS, _NEEDED, name="events")
     chosen = _chosen(rows, template, choice)
-    found = record_fields(chosen["payload"], fields, infer=infer)
+    records = is_record(chosen["payload"])
+    found = record_fields(pc.if_else(records, chosen["payload"], _MISSING), fields, infer=infer)
     names = list(found) if fields is None else list(fields)
     for name in names:
         if name not in found and chosen.num_rows:
             raise InputError(f"fields: no {choice or 'create'} of {template} has {name!r}{_near(name, chosen)}")
     columns = {name: chosen[name] for name in _PLACE}
     for name in names:
-        columns[name if name not in columns else f"payload.{name}"] = found.get(name, _NOTHING)
+        columns[name if name not in columns and name != _REST else f"payload.{name}"] = found.get(name, _NOTHING)
+    if fields is None and pc.any(pc.invert(records)).as_py():
+        columns[_REST] = pc.if_else(records, _MISSING, chosen["payload"])
     return given_back(pa.table(columns), events)
 
 
@@ -80,17 +88,17 @@ def record_fields(
 
 
 def _chosen(rows: pa.Table, template: str, choice: str | None) -> pa.Table:
-    of_template = rows.filter(pc.equal(rows["template_name"], template))
-    if not of_template.num_rows and rows.num_rows:
+    of_template = pc.equal(rows["template_name"], template)
+    if rows.num_rows and not pc.any(of_template).as_py():
         known = pc.unique(rows["template_name"]).drop_null().to_pylist()
         near = get_close_matches(str(template), known, n=1)
         hint = f"; did you mean {near[0]!r}?" if near else ""
         raise InputError(f"template={template!r}: no event here has it{hint} lf.template_catalogue lists them")
     if choice is None:
-        return of_template.filter(pc.equal(of_template["event_type"], "created_event"))
-    of_choice = of_template.filter(pc.equal(of_template["choice"], choice))
-    if not of_choice.num_rows and of_template.num_rows:
-        known = ", ".join(sorted(pc.unique(of_template["choice"]).drop_null().to_pylist())) or "none"
+        return rows.filter(pc.and_(of_template, pc.equal(rows["event_type"], "created_event")))
+    of_choice = rows.filter(pc.and_kleene(of_template, pc.equal(rows["choice"], choice)))
+    if rows.num_rows and not of_choice.num_rows:
+        known = ", ".join(sorted(pc.unique(rows["choice"].filter(of_template)).drop_null().to_pylist())) or "none"
         raise InputError(f"choice={choice!r}: {template} has {known} here")
     return of_choice
 

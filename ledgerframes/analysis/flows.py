@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Final, Literal
 
+import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -23,7 +25,6 @@ COLUMNS: Final = (
     "reassignment_counter", "unassigned_at", "assigned_at", "in_flight", "status",
 )  # fmt: skip
 _HALF: Final = (*KEY, "target_synchronizer", "record_time", "migration_id", "kind", "template_name")
-_JOINED: Final = (*KEY, "told")
 
 
 def reassignment_flows(reassignments: Any) -> Any:
@@ -45,60 +46,73 @@ def reassignment_flows(reassignments: Any) -> Any:
     Raises:
         InputError: columns are missing.
     """
-    halves = taken(reassignments, REASSIGNMENTS, _HALF, name="reassignments")
-    told = pc.is_valid(halves["unassign_id"]).cast(pa.int8())  # in a join, null is not equal to null
-    halves = halves.set_column(1, "unassign_id", pc.fill_null(halves["unassign_id"], "")).append_column("told", told)
-    away = _numbered(halves, "unassignment", "unassigned_at")
-    back = _numbered(halves, "assignment", "assigned_at")
-    joined = away.join(
-        back,
-        keys=[*_JOINED, "turn"],
-        join_type="full outer",
-        left_suffix="_away",
-        right_suffix="_back",
-        coalesce_keys=True,
-    )
-    return given_back(_flows(joined), reassignments)
+    halves = taken(reassignments, REASSIGNMENTS, _HALF, name="reassignments").combine_chunks()
+    return given_back(_flows(halves, _paired(halves)), reassignments)
 
 
-def _numbered(halves: pa.Table, kind: str, time: str) -> pa.Table:
-    """The halves of a kind; halves that repeat a key get a turn each, in order of time."""
-    chosen = halves.filter(pc.equal(halves["kind"], kind))
-    kept = chosen.select([*_JOINED, "target_synchronizer", "template_name"]).append_column(time, chosen["record_time"])
-    distinct = kept.group_by(list(_JOINED)).aggregate([]).num_rows
-    if distinct == kept.num_rows:
-        return kept.append_column("turn", pa.array([0] * kept.num_rows, pa.int64()))
-    order = pc.sort_indices(chosen, sort_keys=[("migration_id", "ascending"), ("record_time", "ascending")])
-    kept = kept.take(order)
-    turns = kept.select(_JOINED).to_pandas().groupby(list(_JOINED), dropna=False).cumcount()
-    return kept.append_column("turn", pa.array(turns, pa.int64()))
+def _paired(halves: pa.Table) -> pa.Table:
+    """The rows of each flow's halves, `away` and `back`, null for a half that is not there.
+
+    Halves that repeat a key get a turn each, in order of time, so that none is lost.
+    """
+    found = _grouped(halves, KEY)
+    if pc.sum(found["halves"]).as_py() == pc.sum(found["taken"]).as_py():
+        return found.select(["away", "back"])
+    order = pc.sort_indices(halves, sort_keys=[("migration_id", "ascending"), ("record_time", "ascending")])
+    kept = [*KEY, "kind"]
+    turns = halves.select(kept).take(order).to_pandas().groupby(kept, dropna=False).cumcount()
+    turn = np.empty(halves.num_rows, np.int64)
+    turn[order.to_numpy()] = turns.to_numpy()
+    return _grouped(halves.append_column("turn", pa.array(turn)), (*KEY, "turn")).select(["away", "back"])
 
 
-def _flows(joined: pa.Table) -> pa.Table:
-    away, back = joined["unassigned_at"], joined["assigned_at"]
-    target = pc.coalesce(joined["target_synchronizer_away"], joined["target_synchronizer_back"])
+def _grouped(halves: pa.Table, key: Sequence[str]) -> pa.Table:
+    """Rows by key: the first of each kind, and how many there are."""
+    rows, missing = pa.array(np.arange(halves.num_rows)), pa.scalar(None, pa.int64())
+    arriving = pc.equal(halves["kind"], "assignment")
+    places = {"away": pc.if_else(arriving, missing, rows), "back": pc.if_else(arriving, rows, missing)}
+    source = halves["source_synchronizer"].dictionary_encode()  # few texts: numbers make the shorter key
+    keys = {name: halves[name] for name in key} | {
+        "source_synchronizer": pa.chunked_array([one.indices for one in source.chunks], pa.int32())
+    }
+    wanted = [("away", "min"), ("back", "min"), ("away", "count"), ("back", "count")]
+    found = pa.table({**keys, **places}).group_by(list(key)).aggregate(wanted)
+    away, back = found["away_min"], found["back_min"]
+    taken_rows = pc.add(pc.is_valid(away).cast(pa.int64()), pc.is_valid(back).cast(pa.int64()))
+    halves_there = pc.add(found["away_count"], found["back_count"])
+    return pa.table({"away": away, "back": back, "halves": halves_there, "taken": taken_rows})
+
+
+def _flows(halves: pa.Table, pairs: pa.Table) -> pa.Table:
+    pairs = _by_time(halves, pairs)
+    away, back = (halves["record_time"].take(pairs[name]) for name in ("away", "back"))
+    both = halves.select([*KEY, "target_synchronizer"]).take(pc.coalesce(pairs["away"], pairs["back"]))
     there = pc.is_valid(away), pc.is_valid(back)
+    repaired = pc.equal(both["source_synchronizer"], both["target_synchronizer"])
     status = pc.case_when(
-        pc.make_struct(pc.equal(joined["source_synchronizer"], target), pc.and_(*there), there[0]),
-        REPAIRED, COMPLETED, IN_FLIGHT, UNMATCHED,
-    )  # fmt: skip
-    unassign_id = joined["unassign_id"]
-    columns = {
-        "unassign_id": pc.if_else(pc.equal(joined["told"], 1), unassign_id, pa.scalar(None, pa.string())),
-        "contract_id": joined["contract_id"],
-        "template_name": pc.coalesce(joined["template_name_back"], joined["template_name_away"]),
-        "source_synchronizer": joined["source_synchronizer"],
-        "target_synchronizer": target,
-        "reassignment_counter": joined["reassignment_counter"],
+        pc.make_struct(repaired, pc.and_(*there), there[0]), REPAIRED, COMPLETED, IN_FLIGHT, UNMATCHED
+    )
+    columns = {name: both[name] for name in both.column_names} | {
+        "template_name": halves["template_name"].take(pairs["back"]),
         "unassigned_at": away,
         "assigned_at": back,
         "in_flight": pc.subtract(back.cast(pa.int64()), away.cast(pa.int64())).cast(pa.duration("us")),
         "status": status,
     }
-    found = pa.table({name: columns[name] for name in COLUMNS})
-    by = found.append_column("began", pc.coalesce(away, back))
-    order = pc.sort_indices(by, sort_keys=[(name, "ascending") for name in ("began", "unassign_id", "contract_id")])
-    return found.take(order)
+    return pa.table({name: columns[name] for name in COLUMNS})
+
+
+def _by_time(halves: pa.Table, pairs: pa.Table) -> pa.Table:
+    """The pairs by the time of the first half that an unassignment, else an assignment, tells, then by ids."""
+    first = pc.coalesce(pairs["away"], pairs["back"])
+    began = halves["record_time"].take(first)
+    order = pc.sort_indices(began)
+    ordered = began.take(order).cast(pa.int64()).to_numpy()
+    if not (ordered[1:] == ordered[:-1]).any():
+        return pairs.take(order)
+    ids = halves.select(["unassign_id", "contract_id"]).take(first).append_column("began", began)
+    keys = [(name, "ascending") for name in ("began", "unassign_id", "contract_id")]
+    return pairs.take(pc.sort_indices(ids, sort_keys=keys))
 
 
 def flow_matrix(flows: Any, *, period: str | None = None, by: Literal["began", "assigned"] = "began") -> pd.DataFrame:

@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from ledgerframes.errors import InputError, PartialResultError
 from ledgerframes.loaders.frames import to_arrow
+from ledgerframes.tables.kinds import TIME
 from ledgerframes.tables.table import Table
 
 _LOADERS: Final[Mapping[str, str]] = {
@@ -31,10 +32,24 @@ def taken(frame: Any, table: Table, needed: Sequence[str], *, name: str) -> pa.T
     missing = [column for column in needed if column not in list(columns)]
     if missing:
         raise InputError(f"{name} has no column(s) {', '.join(missing)}; {_giver(table)} gives them")
+    _check_times(frame, table, needed, name)
     found = to_arrow(frame, table, needed)
     schema = pa.schema([table.schema.field(column) for column in needed]).remove_metadata()
     nullable = pa.schema([field.with_nullable(True) for field in schema])  # noqa: FBT003
     return found.cast(nullable)
+
+
+def _check_times(frame: Any, table: Table, needed: Sequence[str], name: str) -> None:
+    """Refuse times that say no zone, and texts in their place: which instant they mean would be a guess."""
+    times = [column.name for column in table.columns if column.kind is TIME and column.name in needed]
+    for column in times:
+        kind = getattr(frame[column], "type", None) or frame[column].dtype
+        if str(kind) in {"null", "Null", "object"} or getattr(kind, "tz", None) or getattr(kind, "time_zone", None):
+            continue
+        raise InputError(
+            f"{name}: column {column!r} is {kind}, not times with a zone; pass it as loaded, or say the zone, for"
+            f" example frame[{column!r}] = pd.to_datetime(frame[{column!r}], utc=True)"
+        )
 
 
 def given_back(data: pa.Table, like: Any, *, attrs: Mapping[str, Any] | None = None) -> Any:
@@ -60,24 +75,27 @@ def attrs_of(frame: Any) -> dict[str, Any]:
 
 
 def check_whole(frame: Any, *, name: str, opening: Any) -> None:
-    """Refuse a history that does not begin at ledger begin, or has a gap, unless the caller says what was there.
+    """Refuse a history that has a gap, or that begins after ledger begin while the caller does not say what was there.
 
     Raises:
-        PartialResultError: it begins later, is incomplete, or does not say.
+        InputError: `opening` is another text than "nothing".
+        PartialResultError: it is incomplete, begins later, or does not say.
     """
-    if opening is not None:
-        return
+    if isinstance(opening, str) and opening != "nothing":
+        raise InputError(f'opening={opening!r}: give a frame of contracts, or "nothing"')
     attrs = attrs_of(frame)
     advice = (
         "give the whole history (start from ledger begin), or opening= with the contracts active before it, as"
         ' active_contracts gives them, or opening="nothing" if you know that there were none'
     )
+    if not attrs.get("complete", True):
+        raise PartialResultError(f"{name} has a gap, for its load ended early; load it again, or {advice}")
+    if opening is not None:
+        return
     if not attrs:
         raise PartialResultError(f"{name} does not say where it begins (it has no attrs); {advice}")
     if not attrs.get("from_beginning"):
         raise PartialResultError(f"{name} does not begin at ledger begin (it is {attrs.get('range')!r}); {advice}")
-    if not attrs.get("complete", False):
-        raise PartialResultError(f"{name} has a gap, for its load ended early; load it again, or {advice}")
 
 
 def _series(column: pa.ChunkedArray) -> pd.Series:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from decimal import Decimal
+from decimal import Context, Decimal, localcontext
 from typing import Any, Final
 
+import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -27,8 +28,16 @@ AMOUNTS: Final = (
     "accumulated_holding_fees_locked", "accumulated_holding_fees_total", "total_available_coin",
 )  # fmt: skip
 
-_UNITS: Final = Decimal(10) ** 10
-_PATHS: Final = ("owner", "amount.initialAmount", "amount.createdAt.number", "amount.ratePerRound.rate")
+_WIDE: Final = pa.decimal256(70, 10)
+_ROUNDS: Final = pa.decimal256(19, 0)
+_PATHS: Final = {
+    "owner": ("owner", pa.string()),
+    "amount.initialAmount": ("amount", _WIDE),
+    "amount.createdAt.number": ("created", pa.int64()),
+    "amount.ratePerRound.rate": ("rate", pa.decimal256(48, 20)),
+}
+_EXACT: Final = Context(prec=_WIDE.precision)  # the usual 28 digits would round
+_NOTHING: Final = (Decimal("0E-10"),) * 4
 
 
 def holdings_from_events(
@@ -64,19 +73,13 @@ def holdings_from_events(
     """
     rows = active_contracts(events, reassignments, at=at, opening=opening)
     contracts = rows if isinstance(rows, pa.Table) else _arrow(rows)
-    coins = [_coins(contracts, COIN, ""), _coins(contracts, LOCKED_COIN, "amulet.")]
+    coins = pa.concat_tables([_coins(contracts, COIN, ""), _coins(contracts, LOCKED_COIN, "amulet.")])
     moment = as_of_round if as_of_round is not None else _earliest_round(contracts)
     if moment is None:
-        if any(len(one["owner"]) for one in coins):
+        if coins.num_rows:
             raise InputError(f"as_of_round is needed: no {ROUND} is open at that moment")
         moment = 0
-    sums: dict[str, list[int]] = {}
-    for locked, one in enumerate(coins):
-        fees = _fees(one, moment)
-        for owner, amount, fee in zip(one["owner"], one["initialAmount"], fees, strict=True):
-            total = sums.setdefault(owner, [0, 0, 0, 0])
-            total[locked] += amount
-            total[2 + locked] += fee
+    sums = _summed(coins, moment)
     named = sorted(sums) if parties is None else list(parties)
     place = _place(events, at)
     found = pd.DataFrame(
@@ -85,7 +88,7 @@ def holdings_from_events(
             "migration_id": pd.Series([place[0]] * len(named), dtype="int64"),
             "computed_as_of_round": pd.Series([moment] * len(named), dtype="Int64"),
             "party_id": pd.Series(named, dtype="str"),
-            **_amounts([sums.get(party, [0, 0, 0, 0]) for party in named]),
+            **_amounts([sums.get(party, _NOTHING) for party in named]),
         }
     )
     found.attrs.update(attrs_of(events))
@@ -107,47 +110,52 @@ def _place(events: Any, at: Bound | None) -> tuple[int, Any]:
     return latest.as_py(), pd.Timestamp(EPOCH + (last if moment is None else moment) * MICROSECOND)
 
 
-def _amounts(sums: list[list[int]]) -> dict[str, pd.Series]:
-    columns: dict[str, list[int]] = {name: [] for name in AMOUNTS}
-    for unlocked, locked, fees, locked_fees in sums:
-        values = (unlocked, locked, unlocked + locked, fees, locked_fees, fees + locked_fees, unlocked - fees)
-        for name, value in zip(AMOUNTS, values, strict=True):
-            columns[name].append(value)
-    return {name: pd.Series([_decimal(value) for value in values], dtype=object) for name, values in columns.items()}
+def _amounts(sums: list[tuple[Decimal, ...]]) -> dict[str, pd.Series]:
+    columns: dict[str, list[Decimal]] = {name: [] for name in AMOUNTS}
+    with localcontext(_EXACT):
+        for unlocked, locked, fees, locked_fees in sums:
+            values = (unlocked, locked, unlocked + locked, fees, locked_fees, fees + locked_fees, unlocked - fees)
+            for name, value in zip(AMOUNTS, values, strict=True):
+                columns[name].append(value)
+    return {name: pd.Series(values, dtype=object) for name, values in columns.items()}
 
 
-def _decimal(units: int) -> Decimal:
-    return Decimal(units).scaleb(-10)
-
-
-def _coins(contracts: pa.Table, template: str, prefix: str) -> dict[str, list[Any]]:
-    """Owner, amount and rate in ten-billionths, and round of creation, of a template's contracts."""
+def _coins(contracts: pa.Table, template: str, prefix: str) -> pa.Table:
+    """Owner, amount, round of creation and rate of a template's contracts, and whether they are locked."""
     own = contracts.filter(pc.equal(contracts["template_name"], template))
     found = record_fields(own["payload"], [prefix + path for path in _PATHS])
-    columns = {}
-    for path in _PATHS:
-        values = found.get(prefix + path)
-        if own.num_rows and (values is None or values.null_count):
+    columns = {"locked": pa.array(np.full(own.num_rows, bool(prefix)))}
+    for path, (name, kind) in _PATHS.items():
+        values = found.get(prefix + path, pa.nulls(own.num_rows, pa.string()))
+        if values.null_count:
             raise InputError(f"events: a contract of {template} has no {prefix}{path}; its holdings cannot be told")
-        columns[path.rpartition(".")[2]] = [] if values is None else values.to_pylist()
-    columns["initialAmount"] = [_units(amount) for amount in columns["initialAmount"]]
-    return columns
+        try:
+            columns[name] = values.cast(pa.string()).cast(kind)
+        except pa.ArrowInvalid as error:
+            raise InputError(
+                f"events: a contract of {template} has a {prefix}{path} that cannot be: {error}"
+            ) from error
+    return pa.table(columns)
 
 
-def _units(amount: Any) -> int:
-    return int((amount if isinstance(amount, Decimal) else Decimal(amount)).scaleb(10))
+def _fees(coins: pa.Table, moment: int) -> pa.ChunkedArray:
+    """Each coin's fee; decimals of 76 digits hold every product exactly before it is rounded half even."""
+    held = pc.subtract(pa.scalar(moment, pa.int64()).cast(_ROUNDS), coins["created"].cast(_ROUNDS))
+    fees = pc.round(pc.multiply(coins["rate"], held), ndigits=10, round_mode="half_to_even")
+    return pc.min_element_wise(fees.cast(_WIDE), coins["amount"])
 
 
-def _fees(coins: dict[str, list[Any]], moment: int) -> list[int]:
-    """Each coin's fee in ten-billionths; rounded only where a rate has more than ten places."""
-    return [
-        min(amount, _rounded((moment - int(created)) * Decimal(rate) * _UNITS))
-        for amount, created, rate in zip(coins["initialAmount"], coins["number"], coins["rate"], strict=True)
-    ]
-
-
-def _rounded(value: Decimal) -> int:
-    return int(value.to_integral_value(rounding="ROUND_HALF_EVEN"))
+def _summed(coins: pa.Table, moment: int) -> dict[str, tuple[Decimal, ...]]:
+    """Owner -> unlocked, locked, and their fees."""
+    zero, locked = pa.scalar(0, pa.int64()).cast(_WIDE), coins["locked"]
+    columns = {"owner": coins["owner"]}
+    for name, values in (("amount", coins["amount"]), ("fee", _fees(coins, moment))):
+        columns[name] = pc.if_else(locked, zero, values)
+        columns[f"locked_{name}"] = pc.if_else(locked, values, zero)
+    sums = ["amount", "locked_amount", "fee", "locked_fee"]
+    found = pa.table(columns).group_by("owner").aggregate([(name, "sum") for name in sums])
+    values = zip(*(found[f"{name}_sum"].to_pylist() for name in sums), strict=True)
+    return dict(zip(found["owner"].to_pylist(), values, strict=True))
 
 
 def _earliest_round(contracts: pa.Table) -> int | None:
@@ -192,7 +200,7 @@ def reconcile_holdings(computed: Any, summary: Any) -> pd.DataFrame:
         for name in AMOUNTS:
             ours, theirs = _amount(left, party, name), _amount(right, party, name)
             if ours != theirs:
-                found.append((party, name, ours, theirs, ours - theirs))
+                found.append((party, name, ours, theirs, _EXACT.subtract(ours, theirs)))
     return pd.DataFrame(found, columns=["party_id", "amount", "computed", "served", "difference"])
 
 

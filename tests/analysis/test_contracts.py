@@ -1,12 +1,16 @@
 """Active contracts and holdings by replay, held against items, the sandbox's own state and the server's summary."""
 
-from decimal import Decimal
+import json
+from decimal import ROUND_HALF_EVEN, Decimal
 
 import pandas as pd
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import ledgerframes as lf
 from tests.analysis import brute_force
+from tests.analysis.brute_force import EXACT
 
 pytestmark = pytest.mark.filterwarnings("ignore::ledgerframes.transport.DeprecatedEndpointWarning")
 
@@ -173,3 +177,75 @@ def test_parties_come_in_the_order_asked_with_zeros(normal):
     found = lf.holdings_from_events(normal.history.events, parties=["nobody::12", "alice::34"])
     assert found.party_id.tolist() == ["nobody::12", "alice::34"]
     assert found.total_coin_holdings.tolist() == [Decimal("0E-10")] * 2
+
+
+NINES = "9" * 28 + "." + "9" * 10
+
+
+def rich(events, **terms):
+    """The events with one more coin, of the owner `rich`."""
+    coin = events[(events.event_type == "created_event") & (events.template_name == "Splice.Amulet:Amulet")].iloc[[-1]]
+    amount = {
+        "initialAmount": terms.get("amount", NINES),
+        "createdAt": {"number": str(terms.get("created", 0))},
+        "ratePerRound": {"rate": terms.get("rate", "0.0")},
+    }
+    payload = json.dumps({"dso": "d", "owner": terms.get("owner", "rich"), "amount": amount})
+    more = coin.assign(contract_id=terms.get("contract_id", "more"), update_id="more", payload=payload)
+    found = pd.concat([events, more], ignore_index=True)
+    found.attrs.update(events.attrs)
+    return found
+
+
+def test_amounts_of_38_digits_lose_none(normal):
+    events = rich(rich(normal.history.events, rate="1" * 27 + ".0123456789", created=7), contract_id="another")
+    found = lf.holdings_from_events(events, normal.history.reassignments, as_of_round=5, parties=["rich"]).iloc[0]
+    assert found.total_unlocked_coin == Decimal("1" + "9" * 28 + "." + "9" * 9 + "8")
+    assert found.accumulated_holding_fees_unlocked == Decimal("-" + "2" * 27 + ".0246913578")
+    assert found.total_available_coin == EXACT.subtract(
+        found.total_unlocked_coin, found.accumulated_holding_fees_unlocked
+    )
+
+
+def test_a_difference_of_38_digits_loses_none(normal):
+    computed = lf.holdings_from_events(
+        rich(normal.history.events), normal.history.reassignments, as_of_round=5, parties=["rich"]
+    )
+    served = computed.assign(
+        total_locked_coin=[Decimal("-0.0000000001")], total_coin_holdings=[Decimal("0.0000000001")]
+    )
+    found = lf.reconcile_holdings(computed, served).set_index("amount").difference
+    assert found.to_dict() == {
+        "total_locked_coin": Decimal("1E-10"),
+        "total_coin_holdings": Decimal("9" * 28 + "." + "9" * 9 + "8"),
+    }
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    amount=st.decimals(0, 10**27, places=10),
+    rate=st.decimals(0, 10**6, places=14) | st.integers(0, 10**6).map(lambda n: Decimal(10 * n + 5).scaleb(-11)),
+    created=st.integers(-(10**6), 10**6),
+    as_of_round=st.integers(-(10**6), 10**6),
+)
+def test_a_fee_is_rounded_half_even_for_each_coin(normal, amount, rate, created, as_of_round):
+    events = rich(normal.history.events, amount=f"{amount:f}", rate=f"{rate:f}", created=created)
+    found = lf.holdings_from_events(
+        events, normal.history.reassignments, as_of_round=as_of_round, parties=["rich"]
+    ).iloc[0]
+    exact = EXACT.multiply(rate, Decimal(as_of_round - created)).quantize(Decimal("1E-10"), ROUND_HALF_EVEN, EXACT)
+    assert found.accumulated_holding_fees_unlocked == min(amount, exact)
+
+
+def test_a_coin_that_cannot_be_read_is_named(normal):
+    with pytest.raises(lf.InputError, match=r"amount\.initialAmount that cannot be"):
+        lf.holdings_from_events(rich(normal.history.events, amount="NaN"), normal.history.reassignments)
+
+
+@pytest.mark.parametrize("which", ["events", "reassignments"])
+@pytest.mark.parametrize("opening", [None, "nothing"])
+def test_a_load_that_ended_early_is_refused_whichever_it_is(normal, which, opening):
+    given = {name: getattr(normal.history, name).copy() for name in ("events", "reassignments")}
+    given[which].attrs["complete"] = False
+    with pytest.raises(lf.PartialResultError, match=f"{which} has a gap"):
+        lf.active_contracts(**given, opening=opening)

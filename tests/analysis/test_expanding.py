@@ -152,3 +152,40 @@ def test_the_catalogue_knows_fields_and_their_types(normal):
     assert fields["amount.initialAmount"] == "amount"
     assert fields["amount.createdAt.number"] == "int64"
     assert fields["owner"] == "text"
+
+
+def test_a_payload_that_is_no_record_stays_whole_beside_the_others():
+    events = made_up([{"a": "1.5", "payload": "own"}, ["b"], "c", {"a": "2.5"}])
+    found = lf.expand(events, template="M:T")
+    assert found.a.tolist() == [Decimal("1.5"), None, None, Decimal("2.5")]
+    assert found.payload.dropna().to_dict() == {1: '["b"]', 2: '"c"'}
+    assert found["payload.payload"].dropna().to_dict() == {0: "own"}
+    assert "payload" not in lf.expand(events, template="M:T", fields=["a"])
+
+
+def test_a_map_stays_json_and_a_record_does_not():
+    names = [f"party::{number}" for number in range(501)]
+    found = lf.expand(made_up([{"map": dict.fromkeys(names, "1"), "record": {"a": "1"}}]), template="M:T")
+    assert list(found.columns[5:]) == ["map", "record.a"]
+    assert json.loads(found["map"][0]) == dict.fromkeys(names, "1")
+
+
+@pytest.mark.parametrize("texts", [["007", "012"], ["007", "1.5"], ["1", "01"]], ids=" and ".join)
+def test_codes_with_leading_zeros_are_no_numbers(texts):
+    assert lf.expand(made_up([{"code": text} for text in texts]), template="M:T").code.tolist() == texts
+
+
+def test_a_member_that_comes_late_gets_its_column():
+    payloads = [{"a": "x", "r": {"b": "1"}}] * 50_001 + [
+        {"late": True, "r": {"c": None, 'q"': "2"}},
+        {"r": "no record"},
+    ]
+    events = made_up(payloads[-3:]).iloc[[0] * 50_001 + [1, 2]].reset_index(drop=True)
+    found = lf.expand(events, template="M:T")
+    assert list(found.columns[5:]) == ["a", "r", "late"]
+    assert found.late.tolist()[-3:] == [pd.NA, True, pd.NA]
+    assert [json.loads(one) for one in found.r[-3:]] == [{"b": "1"}, {"c": None, 'q"': "2"}, "no record"]
+
+
+def test_a_name_with_a_quote_can_be_asked_for():
+    assert lf.expand(made_up([{'a"b': "x"}]), template="M:T", fields=['a"b'])['a"b'].tolist() == ["x"]

@@ -146,3 +146,15 @@ def test_a_wrong_frame_is_refused_with_what_is_missing(normal):
     flows = lf.reassignment_flows(normal.history.reassignments)
     with pytest.raises(lf.InputError, match="period='often'"):
         lf.flow_matrix(flows, period="often")
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [lambda times: times.dt.tz_localize(None), lambda times: times.astype(str)],
+    ids=["without a zone", "as text"],
+)
+def test_times_that_do_not_say_their_zone_are_refused(normal, spoil):
+    frame = normal.history.reassignments
+    spoilt = frame.assign(record_time=spoil(frame.record_time))
+    with pytest.raises(lf.InputError, match=r"'record_time' .* not times with a zone"):
+        lf.reassignment_flows(spoilt)
