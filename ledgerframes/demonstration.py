@@ -65,6 +65,7 @@ def _export(store: Store, places: dict[str, Path], say: Callable[[str], None]) -
 
 def _draw(store: Store, folder: Path, say: Callable[[str], None]) -> dict[str, Path]:
     import matplotlib as mpl
+    import matplotlib.pyplot as plt
 
     folder.mkdir(parents=True, exist_ok=True)
     flows = reassignment_flows(store.load("reassignments"))
@@ -79,7 +80,9 @@ def _draw(store: Store, folder: Path, say: Callable[[str], None]) -> dict[str, P
     with mpl.rc_context({"backend": "agg"}), style("light"):
         for name, draw in pictures.items():
             found[name] = folder / f"{name}.png"
-            draw().figure.savefig(found[name], dpi=150)
+            figure = draw().figure
+            figure.savefig(found[name], dpi=150)
+            plt.close(figure)
             say(f"  {found[name]}")
     return found
 
