@@ -47,8 +47,9 @@ lab: $(READY)  ## JupyterLab on the notebooks
 bench: $(READY)  ## figures, as ratios against a baseline in the same run
 	$(BIN)/python -m tests.benchmarks
 
-docs: $(READY)  ## the data dictionary and the README's table of endpoints, from the declarations
+docs: $(READY)  ## the data dictionary, the README's table of endpoints and its picture
 	$(BIN)/ledgerframes dictionary -o data/dictionary.md --readme README.md
+	cd docs && MPLBACKEND=agg ../$(BIN)/python flows.py
 
 wheel: $(READY)  ## build the wheel into dist/
 	$(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps -w dist .

@@ -54,3 +54,10 @@ def test_the_extras_that_are_named_exist():
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
 
     assert set(re.findall(r'"\.\[(\w+)\]"', README)) <= set(extras)
+
+
+def test_the_picture_is_made_by_the_lines_above_it():
+    lines_of_picture = (ROOT / "docs" / "flows.py").read_text(encoding="utf-8").partition("\n\n")[2]
+
+    assert lines_of_picture in README
+    assert 10_000 < (ROOT / "docs" / "flows.png").stat().st_size < 200_000

@@ -16,6 +16,7 @@ from ledgerframes.export.texts import amount_text, is_text, is_texts, list_text,
 Times = Literal["us", "ms"]
 DOUBLE: Final = "_double"
 TIME_TEXT: Final = "_text"
+SECONDS: Final = "_seconds"
 _PLAIN: Final = (pa.types.is_integer, pa.types.is_floating, pa.types.is_boolean, pa.types.is_date, pa.types.is_null)
 
 Make = Callable[[pa.Array], pa.Array]
@@ -82,6 +83,9 @@ def _outputs(table: str, field: pa.Field, flat: bool, times: Times, twice: bool)
     kind = field.type
     if pa.types.is_timestamp(kind):
         yield from _time(field, flat=flat, times=times, twice=twice)
+    elif pa.types.is_duration(kind):
+        # few programs know durations, and Parquet itself has none
+        yield Output(_typed(field, pa.float64(), "in seconds").with_name(field.name + SECONDS), field.name, _seconds)
     elif pa.types.is_decimal(kind):
         yield from _amount(field, flat=flat)
     elif is_text(kind):
@@ -135,6 +139,10 @@ def _typed(field: pa.Field, kind: pa.DataType, note: str = "") -> pa.Field:
         meaning = metadata.get(b"description", b"").decode()
         metadata[b"description"] = (f"{meaning} ({note})" if meaning else note).encode()
     return pa.field(field.name, kind, nullable=field.nullable, metadata=metadata or None)
+
+
+def _seconds(column: pa.Array) -> pa.Array:
+    return pc.divide(column.cast(pa.duration("us")).cast(pa.int64()).cast(pa.float64()), 1e6)
 
 
 def _lists(column: pa.Array) -> pa.Array:
