@@ -11,6 +11,7 @@ from tests.benchmarks import (
     analyses,
     importing,
     lake,
+    lake_memory,
     memory,
     page_to_arrow,
     peeking,
@@ -46,6 +47,7 @@ def measure() -> list[Row]:
         "starting the sandbox": sandbox_start.rows,
         "memory": memory.rows,
         "the lake": lake.rows,
+        "memory of the lake": lake_memory.rows,
         "analyses": analyses.rows,
     }
     found: list[Row] = []
