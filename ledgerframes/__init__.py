@@ -66,6 +66,7 @@ from ledgerframes.plots.style import style
 from ledgerframes.plots.supply import plot_supply
 from ledgerframes.plots.timeline import plot_reassignment_timeline
 from ledgerframes.plots.updates import plot_update_rate
+from ledgerframes.replaying import record, replay
 from ledgerframes.report.writing import report
 from ledgerframes.store.opening import open_store
 from ledgerframes.store.report import SyncReport
@@ -141,6 +142,8 @@ __all__ = [
     "reassignment_flows",
     "rebuild_items",
     "reconcile_holdings",
+    "record",
+    "replay",
     "report",
     "restore_text",
     "sandbox",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, Self
@@ -14,6 +14,8 @@ from ledgerframes.interfaces.scan import Scan
 from ledgerframes.interfaces.validator import Validator
 from ledgerframes.settings import Settings, Token, resolve
 from ledgerframes.transport import Clock, Stats, Transport
+from ledgerframes.transport.masking import Mask
+from ledgerframes.transport.recording import Way
 
 if TYPE_CHECKING:
     from ledgerframes.sandbox.bulk import Bulk
@@ -34,19 +36,26 @@ class Network:
         settings: addresses, tokens, limits.
         sandbox: the embedded ledger behind it, stopped with it.
         clock: what waits go by; a test hands in one that does not sleep.
+        way: another way to the servers; see `Transport`.
     """
 
     def __init__(
-        self, settings: Settings, *, sandbox: Sandbox | Bulk | None = None, clock: Clock | None = None
+        self,
+        settings: Settings,
+        *,
+        sandbox: Sandbox | Bulk | None = None,
+        clock: Clock | None = None,
+        way: Callable[[Way, Mask], Way] | None = None,
     ) -> None:
         self.settings = settings
+        self._way = way
         self._sandbox = sandbox
         self._clock = clock
 
     @cached_property
     def transport(self) -> Transport:
         """What sends the requests; made when the first one is."""
-        return Transport(self.settings, clock=self._clock)
+        return Transport(self.settings, clock=self._clock, way=self._way)
 
     @cached_property
     def scan(self) -> Scan:

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from importlib.metadata import PackageNotFoundError, version
 from types import TracebackType
-from typing import TYPE_CHECKING, Final, Self, TypeVar
+from typing import Final, Self, TypeVar
 from urllib.parse import quote, urlencode, urlsplit
 
 from ledgerframes.errors import ConfigurationError, InputError
@@ -19,11 +19,9 @@ from ledgerframes.transport.judging import Answer
 from ledgerframes.transport.masking import MASK, Mask
 from ledgerframes.transport.outcome import Broken, Credential, Received
 from ledgerframes.transport.rate import Gate
+from ledgerframes.transport.recording import Way
 from ledgerframes.transport.request import Endpoint, Prepared, Request
 from ledgerframes.transport.stats import Stats
-
-if TYPE_CHECKING:
-    from ledgerframes.transport.wire import Wire
 
 T = TypeVar("T")
 
@@ -39,16 +37,20 @@ class Transport:
     Args:
         settings: where the servers are and how to talk to them.
         clock: what waits and budgets go by.
+        way: makes another way to the servers out of the usual one, for recordings.
     """
 
-    def __init__(self, settings: Settings, *, clock: Clock | None = None) -> None:
+    def __init__(
+        self, settings: Settings, *, clock: Clock | None = None, way: Callable[[Way, Mask], Way] | None = None
+    ) -> None:
         from ledgerframes.transport.wire import Wire
 
         self._sender = Sender(settings, clock or SystemClock(), self._attempt)
         self._agent = _user_agent()
         known = [url for interface in INTERFACES for url in getattr(settings, f"{interface}_url")]
         self._gates = {host: self._gate() for host in {_host(url) for url in known if not is_loopback(url)}}
-        self._wire = Wire(settings, known)
+        wire: Way = Wire(settings, known)
+        self._wire = wire if way is None else way(wire, self._sender.mask)
         self._closed = False
         self._sender.mask.attach()
         self._finish = weakref.finalize(self, _finish, self._sender.mask, self._wire)
@@ -196,7 +198,7 @@ class Transport:
         )
 
 
-def _finish(mask: Mask, wire: Wire) -> None:
+def _finish(mask: Mask, wire: Way) -> None:
     """End what a transport holds open, whether it was closed or forgotten."""
     mask.detach()
     wire.close()

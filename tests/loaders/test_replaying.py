@@ -1,0 +1,103 @@
+"""A recording gives back what servers said: the same frames, offline, without a token in any file."""
+
+import json
+
+import pandas as pd
+import pytest
+
+import ledgerframes as lf
+from ledgerframes.sandbox.faults import Faults
+
+pytestmark = pytest.mark.filterwarnings("ignore::ledgerframes.transport.DeprecatedEndpointWarning")
+
+
+def everything(net, parties):
+    """Frames of every kind of request: pages, tokens of pages, answers to bodies, a 404, a hash."""
+    history = lf.load_history(net, start=(0, "0001-01-01"), page_size=70)
+    return {
+        **history._asdict(),
+        "instruments": lf.load_instruments(net),
+        "licenses": lf.load_licenses(net),
+        "users": lf.load_users(net),
+        "holdings": lf.load_holdings_summary(net, parties, record_time="2100-01-01"),
+        "preapprovals": lf.load_transfer_preapprovals(net, ["nobody::12", *parties]),
+        "one": lf.load_update(net, history.updates.update_id[5]).events,
+    }
+
+
+@pytest.mark.parametrize("faults", [None, "429:0.1,503:0.1,truncated:0.05"], ids=["sound", "faulty"])
+def test_a_replay_gives_what_was_loaded_without_a_network(tmp_path, faults):
+    with lf.sandbox(updates=500) as net:
+        parties = sorted(user.primary_party for user in net.ledger.iter_users() if user.primary_party)[:3]
+        if faults:
+            net.sandbox.faults = Faults.parse(faults, seed=2)
+        with lf.record(tmp_path / "kept", net=net) as kept:
+            loaded = everything(kept, parties)
+        token = net.settings.token("ledger").reveal()
+    with lf.replay(tmp_path / "kept") as again:
+        found = everything(again, parties)
+    for name, frame in loaded.items():
+        pd.testing.assert_frame_equal(found[name], frame)
+        assert found[name].attrs == frame.attrs
+    for path in (tmp_path / "kept").iterdir():
+        assert token not in path.read_text()
+
+
+def test_what_was_not_recorded_is_said_and_nothing_is_sent(tmp_path):
+    with lf.sandbox(updates=50) as net, lf.record(tmp_path / "kept", net=net) as kept:
+        lf.load_updates(kept)
+    with lf.replay(tmp_path / "kept") as again, pytest.raises(lf.NoAnswerError, match="not recorded in"):
+        lf.load_instruments(again)
+
+
+def test_the_same_request_gives_its_answers_in_turn(tmp_path):
+    with lf.sandbox(updates=50) as net, lf.record(tmp_path / "kept", net=net) as kept:
+        first = len(lf.load_updates(kept))
+        net.sandbox.advance(updates=10)
+        second = len(lf.load_updates(kept))
+    with lf.replay(tmp_path / "kept") as again:
+        assert [len(lf.load_updates(again)) for _ in range(3)] == [first, second, second]
+
+
+def test_a_token_in_an_answer_is_masked(tmp_path):
+    with lf.sandbox(updates=50) as net:
+        token = net.settings.token("ledger").reveal()
+        with lf.record(tmp_path / "kept", net=net) as kept:
+            lf.load_users(kept)
+            with pytest.raises(lf.StatusError):
+                kept.scan.update_by_id(token)
+        assert all(token not in path.read_text() for path in (tmp_path / "kept").glob("*.json"))
+
+
+@pytest.mark.parametrize(
+    ("prepare", "message"),
+    [
+        (lambda folder: (folder / "mine.txt").write_text("x"), "something else"),
+        (lambda folder: (folder / "recording.json").write_text('{"format": 1, "urls": {}}'), "other servers"),
+        (lambda folder: (folder / "recording.json").write_text("torn"), "no recording"),
+    ],
+    ids=["a folder in use", "another recording", "a torn one"],
+)
+def test_a_folder_that_does_not_fit_is_refused(tmp_path, net, prepare, message):
+    prepare(tmp_path)
+    with pytest.raises(lf.InputError, match=message):
+        lf.record(tmp_path, net=net)
+
+
+def test_wrong_recordings_are_refused(tmp_path, net):
+    with pytest.raises(lf.InputError, match="no recording"):
+        lf.replay(tmp_path / "nowhere")
+    (tmp_path / "recording.json").write_text(json.dumps({"format": 99, "urls": {}}))
+    with pytest.raises(lf.ConfigurationError, match="newer"):
+        lf.replay(tmp_path)
+    with pytest.raises(lf.InputError, match="both say"):
+        lf.record(tmp_path / "x", net=net, scan_url="http://127.0.0.1:1")
+
+
+def test_a_recording_of_a_lake_makes_the_same_lake(tmp_path):
+    with lf.sandbox(updates=300) as net, lf.record(tmp_path / "kept", net=net) as kept:
+        lf.open_store(tmp_path / "one").sync(kept, workers=1)
+    with lf.replay(tmp_path / "kept") as again:
+        lf.open_store(tmp_path / "two").sync(again, workers=1, now="2100-01-01")
+    one, two = (lf.open_store(tmp_path / name).load("events") for name in ("one", "two"))
+    pd.testing.assert_frame_equal(one, two)
