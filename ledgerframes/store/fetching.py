@@ -23,7 +23,7 @@ from ledgerframes.store.intervals import Interval
 from ledgerframes.store.stretches import Stretch, even_cuts, find_top, halfway, window_of
 
 _PAGES_AHEAD: Final = 2
-_PIECES_A_WORKER: Final = 2
+_PIECES_A_WORKER: Final = 1
 _PAGES_A_PIECE: Final = 4  # a piece reads up to a page beyond its end, for nothing
 _LOOK: Final = 0.2
 

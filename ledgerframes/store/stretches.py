@@ -15,9 +15,9 @@ from ledgerframes.store.intervals import Interval
 
 _ROUNDS: Final = 4
 _CLOSE_ENOUGH: Final = 8
-_FACTOR: Final = 8
-_STEPS: Final = 16  # from a page to everything between the years 1 and 9999
-_PAGES_WORTH_SHARING: Final = 3
+_FACTOR: Final = 16
+_STEPS: Final = 12  # from a page to everything between the years 1 and 9999
+_PAGES_WORTH_SHARING: Final = 2
 _AT_LEAST: Final = 20
 
 #: Gives the record time of the first item of a migration after an instant, or None.
