@@ -32,6 +32,7 @@ def test_the_sandbox_serves_every_one(net, served):
     answer = httpx.request(served.endpoint.method, url + path, headers=headers, json={}, trust_env=False)
     unknown = answer.status_code in {404, 405} and not answer.headers["content-type"].startswith("application/json")
     assert not unknown, f"{answer.status_code} {answer.text[:80]}"
+    assert answer.status_code < 500, answer.text
 
 
 def test_every_table_names_endpoints_of_the_list_or_their_successors():

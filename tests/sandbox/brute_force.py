@@ -24,13 +24,23 @@ class Book(NamedTuple):
 
 def replay(items) -> Book:
     """Go through the items of scan's pages in order, and through each tree from its roots."""
-    standing, worth, told_early = {}, {}, set()
+    standing, worth, told_early, clocks = {}, {}, set(), {}
     for item in items:
+        _tick(item, clocks)
         if "event" in item:
             _move(item["event"], standing, told_early)
         else:
             _transact(item, standing, worth)
     return Book(standing, sum((worth[one] for one in standing), Decimal(0)))
+
+
+def _tick(item, clocks):
+    """Record time rises strictly within a migration and synchronizer."""
+    inner = item.get("event", item)
+    side = "target" if "created_event" in inner else "source"
+    place = inner["migration_id"], inner.get("synchronizer_id") or inner[f"{side}_synchronizer"]
+    assert item["record_time"] > clocks.get(place, "")
+    clocks[place] = item["record_time"]
 
 
 def _move(event, standing, told_early):

@@ -160,5 +160,5 @@ def pages(sandbox):
 
 TestCommands = Commands.TestCase
 TestCommands.settings = settings(
-    max_examples=12, stateful_step_count=40, deadline=None, suppress_health_check=list(HealthCheck)
+    max_examples=15, stateful_step_count=40, deadline=None, suppress_health_check=list(HealthCheck)
 )
