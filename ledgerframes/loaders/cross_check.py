@@ -94,8 +94,8 @@ class CrossCheck:
 
     def lines(self) -> list[str]:
         """What people want to know."""
-        verdict = "agree" if self.agree else f"differ in {self.differing:,}"
-        lines = [f"{self.a} and {self.b} {verdict} of {self.compared + self.differing:,} updates, {self.range}"]
+        verdict = "agree in all" if self.agree else f"differ in {self.differing:,} of"
+        lines = [f"{self.a} and {self.b} {verdict} {self.compared + self.differing:,} updates, {self.range}"]
         lines += [
             f"{one.record_time} migration {one.migration_id} update {one.update_id[:20]}… {one.what}"
             f"{f' at {one.pointer}: {one.a} / {one.b}' if one.pointer else ''}"
