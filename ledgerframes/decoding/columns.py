@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from itertools import chain
-from typing import Any
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pyarrow as pa
@@ -31,85 +28,39 @@ def text(values: Sequence[str | None]) -> pa.Array:
     return pa.array(values, pa.string())
 
 
-@dataclass(frozen=True)
-class Rows:
-    """Which rows of a column a list of values fills; the other rows are null."""
-
-    places: np.ndarray[Any, Any]
-    count: int
-
-    def offsets(self, lengths: Sequence[int]) -> tuple[np.ndarray[Any, Any], pa.Array]:
-        """Where each row's part begins, and which rows are null, when the values lie end to end."""
-        full = np.zeros(self.count + 1, np.int64)
-        full[self.places + 1] = lengths
-        empty = np.ones(self.count, bool)
-        empty[self.places] = False
-        return np.cumsum(full), pa.array(empty)
-
-
-def every_row(count: int) -> Rows:
-    """All rows of a column."""
-    return Rows(np.arange(count), count)
-
-
-def raw_json(values: Sequence[Raw], rows: Rows) -> pa.Array:
-    """A JSON column from undecoded values, joined once; bytes that are not UTF-8 are refused."""
-    offsets, empty = rows.offsets(list(map(len, values)))
-    if offsets[-1] >= 2**31:
+def raw_json(values: Sequence[Raw | bytes]) -> pa.Array:
+    """A JSON column from undecoded values, joined once; an empty one is null, bytes that are not UTF-8 are refused."""
+    lengths = np.fromiter(map(len, values), np.int64, len(values))
+    ends = np.concatenate([[0], np.cumsum(lengths)])
+    if ends[-1] >= 2**31:
         raise Irregular
-    joined = pa.py_buffer(b"".join(values))
-    valid = None if len(values) == rows.count else pc.invert(empty).buffers()[1]
-    ends = pa.py_buffer(offsets.astype(np.int32))
-    return pa.Array.from_buffers(pa.binary(), rows.count, [valid, ends, joined]).cast(pa.string())
+    valid = None if lengths.all() else pa.array(lengths > 0).buffers()[1]
+    buffers = [valid, pa.py_buffer(ends.astype(np.int32)), pa.py_buffer(b"".join(values))]
+    return pa.Array.from_buffers(pa.binary(), len(values), buffers).cast(pa.string())
 
 
-def texts(values: Sequence[Sequence[str]], rows: Rows) -> pa.Array:
+def texts(values: Sequence[Sequence[str] | None]) -> pa.Array:
     """A column of lists of text."""
-    offsets, empty = rows.offsets(list(map(len, values)))
-    flat = pa.array(list(chain.from_iterable(values)), pa.string())
-    return pa.ListArray.from_arrays(pa.array(offsets.astype(np.int32)), flat, mask=empty)
+    return pa.array(values, pa.list_(pa.string()))
 
 
-def canonical_times(values: Sequence[str], spelling: str) -> pa.Array:
+def canonical_times(values: Sequence[str | None], spelling: str) -> pa.Array:
     """A time column from text in one canonical spelling; any other is `Irregular`."""
-    column = pa.array(values, pa.string())
-    if not pc.all(pc.match_substring_regex(column, spelling), min_count=0).as_py():
+    coded = pa.array(values, pa.dictionary(pa.int32(), pa.string()))
+    if not pc.all(pc.match_substring_regex(coded.dictionary, spelling), min_count=0).as_py():
         raise Irregular
-    times = column.cast(pa.timestamp("us", "UTC"))
+    times = coded.dictionary.cast(pa.timestamp("us", "UTC"))
     earliest = pc.min(times.cast(pa.int64())).as_py()
     if earliest is not None and earliest < EARLIEST:  # Arrow would take the year 0
         raise Irregular
-    return times
+    return times.take(coded.indices)
 
 
-def nulls(count: int, kind: pa.DataType) -> pa.Array:
-    """A column of nulls."""
-    return pa.nulls(count, kind)
-
-
-def scatter(parts: Iterable[tuple[np.ndarray[Any, Any], pa.Array]], count: int, kind: pa.DataType) -> pa.Array:
-    """Put each part's values at its places in a column of `count`; the other places are null."""
-    filled = [(places, column) for places, column in parts if len(places)]
-    if not filled:
-        return pa.nulls(count, kind)
-    if len(filled) == 1 and len(filled[0][0]) == count:
-        return filled[0][1]
-    order = np.zeros(count, np.int64)
-    empty = np.ones(count, bool)
-    start = 0
-    for places, column in filled:
-        order[places] = np.arange(start, start + len(column))
-        empty[places] = False
-        start += len(column)
-    joined = filled[0][1] if len(filled) == 1 else pa.concat_arrays([column for _, column in filled])
-    return joined.take(pa.array(order, mask=empty))
-
-
-def template_names(template_ids: pa.Array) -> pa.Array:
-    """`Module:Entity` of each template id: what follows the package hash or name before the first colon."""
-    coded = template_ids.dictionary_encode()
+def templates(template_ids: Sequence[str | None]) -> tuple[pa.Array, pa.Array]:
+    """The columns of template ids and of their names: what follows the package's hash or name, `Module:Entity`."""
+    coded = pa.array(template_ids, pa.dictionary(pa.int32(), pa.string()))
     names = [one.partition(":")[2] or one for one in coded.dictionary.to_pylist()]
-    return pa.DictionaryArray.from_arrays(coded.indices, pa.array(names, pa.string())).cast(pa.string())
+    return coded.cast(pa.string()), pa.array(names, pa.string()).take(coded.indices)
 
 
 def batch(table: Table, columns: Mapping[str, pa.Array], endpoint: str) -> pa.RecordBatch:

@@ -6,9 +6,8 @@ item by item, and comes out as the same columns plus `extra`.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
-from itertools import compress
 from operator import attrgetter
 from typing import Any, Final
 
@@ -21,7 +20,7 @@ from ledgerframes.decoding import columns as col
 from ledgerframes.decoding.canonical import canonical_item, shorten, tree_error
 from ledgerframes.decoding.columns import SIX_DIGITS, TRIMMED, Irregular
 from ledgerframes.decoding.tree import Forest, TreeError, grow
-from ledgerframes.decoding.wire import CreatedEvent, Event, ExercisedEvent, Item, OtherEvent, Page, RawPage
+from ledgerframes.decoding.wire import NO_JSON, Item, Page, RawPage
 from ledgerframes.errors import DecodeError
 from ledgerframes.instants import month_of
 from ledgerframes.tables.history import EVENTS, REASSIGNMENTS, UPDATES
@@ -125,23 +124,24 @@ class _Places:
     def __init__(self, items: list[Item]) -> None:
         self.transactions = [at for at, item in enumerate(items) if item.event is UNSET]
         self.reassignments = [at for at, item in enumerate(items) if item.event is not UNSET]
-        for at in self.transactions:
-            _check_transaction(items[at])
-        for at in self.reassignments:
-            _check_reassignment(items[at])
+        if not all(map(_is_transaction, map(items.__getitem__, self.transactions))):
+            raise Irregular
+        if not all(map(_is_reassignment, map(items.__getitem__, self.reassignments))):
+            raise Irregular
         self.record_time = col.canonical_times([item.record_time for item in items], SIX_DIGITS)
         days = np.asarray(self.record_time.cast(pa.int64())) // _DAY
-        months = {day: month_of(int(day) * _DAY) for day in np.unique(days)}
+        known, coded = np.unique(days, return_inverse=True)
+        months = pa.array([month_of(int(day) * _DAY) for day in known], pa.string())
         self.columns = {
             "migration_id": pa.array(
                 [item.migration_id if item.event is UNSET else item.event.migration_id for item in items],
                 pa.int64(),
             ),
             "record_time": self.record_time,
-            "record_month": col.text([months[day] for day in days]),
+            "record_month": months.take(pa.array(coded)),
             "update_id": col.text([item.update_id for item in items]),
         }
-        self.synchronizers = [_synchronizer(item) for item in items]
+        self.synchronizers = col.text([_synchronizer(item) for item in items])
 
     def of(self, positions: Any) -> dict[str, pa.Array]:
         """The first columns for rows that belong to the items at these positions."""
@@ -149,20 +149,19 @@ class _Places:
         return {name: column.take(index) for name, column in self.columns.items()}
 
 
-def _check_transaction(item: Item) -> None:
-    if (
+def _is_transaction(item: Item) -> bool:
+    return not (
         item.migration_id is UNSET
         or item.workflow_id is UNSET
         or item.synchronizer_id is UNSET
         or item.effective_at is UNSET
         or item.root_event_ids is UNSET
         or item.events_by_id is UNSET
-    ):
-        raise Irregular
+    )
 
 
-def _check_reassignment(item: Item) -> None:
-    if not (
+def _is_reassignment(item: Item) -> bool:
+    return (
         item.migration_id is UNSET
         and item.workflow_id is UNSET
         and item.synchronizer_id is UNSET
@@ -172,14 +171,13 @@ def _check_reassignment(item: Item) -> None:
         and item.external_transaction_hash is UNSET
         and item.event is not UNSET
         and (item.event.created_event is UNSET) != (item.event.contract_id is UNSET)
-    ):
-        raise Irregular
+    )
 
 
 def _synchronizer(item: Item) -> str:
     event = item.event
     if event is UNSET:
-        return item.synchronizer_id  # type: ignore[return-value]  # checked by _check_transaction
+        return item.synchronizer_id  # type: ignore[return-value]  # _is_transaction has looked
     return event.source_synchronizer if event.created_event is UNSET else event.target_synchronizer
 
 
@@ -189,28 +187,25 @@ def _kind(item: Item) -> str:
     return "unassignment" if item.event.created_event is UNSET else "assignment"
 
 
-def _set(value: Any) -> Any:
-    return None if value is UNSET else value
+def _given(values: Iterable[Any]) -> list[Any]:
+    """The values, with None for what was not sent."""
+    return [None if value is UNSET else value for value in values]
 
 
 def _updates(taken: _Items, places: _Places) -> dict[str, pa.Array]:
-    items, count = taken.items, len(taken.items)
-    at = np.asarray(places.transactions, np.int64)
-    transactions: list[Any] = [items[position] for position in places.transactions]
-    effective = col.canonical_times([item.effective_at for item in transactions], SIX_DIGITS)
-    roots = col.texts([item.root_event_ids for item in transactions], col.Rows(at, count))
+    items = taken.items
     return places.columns | {
         "kind": col.text([_kind(item) for item in items]),
-        "synchronizer_id": col.text(places.synchronizers),
-        "effective_at": col.scatter([(at, effective)], count, effective.type),
-        "workflow_id": col.text([_set(item.workflow_id) or None for item in items]),
-        "root_event_ids": roots,
+        "synchronizer_id": places.synchronizers,
+        "effective_at": col.canonical_times(_given(item.effective_at for item in items), SIX_DIGITS),
+        "workflow_id": col.text([name or None for name in _given(item.workflow_id for item in items)]),
+        "root_event_ids": col.texts(_given(item.root_event_ids for item in items)),
         "event_count": pa.array(
             [1 if item.events_by_id is UNSET else len(item.events_by_id) for item in items], pa.int64()
         ),
-        "external_transaction_hash": col.text([_set(item.external_transaction_hash) for item in items]),
-        "offset": col.text([_set(item.offset) for item in items]),
-        "extra": col.text([taken.extras.get(position) for position in range(count)]),
+        "external_transaction_hash": col.text(_given(item.external_transaction_hash for item in items)),
+        "offset": col.text(_given(item.offset for item in items)),
+        "extra": col.text([taken.extras.get(position) for position in range(len(items))]),
     }
 
 
@@ -232,9 +227,8 @@ def _events(taken: _Items, places: _Places, endpoint: str) -> dict[str, pa.Array
     extras: list[str | None] = [None] * len(forest.events)
     for row, note in notes:
         extras[row] = note
-    synchronizers = col.text(places.synchronizers)
     return places.of(owners) | _event_columns(forest) | {
-        "synchronizer_id": synchronizers.take(pa.array(owners)),
+        "synchronizer_id": places.synchronizers.take(pa.array(owners)),
         "node_index": pa.array(_count_up(sizes), pa.int64()),
         "extra": col.text(extras),
     }  # fmt: skip
@@ -249,96 +243,56 @@ def _count_up(sizes: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
 
 def _event_columns(forest: Forest) -> dict[str, pa.Array]:
     events = forest.events
-    everywhere = col.every_row(len(events))
-    created, exercised, other = (_Part(events, kind) for kind in (CreatedEvent, ExercisedEvent, OtherEvent))
-    template_ids = col.text(list(map(attrgetter("template_id"), events)))
 
-    def of_exercises(attribute: str, kind: pa.DataType) -> pa.Array:
-        parts = [(part.rows.places, pa.array(part.get(attribute), kind)) for part in (exercised, other)]
-        return col.scatter(parts, len(events), kind)
+    def of_all(attribute: str) -> list[Any]:
+        return list(map(attrgetter(attribute), events))
 
-    def lists_of_exercises(attribute: str) -> pa.Array:
-        if other.events:
-            return of_exercises(attribute, pa.list_(pa.string()))
-        return col.texts(exercised.get(attribute), exercised.rows)
-
-    def payload() -> pa.Array:
-        if not other.events:
-            return col.raw_json(list(map(attrgetter("payload"), events)), everywhere)
-        known = _Part(events, CreatedEvent, ExercisedEvent)
-        return col.raw_json(known.get("payload"), known.rows)
-
-    created_at = _trimmed(created.get("created_at"))
+    template_ids, template_names = col.templates(of_all("template_id"))
     return {
-        "event_id": col.text(list(map(attrgetter("event_id"), events))),
+        "event_id": col.text(of_all("event_id")),
         "parent_event_id": col.text(forest.parents),
         "depth": pa.array(forest.depths, pa.int64()),
-        "event_type": col.text(list(map(attrgetter("event_type"), events))),
-        "contract_id": col.text(list(map(attrgetter("contract_id"), events))),
+        "event_type": col.text(of_all("event_type")),
+        "contract_id": col.text(of_all("contract_id")),
         "template_id": template_ids,
-        "template_name": col.template_names(template_ids),
-        "package_name": col.text(list(map(attrgetter("package_name"), events))),
-        "choice": of_exercises("choice", pa.string()),
-        "consuming": of_exercises("consuming", pa.bool_()),
-        "interface_id": of_exercises("interface_id", pa.string()),
-        "acting_parties": lists_of_exercises("acting_parties"),
-        "child_event_ids": lists_of_exercises("child_event_ids"),
-        "signatories": col.texts(created.get("signatories"), created.rows),
-        "observers": col.texts(created.get("observers"), created.rows),
-        "created_at": col.scatter([(created.rows.places, created_at)], len(events), created_at.type),
-        "payload": payload(),
-        "exercise_result": col.raw_json(exercised.get("exercise_result"), exercised.rows),
+        "template_name": template_names,
+        "package_name": col.text(of_all("package_name")),
+        "choice": col.text(of_all("choice")),
+        "consuming": pa.array(of_all("consuming"), pa.bool_()),
+        "interface_id": col.text(of_all("interface_id")),
+        "acting_parties": col.texts(of_all("acting_parties")),
+        "child_event_ids": col.texts(of_all("child_event_ids")),
+        "signatories": col.texts(of_all("signatories")),
+        "observers": col.texts(of_all("observers")),
+        "created_at": col.canonical_times(of_all("created_at"), TRIMMED),
+        "payload": col.raw_json(of_all("payload")),
+        "exercise_result": col.raw_json(of_all("exercise_result")),
     }
 
 
-class _Part:
-    """The events of some kinds, and their rows among all."""
-
-    def __init__(self, events: Sequence[Event], *kinds: type) -> None:
-        chosen = [type(event) in kinds for event in events]
-        self.events = list(compress(events, chosen))
-        self.rows = col.Rows(np.flatnonzero(chosen), len(events))
-
-    def get(self, attribute: str) -> list[Any]:
-        return list(map(attrgetter(attribute), self.events))
-
-
-def _trimmed(values: Sequence[str]) -> pa.Array:
-    return col.canonical_times(values, TRIMMED)
-
-
 def _reassignments(taken: _Items, places: _Places) -> dict[str, pa.Array]:
-    positions = places.reassignments
-    items = [taken.items[position] for position in positions]
-    events: list[Any] = [item.event for item in items]
-    at = np.asarray([row for row, event in enumerate(events) if event.created_event is not UNSET], np.int64)
-    contracts = [event.created_event for event in events if event.created_event is not UNSET]
-    rows = col.Rows(at, len(events))
-    contract_templates = col.text([contract.template_id for contract in contracts])
+    events: list[Any] = [taken.items[position].event for position in places.reassignments]
+    contracts = _given(event.created_event for event in events)
 
-    def of_contract(column: pa.Array) -> pa.Array:
-        return col.scatter([(at, column)], len(events), column.type)
+    def of_contracts(attribute: str, otherwise: Any = None) -> list[Any]:
+        return [otherwise if contract is None else getattr(contract, attribute) for contract in contracts]
 
-    return places.of(positions) | {
-        "kind": col.text([_kind(item) for item in items]),
+    template_ids, template_names = col.templates(of_contracts("template_id"))
+    return places.of(places.reassignments) | {
+        "kind": col.text([_kind(taken.items[position]) for position in places.reassignments]),
         "submitter": col.text([event.submitter for event in events]),
         "source_synchronizer": col.text([event.source_synchronizer for event in events]),
         "target_synchronizer": col.text([event.target_synchronizer for event in events]),
-        "unassign_id": col.text([_set(event.unassign_id) for event in events]),
+        "unassign_id": col.text(_given(event.unassign_id for event in events)),
         "reassignment_counter": pa.array([event.reassignment_counter for event in events], pa.int64()),
-        "contract_id": col.text(
-            [
-                event.contract_id if event.created_event is UNSET else event.created_event.contract_id
-                for event in events
-            ]
-        ),
-        "event_id": of_contract(col.text([contract.event_id for contract in contracts])),
-        "template_id": of_contract(contract_templates),
-        "template_name": of_contract(col.template_names(contract_templates)),
-        "package_name": of_contract(col.text([contract.package_name for contract in contracts])),
-        "created_at": of_contract(_trimmed([contract.created_at for contract in contracts])),
-        "signatories": col.texts([contract.signatories for contract in contracts], rows),
-        "observers": col.texts([contract.observers for contract in contracts], rows),
-        "payload": col.raw_json([contract.payload for contract in contracts], rows),
-        "extra": col.text([taken.event_extras.get(position, {}).get("") for position in positions]),
-    }  # fmt: skip
+        "contract_id": col.text([(event.created_event or event).contract_id for event in events]),
+        "event_id": col.text(of_contracts("event_id")),
+        "template_id": template_ids,
+        "template_name": template_names,
+        "package_name": col.text(of_contracts("package_name")),
+        "created_at": col.canonical_times(of_contracts("created_at"), TRIMMED),
+        "signatories": col.texts(of_contracts("signatories")),
+        "observers": col.texts(of_contracts("observers")),
+        "payload": col.raw_json(of_contracts("payload", NO_JSON)),
+        "extra": col.text([taken.event_extras.get(position, {}).get("") for position in places.reassignments]),
+    }

@@ -63,7 +63,7 @@ def read_records(
     for name, column in (given or {}).items():
         values[name] = list(column)
     if "template_name" in values:
-        values["template_name"] = col.template_names(pa.array(values["template_id"], pa.string())).to_pylist()
+        values["template_name"] = col.templates(values["template_id"])[1].to_pylist()
     arrays = {column.name: pa.array(values[column.name], column.kind.arrow) for column in table.columns}
     return col.batch(table, arrays, endpoint)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from ledgerframes.decoding.wire import Event
@@ -31,20 +31,25 @@ def grow(roots: Sequence[str], events_by_id: Mapping[str, Event], forest: Forest
     waiting = dict(events_by_id)
     take = waiting.pop
     add_event, add_parent, add_depth = forest.events.append, forest.parents.append, forest.depths.append
-    stack: list[tuple[str, str | None, int]] = [(root, None, 0) for root in reversed(roots)]
-    pop, push = stack.pop, stack.extend
-    while stack:
-        event_id, parent, depth = pop()
-        event = take(event_id, None)
-        if event is None or event.event_id != event_id:
-            raise TreeError(_why(event_id, parent, events_by_id))
-        add_event(event)
-        add_parent(parent)
-        add_depth(depth)
-        children = event.child_event_ids
-        if children:
-            below = depth + 1
-            push([(child, event_id, below) for child in reversed(children)])
+    parent: str | None = None
+    ids, depth = iter(roots), 0
+    above: list[tuple[Iterator[str], str | None, int]] = []
+    while True:
+        for event_id in ids:
+            event = take(event_id, None)
+            if event is None or event.event_id != event_id:
+                raise TreeError(_why(event_id, parent, events_by_id))
+            add_event(event)
+            add_parent(parent)
+            add_depth(depth)
+            if event.child_event_ids:
+                above.append((ids, parent, depth))
+                ids, parent, depth = iter(event.child_event_ids), event_id, depth + 1
+                break
+        else:
+            if not above:
+                break
+            ids, parent, depth = above.pop()
     if waiting:
         for event_id in _orphans(waiting, events_by_id):
             if waiting[event_id].event_id != event_id:

@@ -1,14 +1,18 @@
 """Scan's update items exactly as the contract's canonical form has them, as typed Structs that refuse the rest.
 
 What fits these Structs becomes columns as it is; what does not is made to fit by `canonical`, which keeps the
-difference. Payloads stay raw bytes.
+difference. Payloads stay raw bytes. Class variables say what a kind of event does not have, so that a column can be
+read off all events alike.
 """
 
 from __future__ import annotations
 
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, ClassVar, Final, Literal
 
 from msgspec import UNSET, Meta, Raw, Struct, UnsetType, field
+
+#: What an event without a JSON member has in its place; no JSON value is that short.
+NO_JSON: Final = b""
 
 Int64 = Annotated[int, Meta(ge=-(2**63), le=2**63 - 1)]
 
@@ -26,7 +30,12 @@ class CreatedEvent(Struct, forbid_unknown_fields=True, tag_field="event_type", t
     observers: list[str]
 
     event_type: ClassVar[str] = "created_event"
+    choice: ClassVar[None] = None
     child_event_ids: ClassVar[None] = None
+    exercise_result: ClassVar[bytes] = NO_JSON
+    consuming: ClassVar[None] = None
+    acting_parties: ClassVar[None] = None
+    interface_id: ClassVar[None] = None
 
 
 class ExercisedEvent(Struct, forbid_unknown_fields=True, tag_field="event_type", tag="exercised_event", gc=False):
@@ -45,6 +54,9 @@ class ExercisedEvent(Struct, forbid_unknown_fields=True, tag_field="event_type",
     interface_id: str | None
 
     event_type: ClassVar[str] = "exercised_event"
+    created_at: ClassVar[None] = None
+    signatories: ClassVar[None] = None
+    observers: ClassVar[None] = None
 
 
 class OtherEvent(Struct, kw_only=True, gc=False):
@@ -60,6 +72,12 @@ class OtherEvent(Struct, kw_only=True, gc=False):
     consuming: bool | None = None
     acting_parties: list[str] | None = None
     interface_id: str | None = None
+
+    payload: ClassVar[bytes] = NO_JSON
+    exercise_result: ClassVar[bytes] = NO_JSON
+    created_at: ClassVar[None] = None
+    signatories: ClassVar[None] = None
+    observers: ClassVar[None] = None
 
 
 Event = CreatedEvent | ExercisedEvent | OtherEvent
