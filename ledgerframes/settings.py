@@ -15,7 +15,6 @@ import subprocess
 import sys
 import threading
 import time
-import tomllib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -326,6 +325,8 @@ def _from_text(name: str, text: str) -> object:
 
 def _read_profile(profile: str, folder: Path, environ: Mapping[str, str], known: tuple[str, ...]) -> dict[str, Any]:
     """Read one profile's table as the fields of `Settings`."""
+    import tomllib
+
     path = folder / "config.toml"
     try:
         content = tomllib.loads(path.read_text(encoding="utf-8"))

@@ -1,7 +1,9 @@
-"""A clock whose sleeps take no time."""
+"""Clocks whose sleeps take no time."""
 
 import threading
 import time
+
+NOON = 1_800_000_000.0
 
 
 class SkippingClock:
@@ -20,3 +22,21 @@ class SkippingClock:
     def sleep(self, seconds):
         with self._lock:
             self.slept += seconds
+
+
+class FakeClock:
+    """Time that passes only by sleeping, which takes none."""
+
+    def __init__(self):
+        self.time = 0.0
+        self.sleeps = []
+
+    def monotonic(self):
+        return self.time
+
+    def now(self):
+        return NOON + self.time
+
+    def sleep(self, seconds):
+        self.sleeps.append(seconds)
+        self.time += seconds

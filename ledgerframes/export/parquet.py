@@ -7,8 +7,6 @@ from pathlib import Path
 from typing import Any, Final
 
 import pyarrow as pa
-import pyarrow.parquet as pq
-from pyarrow import fs
 
 from ledgerframes.tables.catalogue import CATALOGUE
 from ledgerframes.tables.kinds import JSON
@@ -28,6 +26,9 @@ class ParquetFile:
             schema: of every batch.
             table: whose rows they are; its JSON columns get no statistics, nobody searches by them.
         """
+        import pyarrow.parquet as pq
+        from pyarrow import fs
+
         self._schema = schema
         self._writer = pq.ParquetWriter(str(path), schema, filesystem=fs.LocalFileSystem(), **_options(table, schema))
         self._waiting: list[pa.RecordBatch] = []

@@ -11,7 +11,6 @@ from ledgerframes.errors import InputError
 from ledgerframes.instants import to_duration, to_micros
 from ledgerframes.paging.history import MAXIMUM
 from ledgerframes.paging.window import Bound, When, wanted_window
-from ledgerframes.store.engine import check_engine
 from ledgerframes.store.history import ORDER
 from ledgerframes.store.lake import declared
 from ledgerframes.store.run import Order
@@ -94,6 +93,8 @@ def ordered(
     if on_error not in {"raise", "reject"}:
         raise InputError(f"on_error={on_error!r} is neither 'raise' nor 'reject'")
     if engine is not None:
+        from ledgerframes.store.engine import check_engine
+
         check_engine(engine)
         if on_error == "reject":
             raise InputError("on_error='reject' and engine= do not go together; leave one of them out")

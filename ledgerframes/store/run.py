@@ -13,13 +13,15 @@ from ledgerframes.errors import LedgerframesError
 from ledgerframes.interfaces.history import PageSource
 from ledgerframes.loaders.progress import progress_of
 from ledgerframes.settings import source_of
-from ledgerframes.store.engine import ClusterFetchers, plain_settings
 from ledgerframes.store.lake import Lake
 from ledgerframes.store.rejecting import LenientSource, RejectingDecoder
 from ledgerframes.store.report import SyncReport
 from ledgerframes.store.runs import SYNCS, keep
 from ledgerframes.store.snapshots import load_snapshot
 from ledgerframes.store.syncing import HistorySync, Wish
+
+if TYPE_CHECKING:
+    from ledgerframes.store.engine import ClusterFetchers
 
 if TYPE_CHECKING:
     from ledgerframes.network import Network
@@ -95,6 +97,8 @@ class _Run:
             self._append(name)
 
     def _cluster(self, wish: Wish) -> ClusterFetchers:
+        from ledgerframes.store.engine import ClusterFetchers, plain_settings
+
         engine, token = self._order.engine, self._order.worker_token
         workers = max(len(engine.scheduler_info(n_workers=-1)["workers"]), 1)
         settings = plain_settings(self._net.settings, workers=workers, worker_token=token)

@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -20,13 +21,15 @@ from ledgerframes.loaders.progress import Progress
 from ledgerframes.paging.window import Window
 from ledgerframes.settings import source_of
 from ledgerframes.store.committing import Committer, Decoded
-from ledgerframes.store.engine import ClusterFetchers
 from ledgerframes.store.extent import gaps, has_ended, migrations_after, wanted_intervals
 from ledgerframes.store.fetching import Fetched, Fetchers, Task
 from ledgerframes.store.history import Advance, HistoryTables
 from ledgerframes.store.identity import News, check_every_server, check_network, first_update, look
 from ledgerframes.store.intervals import CLOSED, Interval
 from ledgerframes.store.rejecting import RejectingDecoder
+
+if TYPE_CHECKING:
+    from ledgerframes.store.engine import ClusterFetchers
 
 _log = logging.getLogger("ledgerframes.store")
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import random
 import re
 from datetime import UTC
-from email.utils import parsedate_to_datetime
 from typing import Final
 
 LONGEST: Final = 60.0
@@ -31,6 +30,8 @@ def retry_after(value: str | None, now: float) -> float | None:
     text = (value or "").strip()
     if re.fullmatch(r"\d{1,9}(\.\d{1,9})?", text, re.ASCII):
         return _capped(float(text))
+    from email.utils import parsedate_to_datetime
+
     try:
         moment = parsedate_to_datetime(text)
         return _capped((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp() - now)

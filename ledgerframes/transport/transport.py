@@ -6,7 +6,6 @@ import logging
 import weakref
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
-from importlib.metadata import PackageNotFoundError, version
 from types import TracebackType
 from typing import Final, Self, TypeVar
 from urllib.parse import quote, urlencode, urlsplit
@@ -22,6 +21,7 @@ from ledgerframes.transport.rate import Gate
 from ledgerframes.transport.recording import Way
 from ledgerframes.transport.request import Endpoint, Prepared, Request
 from ledgerframes.transport.stats import Stats
+from ledgerframes.version import __version__
 
 T = TypeVar("T")
 
@@ -46,7 +46,7 @@ class Transport:
         from ledgerframes.transport.wire import Wire
 
         self._sender = Sender(settings, clock or SystemClock(), self._attempt)
-        self._agent = _user_agent()
+        self._agent = f"ledgerframes/{__version__}"
         known = [url for interface in INTERFACES for url in getattr(settings, f"{interface}_url")]
         self._gates = {host: self._gate() for host in {_host(url) for url in known if not is_loopback(url)}}
         wire: Way = Wire(settings, known)
@@ -206,10 +206,3 @@ def _finish(mask: Mask, wire: Way) -> None:
 
 def _host(url: str) -> str:
     return urlsplit(url).hostname or ""
-
-
-def _user_agent() -> str:
-    try:
-        return f"ledgerframes/{version('ledgerframes')}"
-    except PackageNotFoundError:  # run from a source tree that was never installed
-        return "ledgerframes"

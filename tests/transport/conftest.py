@@ -1,4 +1,4 @@
-"""A clock that never waits, and short ways to a transport and to a hostile server."""
+"""Short ways to a transport and to a hostile server."""
 
 from __future__ import annotations
 
@@ -10,26 +10,7 @@ from hostile_server import Heard, HostileServer, Reply
 
 from ledgerframes.settings import Settings
 from ledgerframes.transport import Transport
-
-NOON = 1_800_000_000.0
-
-
-class FakeClock:
-    """Time that passes only by sleeping, which takes none."""
-
-    def __init__(self) -> None:
-        self.time = 0.0
-        self.sleeps: list[float] = []
-
-    def monotonic(self) -> float:
-        return self.time
-
-    def now(self) -> float:
-        return NOON + self.time
-
-    def sleep(self, seconds: float) -> None:
-        self.sleeps.append(seconds)
-        self.time += seconds
+from tests.clocks import FakeClock
 
 
 @pytest.fixture

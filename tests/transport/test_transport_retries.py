@@ -8,7 +8,6 @@ from email.utils import formatdate
 
 import msgspec
 import pytest
-from conftest import NOON
 from hostile_server import Reply, answer, text, unused_port, zipped
 
 from ledgerframes.errors import (
@@ -23,6 +22,7 @@ from ledgerframes.errors import (
     StatusError,
 )
 from ledgerframes.transport import Endpoint
+from tests.clocks import NOON
 
 READ = Endpoint(interface="scan", method="GET", path="/v0/thing")
 PAGES = Endpoint(interface="scan", method="POST", path="/v2/updates")
