@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test soak fuzz interop lint lab bench docs wheel clean
+.PHONY: help setup demo test soak fuzz interop lint lab bench docs sample wheel clean
 
 help:  ## list the commands
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -50,6 +50,9 @@ bench: $(READY)  ## figures, as ratios against a baseline in the same run
 docs: $(READY)  ## the data dictionary, the README's table of endpoints and its picture
 	$(BIN)/ledgerframes dictionary -o data/dictionary.md --readme README.md
 	cd docs && MPLBACKEND=agg ../$(BIN)/python flows.py
+
+sample: $(READY)  ## the sample in data/
+	$(BIN)/python data/make_sample.py
 
 wheel: $(READY)  ## build the wheel into dist/
 	$(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps -w dist .

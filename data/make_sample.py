@@ -1,0 +1,52 @@
+"""Makes `data/sample`: every table of a small made-up ledger as Parquet, and the answers they were read from.
+
+`make sample` runs it. The same program makes the same rows, so a test compares the two.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import warnings
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+import ledgerframes as lf
+
+SEED, UPDATES, PORT = 7, 300, 8390  # a recording names its server, so the port stays the same
+PLACE = Path(__file__).parent / "sample"
+
+
+def load_all(net: lf.Network) -> dict[str, pa.Table]:
+    """Every table that a loader fills, whole, by name."""
+    history = lf.load_history(net, as_="arrow", progress=False)
+    tables: dict[str, Any] = dict(history._asdict())
+    owners = sorted({one for row in tables["events"]["signatories"].to_pylist() for one in row or ()})
+    last = tables["updates"].to_pylist()[-1]  # without a time it would be now, another at each run
+    moment = {name: last[name] for name in ("record_time", "migration_id")}
+    tables["holdings_summary"] = lf.load_holdings_summary(net, owners, as_="arrow", **moment)
+    tables["transfer_preapprovals"] = lf.load_transfer_preapprovals(net, owners[:12], as_="arrow")
+    for name in ("licenses", "instruments", "name_entries", "name_rules", "transfer_offers", "users"):
+        tables[name] = getattr(lf, f"load_{name}")(net, as_="arrow")
+    transaction = next(row["update_id"] for row in tables["updates"].to_pylist() if row["kind"] == "transaction")
+    of_ledger = lf.load_ledger_transaction(net, transaction, as_="arrow")
+    tables |= {f"ledger_{name}": table for name, table in of_ledger._asdict().items()}
+    return tables
+
+
+def make(folder: Path, *, port: int) -> None:
+    """Write `tables/` and `answers/` into a folder that is made anew, and `about.json` with the rows of each table."""
+    warnings.simplefilter("ignore", FutureWarning)  # all tables means old routes too
+    shutil.rmtree(folder, ignore_errors=True)
+    with lf.sandbox(seed=SEED, updates=UPDATES, port=port) as net, lf.record(folder / "answers", net=net) as kept:
+        tables = load_all(kept)
+    lf.export_tables(tables, folder / "tables")
+    rows = {name: table.num_rows for name, table in sorted(tables.items())}
+    about = {"ledgerframes": lf.__version__, "seed": SEED, "updates": UPDATES, "rows": rows}
+    (folder / "about.json").write_text(json.dumps(about, indent=2) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    make(PLACE, port=PORT)
