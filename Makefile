@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test soak fuzz interop lint lab bench docs sample wheel clean
+.PHONY: help setup demo test test-oldest test-matrix soak fuzz interop lint lab bench docs sample wheel clean
 
 help:  ## list the commands
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -23,6 +23,20 @@ demo: $(READY)  ## load the embedded ledger, write Parquet, say where the result
 
 test: $(READY)  ## every test
 	$(BIN)/python -m pytest
+
+# Old libraries call what newer ones beside them deprecate, so such warnings are no errors here.
+test-oldest:  ## every test with the oldest versions that pyproject allows
+	$(PYTHON) -m venv --clear .venv-oldest
+	.venv-oldest/bin/python tests/oldest.py > .venv-oldest/oldest.txt
+	.venv-oldest/bin/python -m pip install --quiet --disable-pip-version-check -c .venv-oldest/oldest.txt -e ".[all,dev]"
+	.venv-oldest/bin/python -m pytest -W ignore::DeprecationWarning -W ignore::PendingDeprecationWarning
+
+PYTHONS ?= python3.11 python3.12 python3.13
+test-matrix:  ## every test on each Python of PYTHONS that is installed
+	for one in $(PYTHONS); do \
+	  if command -v $$one > /dev/null; then $(MAKE) test PYTHON=$$one VENV=.venv-$$(basename $$one) || exit 1; \
+	  else echo "$$one is not here: skipped"; fi; \
+	done
 
 soak: $(READY)  ## the long runs: five hundred loads under each fault
 	$(BIN)/python -m pytest -m soak
@@ -58,4 +72,4 @@ wheel: $(READY)  ## build the wheel into dist/
 	$(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps -w dist .
 
 clean:  ## remove what the other commands made
-	rm -rf $(VENV) dist build demo-output .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .venv-* dist build demo-output .pytest_cache .mypy_cache .ruff_cache .hypothesis

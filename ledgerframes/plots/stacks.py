@@ -61,6 +61,7 @@ def _boxes(ax: Axes, counts: Floats, edges: Floats, base: Floats, look: dict[str
         box.set_gid("box")
         if box.get_height() < thin:
             box.set_linewidth(0)
+            box.set_linestyle("solid")  # a dashed line without width is an error for matplotlib 3.10
 
 
 def count_axis(ax: Axes, most: float) -> None:
