@@ -1,9 +1,8 @@
-"""Rights of a user as typed values, to and from JSON; used by the ledger interface."""
+"""Rights of a user as typed values, and their JSON; used by the ledger interface."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any
 
 import msgspec
 from msgspec import Struct
@@ -66,10 +65,6 @@ _OfParty = CanActAs | CanExecuteAs | CanReadAs
 _Plain = CanExecuteAsAnyParty | CanReadAsAnyParty | IdentityProviderAdmin | ParticipantAdmin
 Right = _OfParty | _Plain | EmptyRight | OtherRight
 
-_KNOWN: Final[tuple[type[_OfParty | _Plain], ...]] = (
-    CanActAs, CanExecuteAs, CanReadAs, CanExecuteAsAnyParty, CanReadAsAnyParty, IdentityProviderAdmin, ParticipantAdmin,
-)  # fmt: skip
-
 
 def right_json(right: Right) -> dict[str, Any]:
     """A right as the ledger interface writes it (contract: Resources, Right)."""
@@ -79,20 +74,6 @@ def right_json(right: Right) -> dict[str, Any]:
         case EmptyRight():
             return {"kind": {"Empty": {}}}
     return {"kind": {type(right).__name__: {"value": msgspec.to_builtins(right)}}}
-
-
-def read_right(value: Mapping[str, Any]) -> Right:
-    """A right from its JSON; whatever this release does not know whole comes back as `OtherRight`.
-
-    Raises:
-        InputError: this is no object with one `kind` of one variant.
-    """
-    kind = value.get("kind") if isinstance(value, Mapping) else None
-    if not isinstance(kind, Mapping) or len(kind) != 1:
-        raise InputError(f"right={shown(value)}; give an object with one kind that has exactly one variant")
-    name, body = next(iter(kind.items()))
-    found = next((right for right in _candidates(name, body) if right_json(right) == value), None)
-    return OtherRight(name, body) if found is None else found
 
 
 def new_rights(rights: Any) -> list[dict[str, Any]]:
@@ -108,16 +89,3 @@ def new_rights(rights: Any) -> list[dict[str, Any]]:
             raise InputError(f"{name}={shown(right)}; give a right such as CanActAs(party), or OtherRight")
         members_fit(right, name)
     return [right_json(right) for right in found]
-
-
-def _candidates(name: str, body: Any) -> list[Right]:
-    """The known right of this name, where the body can be read as its members."""
-    members = body.get("value") if isinstance(body, Mapping) else None
-    candidates: list[Right] = [EmptyRight()]
-    for kind in _KNOWN:
-        if kind.__name__ == name:
-            try:
-                candidates.append(msgspec.convert(members, kind))
-            except msgspec.ValidationError:
-                continue
-    return candidates

@@ -20,8 +20,6 @@ from ledgerframes.interfaces.rights import (
     IdentityProviderAdmin,
     OtherRight,
     ParticipantAdmin,
-    read_right,
-    right_json,
 )
 from ledgerframes.interfaces.rules import UserId, fits
 from ledgerframes.interfaces.users import ObjectMeta, User, check_annotations
@@ -53,33 +51,6 @@ def preview(user, **options):
 @pytest.mark.parametrize(("right", "kind"), RIGHTS)
 def test_each_right_goes_out_under_its_name(right, kind):
     assert preview(User(id="u"), rights=[right]) == {"user": {"id": "u"}, "rights": [{"kind": kind}]}
-
-
-@pytest.mark.parametrize(("right", "kind"), RIGHTS)
-def test_each_right_is_read_back(right, kind):
-    assert read_right({"kind": kind}) == right
-
-
-@pytest.mark.parametrize(
-    "kind",
-    [
-        pytest.param({"CanActAs": {"value": {"party": "a::1", "until": "2027"}}}, id="a further member"),
-        pytest.param({"CanActAs": {"party": "a::1"}}, id="another shape"),
-        pytest.param({"CanReadAsAnyParty": {}}, id="without value"),
-        pytest.param({"Empty": {"value": {}}}, id="empty with value"),
-        pytest.param({"Future": None}, id="null"),
-    ],
-)
-def test_a_right_not_known_whole_survives_reading_and_writing(kind):
-    right = read_right({"kind": kind})
-    assert isinstance(right, OtherRight)
-    assert right_json(right) == {"kind": kind}
-
-
-@pytest.mark.parametrize("value", [{}, {"kind": {}}, {"kind": {"A": {}, "B": {}}}, {"kind": "CanActAs"}, "CanActAs"])
-def test_a_right_without_exactly_one_variant_is_refused(value):
-    with pytest.raises(InputError, match="exactly one variant"):
-        read_right(value)
 
 
 @pytest.mark.parametrize(
