@@ -12,7 +12,8 @@ from ledgerframes.interfaces.ledger import Ledger
 from ledgerframes.interfaces.registry import Registry
 from ledgerframes.interfaces.scan import Scan
 from ledgerframes.interfaces.validator import Validator
-from ledgerframes.settings import Settings, Token, resolve
+from ledgerframes.profiles.resolving import resolve
+from ledgerframes.settings import Settings, Token
 from ledgerframes.transport import Clock, Stats, Transport
 from ledgerframes.transport.masking import Mask
 from ledgerframes.transport.recording import Way

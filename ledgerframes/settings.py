@@ -1,24 +1,13 @@
-"""Where the servers are and how to talk to them: `Settings`, and `resolve`, which `connect` calls to gather them.
-
-An argument wins over a `LEDGERFRAMES_*` variable, that over a profile, that over a default.
-"""
+"""Where the servers are and how to talk to them: `Settings`, checked when made; `profiles.resolving` gathers them."""
 
 from __future__ import annotations
 
-import difflib
 import ipaddress
 import math
-import os
 import re
-import shlex
-import subprocess
-import sys
-import threading
-import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, fields
-from pathlib import Path
-from typing import Any, Final, Literal, NoReturn, cast
+from typing import Final, Literal, NoReturn, cast
 from urllib.parse import SplitResult, urlsplit
 
 from ledgerframes.errors import ConfigurationError
@@ -27,8 +16,6 @@ Interface = Literal["scan", "validator", "registry", "ledger"]
 Token = str | Callable[[], str]
 
 INTERFACES: Final[tuple[Interface, ...]] = ("scan", "validator", "registry", "ledger")
-SHARED_TOKEN: Final = ("ledger_token", "validator_token")
-TOKEN_WAYS: Final = ("env", "file", "command")
 PREFIX: Final = "LEDGERFRAMES_"
 
 _HOST = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?\.?", re.ASCII)
@@ -67,40 +54,6 @@ class Secret:
 
     def __reduce__(self) -> NoReturn:
         raise TypeError("a token is not pickled; give the other process its own LEDGERFRAMES_TOKEN variable")
-
-
-class CommandToken:
-    """A token that a command prints, run without a shell and kept for a minute; called at each request."""
-
-    KEPT = 60.0
-    LIMIT = 30.0
-
-    def __init__(self, command: list[str], place: str) -> None:
-        self._command = command
-        self._place = place
-        self._lock = threading.Lock()
-        self._kept: tuple[float, str] | None = None
-
-    def __call__(self) -> str:
-        """The token, from the command or from less than a minute ago."""
-        with self._lock:
-            if self._kept is None or time.monotonic() - self._kept[0] > self.KEPT:
-                self._kept = (time.monotonic(), self._run())
-            return self._kept[1]
-
-    def _run(self) -> str:
-        try:
-            done = subprocess.run(  # noqa: S603 -- the command is the user's own, from their own folder
-                self._command, capture_output=True, text=True, timeout=self.LIMIT, check=False
-            )
-        except (OSError, ValueError, subprocess.TimeoutExpired) as error:
-            # the exception may hold what the command printed, so it is not chained
-            reason = type(error).__name__
-        else:
-            if done.returncode == 0:
-                return done.stdout.strip()
-            reason = f"exit code {done.returncode}"
-        raise ConfigurationError(f"{self._place}: {self._command[0]} gave no token ({reason}); run it by hand")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -176,45 +129,6 @@ class Settings:
         return cast("Secret | None", getattr(self, f"{interface}_token"))
 
 
-def resolve(
-    *,
-    profile: str | None = None,
-    environ: Mapping[str, str] = os.environ,
-    config_dir: str | os.PathLike[str] | None = None,
-    **arguments: Any,
-) -> Settings:
-    """Gather settings: argument, then `LEDGERFRAMES_*` variable, then profile, then default.
-
-    Args:
-        profile: a table `[profiles.NAME]` of `config.toml`; without it, `LEDGERFRAMES_PROFILE` names one.
-        environ: the variables, by name.
-        config_dir: the folder of `config.toml`; without it, the user's own configuration folder.
-        arguments: fields of `Settings`, with None for those not given, and `token`, which goes to the ledger
-            and the validator only.
-
-    Raises:
-        ConfigurationError: a name is unknown, or a value breaks a rule.
-    """
-    known = (*(field.name for field in fields(Settings)), "token")
-    for name in arguments:
-        if name not in known:
-            raise ConfigurationError(f"{name}= is no setting{_nearest(name, known)}")
-    chosen = profile or environ.get(f"{PREFIX}PROFILE")
-    folder = Path(config_dir) if config_dir is not None else config_folder(environ)
-    variables = {name: environ.get(PREFIX + name.upper()) or None for name in known}
-    layers = [
-        _read_profile(chosen, folder, environ, known) if chosen else {},
-        {name: _from_text(name, text) for name, text in variables.items() if text is not None},
-        {name: value for name, value in arguments.items() if value is not None},
-    ]
-    merged: dict[str, Any] = {}
-    for layer in layers:
-        shared = layer.pop("token", None)
-        merged |= dict.fromkeys(SHARED_TOKEN, shared) if shared is not None else {}
-        merged |= layer
-    return Settings(**merged)
-
-
 def source_of(url: str) -> str:
     """What may be recorded of a URL: scheme, host (with its port, if one is named) and path, nothing else."""
     parts = urlsplit(url)
@@ -252,18 +166,6 @@ def check_url(url: object, name: str) -> str:
     if re.search(r"[\s\\\x00-\x1f\x7f]", text) or {".", ".."} & set(parts.path.split("/")):
         raise ConfigurationError(f"{name}={text!r} holds a space, a backslash or a dot segment; write it plainly")
     return f"{parts.scheme}://{parts.netloc.lower()}{parts.path.rstrip('/')}"
-
-
-def config_folder(environ: Mapping[str, str]) -> Path:
-    """The user's own configuration folder for this package; never the working directory."""
-    if sys.platform == "win32":
-        base = Path(environ.get("APPDATA") or Path.home() / "AppData" / "Roaming")
-    elif sys.platform == "darwin":
-        base = Path.home() / "Library" / "Application Support"
-    else:
-        given = Path(environ.get("XDG_CONFIG_HOME") or "")
-        base = given if given.is_absolute() else Path.home() / ".config"
-    return base / "ledgerframes"
 
 
 def _split(text: str, name: str) -> SplitResult:
@@ -308,75 +210,3 @@ def _number(value: object, name: str, default: float) -> float:
     if not fits or not math.isfinite(cast("float", value)) or cast("float", value) <= 0:
         raise ConfigurationError(f"{name}={value!r}; give a {'whole ' if whole else ''}number above 0, as {default}")
     return cast("float", value)
-
-
-def _from_text(name: str, text: str) -> object:
-    """Read a variable's text as the kind of its setting."""
-    default = getattr(Settings, name, None)
-    if name.endswith("_url"):
-        return tuple(part.strip() for part in text.split(",") if part.strip())
-    if not isinstance(default, int | float):
-        return text.strip() if name.endswith("token") else text
-    try:
-        return type(default)(text)
-    except ValueError as error:
-        raise ConfigurationError(f"{PREFIX}{name.upper()}={text!r} is not a number such as {default}") from error
-
-
-def _read_profile(profile: str, folder: Path, environ: Mapping[str, str], known: tuple[str, ...]) -> dict[str, Any]:
-    """Read one profile's table as the fields of `Settings`."""
-    import tomllib
-
-    path = folder / "config.toml"
-    try:
-        content = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise ConfigurationError(f"profile {profile!r}: {path} cannot be read: {error}") from error
-    for key in content.keys() - {"profiles"}:
-        raise ConfigurationError(f"{path}: {key!r} is no known key; profiles stand under [profiles.NAME]")
-    profiles = content.get("profiles", {})
-    if not isinstance(profiles, dict) or not isinstance(profiles.get(profile), dict):
-        names = ", ".join(sorted(profiles) if isinstance(profiles, dict) else ()) or "none"
-        raise ConfigurationError(f"{path} has no table [profiles.{profile}]; it has: {names}")
-    values: dict[str, Any] = {}
-    for key, value in profiles[profile].items():
-        name, _, way = key.rpartition("_") if key.endswith(TOKEN_WAYS) else (key, "", "")
-        place = f"profile {profile!r} in {path}"
-        if key in known and key.endswith("token"):
-            raise ConfigurationError(
-                f"{place}: {key!r} would keep a token in the file; use {key}_env, {key}_file or {key}_command"
-            )
-        if name not in known or bool(way) != name.endswith("token") or name in values:
-            keys = [n for n in known if not n.endswith("token")]
-            keys += [f"{n}_{w}" for n in known if n.endswith("token") for w in TOKEN_WAYS]
-            again = "names a token for the second time" if name in values else "is no known key"
-            raise ConfigurationError(f"{place}: {key!r} {again}{_nearest(key, keys)}")
-        values[name] = _token_way(way, value, f"{place}: {key}", folder, environ) if way else value
-    return values
-
-
-def _token_way(way: str, value: object, place: str, folder: Path, environ: Mapping[str, str]) -> Token:
-    """How a profile says where its token is, as a function that fetches it."""
-    if way == "command" and isinstance(value, str | list) and value:
-        return CommandToken(shlex.split(value) if isinstance(value, str) else [str(part) for part in value], place)
-    if not isinstance(value, str) or not value:
-        raise ConfigurationError(f"{place} is {value!r}; give text")
-    if way == "file":
-        return lambda: _read_token(folder / Path(value).expanduser(), place)
-    return lambda: environ.get(value) or _missing(f"{place} names the variable {value}, which is not set")
-
-
-def _read_token(path: Path, place: str) -> str:
-    try:
-        return path.read_text(encoding="utf-8").strip()
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigurationError(f"{place}: {path} cannot be read ({type(error).__name__})") from None
-
-
-def _missing(message: str) -> NoReturn:
-    raise ConfigurationError(message)
-
-
-def _nearest(name: str, known: Iterable[str]) -> str:
-    close = difflib.get_close_matches(name, list(known), n=1)
-    return f"; did you mean {close[0]!r}?" if close else f"; known are {', '.join(sorted(known))}"

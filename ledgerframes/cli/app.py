@@ -30,7 +30,7 @@ app = typer.Typer(
 def main() -> None:
     """Run the command line."""
     try:
-        app()
+        app(prog_name="ledgerframes")
     except LedgerframesError as error:
         typer.echo(f"error: {error}", err=True)
         sys.exit(2 if isinstance(error, InputError | ConfigurationError) else 1)

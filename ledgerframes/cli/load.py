@@ -21,10 +21,15 @@ LOADABLE: Final = (
 )
 
 
+def _names(incomplete: str) -> list[str]:
+    """The tables that begin so, for a shell's completion."""
+    return [name for name in LOADABLE if name.startswith(incomplete)]
+
+
 @app.command()
 def load(
     *,
-    table: Annotated[str, typer.Argument(help=f"One of: {', '.join(LOADABLE)}.")],
+    table: Annotated[str, typer.Argument(help=f"One of: {', '.join(LOADABLE)}.", autocompletion=_names)],
     output: Annotated[Path, typer.Option("--output", "-o", help="A file .parquet, .csv or .json, or a folder.")],
     start: opt.Start = None,
     end: opt.End = None,

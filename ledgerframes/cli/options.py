@@ -9,11 +9,26 @@ from typing import Annotated, Any
 
 import typer
 
-from ledgerframes.errors import InputError
+from ledgerframes.errors import ConfigurationError, InputError
 from ledgerframes.network import Network, connect
 from ledgerframes.paging.window import Bound
+from ledgerframes.profiles.reading import FILE, config_folder, profiles_of, read_text
 
-Profile = Annotated[str | None, typer.Option(help="Profile in the user's config.toml.", rich_help_panel="Network")]
+
+def profile_names(incomplete: str) -> list[str]:
+    """The profiles that begin so, for a shell's completion; none where config.toml cannot be read."""
+    path = config_folder(os.environ) / FILE
+    try:
+        names = list(profiles_of(read_text(path), path))
+    except ConfigurationError:
+        return []
+    return [name for name in names if name.startswith(incomplete)]
+
+
+Profile = Annotated[
+    str | None,
+    typer.Option(help="Profile in the user's config.toml.", rich_help_panel="Network", autocompletion=profile_names),
+]
 ScanUrl = Annotated[
     list[str] | None,
     typer.Option(

@@ -23,7 +23,8 @@ from ledgerframes.errors import ConfigurationError, InputError
 from ledgerframes.interfaces.history import HistorySession, PageSource
 from ledgerframes.network import Network
 from ledgerframes.paging.history import HistoryReader
-from ledgerframes.settings import CommandToken, Settings
+from ledgerframes.profiles.tokens import CommandToken
+from ledgerframes.settings import Settings
 from ledgerframes.store.fetching import Fetched, Task, probe
 from ledgerframes.store.intervals import Interval
 from ledgerframes.store.stretches import even_cuts, find_top, window_of

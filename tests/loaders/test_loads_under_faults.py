@@ -7,11 +7,11 @@ import pytest
 
 import ledgerframes as lf
 from ledgerframes.network import Network
+from ledgerframes.profiles.resolving import resolve
 from ledgerframes.sandbox.faults import Faults
 from ledgerframes.sandbox.generate import generate
 from ledgerframes.sandbox.server import start
 from ledgerframes.sandbox.serving import serve
-from ledgerframes.settings import resolve
 from tests.clocks import SkippingClock
 
 RETRYABLE = (

@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from ledgerframes import settings as module
 from ledgerframes.errors import ConfigurationError
-from ledgerframes.settings import Settings, is_loopback, resolve, source_of
+from ledgerframes.profiles.reading import config_folder
+from ledgerframes.profiles.resolving import resolve
+from ledgerframes.settings import Settings, is_loopback, source_of
 
 TOKEN = "secret-token-of-alice"
 
@@ -136,14 +137,14 @@ def test_a_command_that_does_not_exist_is_named(tmp_path):
         ("[profiles.p]\ntokn_env = 'x'", "did you mean 'token_env'"),
         ("[profiles.p]\nrate_env = 'x'", "'rate_env' is no known key"),
         ("[profiles.p]\ntoken_env = 'A'\ntoken_file = 'B'", "second time"),
-        ("[profiles.p]\ntoken_env = 7", "token_env is 7"),
+        ("[profiles.p]\ntoken_env = 7", "token_env is a int"),
         ("[profiles.p]\ntoken_command = []", "token_command"),
         ("[profiles.p]\nrate = 'fast'", "rate='fast'"),
         ("[profiles.p]\nrate = true", "rate=True"),
         ("[profiles.other]\n", r"no table \[profiles.p\]; it has: other"),
-        ("profiles = 7", "has no table"),
+        ("profiles = 7", "stand under"),
         ("[profile.p]\n", "'profile' is no known key"),
-        ("[profiles.p\n", "cannot be read"),
+        ("[profiles.p\n", "is no TOML"),
     ],
 )
 def test_a_profile_that_is_wrong_is_named(text, message, tmp_path):
@@ -153,7 +154,7 @@ def test_a_profile_that_is_wrong_is_named(text, message, tmp_path):
 
 
 def test_a_profile_without_a_file_is_named(tmp_path):
-    with pytest.raises(ConfigurationError, match=r"'p'.*config\.toml"):
+    with pytest.raises(ConfigurationError, match=r"config\.toml has no table \[profiles\.p\]"):
         resolve(profile="p", environ={}, config_dir=tmp_path)
 
 
@@ -171,13 +172,13 @@ def test_a_profile_without_a_file_is_named(tmp_path):
 def test_profiles_are_read_from_the_users_own_folder(platform, environ, folder, monkeypatch, tmp_path):
     monkeypatch.setattr(sys, "platform", platform)
     monkeypatch.setenv("HOME", str(tmp_path))
-    assert module.config_folder(environ) == Path(folder.replace("HOME", str(tmp_path)))
+    assert config_folder(environ) == Path(folder.replace("HOME", str(tmp_path)))
 
 
 def test_no_profile_is_read_from_the_working_directory(monkeypatch, tmp_path):
     write(tmp_path, "[profiles.p]\nrate=1\n")
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(ConfigurationError, match="cannot be read"):
+    with pytest.raises(ConfigurationError, match="has no table"):
         resolve(profile="p", environ={"XDG_CONFIG_HOME": str(tmp_path / "elsewhere")})
 
 

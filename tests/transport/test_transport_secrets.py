@@ -13,7 +13,8 @@ import pytest
 from hostile_server import Reply, answer, text, unused_port
 
 from ledgerframes.errors import ConfigurationError, LedgerframesError, NoAnswerError, StatusError
-from ledgerframes.settings import Secret, Settings, resolve
+from ledgerframes.profiles.resolving import resolve
+from ledgerframes.settings import Secret, Settings
 from ledgerframes.transport import Endpoint, Transport
 
 TOKEN = 'eyJhbGciOiJFUzI1NiJ9.eyJzdWIiOiJhbGljZSJ9/"x+.c2lnbmF0dXJlLW9mLWFsaWNl'

@@ -1,0 +1,123 @@
+"""`ledgerframes profile`: named settings in the user's config.toml; tokens are never among them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from typing import Annotated, Any
+
+import typer
+
+from ledgerframes.cli import options as opt
+from ledgerframes.cli.app import app
+from ledgerframes.errors import InputError
+from ledgerframes.profiles.reading import FILE, KEYS, config_folder, nearest, profiles_of, read_text
+from ledgerframes.profiles.resolving import from_text
+from ledgerframes.profiles.writing import add_profile, remove_profile
+
+profiles = typer.Typer(
+    no_args_is_help=True,
+    short_help="Named settings for --profile: add, list, show, remove.",
+    help="Named settings in the user's own config.toml, for --profile and lf.connect(profile=). A token is never kept:"
+    " a profile says which variable, file or command it comes from.",
+)
+app.add_typer(profiles, name="profile")
+
+Name = Annotated[str, typer.Argument(help="Name of the profile.", autocompletion=opt.profile_names)]
+
+
+@profiles.command()
+def add(
+    name: Annotated[str, typer.Argument(help="Letters, digits, '-' and '_'.")],
+    *,
+    scan_url: opt.ScanUrl = None,
+    validator_url: opt.ValidatorUrl = None,
+    registry_url: opt.RegistryUrl = None,
+    ledger_url: opt.LedgerUrl = None,
+    token_env: Annotated[str | None, typer.Option(help="Variable that holds ledger's and validator's token.")] = None,
+    token_file: Annotated[str | None, typer.Option(help="File that holds it.")] = None,
+    token_command: Annotated[str | None, typer.Option(help="Command that prints it, asked anew each minute.")] = None,
+    rate: opt.Rate = None,
+    also: Annotated[
+        list[str] | None,
+        typer.Option("--set", help="Any other setting, KEY=VALUE: scan_token_env=NAME, read_timeout=30, parallel=2."),
+    ] = None,
+    replace: Annotated[bool, typer.Option("--replace", help="Take the place of a profile of that name.")] = False,
+) -> None:
+    """Add a profile. Nothing is sent; `ledgerframes doctor --profile NAME` tries it.
+
+    Example: ledgerframes profile add mainnet --scan-url https://HOST/api/scan --token-env MAINNET_TOKEN
+    """
+    given: dict[str, Any] = {
+        "scan_url": scan_url, "validator_url": validator_url, "registry_url": registry_url, "ledger_url": ledger_url,
+        "token_env": token_env, "token_file": token_file, "token_command": token_command, "rate": rate,
+    }  # fmt: skip
+    own = {key: _single(value) for key, value in given.items() if value not in (None, [], "")}
+    for key, value in _pairs(also or ()):
+        if key in own:
+            raise InputError(f"{key} is given twice; leave one of them out")
+        own[key] = value
+    path = add_profile(name, own, folder=config_folder(os.environ), environ=os.environ, replace=replace)
+    typer.echo(f"profile {name!r} is in {path}", err=True)
+
+
+@profiles.command("list")
+def list_() -> None:
+    """List the profiles, a line each: its name and its addresses."""
+    for name, own in _all().items():
+        urls = [one for key in KEYS if key.endswith("_url") for one in _listed(own.get(key))]
+        typer.echo("\t".join([name, *urls]))
+
+
+@profiles.command()
+def show(name: Name, *, as_json: opt.AsJson = False) -> None:
+    """Show a profile as it stands in the file; of a command that prints a token only the program."""
+    import json
+
+    own = _all().get(name)
+    if own is None:
+        raise InputError(f"there is no profile {name!r}; there are: {', '.join(_all()) or 'none'}")
+    shown = {key: _shown(key, value) for key, value in own.items()}
+    if as_json:
+        typer.echo(json.dumps(shown))
+    for key, value in () if as_json else shown.items():
+        typer.echo(f"{key} = {json.dumps(value, ensure_ascii=False)}")
+
+
+@profiles.command()
+def remove(name: Name) -> None:
+    """Take a profile out; tokens lie elsewhere and stay."""
+    path = remove_profile(name, folder=config_folder(os.environ))
+    typer.echo(f"profile {name!r} is no longer in {path}", err=True)
+
+
+def _all() -> dict[str, dict[str, Any]]:
+    path = config_folder(os.environ) / FILE
+    return profiles_of(read_text(path), path)
+
+
+def _pairs(given: Iterable[str]) -> Iterable[tuple[str, object]]:
+    """Settings as KEY=VALUE; a value is shown in no message, for it may be a token."""
+    for one in given:
+        key, equals, value = one.partition("=")
+        if not equals or not value:
+            raise InputError("--set takes KEY=VALUE, such as read_timeout=30")
+        if key not in KEYS:
+            raise InputError(f"--set {key}=…: {key!r} is no known key{nearest(key, KEYS)}")
+        yield key, _single(list(read) if isinstance(read := from_text(key, value, f"--set {key}"), tuple) else read)
+
+
+def _single(value: Any) -> Any:
+    """An address that is the only one stands alone."""
+    return value[0] if isinstance(value, list) and len(value) == 1 else value
+
+
+def _listed(value: Any) -> list[str]:
+    return value if isinstance(value, list) else [value] if value else []
+
+
+def _shown(key: str, value: Any) -> Any:
+    if not key.endswith("_command"):
+        return value
+    words = value.split() if isinstance(value, str) else [str(word) for word in value]
+    return " ".join([*words[:1], "…"] if len(words) > 1 else words)

@@ -1,0 +1,195 @@
+"""Profiles are added, shown and taken out whole, without a token; and a shell completes their names."""
+
+from __future__ import annotations
+
+import os
+import stat
+import threading
+
+import pytest
+
+import ledgerframes as lf
+from ledgerframes.errors import ConfigurationError, InputError
+from ledgerframes.profiles.reading import profiles_of
+from ledgerframes.profiles.writing import add_profile, remove_profile
+
+SCAN = "https://scan.example.com/api/scan"
+COMMENTED = """# who looks after these: the reporting team
+[profiles.old]  # the first one
+scan_url = "https://old.example.com/api/scan"
+rate = 2  # they asked for it
+
+[profiles.test]
+ledger_url = "https://ledger.example.com"
+"""
+
+
+@pytest.fixture
+def file(tmp_path):
+    """Where the user's config.toml is."""
+    return tmp_path / "home" / ".config" / "ledgerframes" / "config.toml"
+
+
+@pytest.fixture
+def commented(file):
+    file.parent.mkdir(parents=True)
+    file.write_text(COMMENTED, encoding="utf-8")
+    return file
+
+
+def test_a_profile_that_was_added_is_listed_shown_connected_and_removed(shell, monkeypatch, tmp_path):
+    added = shell("profile", "add", "main", "--scan-url", SCAN, "--token-env", "MAIN_TOKEN", "--set", "parallel=2")
+
+    assert added.code == 0
+    assert shell("profile", "list").out == f"main\t{SCAN}\n"
+    assert shell("profile", "show", "main").out.splitlines() == [
+        f'scan_url = "{SCAN}"', 'token_env = "MAIN_TOKEN"', "parallel = 2"
+    ]  # fmt: skip
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("MAIN_TOKEN", "abc")
+    settings = lf.connect(profile="main").settings
+    assert (settings.scan_url, settings.parallel) == ((SCAN,), 2)
+    assert settings.token("ledger").reveal() == "abc"
+    assert shell("profile", "remove", "main").code == 0
+    assert shell("profile", "list").out == ""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="rights are another thing there")
+def test_the_file_is_the_users_alone(shell, file):
+    shell("profile", "add", "main", "--scan-url", SCAN)
+
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    assert stat.S_IMODE(file.parent.stat().st_mode) == 0o700
+
+
+def test_comments_and_other_profiles_stay(shell, commented):
+    shell("profile", "add", "main", "--scan-url", SCAN, "--rate", "4")
+    shell("profile", "remove", "main")
+
+    assert commented.read_text(encoding="utf-8").rstrip() == COMMENTED.rstrip()
+
+
+def test_a_profile_of_the_same_name_is_replaced_only_when_told(shell, commented):
+    refused = shell("profile", "add", "old", "--scan-url", SCAN)
+    before = commented.read_text(encoding="utf-8")
+    replaced = shell("profile", "add", "old", "--scan-url", SCAN, "--replace")
+
+    assert (refused.code, before) == (2, COMMENTED)
+    assert replaced.code == 0
+    assert profiles_of(commented.read_text(encoding="utf-8"), commented)["old"] == {"scan_url": SCAN}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        pytest.param(["../x", "--scan-url", SCAN], "letters, digits", id="a name that is a path"),
+        pytest.param(["x"], "at least one address", id="nothing"),
+        pytest.param(["x", "--scan-url", "ftp://a"], "http", id="no address"),
+        pytest.param(["x", "--scan-url", "https://user:pw@a"], "user info", id="user info"),
+        pytest.param(["x", "--token-env", "eyJhb.sesame.sig"], "never the token", id="the token itself"),
+        pytest.param(["x", "--set", "token=sesame"], "no known key", id="a token as a setting"),
+        pytest.param(["x", "--set", "rate"], "KEY=VALUE", id="no value"),
+        pytest.param(["x", "--rate", "1", "--set", "rate=2"], "given twice", id="twice"),
+        pytest.param(["x", "--rate", "0", "--scan-url", SCAN], "above 0", id="no rate at all"),
+        pytest.param(["x", "--set", "attempts=few"], "not a number", id="no number"),
+        pytest.param(["x", "--token-command", "'open", "--scan-url", SCAN], "words", id="an open quote"),
+        pytest.param(["x", "--ledger-url", "http://a.example", "--token-env", "T"], "unencrypted", id="clear text"),
+    ],
+)
+def test_what_could_not_be_used_is_not_written(shell, commented, arguments, said):
+    ended = shell("profile", "add", *arguments)
+
+    assert ended.code == 2
+    assert said in ended.err
+    assert "sesame" not in ended.err + ended.out
+    assert commented.read_text(encoding="utf-8") == COMMENTED
+
+
+@pytest.mark.parametrize("text", ["[profiles.a\n", "profiles = 7\n", "x = 1\n", "[profiles]\na = 1\n"])
+def test_a_file_that_is_no_configuration_is_named_and_kept(shell, file, text):
+    file.parent.mkdir(parents=True)
+    file.write_text(text, encoding="utf-8")
+
+    ended = shell("profile", "add", "main", "--scan-url", SCAN)
+
+    assert (ended.code, file.read_text(encoding="utf-8")) == (2, text)
+    assert str(file) in ended.err
+
+
+def test_of_a_command_only_the_program_is_shown(shell):
+    shell("profile", "add", "main", "--scan-url", SCAN, "--token-command", "vault read -secret=sesame kv")
+
+    shown = shell("profile", "show", "main", "--json").out
+
+    assert '"token_command": "vault \\u2026"' in shown
+    assert "sesame" not in shown
+
+
+def test_a_link_stays_a_link(commented, tmp_path):
+    elsewhere = tmp_path / "dotfiles.toml"
+    commented.rename(elsewhere)
+    commented.symlink_to(elsewhere)
+
+    add_profile("main", {"scan_url": SCAN}, folder=commented.parent, environ={})
+
+    assert commented.is_symlink()
+    assert set(profiles_of(elsewhere.read_text(encoding="utf-8"), elsewhere)) == {"old", "test", "main"}
+
+
+def test_many_at_once_lose_none(tmp_path):
+    def add(number):
+        add_profile(f"p{number}", {"scan_url": SCAN}, folder=tmp_path, environ={})
+
+    threads = [threading.Thread(target=add, args=(number,)) for number in range(12)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    path = tmp_path / "config.toml"
+    assert len(profiles_of(path.read_text(encoding="utf-8"), path)) == 12
+    assert {one.name for one in tmp_path.iterdir()} <= {"config.toml", ".config.lock"}
+
+
+def test_a_folder_that_cannot_be_made_is_an_error(tmp_path):
+    (tmp_path / "file").write_text("", encoding="utf-8")
+
+    with pytest.raises(ConfigurationError, match="nothing was changed"):
+        add_profile("main", {"scan_url": SCAN}, folder=tmp_path / "file" / "below", environ={})
+
+
+def test_a_profile_that_is_not_there_cannot_go(tmp_path):
+    with pytest.raises(InputError, match="there are: none"):
+        remove_profile("main", folder=tmp_path)
+
+
+@pytest.mark.usefixtures("commented")
+@pytest.mark.parametrize("kind", ["bash", "zsh", "fish"])
+@pytest.mark.parametrize(
+    ("typed", "offered"),
+    [
+        pytest.param("ledgerframes profile show o", "old", id="a profile"),
+        pytest.param("ledgerframes plan --profile t", "test", id="a profile of an option"),
+        pytest.param("ledgerframes load lic", "licenses", id="a table"),
+        pytest.param("ledgerframes pro", "profile", id="a command"),
+    ],
+)
+def test_a_shell_completes(shell, kind, typed, offered):
+    words = {
+        "bash": {"COMP_WORDS": typed, "COMP_CWORD": str(len(typed.split()) - 1)},
+        "zsh": {"_TYPER_COMPLETE_ARGS": typed},
+        "fish": {"_TYPER_COMPLETE_ARGS": typed, "_TYPER_COMPLETE_FISH_ACTION": "get-args"},
+    }[kind]
+
+    ended = shell(**words, _LEDGERFRAMES_COMPLETE=f"complete_{kind}")
+
+    assert offered in ended.out
+    assert ended.err == ""
+
+
+@pytest.mark.parametrize("kind", ["bash", "zsh", "fish"])
+def test_the_completion_can_be_shown(shell, kind):
+    ended = shell(_LEDGERFRAMES_COMPLETE=f"source_{kind}")
+
+    assert "_LEDGERFRAMES_COMPLETE=complete_" in ended.out
+    assert ended.code == 0
