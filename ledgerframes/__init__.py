@@ -12,6 +12,7 @@ from ledgerframes.analysis.expanding import expand, template_catalogue
 from ledgerframes.analysis.flows import contract_journeys, flow_matrix, reassignment_flows
 from ledgerframes.analysis.holdings import holding_fees, holdings_from_events, reconcile_holdings
 from ledgerframes.analysis.licenses import license_activity, license_growth, license_versions, supply_over_time
+from ledgerframes.diagnosis.examining import doctor
 from ledgerframes.errors import (
     ConfigurationError,
     ConflictError,
@@ -102,6 +103,7 @@ __all__ = [
     "contract_journeys",
     "cross_check",
     "describe",
+    "doctor",
     "earliest_reward_round",
     "expand",
     "export_tables",

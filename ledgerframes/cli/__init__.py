@@ -1,6 +1,6 @@
 """The command line: `ledgerframes`, the same words as the Python functions."""
 
-from ledgerframes.cli import catalogue, lake, load, profile, report, trust  # noqa: F401 - they add their commands
+from ledgerframes.cli import catalogue, doctor, lake, load, profile, report, trust  # noqa: F401 - they add their commands
 from ledgerframes.cli.app import main
 
 __all__ = ["main"]

@@ -12,6 +12,7 @@ import socket
 import threading
 from collections import Counter
 from concurrent.futures import Future
+from email.utils import formatdate
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, cast
 
@@ -140,7 +141,8 @@ class Served:
         # hundreds of servers, so its protocols are used without it.
         from uvicorn.server import ServerState
 
-        config, state, end = _config(self._answer), ServerState(), asyncio.Event()
+        state, end = ServerState(), asyncio.Event()
+        config = _config(_dated(self._answer, state.default_headers))
         protocol = _watched(config.http_protocol_class, self._connections)
         loop = asyncio.get_running_loop()
         server = await loop.create_server(
@@ -227,6 +229,16 @@ def _watched(base: Any, connections: _Connections) -> Any:
             super().connection_lost(exc)
 
     return Watched
+
+
+def _dated(app: App, headers: list[tuple[bytes, bytes]]) -> App:
+    """Say the time in every answer's header, as servers do."""
+
+    async def answer(scope: Scope, receive: Receive, send: Send) -> None:
+        headers[:] = [(b"date", formatdate(usegmt=True).encode())]
+        await app(scope, receive, send)
+
+    return answer
 
 
 def _config(app: App) -> uvicorn.Config:

@@ -149,7 +149,10 @@ class Exchange(Generic[T]):
 
     def _rule_out(self, failure: Failure) -> None:
         """Ask the other servers; only when none is left, the answer is believed."""
-        if not failure.unknown_route:
+        if failure.unknown_route:
+            # whoever answers in its place is asked first from then on; not for what all are asked anyway
+            self._moved = self._moved or not self._first.not_found_is_local
+        else:
             self._remember_route()
         if not failure.unknown_route or self._denied is None:
             self._denied = failure

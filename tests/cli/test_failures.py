@@ -18,7 +18,7 @@ WRONG = {
     "no URL": ("migrations --scan-url scan", "scan_url='scan' does not start with http"),
     "limit 0": ("load history -o lake --scan-url URL --limit 0", "limit=0 is not a whole number of updates"),
     "rate 0": ("plan --scan-url URL --rate 0", "rate=0.0; give a number above 0"),
-    "no such profile": ("plan --profile nowhere", "profile 'nowhere'"),
+    "no such profile": ("plan --profile nowhere", "no table [profiles.nowhere]"),
     "no such fault": ("sandbox --faults gremlins:0.5", "'gremlins"),
     "no such release": ("sandbox --release 2.9", "3.5, 3.6"),
     "no rate": ("sandbox --live fast", "50/s"),

@@ -138,6 +138,14 @@ def test_a_local_404_is_asked_of_every_server(serve, transport, clock):
     assert clock.sleeps == []
 
 
+def test_a_server_without_the_route_is_not_asked_first_again(serve, transport):
+    other, right = serve(GONE), serve()
+    sender = transport(scan_url=[other.url, right.url])
+    for _ in range(3):
+        sender.send(READ.request(), read=bytes)
+    assert (len(other.heard), len(right.heard)) == (1, 3)
+
+
 def test_a_local_404_is_believed_when_all_say_it(serve, transport):
     first, second = serve(ABSENT), serve(GONE)
     with pytest.raises(NotFoundError) as caught:

@@ -1,0 +1,36 @@
+"""`ledgerframes doctor`: what is wrong and what to do; exit code 1 where something fails."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from ledgerframes.cli import options as opt
+from ledgerframes.cli.app import app
+
+
+@app.command()
+def doctor(
+    *,
+    store: Annotated[str | None, typer.Option(help="A lake to look at too: a folder, or an object-store URL.")] = None,
+    profile: opt.Profile = None,
+    scan_url: opt.ScanUrl = None,
+    validator_url: opt.ValidatorUrl = None,
+    registry_url: opt.RegistryUrl = None,
+    ledger_url: opt.LedgerUrl = None,
+    rate: opt.Rate = None,
+    as_json: opt.AsJson = False,
+) -> None:
+    """Say what can be reached, what answers there, and what to do about what is wrong.
+
+    Example: ledgerframes doctor --profile mainnet
+    """
+    from ledgerframes.diagnosis.examining import doctor as examine
+
+    urls = {"validator_url": validator_url, "registry_url": registry_url, "ledger_url": ledger_url}
+    with opt.network(profile, scan_url, rate, **urls) as net:
+        found = examine(net, store=store)
+    typer.echo(found.to_json() if as_json else str(found))
+    if not found:
+        raise typer.Exit(1)

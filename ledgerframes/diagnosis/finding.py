@@ -1,0 +1,116 @@
+"""What an examination found: `Diagnosis`, the answer of `doctor`, for people, notebooks and programs."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from dataclasses import asdict, dataclass
+from html import escape
+from typing import TYPE_CHECKING, Final, Literal
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Status = Literal["ok", "warn", "fail", "skipped"]
+
+_MARKS: Final = {"ok": "ok  ", "warn": "WARN", "fail": "FAIL", "skipped": "-   "}
+_COLUMNS: Final = ("subject", "check", "status", "found", "advice")
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that was looked at.
+
+    Attributes:
+        subject: what was examined: an interface and its address, or this machine.
+        check: which question was asked of it.
+        status: "ok"; "warn", it works but may mislead; "fail", it does not work; "skipped", there was nothing to ask.
+        found: the answer, without secrets.
+        advice: what to do, where something is to be done.
+    """
+
+    subject: str
+    check: str
+    status: Status
+    found: str
+    advice: str = ""
+
+
+@dataclass(frozen=True)
+class Diagnosis:
+    """Every finding of an examination, in the order of asking; true if nothing fails.
+
+    Attributes:
+        findings: one an answered question.
+        requests: how many requests it took.
+        seconds: how long it took.
+    """
+
+    findings: tuple[Finding, ...]
+    requests: int
+    seconds: float
+
+    @property
+    def ok(self) -> bool:
+        """Nothing fails; there may be warnings."""
+        return not self.of("fail")
+
+    def of(self, status: Status) -> tuple[Finding, ...]:
+        """The findings of one status."""
+        return tuple(one for one in self.findings if one.status == status)
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row a finding: subject, check, status, found, advice."""
+        import pandas as pd
+
+        return pd.DataFrame([asdict(one) for one in self.findings], columns=_COLUMNS)
+
+    def to_json(self) -> str:
+        """The diagnosis as JSON, for scripts."""
+        return json.dumps({**asdict(self), "ok": self.ok}, ensure_ascii=False)
+
+    def __bool__(self) -> bool:
+        return self.ok
+
+    def __str__(self) -> str:
+        lines = []
+        for subject, findings in self._by_subject().items():
+            lines += ["", subject]
+            for one in findings:
+                lines.append(f"  {_MARKS[one.status]}  {one.check}: {one.found}")
+                lines += [f"        -> {one.advice}"] if one.advice else []
+        return "\n".join([self._heading(), *lines])
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        """A table for notebooks."""
+        head = "".join(f"<th>{name}</th>" for name in _COLUMNS)
+        rows = (asdict(one).values() for one in self.findings)
+        body = "".join(f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>" for row in rows)
+        return f"<p>{escape(self._heading())}</p><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+    def _heading(self) -> str:
+        counts = Counter(one.status for one in self.findings)
+        verdict = "nothing is wrong" if self.ok else f"{counts['fail']} of {len(self.findings)} checks fail"
+        warned = f", {counts['warn']} to look at" if counts["warn"] else ""
+        return f"{verdict}{warned} ({self.requests} requests, {self.seconds:.1f} s)"
+
+    def _by_subject(self) -> dict[str, list[Finding]]:
+        grouped: dict[str, list[Finding]] = {}
+        for one in self.findings:
+            grouped.setdefault(one.subject, []).append(one)
+        return grouped
+
+
+def duration(seconds: float) -> str:
+    """A length of time as people say it."""
+    for size, unit in ((86_400, "days"), (3_600, "hours"), (60, "minutes")):
+        if abs(seconds) >= 2 * size:
+            return f"{seconds / size:,.0f} {unit}"
+    return f"{seconds:,.0f} s"
+
+
+def bare(error: Exception) -> str:
+    """What an error says happened, without its own advice."""
+    return str(error).partition(" What to do:")[0]

@@ -1,0 +1,89 @@
+"""The history that the scans show: its migrations, how far it reaches, and whether all of them show the same."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
+from typing import Final
+
+from ledgerframes.decoding.peek import Cursor
+from ledgerframes.diagnosis.finding import Finding, bare, duration
+from ledgerframes.errors import LedgerframesError, StoreError
+from ledgerframes.instants import format_instant
+from ledgerframes.loaders.probes import Migration, find_migrations
+from ledgerframes.network import Network
+from ledgerframes.store.identity import check_network, first_update
+
+SUBJECT: Final = "history"
+QUIET: Final = 600  # seconds without an update that a ledger in use does not have
+
+
+def examine_history(net: Network, scans: Sequence[str]) -> Iterator[Finding]:
+    """List the migrations (about 60 requests each) and hold the scans against each other (two requests each).
+
+    Args:
+        net: the network.
+        scans: those of its scans that answer.
+
+    Yields:
+        The migrations, the newest update, and for several scans whether they agree.
+    """
+    try:
+        found = find_migrations(net.scan)
+    except LedgerframesError as error:
+        yield Finding(SUBJECT, "migrations", "fail", bare(error), "see the scans above")
+        return
+    if not found:
+        yield Finding(SUBJECT, "migrations", "warn", "the history is empty", "is this the network you mean?")
+        return
+    yield Finding(SUBJECT, "migrations", "ok", "; ".join(map(_shown, found)))
+    yield _newest(found[-1])
+    yield from _agreement(net, scans, found[-1])
+
+
+def _shown(one: Migration) -> str:
+    return f"{one.migration_id} from {format_instant(one.first)} to {format_instant(one.last)}"
+
+
+def _newest(last: Migration) -> Finding:
+    behind = datetime.now(UTC).timestamp() - last.last / 1e6
+    found = f"the newest update is of {format_instant(last.last)}, {duration(behind)} ago"
+    if behind < -QUIET:
+        return Finding(SUBJECT, "newest", "warn", f"{found} (in the future)", "set this machine's clock")
+    if behind > QUIET:
+        return Finding(SUBJECT, "newest", "warn", found, "the ledger is quiet, or the scan lags: ask another one")
+    return Finding(SUBJECT, "newest", "ok", found)
+
+
+def _agreement(net: Network, scans: Sequence[str], last: Migration) -> Iterator[Finding]:
+    """Whether every scan begins with the same update and has the newest one."""
+    if len(scans) < 2:
+        return
+    try:
+        first = first_update(net.scan)
+        assert first is not None
+        for server in scans:
+            check_network(net.scan, first[1], server=server)
+    except StoreError as error:
+        yield Finding(SUBJECT, "one network", "fail", str(error).partition(". Open")[0], "leave one of them out")
+        return
+    except LedgerframesError as error:
+        yield Finding(
+            SUBJECT, "one network", "warn", f"could not be asked of all: {bare(error)}", "see the scans above"
+        )
+        return
+    yield Finding(SUBJECT, "one network", "ok", f"all {len(scans)} scans begin with the same update")
+    lagging = [server for server in scans if not _has(net, server, last)]
+    if lagging:
+        text = f"{', '.join(lagging)} does not have the newest update yet"
+        yield Finding(SUBJECT, "same end", "warn", text, "nothing is lost: a sync takes what a scan has shown only")
+    else:
+        yield Finding(SUBJECT, "same end", "ok", "all of them have the newest update")
+
+
+def _has(net: Network, server: str, last: Migration) -> bool:
+    request = net.scan.page_request(Cursor(last.migration_id, last.last - 1), 1)
+    try:
+        return bool(net.scan.send_page(request, server=server, revise=None, lenient=True).value.glimpse.cursors)
+    except LedgerframesError:
+        return False

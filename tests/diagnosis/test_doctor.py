@@ -1,0 +1,222 @@
+"""What the doctor finds on servers that are well, and on servers that are not, and what it advises."""
+
+from __future__ import annotations
+
+import base64
+import json
+import time
+from email.utils import formatdate
+
+import pytest
+
+import ledgerframes as lf
+from tests.transport.hostile_server import HostileServer, Reply, answer, text, unused_port
+
+
+@pytest.fixture(scope="module")
+def ledger():
+    with lf.sandbox(seed=7, updates=120) as net:
+        yield net
+
+
+@pytest.fixture
+def served():
+    """Start a server that answers by a script."""
+    from contextlib import ExitStack
+
+    with ExitStack() as stack:
+        yield lambda *script: stack.enter_context(HostileServer(script))
+
+
+def examined(**options):
+    options.setdefault("attempts", 1)
+    with lf.connect(**options) as net:
+        return lf.doctor(net)
+
+
+def finding(diagnosis, check, subject=""):
+    """The one finding of a check, of subjects that contain the text."""
+    (one,) = [each for each in diagnosis.findings if each.check == check and subject in each.subject]
+    return one
+
+
+def token(payload):
+    body = base64.urlsafe_b64encode(json.dumps(payload).encode()).decode().rstrip("=")
+    return f"eyJhbGciOiJIUzI1NiJ9.{body}.c2lnbmF0dXJl"
+
+
+def test_nothing_fails_on_a_ledger_that_is_well(ledger):
+    found = lf.doctor(ledger)
+
+    assert found.ok, str(found)
+    assert bool(found)
+    assert {one.check for one in found.of("ok")} >= {"reached", "kind", "clock", "release", "migrations", "versions"}
+    assert 60 < found.requests < 300
+    assert "instruments" in finding(found, "tables that can be loaded").found
+
+
+def test_the_migrations_and_the_newest_update_are_told(ledger):
+    found = lf.doctor(ledger)
+    there = lf.migrations(ledger)
+
+    told = finding(found, "migrations").found
+    firsts = [f"{row.migration_id} from {row.first_record_time:%Y-%m-%dT%H:%M:%S.%f}Z" for row in there.itertuples()]
+    assert [first for first in firsts if first not in told] == []
+    assert finding(found, "newest").status == "warn"
+
+
+def test_releases_are_told_apart_by_their_routes():
+    with lf.sandbox(updates=20, release="3.6") as newer, lf.sandbox(updates=20) as older:
+        said = [finding(lf.doctor(net), "release", "scan http").found for net in (newer, older)]
+
+    assert said[0].startswith("a newer release")
+    assert said[1].startswith("an older release")
+
+
+def refused():
+    return f"http://127.0.0.1:{unused_port()}/api/scan"
+
+
+def test_a_closed_port_is_not_reached():
+    found = finding(examined(scan_url=refused()), "reached")
+
+    assert found.status == "fail"
+    assert "refused" in found.found.lower()
+
+
+def test_a_host_without_an_address_is_told_from_a_closed_port():
+    found = finding(examined(scan_url="https://nowhere.invalid/api/scan"), "reached")
+
+    assert (found.status, found.found) == ("fail", "no address is known for the host 'nowhere.invalid'")
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        pytest.param(text("<html><title>Welcome</title></html>", 200, "text/html"), id="a web page"),
+        pytest.param(text("<html><title>Not found</title></html>", 404, "text/html"), id="a web page that says 404"),
+        pytest.param(answer({"entries": []}), id="another interface"),
+        pytest.param(Reply(body=b"[]"), id="no object"),
+    ],
+)
+def test_what_is_no_scan_is_said_to_be_none(served, reply):
+    found = finding(examined(scan_url=served(reply).url), "kind")
+
+    assert found.status == "fail"
+    assert "/api/scan" in found.advice
+
+
+@pytest.mark.parametrize(
+    ("status", "expected", "said"),
+    [pytest.param(401, "fail", "not taken", id="401"), pytest.param(403, "warn", "taken, but", id="403")],
+)
+def test_a_token_that_is_refused_is_told_from_one_without_the_right(served, status, expected, said):
+    server = served(answer({"error": "no"}, status))
+
+    found = finding(examined(ledger_url=server.url, token="abc"), "token", "ledger http")
+
+    assert found.status == expected
+    assert said in found.found
+
+
+@pytest.mark.parametrize(
+    ("left", "status"), [(-7200, "fail"), (60, "warn"), (86_400, "ok")], ids=["expired", "ends soon", "valid"]
+)
+def test_a_tokens_lifetime_is_read_and_the_token_is_not_shown(ledger, left, status):
+    secret = token({"exp": time.time() + left, "sub": "sesame"})
+
+    with lf.connect(scan_url=ledger.sandbox.scan_url, ledger_url=ledger.sandbox.ledger_url, token=secret) as net:
+        found = lf.doctor(net)
+
+    assert finding(found, "ledger token").status == status
+    for shown in (str(found), found.to_json(), found._repr_html_(), found.to_frame().to_csv()):
+        assert not any(part in shown for part in secret.split("."))
+
+
+def test_a_ledger_without_a_token_is_told(ledger):
+    found = examined(ledger_url=ledger.sandbox.ledger_url)
+
+    assert finding(found, "ledger token", "this machine").status == "warn"
+    assert finding(found, "token", "ledger http").status == "fail"
+
+
+@pytest.mark.parametrize(("off", "status"), [(0, "ok"), (90, "warn"), (-90, "warn")], ids=["right", "ahead", "behind"])
+def test_a_clock_that_differs_is_told(served, off, status):
+    server = served(answer({"transactions": []}, Date=formatdate(time.time() + off, usegmt=True)))
+
+    found = finding(examined(scan_url=server.url), "clock")
+
+    assert found.status == status
+    assert ("behind it" in found.found) == (off > 0)
+
+
+def test_two_scans_of_different_networks_are_told():
+    with lf.sandbox(seed=1, updates=30) as one, lf.sandbox(seed=2, updates=30) as other:
+        found = examined(scan_url=[one.sandbox.scan_url, other.sandbox.scan_url])
+
+    assert finding(found, "one network").status == "fail"
+
+
+def test_a_scan_that_lags_is_told(ledger):
+    with ledger.sandbox.replica(lag=5) as behind:
+        found = examined(scan_url=[ledger.sandbox.scan_url, behind.scan_url])
+
+    assert finding(found, "one network").status == "ok"
+    assert finding(found, "same end").status == "warn"
+    assert behind.scan_url in finding(found, "same end").found
+
+
+def test_a_bad_scan_beside_a_good_one_does_not_hide_the_history(ledger):
+    found = examined(scan_url=[refused(), ledger.sandbox.scan_url], attempts=3)
+
+    assert [one.status for one in found.findings if one.check == "reached"] == ["fail", "ok"]
+    assert finding(found, "migrations").status == "ok"
+
+
+def test_a_lake_is_looked_at(ledger, tmp_path):
+    before = lf.doctor(ledger, store=tmp_path / "lake")
+    lf.open_store(tmp_path / "lake").sync(ledger, progress=False)
+    after = lf.doctor(ledger, store=tmp_path / "lake")
+    with lf.sandbox(seed=99, updates=30) as other:
+        wrong = lf.doctor(other, store=tmp_path / "lake")
+
+    assert finding(before, "coverage").status == "skipped"
+    assert (finding(after, "coverage").status, finding(after, "network").status) == ("ok", "ok")
+    assert finding(wrong, "network").status == "fail"
+
+
+def test_a_folder_that_is_a_file_is_told(ledger, tmp_path):
+    (tmp_path / "file").write_text("", encoding="utf-8")
+
+    found = lf.doctor(ledger, store=tmp_path / "file" / "lake")
+
+    assert finding(found, "writing").status == "fail"
+
+
+def test_what_servers_say_is_escaped_in_a_notebook(served):
+    server = served(answer({"error": "<script>alert(1)</script>"}, 401))
+
+    found = examined(ledger_url=server.url, token="abc")
+
+    assert "<script>" in finding(found, "token", "ledger http").found
+    assert "<script>" not in found._repr_html_()
+
+
+def test_a_diagnosis_is_a_frame_and_json(ledger):
+    found = lf.doctor(ledger)
+
+    frame, data = found.to_frame(), json.loads(found.to_json())
+    assert list(frame.columns) == ["subject", "check", "status", "found", "advice"]
+    assert len(frame) == len(found.findings) == len(data["findings"])
+    assert data["ok"] is True
+
+
+@pytest.mark.parametrize(("port", "code"), [(None, 0), (9, 1)], ids=["well", "not reached"])
+def test_the_command_ends_by_what_it_found(ledger, monkeypatch, command, port, code):
+    url = ledger.sandbox.scan_url if port is None else f"http://127.0.0.1:{unused_port()}"
+    monkeypatch.setenv("LEDGERFRAMES_ATTEMPTS", "1")
+
+    ended = command("doctor", "--json", "--scan-url", url)
+
+    assert ended.code == code
+    assert json.loads(ended.out)["ok"] is (code == 0)
