@@ -9,6 +9,7 @@ from typing import Generic, TypeVar
 import msgspec
 
 from ledgerframes.errors import DecodeError, LedgerframesError, NoAnswerError, RequestError
+from ledgerframes.transport.body import check_text
 from ledgerframes.transport.failures import preview, read_refusal
 from ledgerframes.transport.outcome import Broken, Received
 from ledgerframes.transport.request import Request
@@ -101,9 +102,11 @@ def judge_body(
     Raises:
         DecodeError: the body breaks the contract.
     """
+    problem: Exception
     try:
+        check_text(received.body)
         value = read(received.body)
-    except (msgspec.DecodeError, RecursionError) as error:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         problem = error
     else:
         headers = {name: mask(text) for name, text in received.headers.items()}

@@ -123,7 +123,12 @@ def note(findings: Counter[str], error: BaseException, arguments: Any, number: i
         return
     print(f"FINDING seed {arguments.seed} case {number}: {kind}", flush=True)
     if arguments.findings:
-        line = {"seed": arguments.seed, "case": number, "kind": kind, "trace": "".join(traceback.format_exception(error))[-6000:]}
+        line = {
+            "seed": arguments.seed,
+            "case": number,
+            "kind": kind,
+            "trace": "".join(traceback.format_exception(error))[-6000:],
+        }
         with arguments.findings.open("a", encoding="utf-8") as file:
             file.write(json.dumps(line) + "\n")
 

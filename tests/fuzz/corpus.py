@@ -65,6 +65,10 @@ COMMANDS = {
             },
         }
     },
+    "POST /registry/allocation-instruction/v1/allocation-factory": {
+        "factoryId": "00f", "choiceContext": {"choiceContextData": {"values": {"x": {"tag": "AV_Text"}}}, "disclosedContracts": [
+            {"templateId": "p:M:E", "contractId": "00g", "createdEventBlob": "Cg==", "synchronizerId": "a::12"}]},
+    },
     "POST /v2/commands/async/submit-reassignment": {},
     "POST /v2/packages": {},
     "POST /v2/dars/validate": {},
@@ -173,7 +177,9 @@ def ask_everything(net: lf.Network) -> list[str]:
         lambda net: lf.load_transfer_preapprovals(net, parties),
         lambda net: [lf.load_ledger_transaction(net, one) for one in updates[::7]],
         lambda net: net.scan.earliest_available_round(),
-        lambda net: [net.scan.update_by_hash(one) for one in lf.load_updates(net).external_transaction_hash.dropna()[:3]],
+        lambda net: [
+            net.scan.update_by_hash(one) for one in lf.load_updates(net).external_transaction_hash.dropna()[:3]
+        ],
         lambda net: net.registry.allocation_factory({"extraArgs": {"context": {}, "meta": {}}}),
     ):
         try:

@@ -69,6 +69,7 @@ class FarSide:
         if self.rng.random() >= self.rate:
             return Received(200, headers, body)
         self.calm = False
+        self.sent = b""
         if self.rng.random() < 0.05:
             return Broken("the line went dead", transient=self.rng.random() < 0.5, elsewhere=self.rng.random() < 0.5)
         status = 200

@@ -8,7 +8,7 @@ import sys
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from decimal import Decimal
+from decimal import Decimal, InvalidOperation
 from typing import Any
 
 import msgspec
@@ -19,9 +19,12 @@ from ledgerframes.decoding.history import decode_page
 from ledgerframes.decoding.peek import peek
 from ledgerframes.decoding.rebuild import rebuild_rows
 from ledgerframes.interfaces.answers import Update, UpdatesPage
+from ledgerframes.interfaces.commands import CreateCommand
 from ledgerframes.interfaces.reassignment_commands import UnassignCommand
+from ledgerframes.interfaces.users import User
 from ledgerframes.loaders.history import History
 from ledgerframes.settings import Settings
+from ledgerframes.transport.body import check_text
 from ledgerframes.transport.recording import Way
 from tests.fuzz.corpus import Corpus
 from tests.fuzz.far_side import FarSide, page_of
@@ -65,7 +68,15 @@ def all_digits() -> Iterator[None]:
 def truth_of(body: bytes) -> Any:
     """What a body says, read by Python's own reader."""
     with all_digits():
-        return json.loads(body, parse_float=Decimal)
+        return json.loads(body, parse_float=number)
+
+
+def number(text: str) -> Decimal | str:
+    """Exact, or as it is spelled where no number is that large."""
+    try:
+        return Decimal(text)
+    except InvalidOperation:
+        return text
 
 
 def decode_history(corpus: Corpus, rng: random.Random) -> bytes:
@@ -97,7 +108,10 @@ def check_page(body: bytes) -> None:
         return  # the rows of an id that a server sent twice cannot be told apart
     halves = {row["update_id"]: row for row in rows["reassignments"]}
     with all_digits():
-        rebuilt = list(rebuild_rows(rows["updates"], events_of, halves))
+        try:
+            rebuilt = list(rebuild_rows(rows["updates"], events_of, halves))
+        except lf.DecodeError:
+            return  # more digits or levels than Python has values for
     expected = truth_of(body)["transactions"]
     if rebuilt != expected:
         raise WrongError(f"rebuilt {rebuilt!r}"[:3000] + f"\nnot    {expected!r}"[:3000])
@@ -114,15 +128,17 @@ def typed_page(corpus: Corpus, rng: random.Random) -> bytes:
     history = rng.choice(corpus.histories)
     items = [rng.choice(history) for _ in range(rng.choice((1, 3)))]
     body = mutate(page_of([item for item in items if len(item) < 20_000]), rng, history)
-    single = mutate(items[0][:20_000], rng, history)
+    single = mutate(items[0] if len(items[0]) < 20_000 else b"{}", rng, history)
     for read in (
         *(lambda: UpdatesPage.read(body).items, lambda: UpdatesPage.read_leniently(body).items),
         lambda: Update.read(single),
     ):
-        # What a body does not hold is judged by the transport, which knows these two.
+        # What a body does not hold is judged by the transport, which knows all of these.
         try:
+            check_text(body)
+            check_text(single)
             read()
-        except (lf.LedgerframesError, msgspec.DecodeError, RecursionError):
+        except (lf.LedgerframesError, msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             continue
     return body
 
@@ -150,7 +166,7 @@ def through_the_client(call: Call, *, rate: float) -> Callable[[Corpus, random.R
                 call(net, corpus, rng, far)
             except lf.LedgerframesError as error:
                 check_message(error)
-                if far.calm and not isinstance(error, lf.NotFoundError):
+                if far.calm and call in (_history, _window):
                     raise WrongError(f"all answers were good, yet {error!r}") from error
         return far.sent
 
@@ -190,7 +206,7 @@ def _frame(name: str) -> Call:
         else:
             asked = {"personal": True, "blobs": True} if name == "licenses" else {}
             frame = getattr(lf, f"load_{name}")(net, allow_partial=allowed, as_="arrow", **asked)
-        if far.asked == 1 and far.sent and not allowed:
+        if far.asked == 1 and not far.calm and not allowed:
             check_frame(name, frame, truth_of(far.sent))
 
     return call
@@ -208,24 +224,24 @@ def _calls(net: lf.Network, corpus: Corpus, rng: random.Random, _far: FarSide) -
         lambda: net.ledger.submit_reassignment([command], **whose),
         lambda: net.ledger.submit_and_wait_for_reassignment([command], **whose),
         lambda: net.ledger.submit_and_wait_for_transaction_tree(
-            [lf.CreateCommand("p:M:E", {})], command_id="c", act_as=["alice"]
+            [CreateCommand(template_id="p:M:E", create_arguments={})], command_id="c", act_as=["alice"]
         ),
         lambda: net.ledger.transaction_by_id("1220aa"),
         lambda: list(net.ledger.iter_users()),
-        lambda: net.ledger.create_user(lf.User(id="u")),
+        lambda: net.ledger.create_user(User(id="u")),
         lambda: net.ledger.upload_package(b"PK"),
         lambda: net.ledger.validate_dar(b"PK"),
         lambda: net.scan.update_by_id("1220aa").item,
         lambda: net.scan.updates(page_size=5).items,
         lambda: net.scan.update_by_hash("ab").item,
-        lambda: net.scan.ans_rules(),
+        net.scan.ans_rules,
         lambda: list(net.scan.iter_validator_licenses()),
         lambda: lf.earliest_reward_round(net),
         lambda: net.validator.holdings_summary(
             record_time="2026-01-30", migration_id=1, owner_party_ids=corpus.parties[:2]
         ),
-        lambda: net.validator.transfer_offers(),
-        lambda: net.validator.name_entries(),
+        net.validator.transfer_offers,
+        net.validator.name_entries,
         lambda: net.validator.transfer_preapproval(corpus.parties[0]),
         lambda: list(net.registry.iter_instruments()),
         lambda: net.registry.allocation_factory({"extraArgs": {"context": {}, "meta": {}}}),
@@ -236,7 +252,7 @@ def _calls(net: lf.Network, corpus: Corpus, rng: random.Random, _far: FarSide) -
 def _single(net: lf.Network, _corpus: Corpus, rng: random.Random, far: FarSide) -> None:
     loaded = lf.load_update(net, "1220aa") if rng.random() < 0.5 else lf.load_update_by_hash(net, "ab")
     (item,) = lf.rebuild_items(loaded)
-    if far.asked == 1 and far.sent and item != truth_of(far.sent):
+    if far.asked == 1 and not far.calm and item != truth_of(far.sent):
         raise WrongError(f"rebuilt {item!r}"[:3000] + f"\nnot {truth_of(far.sent)!r}"[:3000])
 
 
