@@ -232,7 +232,7 @@ class UpdatesPage:
     def _typed(self, raw: Raw, row: int) -> UpdateItem:
         try:
             return _item(raw)
-        except (msgspec.DecodeError, RecursionError) as error:
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
             raise DecodeError(f"{ENDPOINT}: item {row}: {error}", endpoint=ENDPOINT, item=str(row)) from error
 
     def __len__(self) -> int:

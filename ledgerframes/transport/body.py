@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import codecs
 import zlib
 from collections.abc import Iterable
 from typing import Final
@@ -41,20 +40,6 @@ def collect(chunks: Iterable[bytes], *, encoding: str, limit: int) -> bytes:
         if size > limit:
             raise TooLargeError
     return b"".join(pieces)
-
-
-def check_text(body: bytes) -> None:
-    """Look at a body as text, a piece at a time, for readers that look at parts of it only.
-
-    Raises:
-        UnicodeDecodeError: it is not UTF-8.
-    """
-    if body.isascii():
-        return
-    reader = codecs.getincrementaldecoder("utf-8")()
-    for start in range(0, len(body), PIECE):
-        reader.decode(body[start : start + PIECE])
-    reader.decode(b"", final=True)
 
 
 def _unzipped(chunks: Iterable[bytes]) -> Iterable[bytes]:

@@ -9,7 +9,6 @@ from typing import Generic, TypeVar
 import msgspec
 
 from ledgerframes.errors import DecodeError, LedgerframesError, NoAnswerError, RequestError
-from ledgerframes.transport.body import check_text
 from ledgerframes.transport.failures import preview, read_refusal
 from ledgerframes.transport.outcome import Broken, Received
 from ledgerframes.transport.request import Request
@@ -104,7 +103,6 @@ def judge_body(
     """
     problem: Exception
     try:
-        check_text(received.body)
         value = read(received.body)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         problem = error

@@ -61,7 +61,6 @@ def prepare() -> None:
     warnings.simplefilter("error")
     warnings.simplefilter("ignore", DeprecatedEndpointWarning)
     faulthandler.enable()
-    signal.signal(signal.SIGALRM, _too_long)
 
 
 def run(corpus: Corpus, arguments: argparse.Namespace) -> int:
@@ -78,9 +77,9 @@ def run(corpus: Corpus, arguments: argparse.Namespace) -> int:
         counts[target] += 1
         try:
             run_case(corpus, arguments.seed, number, arguments.only)
-        except BaseException as error:  # whatever it is, it is a finding
-            if isinstance(error, KeyboardInterrupt):
-                break
+        except KeyboardInterrupt:
+            break
+        except BaseException as error:  # noqa: BLE001 - whatever it is, it is a finding
             note(findings, error, arguments, number, target)
         number += 1
         if time.monotonic() - told > 60:
@@ -101,6 +100,7 @@ def name_of(seed: int, number: int, only: str | None) -> str:
 def run_case(corpus: Corpus, seed: int, number: int, only: str | None) -> None:
     """One case; raises if it is a finding."""
     rng = random.Random(f"{seed}/{number}")
+    signal.signal(signal.SIGALRM, _too_long)
     faulthandler.dump_traceback_later(6 * HANG, exit=True)
     signal.setitimer(signal.ITIMER_REAL, HANG)
     try:

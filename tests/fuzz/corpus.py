@@ -66,13 +66,19 @@ COMMANDS = {
         }
     },
     "POST /registry/allocation-instruction/v1/allocation-factory": {
-        "factoryId": "00f", "choiceContext": {"choiceContextData": {"values": {"x": {"tag": "AV_Text"}}}, "disclosedContracts": [
-            {"templateId": "p:M:E", "contractId": "00g", "createdEventBlob": "Cg==", "synchronizerId": "a::12"}]},
+        "factoryId": "00f", "choiceContext": {
+            "choiceContextData": {"values": {"x": {"tag": "AV_Text"}}},
+            "disclosedContracts": [
+                {"templateId": "p:M:E", "contractId": "00g", "createdEventBlob": "Cg==", "synchronizerId": "a::12"},
+            ],
+        },
     },
     "POST /v2/commands/async/submit-reassignment": {},
     "POST /v2/packages": {},
     "POST /v2/dars/validate": {},
-    "POST /v2/users": {"user": {"id": "u", "primaryParty": "", "isDeactivated": False, "metadata": {"annotations": {}}}},
+    "POST /v2/users": {
+        "user": {"id": "u", "primaryParty": "", "isDeactivated": False, "metadata": {"annotations": {}}},
+    },
 }  # fmt: skip
 
 # The routes of other releases, answered as those that they stand in for.

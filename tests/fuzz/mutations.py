@@ -13,7 +13,8 @@ SCRAPS = (
     *(b"NaN", b"Infinity", b"-Infinity", b"-0", b"1e400", b"1E+999999999999999999999", b"0x10", b"01", b"+1", b"1."),
     *(b"9" * 19, b"9" * 400, b"9" * 5000, b"-" + b"9" * 40, b"0." + b"1" * 400, b"9223372036854775808", b"1e5"),
     *(rb'"\ud800"', rb'"\udc00\ud800"', rb'"\u0000"', rb'"\q"', rb'"\u00"', b'"\x00"', b'"\n"', b'"\x7f\x1b[31m"'),
-    *(b"\xff", b"\xc3", b"\xed\xa0\x80", b"\xf8\x88\x80\x80\x80", b"\xef\xbb\xbf", b"\xfe\xff", b"\x00", b"\xe2\x80\xae"),
+    *(b"\xff", b"\xc3", b"\xed\xa0\x80", b"\xf8\x88\x80\x80\x80", b"\xef\xbb\xbf", b"\xfe\xff", b"\x00"),
+    b"\xe2\x80\xae",
     *(b"null", b"true", b"{}", b"[]", b'""', b",", b":", b"{", b"}", b"[", b"]", b'"', b"\\", b"//", b"/**/"),
     *(b'"absent":["/x"],', b'"extra":null,', b'"":1,', b'"event_type":"created_event",', b'"update_id":"u",'),
 )  # fmt: skip
@@ -21,9 +22,12 @@ SCRAPS = (
 #: What a server, a gateway or a bug may put in a value's place, as JSON text.
 VALUES = (
     *("null", "true", "false", "0", "-1", "1.5", "1e400", "-0", "-0.0", "1E-30", "1e999999999999999999999"),
-    *(str(2**63 - 1), str(2**63), str(-(2**63)), str(-(2**63) - 1), str(2**64), "9" * 100, "9" * 5000, "0." + "3" * 300),
-    *('""', '"0"', '"1"', '"-1"', '"1e5"', '"NaN"', '"Infinity"', '"sNaN"', '"1_000"', '"0E-10"', '"-1.43E-8"', '"1E9999"'),
-    *('"\\u0000"', '"\\ud83d\\ude00"', '"../.."', '"\u202e"', '"٣"', '"9223372036854775808"', f'"{"9" * 39}"', f'"{"9" * 5000}"'),
+    *(str(2**63 - 1), str(2**63), str(-(2**63)), str(-(2**63) - 1)),
+    *(str(2**64), "9" * 100, "9" * 5000, "0." + "3" * 300),
+    *('""', '"0"', '"1"', '"-1"', '"1e5"', '"NaN"', '"Infinity"', '"sNaN"', '"1_000"', '"0E-10"', '"-1.43E-8"'),
+    '"1E9999"',
+    *('"\\u0000"', '"\\ud83d\\ude00"', '"../.."', '"\u202e"', '"٣"', '"9223372036854775808"'),
+    *(f'"{"9" * 39}"', f'"{"9" * 5000}"'),
     *('"2026-01-30T08:39:28.485596Z"', '"2026-01-30T08:39:28.1234567Z"', '"0001-01-01T00:00:00Z"'),
     *('"9999-12-31T23:59:59.999999Z"', '"9999-12-31T23:59:59-01:00"', '"0000-01-01T00:00:00.000000Z"'),
     *('"2026-02-30T00:00:00.000000Z"', '"2026-01-30T23:59:60.000000Z"', '"2026-01-30T08:39:28.485596+99:99"'),
@@ -31,21 +35,7 @@ VALUES = (
     *('{"a":{"a":1}}', '{"value":{}}', '{"value":null}', '{"number":"1"}', '{"/a~b":[1]}', '{"absent":["/update_id"]}'),
 )  # fmt: skip
 
-NAMES = (
-    "",
-    "x",
-    "absent",
-    "/x",
-    "~",
-    "a/b",
-    "value",
-    "event",
-    "extra",
-    "event_type",
-    "\u202e",
-    "payload",
-    "createdEvent",
-)
+NAMES = ("", "x", "absent", "/x", "~", "a/b", "value", "event", "extra", "event_type", "\u202e", "payload")
 
 
 class Text(str):
@@ -219,21 +209,7 @@ def wrap(body: bytes, rng: random.Random, _others: Sequence[bytes]) -> bytes:
 Change = Callable[[list[Any], random.Random, Any], None]
 Bytewise = Callable[[bytes, random.Random, Sequence[bytes]], bytes]
 MEMBERS: tuple[Change, ...] = (
-    *(
-        replace,
-        replace,
-        replace,
-        replace,
-        leave_out,
-        leave_out,
-        repeat,
-        rename,
-        add,
-        add,
-        swap,
-        graft,
-        deepen,
-        multiply,
-    ),
+    *(replace, replace, replace, replace, leave_out, leave_out, repeat, rename, add, add, swap),
+    *(graft, deepen, multiply),
 )
 BYTES: tuple[Bytewise, ...] = (flip, flip, cut, double, splice, truncate, insert, insert, insert, wrap)
