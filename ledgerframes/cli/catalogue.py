@@ -44,11 +44,11 @@ def dictionary(
 
     opt.check_folder(output.parent)
     output.write_text(dictionary_text(), encoding="utf-8")
-    typer.echo(output)
+    opt.say(output)
     if readme is not None:
         readme.write_text(with_endpoints(readme.read_text(encoding="utf-8")), encoding="utf-8")
-        typer.echo(readme)
+        opt.say(readme)
 
 
 def _show(frame: pd.DataFrame, *, as_json: bool) -> None:
-    typer.echo(frame.to_json(orient="records") if as_json else frame.to_string(index=False, justify="left"))
+    opt.say(frame.to_json(orient="records") if as_json else frame.to_string(index=False, justify="left"))

@@ -129,12 +129,14 @@ def begin(folder: Path, urls: Mapping[str, list[str]]) -> None:
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        if not (folder / ABOUT).exists():
-            if any(folder.iterdir()):
-                raise InputError(f"{str(folder)!r} holds something else; name a new folder for the recording")
+        new = not (folder / ABOUT).exists()
+        other = new and any(folder.iterdir())
+        if new and not other:
             write_json(folder / ABOUT, {"format": FORMAT, "urls": urls})
-    except OSError as error:
+    except (OSError, ValueError) as error:
         raise InputError(f"{str(folder)!r} cannot be written: {error}; name another folder") from error
+    if other:
+        raise InputError(f"{str(folder)!r} holds something else; name a new folder for the recording")
     if recorded_urls(folder) != dict(urls):
         raise InputError(f"{str(folder)!r} is a recording of other servers; name a new folder")
 
