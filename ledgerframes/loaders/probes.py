@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from itertools import product
 from typing import TYPE_CHECKING, Any, Final
 
+import numpy as np
 import pandas as pd
 
 from ledgerframes.decoding.peek import Cursor
@@ -237,4 +238,4 @@ def _ask(scan: Scan, place: Cursor | None, page_size: int) -> Any:
 
 
 def _times(micros: list[int]) -> pd.Series:
-    return pd.Series(pd.to_datetime([format_instant(one) for one in micros], utc=True)).astype("datetime64[us, UTC]")
+    return pd.Series(np.asarray(micros, np.int64).view("datetime64[us]")).dt.tz_localize("UTC")

@@ -147,3 +147,16 @@ def test_a_long_list_of_unknown_members_does_not_make_a_long_message():
 def test_amounts_with_an_exponent_are_read_exactly():
     with answering({"transaction": {"updateId": "u", "events": [{"Odd": {"x": 1.50}}]}}) as net:
         assert net.ledger.transaction_by_id("u").item.events[0].other == {"x": Decimal("1.5")}
+
+
+@pytest.mark.parametrize("offset", ["+99:99", "-24:00", "+00:60"])
+def test_an_offset_that_no_zone_has_is_no_time(offset):
+    with pytest.raises(lf.DecodeError, match="no zone"):
+        decode_page(page_of(transaction(effective_at=f"2026-01-30T08:39:28.485596{offset}")))
+
+
+def test_migrations_of_the_first_and_last_years_have_their_times():
+    first = page_of(transaction(record_time="0001-01-01T00:00:00.000000Z"))
+    with answering(first, b'{"transactions":[]}') as net:
+        (row,) = lf.migrations(net).to_dict("records")
+    assert str(row["first_record_time"]) == str(row["last_record_time"]) == "0001-01-01 00:00:00+00:00"
