@@ -120,6 +120,18 @@ class Staging:
             )
 
 
+def write_text(target: Path, text: str, *, overwrite: bool) -> None:
+    """Write one file of text, whole or not at all.
+
+    Raises:
+        InputError: the name is taken and may not be overwritten, is a link, or cannot be written.
+    """
+    with Staging(target.parent, overwrite=overwrite) as staging:
+        with writing(target):
+            staging.place(target.name).write_text(text, encoding="utf-8")
+        staging.commit()
+
+
 def _only_partitions(folder: Path) -> bool:
     """Whether there is nothing in a folder but the partitions of an earlier export."""
     return all(_PARTITION.fullmatch(path.name) and not path.is_symlink() for path in folder.rglob("*"))

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ledgerframes.errors import InputError
-from ledgerframes.export.placing import Staging, writing
+from ledgerframes.export.placing import write_text, writing
 from ledgerframes.loaders.frames import shape, to_arrow
 from ledgerframes.loaders.history import History
 from ledgerframes.paging.window import Bound
@@ -76,10 +76,7 @@ def report(
     made = f"made {datetime.now(UTC):%Y-%m-%d %H:%M} UTC by ledgerframes {__version__}"
     with style("light"):
         whole = page(title, made, [SECTIONS[name](material) for name in names])
-    with Staging(target.parent, overwrite=overwrite) as staging:
-        with writing(target):
-            staging.place(target.name).write_text(whole, encoding="utf-8")
-        staging.commit()
+    write_text(target, whole, overwrite=overwrite)
     return target
 
 
