@@ -45,9 +45,10 @@ interop: $(READY)  ## Spark reads what was exported; installs pyspark (490 MB), 
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[interop]"
 	$(BIN)/python -m pytest -m interop tests/interop
 
-fuzz: $(READY)  ## thousands of made-up requests against the sandbox, by its OpenAPI document
+fuzz: $(READY)  ## made-up requests for the sandbox, broken answers for the client: thousands of both
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[fuzz]"
 	$(BIN)/python -m tests.fuzz
+	$(BIN)/python -m tests.fuzz.answers --minutes 2
 
 lint: $(READY)  ## style, types, layers
 	$(BIN)/ruff check .

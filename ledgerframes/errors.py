@@ -23,7 +23,10 @@ from collections.abc import Mapping
 
 
 class LedgerframesError(Exception):
-    """Base of every error raised on purpose by this package."""
+    """Base of every error raised on purpose by this package; its message is one printable line, whatever it quotes."""
+
+    def __init__(self, message: str = "") -> None:
+        super().__init__(visible(message))
 
 
 class ConfigurationError(LedgerframesError):
@@ -142,6 +145,26 @@ class PartialResultError(LedgerframesError):
 
 class StoreError(LedgerframesError):
     """A store on disk or object storage cannot be used as asked."""
+
+
+def visible(text: str, *, lines: bool = False) -> str:
+    """Text that a terminal, a log or a page shows as it is: what is not printable is shown by its code, as in JSON.
+
+    So no escape sequence runs, no line is faked and no direction of writing is turned by what a server said.
+
+    Args:
+        text: any text.
+        lines: keep line breaks and tabs.
+    """
+    if text.isprintable():
+        return text
+    kept = "\n\t" if lines else ""
+    return "".join(sign if sign.isprintable() or sign in kept else _code(sign) for sign in text)
+
+
+def _code(sign: str) -> str:
+    units = sign.encode("utf-16-be", "surrogatepass")
+    return "".join(f"\\u{units[at]:02x}{units[at + 1]:02x}" for at in range(0, len(units), 2))
 
 
 def _rebuild(kind: type[LedgerframesError], args: tuple[object, ...], state: dict[str, object]) -> object:

@@ -41,6 +41,8 @@ def parse_instant(text: str) -> tuple[int, bool]:
     nanos = int((fraction or "").ljust(9, "0"))
     micros = (whole - EPOCH) // MICROSECOND + nanos // 1000
     if sign:
+        if int(off_hours) > 23 or int(off_minutes) > 59:
+            raise ValueError(f"{text!r} has an offset from UTC that no zone has")
         shift = (int(off_hours) * 60 + int(off_minutes)) * 60_000_000
         micros -= shift if sign == "+" else -shift
     if not EARLIEST <= micros <= LATEST:

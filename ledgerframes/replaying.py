@@ -62,6 +62,8 @@ def replay(folder: str | os.PathLike[str]) -> Network:
     """
     place = Path(folder)
     urls = recorded_urls(place)
+    if set(urls) != {f"{one}_url" for one in INTERFACES}:
+        raise InputError(f"{str(place)!r} is no recording: it does not name the four interfaces; record anew")
     # A token is asked for before anything is sent; none is sent here.
     given: dict[str, Any] = {name: tuple(own) for name, own in urls.items()}
     for one in ("ledger", "validator"):

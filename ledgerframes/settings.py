@@ -19,6 +19,8 @@ INTERFACES: Final[tuple[Interface, ...]] = ("scan", "validator", "registry", "le
 PREFIX: Final = "LEDGERFRAMES_"
 
 _HOST = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?\.?", re.ASCII)
+_DOT = re.compile("%2e", re.IGNORECASE)
+_LONGEST_URL: Final = 2_000
 _TOKEN = re.compile(r"[!-~]+", re.ASCII)
 
 
@@ -163,8 +165,11 @@ def check_url(url: object, name: str) -> str:
         shown = re.split(r"[?#]", text)[0]
         raise ConfigurationError(f"{name}={shown!r} goes on with a query or a fragment; give the base URL alone")
     parts = _split(text, name)
-    if re.search(r"[\s\\\x00-\x1f\x7f]", text) or {".", ".."} & set(parts.path.split("/")):
+    segments = set(_DOT.sub(".", parts.path).split("/"))
+    if re.search(r"[\s\\]", text) or not text.isprintable() or {".", ".."} & segments:
         raise ConfigurationError(f"{name}={text!r} holds a space, a backslash or a dot segment; write it plainly")
+    if len(text) > _LONGEST_URL:
+        raise ConfigurationError(f"{name} has {len(text)} characters; a base URL has at most {_LONGEST_URL}")
     return f"{parts.scheme}://{parts.netloc.lower()}{parts.path.rstrip('/')}"
 
 

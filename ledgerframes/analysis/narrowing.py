@@ -71,12 +71,12 @@ def _narrowed(text: pa.ChunkedArray, *, numbers_only: bool = False) -> pa.Chunke
 
 def _exact(text: pa.ChunkedArray) -> pa.ChunkedArray:
     """Decimals in any spelling, if none of them needs more digits than there are."""
-    from decimal import Decimal
+    from decimal import Decimal, InvalidOperation
 
-    values = [None if one is None else Decimal(one) for one in text.to_pylist()]
     try:
+        values = [None if one is None else Decimal(one) for one in text.to_pylist()]
         return pa.chunked_array([pa.array(values, AMOUNT.arrow)])
-    except pa.ArrowInvalid:
+    except (pa.ArrowInvalid, InvalidOperation):
         return text
 
 

@@ -14,6 +14,7 @@ import typer
 
 from ledgerframes import __version__
 from ledgerframes.cli import options as opt
+from ledgerframes.cli.options import say
 from ledgerframes.errors import ConfigurationError, InputError, LedgerframesError
 
 app = typer.Typer(
@@ -32,13 +33,13 @@ def main() -> None:
     try:
         app(prog_name="ledgerframes")
     except LedgerframesError as error:
-        typer.echo(f"error: {error}", err=True)
+        say(f"error: {error}", err=True)
         sys.exit(2 if isinstance(error, InputError | ConfigurationError) else 1)
 
 
 def _version(asked: bool) -> None:
     if asked:
-        typer.echo(f"ledgerframes {__version__}")
+        say(f"ledgerframes {__version__}")
         raise typer.Exit
 
 
@@ -74,7 +75,7 @@ def plan(
 
     with opt.network(profile, scan_url, rate) as net:
         found = estimate(net, opt.bound(start), opt.bound(end))
-    typer.echo(json.dumps(found.to_dict()) if as_json else str(found))
+    say(json.dumps(found.to_dict()) if as_json else str(found))
 
 
 @app.command()
@@ -90,7 +91,7 @@ def migrations(
 
     with opt.network(profile, scan_url, rate) as net:
         found = find(net)
-    typer.echo(found.to_json(orient="records", date_format="iso", date_unit="us") if as_json else found.to_string())
+    say(found.to_json(orient="records", date_format="iso", date_unit="us") if as_json else found.to_string())
 
 
 @app.command()
@@ -144,7 +145,7 @@ def _keep(handle: Any, file: Path) -> None:
         handle.save(file)
     except ValueError as error:
         raise InputError(str(error)) from error
-    typer.echo(f"kept in {file}", err=True)
+    say(f"kept in {file}", err=True)
 
 
 def _serve(handle: Any) -> None:
@@ -154,13 +155,13 @@ def _serve(handle: Any) -> None:
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         for interface in ("scan", "validator", "registry", "ledger"):
-            typer.echo(f"{interface:<10} {getattr(handle, f'{interface}_url')}")
-        typer.echo(f"token      {handle.token(SANDBOX_USER)}")
-        typer.echo("Ctrl-C ends it.", err=True)
+            say(f"{interface:<10} {getattr(handle, f'{interface}_url')}")
+        say(f"token      {handle.token(SANDBOX_USER)}")
+        say("Ctrl-C ends it.", err=True)
         while True:
             time.sleep(3600)
     except KeyboardInterrupt:
-        typer.echo("ended", err=True)
+        say("ended", err=True)
 
 
 @app.command()
@@ -172,4 +173,4 @@ def demo(
     from ledgerframes.demonstration import demonstrate
 
     opt.check_folder(output)
-    demonstrate(output, typer.echo)
+    demonstrate(output, say)

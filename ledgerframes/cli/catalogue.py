@@ -40,15 +40,16 @@ def dictionary(
     ] = None,
 ) -> None:
     """Write the data dictionary of all tables as Markdown."""
+    from ledgerframes.export.placing import write_text
     from ledgerframes.loaders.descriptions import dictionary_text, with_endpoints
 
     opt.check_folder(output.parent)
-    output.write_text(dictionary_text(), encoding="utf-8")
-    typer.echo(output)
+    write_text(output, dictionary_text(), overwrite=True)
+    opt.say(output)
     if readme is not None:
-        readme.write_text(with_endpoints(readme.read_text(encoding="utf-8")), encoding="utf-8")
-        typer.echo(readme)
+        write_text(readme, with_endpoints(readme.read_text(encoding="utf-8")), overwrite=True)
+        opt.say(readme)
 
 
 def _show(frame: pd.DataFrame, *, as_json: bool) -> None:
-    typer.echo(frame.to_json(orient="records") if as_json else frame.to_string(index=False, justify="left"))
+    opt.say(frame.to_json(orient="records") if as_json else frame.to_string(index=False, justify="left"))

@@ -8,6 +8,7 @@ import typer
 
 from ledgerframes.cli import options as opt
 from ledgerframes.cli.app import app
+from ledgerframes.cli.options import say
 
 
 @app.command()
@@ -31,6 +32,6 @@ def doctor(
     urls = {"validator_url": validator_url, "registry_url": registry_url, "ledger_url": ledger_url}
     with opt.network(profile, scan_url, rate, **urls) as net:
         found = examine(net, store=store)
-    typer.echo(found.to_json() if as_json else str(found))
+    say(found.to_json() if as_json else str(found))
     if not found:
         raise typer.Exit(1)

@@ -83,11 +83,11 @@ def sync(
         with _until_told() as stop:
             for report in lake.follow(net, every=every, stop=stop, **options):
                 _show(report, as_json=as_json)
-    typer.echo("ended", err=True)
+    opt.say("ended", err=True)
 
 
 def _show(report: SyncReport, *, as_json: bool) -> None:
-    typer.echo(report.to_json() if as_json else str(report))
+    opt.say(report.to_json() if as_json else str(report))
 
 
 @contextmanager
@@ -106,14 +106,14 @@ def _until_told() -> Iterator[threading.Event]:
 def coverage(store: StorePlace, *, as_of: AsOf = None, as_json: opt.AsJson = False) -> None:
     """Show which stretches of the history a lake covers."""
     found = existing(store).coverage(as_of=as_of)
-    typer.echo(_records(found) if as_json else found.to_string(index=False))
+    opt.say(_records(found) if as_json else found.to_string(index=False))
 
 
 @app.command()
 def syncs(store: StorePlace, *, as_json: opt.AsJson = False) -> None:
     """List the syncs of a lake: ids for --as-of, times, rows."""
     found = existing(store).syncs()
-    typer.echo(_records(found) if as_json else found.to_string(index=False))
+    opt.say(_records(found) if as_json else found.to_string(index=False))
 
 
 @app.command()
@@ -134,11 +134,11 @@ def sql(
     if output is not None:
         from ledgerframes.loaders.files import write_file
 
-        typer.echo(f"{write_file(found, output)}\t{found.num_rows} rows")
+        opt.say(f"{write_file(found, output)}\t{found.num_rows} rows")
     elif as_json:
-        typer.echo(_exact_json(found))
+        opt.say(_exact_json(found))
     else:
-        typer.echo(found.to_pandas().to_string(index=False))
+        opt.say(found.to_pandas().to_string(index=False))
 
 
 @app.command()
@@ -171,7 +171,7 @@ def export(
         "as_of": as_of, "allow_partial": allow_partial, "overwrite": overwrite,
     }  # fmt: skip
     report = existing(store).export(target, **options)
-    typer.echo(report.to_json() if as_json else str(report))
+    opt.say(report.to_json() if as_json else str(report))
 
 
 @app.command()
@@ -181,7 +181,7 @@ def compact(
     forget_before: Annotated[str | None, typer.Option(help="Also remove what only older states need.")] = None,
 ) -> None:
     """Join the small files of a lake; with --forget-before, remove old states for good."""
-    typer.echo(existing(store).compact(forget_before=forget_before).to_string(index=False))
+    opt.say(existing(store).compact(forget_before=forget_before).to_string(index=False))
 
 
 def _exact_json(found: Any) -> str:

@@ -126,4 +126,4 @@ def _write(tables: dict[str, Any], output: Path, *, single: bool) -> None:
     else:
         files = write_parquet(tables, output)
     for name, path in files.items():
-        typer.echo(f"{path}\t{tables[name].num_rows} rows")
+        opt.say(f"{path}\t{tables[name].num_rows} rows")

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from ledgerframes.errors import ConfigurationError, InputError
+from ledgerframes.errors import ConfigurationError, InputError, visible
 from ledgerframes.network import Network, connect
 from ledgerframes.paging.window import Bound
 from ledgerframes.profiles.reading import FILE, config_folder, profiles_of, read_text
@@ -79,6 +79,11 @@ def check_folder(folder: Path) -> None:
     there = next(one for one in (folder.absolute(), *folder.absolute().parents) if os.access(one, os.F_OK))
     if not there.is_dir() or not os.access(there, os.W_OK | os.X_OK):
         raise InputError(f"cannot write to {str(folder)!r}: {str(there)!r} is no writable folder; name another one")
+
+
+def say(text: object = "", *, err: bool = False) -> None:
+    """Print text so that nothing in it can steer the terminal; what is no printable sign is shown as in JSON."""
+    typer.echo(visible(str(text), lines=True), err=err)
 
 
 def bound(text: str | None) -> Bound | None:

@@ -10,6 +10,7 @@ import typer
 
 from ledgerframes.cli import options as opt
 from ledgerframes.cli.app import app
+from ledgerframes.cli.options import say
 from ledgerframes.errors import InputError
 from ledgerframes.profiles.reading import FILE, KEYS, config_folder, nearest, profiles_of, read_text
 from ledgerframes.profiles.resolving import from_text
@@ -58,7 +59,7 @@ def add(
             raise InputError(f"{key} is given twice; leave one of them out")
         own[key] = value
     path = add_profile(name, own, folder=config_folder(os.environ), environ=os.environ, replace=replace)
-    typer.echo(f"profile {name!r} is in {path}", err=True)
+    say(f"profile {name!r} is in {path}", err=True)
 
 
 @profiles.command("list")
@@ -66,7 +67,7 @@ def list_() -> None:
     """List the profiles, a line each: its name and its addresses."""
     for name, own in _all().items():
         urls = [one for key in KEYS if key.endswith("_url") for one in _listed(own.get(key))]
-        typer.echo("\t".join([name, *urls]))
+        say("\t".join([name, *urls]))
 
 
 @profiles.command()
@@ -79,16 +80,16 @@ def show(name: Name, *, as_json: opt.AsJson = False) -> None:
         raise InputError(f"there is no profile {name!r}; there are: {', '.join(_all()) or 'none'}")
     shown = {key: _shown(key, value) for key, value in own.items()}
     if as_json:
-        typer.echo(json.dumps(shown))
+        say(json.dumps(shown))
     for key, value in () if as_json else shown.items():
-        typer.echo(f"{key} = {json.dumps(value, ensure_ascii=False)}")
+        say(f"{key} = {json.dumps(value, ensure_ascii=False)}")
 
 
 @profiles.command()
 def remove(name: Name) -> None:
     """Take a profile out; tokens lie elsewhere and stay."""
     path = remove_profile(name, folder=config_folder(os.environ))
-    typer.echo(f"profile {name!r} is no longer in {path}", err=True)
+    say(f"profile {name!r} is no longer in {path}", err=True)
 
 
 def _all() -> dict[str, dict[str, Any]]:

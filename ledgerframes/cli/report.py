@@ -35,4 +35,4 @@ def report(
         existing(store), output, title=title, start=opt.bound(start), end=opt.bound(end), as_of=as_of,
         sections=sections.split(",") if sections else None, allow_partial=allow_partial, overwrite=overwrite,
     )  # fmt: skip
-    typer.echo(f"{written}\t{written.stat().st_size / 1e6:.1f} MB")
+    opt.say(f"{written}\t{written.stat().st_size / 1e6:.1f} MB")

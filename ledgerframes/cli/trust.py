@@ -64,6 +64,6 @@ def cross_check(
 
 
 def _tell(found: Any, *, as_json: bool) -> None:
-    typer.echo(found.to_json() if as_json else str(found))
+    opt.say(found.to_json() if as_json else str(found))
     if not found:
         raise typer.Exit(1)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from decimal import Decimal
+from decimal import Decimal, InvalidOperation
 from typing import Any, Final
 
+from ledgerframes.errors import DecodeError
 from ledgerframes.instants import format_instant, format_trimmed
 
 Row = Mapping[str, Any]
@@ -16,8 +17,19 @@ _EXERCISED: Final = "exercised_event"
 
 
 def read_json(text: str) -> Any:
-    """Read JSON with exact decimals."""
-    return json.loads(text, parse_float=Decimal)
+    """Read JSON with exact decimals.
+
+    Raises:
+        DecodeError: Python has no value for it: a number of thousands of digits or with an exponent beyond `Decimal`,
+            or more levels than it reads. The text itself is whole.
+    """
+    try:
+        return json.loads(text, parse_float=Decimal)
+    except (ValueError, InvalidOperation, RecursionError) as error:
+        why = str(error) if isinstance(error, ValueError) else type(error).__name__
+        raise DecodeError(
+            f"the JSON that begins {text[:80]!r} cannot become Python values: {why[:200]}; take its text as it is"
+        ) from error
 
 
 def rebuild_rows(

@@ -22,10 +22,15 @@ _PARTITION: Final = re.compile(r"[a-z_]+=[0-9-]+|part-\d+\.parquet", re.ASCII)
 
 @contextmanager
 def writing(place: str | os.PathLike[str]) -> Iterator[None]:
-    """Say of an operating system's error what was being written, and what to do."""
+    """Say of an operating system's error what was being written, and what to do.
+
+    A name that no file can have (a NUL in it, half a character) is a ValueError of Python's own.
+    """
     try:
         yield
-    except OSError as error:
+    except InputError:
+        raise
+    except (OSError, ValueError) as error:
         raise InputError(f"cannot write {os.fspath(place)!r}: {error}; name another place or make room") from error
 
 
@@ -73,7 +78,8 @@ class Staging:
         Raises:
             InputError: the name is taken and may not be overwritten, or never may: a link, or somebody else's folder.
         """
-        self._check(self._folder / name)
+        with writing(self._folder / name):
+            self._check(self._folder / name)
         self._names.append(name)
         return self._aside / "new" / name
 
@@ -92,8 +98,8 @@ class Staging:
                 _sync(path)
         for name in self._names:
             final = self._folder / name
-            self._check(final)
             with writing(final):
+                self._check(final)
                 if final.is_dir():
                     final.rename(self._aside / f"old-{name}")
                 (self._aside / "new" / name).replace(final)
@@ -112,6 +118,18 @@ class Staging:
             raise InputError(
                 f"cannot write {str(final)!r}: a folder with other things in it is there; move it or name another place"
             )
+
+
+def write_text(target: Path, text: str, *, overwrite: bool) -> None:
+    """Write one file of text, whole or not at all.
+
+    Raises:
+        InputError: the name is taken and may not be overwritten, is a link, or cannot be written.
+    """
+    with Staging(target.parent, overwrite=overwrite) as staging:
+        with writing(target):
+            staging.place(target.name).write_text(text, encoding="utf-8")
+        staging.commit()
 
 
 def _only_partitions(folder: Path) -> bool:

@@ -6,6 +6,8 @@ import json
 from dataclasses import asdict, dataclass
 from html import escape
 
+from ledgerframes.errors import visible
+
 
 @dataclass(frozen=True)
 class ExportedTable:
@@ -71,16 +73,16 @@ class ExportReport:
     def _heading(self) -> str:
         return (
             f"{len(self.tables)} tables, {self.rows:,} rows, {self.bytes / 1e6:,.2f} MB of {self.format}"
-            f" in {self.target}, {self.seconds:.1f} s"
+            f" in {visible(self.target)}, {self.seconds:.1f} s"
         )
 
     def _lines(self) -> list[tuple[str, ...]]:
         return [
             (
-                table.name,
+                visible(table.name),
                 f"{table.rows:,} rows",
                 "" if table.bytes is None else f"{table.bytes / 1e6:,.2f} MB",
-                table.files[0] if len(table.files) == 1 else f"{len(table.files):,} files",
+                visible(table.files[0]) if len(table.files) == 1 else f"{len(table.files):,} files",
                 f"{table.cut:,} cells cut short" if table.cut else "",
             )
             for table in self.tables

@@ -7,22 +7,35 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from decimal import Decimal
+from decimal import Decimal, InvalidOperation
 from functools import cached_property
 from typing import Any, Final, Literal, TypeVar
 
 import msgspec
 from msgspec import Raw, Struct
 
-from ledgerframes.decoding.peek import Glimpse, peek
+from ledgerframes.decoding.peek import ENDPOINT, Glimpse, peek
+from ledgerframes.decoding.wire import RawPage
 from ledgerframes.errors import DecodeError
 
 T = TypeVar("T")
 
 
+def exact(text: str) -> Decimal:
+    """A number with a fraction or an exponent.
+
+    Raises:
+        msgspec.ValidationError: its exponent is beyond any number.
+    """
+    try:
+        return Decimal(text)
+    except InvalidOperation as error:
+        raise msgspec.ValidationError(f"the number {text[:40]} is too large for any use") from error
+
+
 def reads(answer: type[T]) -> Callable[[bytes], T]:
     """A reader of bodies that are one JSON value of this type."""
-    return msgspec.json.Decoder(answer, float_hook=Decimal).decode
+    return msgspec.json.Decoder(answer, float_hook=exact).decode
 
 
 class Contract(Struct, frozen=True):
@@ -134,7 +147,7 @@ class _Tell(Struct):
 _tell: Final = msgspec.json.Decoder(_Tell)
 _transaction: Final = reads(TransactionItem)
 _reassignment: Final = reads(ReassignmentItem)
-_raw_items: Final = msgspec.json.Decoder(dict[str, list[Raw]])
+_raw_page: Final = msgspec.json.Decoder(RawPage)
 
 
 def _page_of(raws: Sequence[bytes | Raw]) -> bytes:
@@ -194,7 +207,7 @@ class UpdatesPage:
             return cls.read(body)
         except DecodeError:
             placed, unplaced = [], []
-            for raw in _raw_items.decode(body)["transactions"]:
+            for raw in _raw_page.decode(body).transactions:
                 try:
                     peek(_page_of([raw]))
                 except DecodeError as reason:
@@ -209,8 +222,18 @@ class UpdatesPage:
 
     @cached_property
     def items(self) -> tuple[UpdateItem, ...]:
-        """The typed items."""
-        return tuple(_item(raw) for raw in _raw_items.decode(self.raw)["transactions"])
+        """The typed items.
+
+        Raises:
+            DecodeError: one of them breaks the contract.
+        """
+        return tuple(self._typed(raw, row) for row, raw in enumerate(_raw_page.decode(self.raw).transactions))
+
+    def _typed(self, raw: Raw, row: int) -> UpdateItem:
+        try:
+            return _item(raw)
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+            raise DecodeError(f"{ENDPOINT}: item {row}: {error}", endpoint=ENDPOINT, item=str(row)) from error
 
     def __len__(self) -> int:
         return len(self.glimpse.cursors)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import codecs
 from collections.abc import Callable
 from copy import copy
-from typing import Any, Protocol, TypeVar
+from typing import Any, Final, Protocol, TypeVar
 
 import msgspec
 
@@ -79,11 +80,27 @@ class _Keeper:
 
 
 _json = msgspec.json.Decoder(msgspec.Raw)
+_PIECE: Final = 2**18
 
 
 def _whole(body: bytes) -> bytes:
+    check_text(body)
     _json.decode(body)
     return body
+
+
+def check_text(body: bytes) -> None:
+    """Look at a body as text, a piece at a time, for those who decode parts of it only.
+
+    Raises:
+        UnicodeDecodeError: it is not UTF-8.
+    """
+    if body.isascii():
+        return
+    reader = codecs.getincrementaldecoder("utf-8")()
+    for start in range(0, len(body), _PIECE):
+        reader.decode(body[start : start + _PIECE])
+    reader.decode(b"", final=True)
 
 
 class Calls:

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from decimal import Decimal
 from types import MappingProxyType
 from typing import Any, Final, Generic, TypeVar
 
 import msgspec
 from msgspec import Raw, Struct
+
+from ledgerframes.interfaces.answers import exact
 
 T = TypeVar("T")
 
@@ -147,7 +148,7 @@ _KINDS: Final = frozenset(
 )  # fmt: skip
 
 _raw_members: Final = msgspec.json.Decoder(dict[str, Raw])
-_any: Final = msgspec.json.Decoder(float_hook=Decimal)
+_any: Final = msgspec.json.Decoder(float_hook=exact)
 
 
 def read_transaction(body: bytes) -> LedgerAnswer[LedgerTransaction]:
@@ -173,7 +174,7 @@ def read_reassignment(body: bytes) -> LedgerAnswer[Reassignment]:
 
 def _member(members: dict[str, Raw], name: str) -> bytes:
     if name not in members:
-        raise msgspec.ValidationError(f"the answer has no {name!r} but {sorted(members)}")
+        raise msgspec.ValidationError(f"the answer has no {name!r} but {str(sorted(members))[:80]}")
     return bytes(members[name])
 
 

@@ -16,6 +16,8 @@ from typing import Any, Final
 import pyarrow as pa
 
 from ledgerframes.decoding.peek import Cursor
+from ledgerframes.decoding.rebuild import read_json
+from ledgerframes.errors import DecodeError
 
 _LEFT_OUT: Final[Mapping[str, frozenset[str]]] = {
     "updates": frozenset({"offset", "extra", "record_month", "event_count"}),
@@ -97,10 +99,18 @@ def _rows(data: pa.Table | pa.RecordBatch) -> list[dict[str, Any]]:
 def _members(table: str, row: dict[str, Any]) -> dict[str, Any]:
     left_out = _LEFT_OUT[table]
     return {
-        name: _plain(json.loads(value, parse_float=Decimal)) if name in _JSON else value
+        name: _plain_of(value) if name in _JSON else value
         for name, value in row.items()
         if value is not None and name not in left_out
     }
+
+
+def _plain_of(text: str) -> Any:
+    value = read_json(text)
+    try:
+        return _plain(value)
+    except RecursionError as error:
+        raise DecodeError(f"the JSON that begins {text[:80]!r} is nested too deeply to be compared") from error
 
 
 def _plain(value: Any) -> Any:

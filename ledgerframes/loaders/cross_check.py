@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ledgerframes.decoding.history import decode_page
 from ledgerframes.decoding.peek import Cursor
-from ledgerframes.errors import InputError
+from ledgerframes.errors import InputError, visible
 from ledgerframes.instants import format_instant
 from ledgerframes.interfaces.history import read_pages
 from ledgerframes.loaders.canonical import Canonical, canonical_updates, first_difference
@@ -101,7 +101,7 @@ class CrossCheck:
             f"{f' at {one.pointer}: {one.a} / {one.b}' if one.pointer else ''}"
             for one in self.differences
         ]
-        return [*lines, self.beyond] if self.beyond else lines
+        return [visible(line) for line in [*lines, self.beyond] if line]
 
     def __str__(self) -> str:
         return "\n".join(self.lines())

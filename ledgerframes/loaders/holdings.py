@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any, Final, Literal, Unpack
 
 import msgspec
 import pyarrow as pa
-from msgspec import Raw
+from msgspec import Raw, Struct
 
 from ledgerframes.decoding.records import read_records
+from ledgerframes.decoding.wire import Int64
 from ledgerframes.errors import DecodeError, InputError, StatusError
 from ledgerframes.instants import format_instant, parse_instant, to_micros
 from ledgerframes.loaders.contracts import party_list
@@ -27,7 +28,14 @@ if TYPE_CHECKING:
 
 _ENDPOINT: Final = HOLDINGS_SUMMARY.endpoints[0]
 _ZERO: Final = '"0.0000000000"'
-_number = msgspec.json.Decoder(int | None)
+
+
+class _Summary(Struct):
+    party_id: str
+
+
+_party = msgspec.json.Decoder(_Summary)
+_number = msgspec.json.Decoder(Int64 | None)
 _text = msgspec.json.Decoder(str)
 
 
@@ -131,8 +139,11 @@ class _Answers:
         except (msgspec.DecodeError, ValueError) as error:
             raise DecodeError(f"{_ENDPOINT}: {error}", endpoint=_ENDPOINT, table=HOLDINGS_SUMMARY.name) from error
         for item in items_of(members, "summaries", _ENDPOINT):
-            party = msgspec.json.decode(item, type=dict[str, Raw]).get("party_id")
-            self._items[_text.decode(party) if party is not None else ""] = item
+            try:
+                party = _party.decode(item).party_id
+            except msgspec.DecodeError as error:
+                raise DecodeError(f"{_ENDPOINT}: {error}", endpoint=_ENDPOINT, table=HOLDINGS_SUMMARY.name) from error
+            self._items[party] = item
 
     def batch(self, parties: list[str], missing: str) -> pa.RecordBatch:
         """A row a party, in order."""

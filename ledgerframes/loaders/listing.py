@@ -146,7 +146,11 @@ def list_pages(
         return origin.body(calls, call, **({} if token is None else {argument: token}))
 
     def split(page: dict[str, Raw]) -> tuple[list[Raw], Token | None]:
-        return items_of(page, items, endpoint), _token.decode(page.get(following, b"null"))
+        try:
+            token = _token.decode(page.get(following, b"null"))
+        except msgspec.DecodeError as error:
+            raise DecodeError(f"{endpoint}: {following!r} is no page token: {error}", endpoint=endpoint) from error
+        return items_of(page, items, endpoint), token
 
     found: list[Raw] = []
     with origin.tolerating(allow_partial=form.allow_partial):

@@ -7,9 +7,11 @@ from dataclasses import asdict, dataclass
 from itertools import product
 from typing import TYPE_CHECKING, Any, Final
 
+import numpy as np
 import pandas as pd
 
 from ledgerframes.decoding.peek import Cursor
+from ledgerframes.errors import PagingError
 from ledgerframes.instants import LATEST, format_instant
 from ledgerframes.paging.history import MAXIMUM
 from ledgerframes.paging.window import Bound, Window, before, window
@@ -20,6 +22,8 @@ if TYPE_CHECKING:
 
 _SAMPLES: Final = 8
 _SAMPLE_SIZE: Final = 40
+#: A network has a handful.
+_MIGRATIONS: Final = 1_000
 
 
 @dataclass(frozen=True)
@@ -164,6 +168,8 @@ def find_migrations(scan: Scan) -> list[Migration]:
     found: list[Migration] = []
     place: Cursor | None = None
     while (first := _first_after(scan, place)) is not None:
+        if len(found) >= _MIGRATIONS:
+            raise _endless(first)
         last = _last_of(scan, first)
         found.append(Migration(first.migration_id, first.micros, last))
         place = Cursor(first.migration_id, LATEST)
@@ -174,9 +180,23 @@ def latest_migration(scan: Scan) -> int | None:
     """The newest migration id that the scan shows, by one request a migration."""
     place: Cursor | None = None
     newest: int | None = None
+    seen = 0
     while (first := _first_after(scan, place)) is not None:
+        if seen >= _MIGRATIONS:
+            raise _endless(first)
         newest, place = first.migration_id, Cursor(first.migration_id, LATEST)
+        seen += 1
     return newest
+
+
+def _say(place: Cursor) -> str:
+    return f"(migration {place.migration_id}, {format_instant(place.micros)})"
+
+
+def _endless(first: Cursor) -> PagingError:
+    return PagingError(
+        f"POST /v2/updates: after {_MIGRATIONS} migrations the server shows one more at {_say(first)}; check scan_url="
+    )
 
 
 def _last_of(scan: Scan, first: Cursor) -> int:
@@ -205,6 +225,11 @@ def _next(scan: Scan, migration_id: int, micros: int) -> int | None:
 
 def _first_after(scan: Scan, place: Cursor | None) -> Cursor | None:
     cursors = _ask(scan, place, 1).value.glimpse.cursors
+    if cursors and place is not None and cursors[0] <= place:
+        raise PagingError(
+            f"POST /v2/updates: asked for what follows {_say(place)}, the server sent an update of {_say(cursors[0])};"
+            " a server that does not keep to the order cannot be searched"
+        )
     return cursors[0] if cursors else None
 
 
@@ -213,4 +238,4 @@ def _ask(scan: Scan, place: Cursor | None, page_size: int) -> Any:
 
 
 def _times(micros: list[int]) -> pd.Series:
-    return pd.Series(pd.to_datetime([format_instant(one) for one in micros], utc=True)).astype("datetime64[us, UTC]")
+    return pd.Series(np.asarray(micros, np.int64).view("datetime64[us]")).dt.tz_localize("UTC")

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import TypeVar
+from typing import Final, TypeVar
 
 from ledgerframes.errors import PagingError
 
 Page = TypeVar("Page")
 Item = TypeVar("Item")
 Token = int | str
+
+#: So many empty pages in a row can still lead to a full one.
+_EMPTY: Final = 1_000
 
 
 def follow_tokens(
@@ -25,13 +28,17 @@ def follow_tokens(
         endpoint: for the message.
 
     Raises:
-        PagingError: a token came before; following it would never end.
+        PagingError: a token came before, or nothing but empty pages come; following them would never end.
     """
     seen: set[Token] = set()
     token: Token | None = None
+    empty = 0
     while True:
         items, token = split(fetch(token))
         yield from items
+        empty = 0 if items else empty + 1
+        if empty > _EMPTY:
+            raise PagingError(f"{endpoint}: the server gave {empty} empty pages in a row, each with another token")
         if token is None or token == "":
             return
         if token in seen:

@@ -13,6 +13,8 @@ from typing import Any, Final
 import numpy as np
 import pandas as pd
 
+from ledgerframes.errors import visible
+
 _MOST_ROWS: Final = 25
 _STYLE: Final = """
 :root { color-scheme: light dark; --ink: #1c2330; --quiet: #5b6472; --line: #d9dee6; --ground: #ffffff; }
@@ -59,12 +61,8 @@ def page(title: str, subtitle: str, sections: Iterable[Section]) -> str:
 
 
 def escape(value: Any) -> str:
-    """Text that a browser shows as it is; marks that turn the writing direction are shown as their codes."""
-    text = "".join(f"\\u{ord(one):04x}" if one in _TURNS else one for one in str(value))
-    return html.escape(text)
-
-
-_TURNS: Final = frozenset(map(chr, (*range(0x202A, 0x202F), *range(0x2066, 0x206A), 0x200E, 0x200F)))
+    """Text that a browser shows as it is; what is not printable is shown by its code."""
+    return html.escape(visible(str(value), lines=True))
 
 
 def text(words: str, *, quiet: bool = False) -> str:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ledgerframes.errors import InputError
+from ledgerframes.export.placing import write_text, writing
 from ledgerframes.loaders.frames import shape, to_arrow
 from ledgerframes.loaders.history import History
 from ledgerframes.paging.window import Bound
@@ -58,8 +59,8 @@ def report(
         if name not in SECTIONS:
             raise InputError(f"sections: {name!r} is none; there are {', '.join(SECTIONS)}")
     target = Path(path)
-    if target.is_symlink() or (target.exists() and not overwrite):
-        raise InputError(f"{str(target)!r} is there already; pass overwrite=True, or name another file")
+    with writing(target):
+        _check(target, overwrite=overwrite)
     if isinstance(data, Store):
         one, two, three = (
             data.load(name, start=start, end=end, as_of=as_of, allow_partial=allow_partial) for name in _TABLES
@@ -75,7 +76,7 @@ def report(
     made = f"made {datetime.now(UTC):%Y-%m-%d %H:%M} UTC by ledgerframes {__version__}"
     with style("light"):
         whole = page(title, made, [SECTIONS[name](material) for name in names])
-    _write(target, whole)
+    write_text(target, whole, overwrite=overwrite)
     return target
 
 
@@ -90,15 +91,11 @@ def _pandas(frame: Any, name: str) -> Any:
     return shape(to_arrow(frame, table, table.names), table)
 
 
-def _write(target: Path, words: str) -> None:
-    """Write beside the target and move: a page is there whole or not at all."""
-    beside = target.with_name(f".{target.name}.{os.getpid()}")
-    try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            beside.write_text(words, encoding="utf-8")
-            beside.replace(target)
-        finally:
-            beside.unlink(missing_ok=True)
-    except OSError as error:
-        raise InputError(f"cannot write {str(target)!r}: {error}; name another place or make room") from error
+def _check(target: Path, *, overwrite: bool) -> None:
+    """Refuse before anything is loaded what could not be written afterwards."""
+    if target.is_symlink():
+        raise InputError(f"{str(target)!r} is a link and would lead elsewhere; remove it or name another file")
+    if target.is_dir():
+        raise InputError(f"{str(target)!r} is a folder; name the file for the page")
+    if target.exists() and not overwrite:
+        raise InputError(f"{str(target)!r} is there already; pass overwrite=True, or name another file")

@@ -61,7 +61,11 @@ def load(path: str | os.PathLike[str]) -> World:
         WorldFileError: there is no such file, it is no world file, it is damaged, or another release wrote it.
     """
     source = Path(path)
-    if not source.is_file():
+    try:
+        there = source.is_file()
+    except OSError as error:
+        raise WorldFileError(f"{str(source)[:80]!r} cannot be a file: {error.strerror}; name another one") from error
+    if not there:
         raise WorldFileError(f"there is no file {str(source)!r}; write one with sandbox(...).sandbox.save(path)")
     try:
         with closing(sqlite3.connect(f"{source.absolute().as_uri()}?mode=ro", uri=True)) as database:

@@ -13,6 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ledgerframes.analysis.anomalies import reassignment_anomalies
+from ledgerframes.errors import visible
 from ledgerframes.paging.window import Window
 from ledgerframes.store.history import ORDER
 from ledgerframes.store.lake import Lake, View, declared
@@ -81,7 +82,7 @@ class Check:
         lines += [
             f"{one.severity}: {one.name} ({one.count:,}), such as {one.example}. {one.advice}" for one in self.findings
         ]
-        return "\n".join(lines)
+        return "\n".join(map(visible, lines))
 
     def __repr__(self) -> str:
         return f"<Check\n{self}>"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -69,8 +70,8 @@ class Lake:
         parts = urlsplit(self.url)
         if self.folder is None and (parts.username or parts.password):
             raise InputError("the store's URL holds a user or password; give them in storage_options")
-        if self.folder is not None and self.folder.exists() and not self.folder.is_dir():
-            raise StoreError(f"{self.url} is a file; a store is a folder. Name another place")
+        if self.folder is not None:
+            _check_folder(self.folder)
 
     def table(self, name: str) -> DeltaStoreTable:
         """One table, not read yet."""
@@ -135,6 +136,25 @@ class Lake:
         finally:
             lock.release()
 
+
+def _check_folder(folder: Path) -> None:
+    """Refuse a folder that is none, and one that deltalake would not find or take for another one."""
+    misread = _MISREAD.search(folder.as_posix())
+    if misread or not folder.as_posix().isprintable():
+        sign = misread[0] if misread else "an unprintable character"
+        raise InputError(
+            f"{str(folder)!r} holds {sign!r}, with which a Delta Lake may end in another folder; name one without it"
+        )
+    try:
+        is_other = folder.exists() and not folder.is_dir()
+    except OSError as error:
+        raise InputError(f"{str(folder)[:80]!r} cannot be a folder: {error.strerror}; name another place") from error
+    if is_other:
+        raise StoreError(f"{folder} is a file; a store is a folder. Name another place")
+
+
+#: What the Delta Lake library decodes, takes for a separator or stumbles over in the path of a folder.
+_MISREAD: Final = re.compile(r"%[0-9A-Fa-f]{2}|[\\\[\]^|]")
 
 #: The tables that a store can have.
 STORED: Final = (*reversed(ORDER), REJECTS.name, *SNAPSHOTS)

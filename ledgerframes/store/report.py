@@ -7,6 +7,8 @@ import json
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from ledgerframes.errors import visible
+
 
 @dataclass(frozen=True)
 class SyncReport:
@@ -66,7 +68,7 @@ class SyncReport:
         stages = ", ".join(
             f"{name} {times['seconds']:.2f} s ({times['cpu_seconds']:.2f} s CPU)" for name, times in self.stages.items()
         )
-        return [
+        lines = [
             ("sync", f"{self.sync_id}, {'complete' if self.complete else 'not complete'}"),
             ("added", rows + (f"; {self.rejected:,} items rejected" if self.rejected else "")),
             ("took", f"{self.seconds:,.2f} s, {self.requests:,} requests, {self.bytes / 1e6:,.1f} MB, {speed}"),
@@ -77,6 +79,7 @@ class SyncReport:
             *([("left", "; ".join(self.left))] if self.left else []),
             *([("error", self.error)] if self.error else []),
         ]
+        return [(name, visible(text)) for name, text in lines]
 
     def __str__(self) -> str:
         return "\n".join(f"{name:<8} {text}" for name, text in self.lines() if text)

@@ -38,10 +38,14 @@ def ask(
             for name in names:
                 if name in query:
                     connection.register(name, dataset(name))
-            found = connection.sql(query, params=parameters).to_arrow_table()
+            found = connection.sql(query, params=parameters)
+            if found is None:
+                raise InputError(f"the query {query[:80]!r} gives no rows; write a SELECT")
+            found = found.to_arrow_table()
         except duckdb.Error as error:
             known = ", ".join(names) or "none yet; run store.sync(net) first"
-            raise InputError(f"the query cannot be run: {error}. The store's tables: {known}") from error
+            said = " ".join(str(error).split())
+            raise InputError(f"the query cannot be run: {said}. The store's tables: {known}") from error
     if as_ == "arrow":
         return found
     if as_ == "polars":

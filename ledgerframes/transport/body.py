@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 GZIP: Final = zlib.MAX_WBITS | 16
 PIECE: Final = 2**18
+SLACK: Final = 2**20
 
 
 class TooLargeError(Exception):
@@ -33,13 +34,23 @@ def collect(chunks: Iterable[bytes], *, encoding: str, limit: int) -> bytes:
     if encoding not in ("", "identity", "gzip", "x-gzip"):
         raise DamagedError(f"the body is compressed as {encoding[:40]!r}, which was not asked for")
     plain = encoding in ("", "identity")
-    pieces, size = [], 0
-    for piece in chunks if plain else _unzipped(chunks):
-        pieces.append(piece)
-        size += len(piece)
+    body = bytearray()  # a list of pieces would take many times the room where they are small
+    arriving = _counted(chunks, limit + SLACK)
+    for piece in arriving if plain else _unzipped(arriving):
+        body += piece
+        if len(body) > limit:
+            raise TooLargeError
+    return bytes(body)
+
+
+def _counted(chunks: Iterable[bytes], limit: int) -> Iterator[bytes]:
+    """The chunks as they arrive; compression may add a little to bytes that it cannot shrink, but not more."""
+    size = 0
+    for chunk in chunks:
+        size += len(chunk)
         if size > limit:
             raise TooLargeError
-    return b"".join(pieces)
+        yield chunk
 
 
 def _unzipped(chunks: Iterable[bytes]) -> Iterable[bytes]:

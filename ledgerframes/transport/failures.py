@@ -18,6 +18,7 @@ from ledgerframes.errors import (
     RateLimitedError,
     ServerError,
     StatusError,
+    visible,
 )
 from ledgerframes.transport.backoff import retry_after, retry_info
 from ledgerframes.transport.outcome import ERROR_BODY, Received
@@ -197,5 +198,5 @@ def _host(location: str) -> str:
 
 
 def _short(text: str) -> str:
-    text = " ".join(text.split())
+    text = visible(" ".join(text[: 8 * SHORTENED].split()))
     return text if len(text) <= SHORTENED else text[: SHORTENED - 1] + "…"

@@ -101,9 +101,10 @@ def judge_body(
     Raises:
         DecodeError: the body breaks the contract.
     """
+    problem: Exception
     try:
         value = read(received.body)
-    except (msgspec.DecodeError, RecursionError) as error:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         problem = error
     else:
         headers = {name: mask(text) for name, text in received.headers.items()}

@@ -16,6 +16,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final, Protocol
 
+import msgspec
+from msgspec import Struct
+
 from ledgerframes.errors import ConfigurationError, InputError
 from ledgerframes.transport.masking import Mask
 from ledgerframes.transport.outcome import Broken, Credential, Received
@@ -25,6 +28,25 @@ FORMAT: Final = 1
 ABOUT: Final = "recording.json"
 _KEPT: Final = ("content-type", "retry-after", "date")
 _PASSING: Final = frozenset({429, 500, 502, 503, 504})  # a recording keeps what was answered in the end
+
+
+class _About(Struct):
+    format: int = 0
+    urls: dict[str, list[str]] = {}
+
+
+class _Kept(Struct):
+    status: int
+    headers: dict[str, str]
+    body: dict[str, str]
+
+
+class _Turn(Struct):
+    answer: _Kept
+
+
+_about: Final = msgspec.json.Decoder(_About)
+_decoder: Final = msgspec.json.Decoder(_Turn)
 
 
 class Way(Protocol):
@@ -80,7 +102,10 @@ class Recorder:
                 "url": self._mask.text(prepared.url),
                 "body": self._written(prepared.body or b""),
             }
-            write_json(target, {"request": asked, "answer": answer})
+            try:
+                write_json(target, {"request": asked, "answer": answer})
+            except OSError as error:
+                raise InputError(f"{str(target)!r} cannot be written: {error}; record elsewhere") from error
 
     def _written(self, body: bytes) -> dict[str, str]:
         """A body as text without tokens, or as Base64 where it is no text."""
@@ -114,8 +139,11 @@ class Replayer:
                 target = self._folder / f"{digest}-{self._turns[digest] - 1:04}.json"
         if not target.exists():
             return Broken(f"this request was not recorded in {self._folder}", transient=False, elsewhere=False)
-        answer = json.loads(target.read_text(encoding="utf-8"))["answer"]
-        return Received(answer["status"], answer["headers"], _read(answer["body"]))
+        try:
+            kept = _decoder.decode(target.read_bytes()).answer
+            return Received(kept.status, kept.headers, _read(kept.body))
+        except (OSError, ValueError, RecursionError) as error:
+            raise InputError(f"{str(target)!r} is no recorded answer: {error}; record anew") from error
 
     def close(self) -> None:
         """Nothing is open."""
@@ -129,12 +157,14 @@ def begin(folder: Path, urls: Mapping[str, list[str]]) -> None:
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        if not (folder / ABOUT).exists():
-            if any(folder.iterdir()):
-                raise InputError(f"{str(folder)!r} holds something else; name a new folder for the recording")
+        new = not (folder / ABOUT).exists()
+        other = new and any(folder.iterdir())
+        if new and not other:
             write_json(folder / ABOUT, {"format": FORMAT, "urls": urls})
-    except OSError as error:
+    except (OSError, ValueError) as error:
         raise InputError(f"{str(folder)!r} cannot be written: {error}; name another folder") from error
+    if other:
+        raise InputError(f"{str(folder)!r} holds something else; name a new folder for the recording")
     if recorded_urls(folder) != dict(urls):
         raise InputError(f"{str(folder)!r} is a recording of other servers; name a new folder")
 
@@ -147,13 +177,12 @@ def recorded_urls(folder: Path) -> dict[str, list[str]]:
         ConfigurationError: a newer version made it.
     """
     try:
-        about: dict[str, Any] = json.loads((folder / ABOUT).read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
+        about = _about.decode((folder / ABOUT).read_bytes())
+    except (OSError, ValueError, RecursionError) as error:
         raise InputError(f"{str(folder)!r} is no recording; lf.record(folder, …) makes one") from error
-    if about.get("format") != FORMAT:
+    if about.format != FORMAT:
         raise ConfigurationError(f"{str(folder)!r} was recorded by a newer ledgerframes; replay it with that")
-    urls: dict[str, list[str]] = about["urls"]
-    return urls
+    return about.urls
 
 
 def digest_of(prepared: Prepared) -> str:
@@ -163,11 +192,15 @@ def digest_of(prepared: Prepared) -> str:
 
 
 def write_json(target: Path, data: Any) -> None:
-    """Write a file whole or not at all."""
+    """Write a file whole or not at all, and through no link: what is there under its names is replaced itself."""
     beside = target.with_name(f".{target.name}.{os.getpid()}.{threading.get_ident()}")
-    beside.write_text(json.dumps(data, ensure_ascii=False), encoding="utf-8")
+    beside.unlink(missing_ok=True)
+    with beside.open("x", encoding="utf-8") as file:
+        json.dump(data, file, ensure_ascii=False)
     beside.replace(target)
 
 
 def _read(body: Mapping[str, str]) -> bytes:
-    return body["text"].encode() if "text" in body else base64.b64decode(body["base64"])
+    if "text" in body:
+        return body["text"].encode()
+    return base64.b64decode(body.get("base64", ""), validate=True)

@@ -19,6 +19,7 @@ NOTHING: Final[Mapping[str, str]] = MappingProxyType({})
 JSON: Final = "application/json"
 BINARY: Final = "application/octet-stream"
 SHOWN_BODY: Final = 2_000
+LONGEST: Final = 32_000
 
 _PARAMETER = re.compile(r"\{(\w+)\}")
 
@@ -77,7 +78,8 @@ class Endpoint:
         if set(names) != set(path):
             raise InputError(f"{self} takes the path parameters {names}, not {sorted(path)}")
         filled = _PARAMETER.sub(lambda match: _path_value(match[1], path[match[1]], self), self.path)
-        pairs = tuple((name, _query_value(value)) for name, value in query.items() if value is not None)
+        pairs = tuple((name, _query_value(name, value, self)) for name, value in query.items() if value is not None)
+        _check_length(filled, pairs, self)
         if json is not msgspec.UNSET:
             if content is not None:
                 raise InputError(f"{self}: give json or content, not both")
@@ -139,8 +141,23 @@ def _path_value(name: str, value: str, endpoint: Endpoint) -> str:
         raise InputError(f"{name}={value!r} is not Unicode text: {error}") from error
 
 
-def _query_value(value: str | int) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)
+def _query_value(name: str, value: str | int, endpoint: Endpoint) -> str:
+    text = str(value).lower() if isinstance(value, bool) else str(value)
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise InputError(f"{name}={text[:80]!r} of {endpoint} is not Unicode text: {error}") from error
+    return text
+
+
+def _check_length(path: str, query: tuple[tuple[str, str], ...], endpoint: Endpoint) -> None:
+    """Refuse what no server takes and the HTTP library cannot send."""
+    size = len(path) + sum(len(name) + len(quote(value)) + 2 for name, value in query)
+    if size > LONGEST:
+        raise InputError(
+            f"{endpoint}: path and query would have {size} characters, and {LONGEST} are the most; an id or a page"
+            " token is too long to be one"
+        )
 
 
 def _encoded(value: object, endpoint: Endpoint) -> bytes:

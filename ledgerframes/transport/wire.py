@@ -25,7 +25,9 @@ from ledgerframes.transport.outcome import ERROR_BODY, Broken, Credential, Recei
 from ledgerframes.transport.request import Prepared
 
 SLICE: Final = 2**16
+_LONGEST_LENGTH: Final = 20  # digits; Python itself refuses to read thousands of them
 KEEPALIVE: Final = 5.0
+MOST_VALUES: Final = 20_000_000  # one takes up to 80 bytes once it is read, however short it is in the answer
 BROKEN: Final = (
     httpx.HTTPError,
     httpx.StreamError,
@@ -90,14 +92,20 @@ class Wire:
             elsewhere=False,
         )
         announced = headers.get("content-length", "")
-        if announced.isdecimal() and int(announced) > limit:
+        if announced.isdecimal() and (len(announced) > _LONGEST_LENGTH or int(announced) > limit):
             return large
         try:
-            return Received(response.status_code, headers, collect(response.iter_raw(), encoding=encoding, limit=limit))
+            body = collect(response.iter_raw(), encoding=encoding, limit=limit)
         except TooLargeError:
             return large
         except DamagedError as error:
             return Broken(str(error))
+        if len(body) > MOST_VALUES and body.count(b",") > MOST_VALUES:
+            return Broken(
+                f"the answer holds more than {MOST_VALUES:,} values; ask for a smaller page",
+                transient=False, elsewhere=False,
+            )  # fmt: skip
+        return Received(response.status_code, headers, body)
 
 
 class _Limits(threading.local):
@@ -258,19 +266,19 @@ def _proxy_for(url: str) -> str | None:
 
 def _beginning(response: httpx.Response, encoding: str) -> bytes:
     """The first part of an error's body, or as much as arrives of it; the status matters more than the text."""
-    pieces: list[bytes] = []
+    arrived = bytearray()
 
     def kept() -> Iterator[bytes]:
         for chunk in response.iter_raw():
-            pieces.append(chunk)
+            arrived.extend(chunk)
             yield chunk
-            if sum(map(len, pieces)) >= ERROR_BODY:
+            if len(arrived) >= ERROR_BODY:
                 return
 
     try:
         return collect(kept(), encoding=encoding, limit=ERROR_BODY * 4)[:ERROR_BODY]
     except (DamagedError, TooLargeError, *BROKEN):
-        return b"" if encoding else b"".join(pieces)[:ERROR_BODY]
+        return b"" if encoding else bytes(arrived[:ERROR_BODY])
 
 
 def _is_certificate(error: BaseException | None) -> bool:

@@ -189,3 +189,10 @@ def test_a_member_that_comes_late_gets_its_column():
 
 def test_a_name_with_a_quote_can_be_asked_for():
     assert lf.expand(made_up([{'a"b': "x"}]), template="M:T", fields=['a"b'])['a"b'].tolist() == ["x"]
+
+
+@pytest.mark.parametrize("number", ["1E400", "-1e-400", "1e999999999999999999999", "9" * 5_000])
+def test_numbers_beyond_any_type_stay_as_they_are_spelled(number):
+    events = made_up([{"a": "HERE"}, {"a": "HERE"}])
+    events["payload"] = events.payload.str.replace('"HERE"', number)
+    assert lf.expand(events, template="M:T").a.tolist() == [number, number]

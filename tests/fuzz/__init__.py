@@ -1,1 +1,1 @@
-"""Thousands of made-up requests against the sandbox, by its own OpenAPI document: `make fuzz`."""
+"""Made-up requests against the sandbox, and broken answers against the client: `make fuzz`."""

@@ -26,3 +26,12 @@ def test_every_page_is_read_whatever_its_length(pages, last):
 def test_a_repeated_token_is_refused():
     with pytest.raises(PagingError, match="page token 'a' again"):
         list(follow_tokens(lambda token: token, lambda _page: ([1], "a"), "GET /x"))
+
+
+def test_empty_pages_without_end_are_refused_and_a_full_one_between_them_starts_anew():
+    pages = iter([*([[]] * 900), [1], *([[]] * 5_000)])
+    tokens = iter(range(10_000))
+    found = follow_tokens(lambda _token: next(pages), lambda page: (page, next(tokens)), "GET /x")
+    assert next(found) == 1
+    with pytest.raises(PagingError, match="1001 empty pages in a row"):
+        next(found)

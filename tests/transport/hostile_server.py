@@ -33,6 +33,7 @@ class Reply:
         hang_up: "before" any byte, or in the "body" after half of it, by a reset of the connection.
         cut: close in good order after so many bytes of the body.
         drip: seconds between single bytes, of the head too if `drip_head`.
+        endless: sent again and again after everything else, until the client has gone.
     """
 
     status: int = 200
@@ -44,6 +45,7 @@ class Reply:
     cut: int | None = None
     drip: float | None = None
     drip_head: bool = False
+    endless: bytes | None = None
 
     def parts(self) -> tuple[bytes, bytes]:
         if self.raw is not None:
@@ -129,6 +131,9 @@ class HostileServer:
         if reply.cut is not None:
             stream.sendall(head + body[: reply.cut])
             return False
+        while reply.endless is not None and not self._stop.is_set():
+            stream.sendall(head + body + reply.endless)
+            head = body = b""
         if reply.drip is None:
             stream.sendall(head + body)
             return reply.raw is None

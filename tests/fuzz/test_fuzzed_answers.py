@@ -1,0 +1,26 @@
+"""A few hundred cases of the long fuzz, the same ones each time."""
+
+import pytest
+
+from tests.fuzz.answers import name_of, run_case
+from tests.fuzz.corpus import gather
+from tests.fuzz.targets import TARGETS
+
+pytestmark = pytest.mark.filterwarnings("ignore::ledgerframes.transport.DeprecatedEndpointWarning")
+
+
+@pytest.fixture(scope="module")
+def corpus():
+    return gather(updates=30)
+
+
+def test_every_endpoint_has_an_answer_to_be_broken(corpus):
+    assert len(corpus.answers) == 20
+
+
+def test_broken_answers_end_right_or_in_errors_of_the_package(corpus):
+    met = set()
+    for number in range(400):
+        run_case(corpus, 7, number, None)
+        met.add(name_of(7, number, None))
+    assert met == set(TARGETS)

@@ -1,0 +1,162 @@
+"""Answers that no server should give end in errors of the package, wherever in the client they are read."""
+
+import json
+from contextlib import contextmanager
+from decimal import Decimal
+
+import msgspec
+import pyarrow as pa
+import pytest
+from starlette.applications import Starlette
+from starlette.responses import Response
+from starlette.routing import Route
+
+import ledgerframes as lf
+from ledgerframes.decoding.history import decode_page
+from ledgerframes.decoding.rebuild import read_json
+from ledgerframes.interfaces.answers import UpdatesPage
+from ledgerframes.loaders.history import History
+from ledgerframes.sandbox.serving import serve
+from ledgerframes.settings import Settings
+from tests.clocks import SkippingClock
+from tests.decoding.items import page_of, transaction
+
+pytestmark = pytest.mark.filterwarnings("ignore::ledgerframes.transport.DeprecatedEndpointWarning")
+WHEN = {"record_time": "2026-01-30", "migration_id": 1}
+
+
+@contextmanager
+def answering(*bodies):
+    """A network whose every interface gives these bodies in turn, the last one for ever."""
+    sent = list(bodies)
+
+    async def answer(_request):
+        body = sent.pop(0) if len(sent) > 1 else sent[0]
+        return Response(body if isinstance(body, bytes) else json.dumps(body), media_type="application/json")
+
+    app = Starlette(routes=[Route("/{path:path}", answer, methods=["GET", "POST"])])
+    with serve(app) as served:
+        urls = {f"{name}_url": (served.url,) for name in ("scan", "validator", "registry", "ledger")}
+        tokens = {"ledger_token": "t0ken", "validator_token": "t0ken"}
+        with lf.Network(Settings(**urls, **tokens, attempts=2), clock=SkippingClock()) as net:
+            yield net
+
+
+LATIN = "é".encode("latin-1")
+CALLS = {
+    "a typed call": (lambda net: net.validator.name_entries(), b'{"entries":[{"name":"%s"}]}'),
+    "a page of the history": (lambda net: net.scan.updates(), page_of(transaction(update_id="%s"))),
+    "a table": (lf.load_name_rules, b'{"ans_rules_update":{"x":"%s"}}'),
+    "an update": (lambda net: lf.load_update(net, "u"), b'{"event":null,"update_id":"%s"}'),
+    "a transaction": (lambda net: net.ledger.transaction_by_id("u"), b'{"transaction":{"updateId":"%s"}}'),
+    "a holdings summary": (lambda net: lf.load_holdings_summary(net, ["p"], **WHEN), b'{"summaries":[{"x":"%s"}]}'),
+}
+
+
+@pytest.mark.parametrize(("call", "body"), CALLS.values(), ids=CALLS)
+def test_bytes_that_are_no_text_are_a_decode_error_whatever_reads_them(call, body):
+    with answering(body % LATIN) as net, pytest.raises(lf.DecodeError, match=r"not whole JSON.*utf-8"):
+        call(net)
+
+
+def test_text_beyond_ascii_is_read_whatever_piece_it_falls_into():
+    name = "ü" * 300_000  # more than a piece, and the pieces end inside of letters
+    entry = dict.fromkeys(("contractId", "amount", "unit", "expiresAt", "paymentInterval", "paymentDuration"), "1")
+    body = json.dumps({"entries": [{**entry, "name": f"x{name}"}]}, ensure_ascii=False).encode()
+    with answering(body) as net:
+        assert lf.load_name_entries(net).name.tolist() == [f"x{name}"]
+
+
+TYPED = {
+    "an exponent beyond any number": (
+        lambda net: net.ledger.transaction_by_id("u"), b'{"transaction":{"updateId":"u","x":1E+9999999999999999999}}',
+    ),
+    "a list as page token": (lf.load_instruments, {"instruments": [], "nextPageToken": []}),
+    "a number as summary": (lambda net: lf.load_holdings_summary(net, ["p"], **WHEN), {"summaries": [1.5]}),
+    "a number as party": (lambda net: lf.load_holdings_summary(net, ["p"], **WHEN), {"summaries": [{"party_id": 1}]}),
+    "a round of 65 bits": (
+        lambda net: lf.load_holdings_summary(net, ["p"], **WHEN), {"summaries": [], "computed_as_of_round": 2**64},
+    ),
+    "an item that only its columns can judge": (
+        lambda net: net.scan.updates().items, json.loads(page_of(transaction(events_by_id=None))),
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("call", "body"), TYPED.values(), ids=TYPED)
+def test_a_value_of_another_sort_is_a_decode_error(call, body):
+    with answering(body) as net, pytest.raises(lf.DecodeError):
+        call(net)
+
+
+def test_a_summary_of_no_party_is_an_error_and_not_left_out():
+    with answering({"summaries": [{"total_coin_holdings": "1"}]}) as net, pytest.raises(lf.DecodeError, match="party"):
+        lf.load_holdings_summary(net, ["p"], **WHEN)
+
+
+def test_a_page_may_have_members_that_nobody_knows():
+    body = page_of(transaction())[:-1] + b',"next":"x"}'
+    assert [item.update_id for item in UpdatesPage.read(body).items] == ["u"]
+    later = transaction(update_id="v", record_time="2026-01-30T08:39:29.000000Z")
+    broken = page_of({"update_id": "x"}, transaction(), later)[:-1] + b',"next":"x"}'
+    page = UpdatesPage.read_leniently(broken)
+    assert (page.glimpse.update_ids, len(page.unplaced)) == (["u", "v"], 1)
+
+
+def test_a_page_without_items_is_refused_where_items_may_be_left_out():
+    with pytest.raises(msgspec.ValidationError, match="transactions"):
+        UpdatesPage.read_leniently(b'{"transaction":[]}')
+
+
+@pytest.mark.parametrize("value", ["9" * 5_000, "1E+9999999999999999999"], ids=["digits", "exponent"])
+def test_what_python_has_no_value_for_stays_as_text_and_is_said_when_items_are_rebuilt(value):
+    body = page_of(transaction({"u:1": {"create_arguments": "HERE"}})).replace(b'"HERE"', value.encode())
+    batches = decode_page(body).batches
+    history = History(**{name: pa.Table.from_batches([batch]) for name, batch in batches.items()})
+    assert value in history.events["payload"].to_pylist()
+    with pytest.raises(lf.DecodeError, match="as it is"):
+        list(lf.rebuild_items(history))
+
+
+def test_more_levels_than_python_reads_are_a_decode_error():
+    with pytest.raises(lf.DecodeError, match="RecursionError"):
+        read_json("[" * 100_000 + "]" * 100_000)
+
+
+def test_a_server_that_shows_what_lies_before_is_not_searched_for_ever():
+    with answering(page_of(transaction())) as net:
+        with pytest.raises(lf.PagingError, match="does not keep to the order"):
+            lf.migrations(net)
+        with pytest.raises(lf.PagingError, match="does not keep to the order"):
+            lf.load_holdings_summary(net, ["p"], record_time="2026-01-30")
+
+
+def test_a_server_with_ever_more_migrations_is_not_searched_for_ever():
+    pages = [page_of(transaction(migration_id=number)) for number in range(1_003)]
+    with answering(*pages) as net, pytest.raises(lf.PagingError, match="1000 migrations"):
+        lf.load_holdings_summary(net, ["p"], record_time="2026-01-30")
+
+
+def test_a_long_list_of_unknown_members_does_not_make_a_long_message():
+    members = {f"member {number}": 1 for number in range(5_000)}
+    with answering(members) as net, pytest.raises(lf.DecodeError) as caught:
+        net.ledger.transaction_by_id("u")
+    assert len(str(caught.value)) < 1_000
+
+
+def test_amounts_with_an_exponent_are_read_exactly():
+    with answering({"transaction": {"updateId": "u", "events": [{"Odd": {"x": 1.50}}]}}) as net:
+        assert net.ledger.transaction_by_id("u").item.events[0].other == {"x": Decimal("1.5")}
+
+
+@pytest.mark.parametrize("offset", ["+99:99", "-24:00", "+00:60"])
+def test_an_offset_that_no_zone_has_is_no_time(offset):
+    with pytest.raises(lf.DecodeError, match="no zone"):
+        decode_page(page_of(transaction(effective_at=f"2026-01-30T08:39:28.485596{offset}")))
+
+
+def test_migrations_of_the_first_and_last_years_have_their_times():
+    first = page_of(transaction(record_time="0001-01-01T00:00:00.000000Z"))
+    with answering(first, b'{"transactions":[]}') as net:
+        (row,) = lf.migrations(net).to_dict("records")
+    assert str(row["first_record_time"]) == str(row["last_record_time"]) == "0001-01-01 00:00:00+00:00"

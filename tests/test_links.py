@@ -1,0 +1,167 @@
+"""Nothing is written through a link: where one lies in a file's place, it is refused or replaced, never followed."""
+
+import os
+
+import pyarrow as pa
+import pytest
+
+import ledgerframes as lf
+from ledgerframes.cli import main
+from ledgerframes.loaders.files import write_file
+
+pytestmark = pytest.mark.skipif(os.name == "nt", reason="links need rights there")
+
+ONE = pa.table({"a": ["x"]})
+FILES = {
+    "a table as Parquet": ("t.parquet", lambda _net, folder: lf.export_tables({"t": ONE}, folder, overwrite=True)),
+    "a table as CSV": (
+        "t.csv", lambda _net, folder: lf.export_tables({"t": ONE}, folder, format="csv", overwrite=True),
+    ),
+    "a workbook": (
+        "b.xlsx", lambda _net, folder: lf.export_tables({"t": ONE}, folder / "b.xlsx", format="xlsx", overwrite=True),
+    ),
+    "folders of Parquet": (
+        "t", lambda _net, folder: lf.export_tables({"t": ONE}, folder, layout="hive", overwrite=True),
+    ),
+    "a loaded file": ("t.json", lambda _net, folder: write_file(ONE, folder / "t.json")),
+    "a report": (
+        "r.html",
+        lambda net, folder: lf.report(
+            lf.load_history(net, limit=3), folder / "r.html", sections=["provenance"], overwrite=True
+        ),
+    ),
+    "the lock of a store": (
+        ".sync.lock", lambda net, folder: lf.open_store(folder).sync(net, tables=["instruments"]),
+    ),
+}  # fmt: skip
+REPLACED = {
+    "a ledger": ("world.db", lambda net, folder: net.sandbox.save(folder / "world.db")),
+    "a recording": ("recording.json", lambda net, folder: lf.record(folder, net=net).close()),
+}
+
+
+@pytest.fixture
+def elsewhere(tmp_path):
+    """Something of somebody's that a link may point to."""
+    place = tmp_path / "elsewhere"
+    place.mkdir()
+    (place / "kept").write_text("kept")
+    return place
+
+
+@pytest.mark.parametrize(("name", "write"), FILES.values(), ids=FILES)
+@pytest.mark.parametrize("target", ["elsewhere/kept", "elsewhere/new", "nowhere/new"], ids=["file", "free", "dangling"])
+def test_a_link_in_the_place_of_a_file_is_refused(net, tmp_path, elsewhere, name, write, target):
+    out = tmp_path / "out"
+    out.mkdir()
+    (out / name).symlink_to(tmp_path / target)
+
+    with pytest.raises(lf.LedgerframesError):
+        write(net, out)
+
+    assert {path.name: path.read_text() for path in elsewhere.iterdir()} == {"kept": "kept"}
+    assert (out / name).is_symlink()
+    assert [path.name for path in out.iterdir()] == [name]
+
+
+@pytest.mark.parametrize(("name", "write"), REPLACED.values(), ids=REPLACED)
+def test_a_dangling_link_is_replaced_and_not_followed(net, tmp_path, elsewhere, name, write):
+    out = tmp_path / "out"
+    out.mkdir()
+    (out / name).symlink_to(elsewhere / "new")
+
+    try:
+        write(net, out)
+    except lf.InputError:
+        assert (out / name).is_symlink()
+    else:
+        assert not (out / name).is_symlink()
+
+    assert {path.name for path in elsewhere.iterdir()} == {"kept"}
+
+
+WRITING = {name: case for name, case in FILES.items() if name != "a report"} | {
+    "a recording": ("recording.json", lambda net, folder: lf.record(folder, net=net).close()),
+    "a report": (
+        "r.html",
+        lambda net, folder: lf.report(lf.load_history(net, limit=3), folder / "r.html", sections=["provenance"]),
+    ),
+}
+
+
+@pytest.mark.parametrize(("name", "write"), WRITING.values(), ids=WRITING)
+def test_a_folder_may_be_a_link_as_people_arrange_their_disks(net, tmp_path, name, write):
+    (tmp_path / "disk").mkdir()
+    (tmp_path / "out").symlink_to(tmp_path / "disk")
+
+    write(net, tmp_path / "out")
+
+    assert (tmp_path / "disk" / name).exists()
+    assert (tmp_path / "out").is_symlink()
+
+
+def test_a_link_that_appears_while_an_export_runs_is_not_followed(tmp_path, elsewhere):
+    out = tmp_path / "out"
+
+    def meanwhile():
+        (out / "t.parquet").symlink_to(elsewhere / "kept")
+        yield from ONE.to_batches()
+
+    with pytest.raises(lf.InputError, match="is a link"):
+        lf.export_tables({"t": meanwhile}, out, overwrite=True)
+    assert (elsewhere / "kept").read_text() == "kept"
+
+
+def test_a_folder_that_is_swapped_for_a_link_while_an_export_runs_is_not_written_into(tmp_path, elsewhere):
+    out = tmp_path / "out"
+
+    def meanwhile():
+        out.rename(tmp_path / "moved")
+        out.symlink_to(elsewhere)
+        yield from ONE.to_batches()
+
+    with pytest.raises(lf.InputError, match="cannot write"):
+        lf.export_tables({"t": meanwhile}, out)
+    assert [path.name for path in elsewhere.iterdir()] == ["kept"]
+
+
+def test_an_answer_is_not_recorded_through_a_link(net, tmp_path, elsewhere):
+    with lf.record(tmp_path / "first", net=net) as kept:
+        lf.load_instruments(kept)
+    names = [path.name for path in (tmp_path / "first").iterdir() if path.name != "recording.json"]
+    with lf.record(tmp_path / "second", net=net) as kept:
+        for name in names:
+            (tmp_path / "second" / name).symlink_to(elsewhere / "new")
+        lf.load_instruments(kept)
+
+    assert {path.name for path in elsewhere.iterdir()} == {"kept"}
+
+
+def test_the_dictionary_is_not_written_through_a_link(tmp_path, elsewhere, monkeypatch, capsys):
+    (tmp_path / "d.md").symlink_to(elsewhere / "kept")
+    monkeypatch.setattr("sys.argv", ["ledgerframes", "dictionary", "-o", str(tmp_path / "d.md")])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code == 2
+    assert "is a link" in capsys.readouterr().err
+    assert (elsewhere / "kept").read_text() == "kept"
+
+
+DAMAGED = {
+    "no JSON": b"{", "a list": b"[]", "no answer": b"{}", "a text as status": b'{"answer":{"status":"x"}}',
+    "no text": b'\xff{"answer":1}', "levels": b"[" * 100_000,
+    "another's settings": b'{"format":1,"urls":{"scan_url":["http://127.0.0.1:1"],"rate":["9"]}}',
+    "no Base64": b'{"answer":{"status":200,"headers":{},"body":{"base64":"%%"}}}',
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("content", DAMAGED.values(), ids=DAMAGED)
+@pytest.mark.parametrize("which", ["recording.json", "answer"])
+def test_a_damaged_recording_is_named(net, tmp_path, content, which):
+    with lf.record(tmp_path / "kept", net=net) as kept:
+        lf.load_instruments(kept)
+    for path in (tmp_path / "kept").iterdir():
+        if (path.name == "recording.json") == (which == "recording.json"):
+            path.write_bytes(content)
+    with pytest.raises(lf.LedgerframesError, match=r"recording|no recorded answer|newer"):
+        lf.load_instruments(lf.replay(tmp_path / "kept"))

@@ -1,0 +1,158 @@
+"""What servers say is shown, never run: in errors, logs, terminals, notebooks and pages."""
+
+import json
+import logging
+import pickle
+from contextlib import contextmanager
+
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from starlette.applications import Starlette
+from starlette.responses import Response
+from starlette.routing import Route
+
+import ledgerframes as lf
+from ledgerframes.cli import main
+from ledgerframes.errors import visible
+from ledgerframes.export.report import ExportedTable, ExportReport
+from ledgerframes.loaders.cross_check import CrossCheck, Difference
+from ledgerframes.report.page import escape, table
+from ledgerframes.sandbox.serving import serve
+from ledgerframes.store.checking import Check, Finding
+from tests.clocks import SkippingClock
+from tests.decoding.items import page_of, transaction
+
+pytestmark = pytest.mark.filterwarnings("ignore::ledgerframes.transport.DeprecatedEndpointWarning")
+
+#: Colours, a window's title, a C1 escape, a return, a faked line, a turned direction, script, and half a character.
+EVIL = "\x1b[31m\x1b]0;owned\x07\x9b2J\rok\nERROR root: faked\u202egpj\u2066\x00\x7f<script>alert(1)</script>"
+
+
+@contextmanager
+def answering(body, status=200, **headers):
+    async def answer(_request):
+        sent = body if isinstance(body, bytes) else json.dumps(body).encode()
+        return Response(sent, status, {name.replace("_", "-"): value for name, value in headers.items()})
+
+    app = Starlette(routes=[Route("/{path:path}", answer, methods=["GET", "POST"])])
+    with serve(app) as served:
+        urls = {f"{name}_url": served.url for name in ("scan", "validator", "registry", "ledger")}
+        chosen = lf.connect(**urls, token="t0ken-t0ken", attempts=2).settings
+        with lf.Network(chosen, clock=SkippingClock()) as net:
+            yield net
+
+
+@given(text=st.text())
+def test_visible_text_is_printable_and_printable_text_stays(text):
+    shown = visible(text)
+    assert shown.isprintable()
+    assert (shown == text) == text.isprintable()
+    if not {'"', "\\"} & set(text):
+        assert json.loads(f'"{shown}"') == text
+
+
+@given(text=st.text())
+def test_lines_stay_where_they_are_wanted(text):
+    shown = visible(text, lines=True)
+    assert shown.count("\n") == text.count("\n")
+    assert shown.replace("\n", "").replace("\t", "").isprintable()
+
+
+ERRORS = {
+    "plain text": (503, EVIL.encode()),
+    "an error of scan": (400, {"error": EVIL}),
+    "an error of the ledger": (
+        409, {"code": EVIL, "cause": EVIL, "correlationId": EVIL, "traceId": EVIL, "context": {EVIL: EVIL}},
+    ),
+    "a page of a gateway": (502, b"<html><title>\x1b[31m</title><body>\xc2\x9b2J \xe2\x80\xae</body></html>"),
+    "no JSON": (200, EVIL.encode()),
+    "an unknown member": (200, {"entries": [{EVIL: 1}]}),
+    "a wrong value": (200, {"users": [{"id": EVIL, "primaryParty": 7}]}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("status", "body"), ERRORS.values(), ids=ERRORS)
+@pytest.mark.parametrize("load", [lf.load_users, lf.load_name_entries], ids=["users", "names"])
+def test_an_error_is_one_printable_line(status, body, load, caplog):
+    caplog.set_level(logging.DEBUG, "ledgerframes")
+    with answering(body, status, content_type="text/\x9b2J") as net, pytest.raises(lf.LedgerframesError) as caught:
+        load(net)
+    error = caught.value
+    assert str(error).isprintable()
+    assert str(pickle.loads(pickle.dumps(error))) == str(error)
+    for name in ("detail", "code", "correlation_id", "trace_id"):
+        assert (getattr(error, name, None) or "").isprintable()
+    assert all("".join(pair).isprintable() for pair in getattr(error, "context", {}).items())
+    assert all(record.getMessage().isprintable() for record in caplog.records if record.name.startswith("ledgerframes"))
+
+
+PAGES = {
+    "no place": page_of({**transaction(update_id=EVIL), "record_time": EVIL}),
+    "out of order": page_of(transaction(update_id=EVIL, migration_id=9), transaction(update_id=f"{EVIL}2")),
+    "a wrong column": page_of(transaction({"u:0": {"consuming": EVIL}}, update_id=EVIL)),
+    "a wrong tree": page_of(transaction(update_id=EVIL, root_event_ids=[EVIL])),
+    "a strange member": page_of(transaction({"u:0": {EVIL: 1, "choice": None}}, update_id=EVIL)),
+}
+
+
+@pytest.mark.parametrize("body", PAGES.values(), ids=PAGES)
+def test_an_id_in_a_message_cannot_fake_a_line(body):
+    with answering(body) as net, pytest.raises(lf.LedgerframesError) as caught:
+        lf.load_history(net, limit=1)
+    assert str(caught.value).isprintable()
+
+
+@pytest.mark.parametrize("body", [{"error": EVIL}, EVIL.encode()], ids=["JSON", "text"])
+def test_a_terminal_is_not_steered_by_an_error(monkeypatch, capsys, body):
+    with answering(body, 400) as net:
+        (url,) = net.settings.scan_url
+        monkeypatch.setattr("sys.argv", ["ledgerframes", "plan", "--scan-url", url])
+        with pytest.raises(SystemExit):
+            main()
+    said = capsys.readouterr().err
+    assert said.startswith("error: ")
+    assert said.removesuffix("\n").isprintable()
+
+
+def test_a_terminal_is_not_steered_by_a_table(tmp_path, monkeypatch, capsys):
+    item = {"id": EVIL, "name": EVIL, "symbol": "X", "decimals": 10, "supportedApis": {}}
+    with answering({"instruments": [item]}) as net:
+        lf.open_store(tmp_path / "lake").sync(net, tables=["instruments"])
+    for more in ([], ["--json"]):
+        monkeypatch.setattr(
+            "sys.argv", ["ledgerframes", "sql", str(tmp_path / "lake"), "select name from instruments", *more]
+        )
+        with pytest.raises(SystemExit):
+            main()
+        said = capsys.readouterr().out
+        assert "owned" in said
+        assert "".join(said.splitlines()).isprintable()
+    assert json.loads(said)[0]["name"] == EVIL
+
+
+DIFFERENCE = Difference(EVIL, 1, EVIL, EVIL, EVIL, EVIL, EVIL)
+REPORTS = {
+    "an export": ExportReport(f"out{EVIL}", "csv", (ExportedTable(f"t{EVIL}", 1, 1, ("f",), 0),), 1, 0.1),
+    "a check": Check(EVIL, {}, (Finding(EVIL, "note", 1, EVIL, EVIL),)),
+    "a comparison": CrossCheck(EVIL, EVIL, EVIL, 1, 1, (DIFFERENCE,), None, EVIL),
+    "a sync": lf.SyncReport("s", "now", covered=(EVIL,), error=EVIL),
+}
+
+
+@pytest.mark.parametrize("report", REPORTS.values(), ids=REPORTS)
+def test_notebooks_show_reports_as_text(report):
+    page = report._repr_html_()
+    assert "owned" in page
+    assert "<script" not in page
+    assert page.replace("\n", "").isprintable()
+    assert repr(report).replace("\n", "").isprintable()
+    assert "ERROR root" not in {line[:10] for line in repr(report).splitlines()}
+
+
+def test_a_page_shows_cells_as_text():
+    page = table(pd.DataFrame({EVIL: [EVIL]}), caption=EVIL)
+    assert "<script" not in page
+    assert page.replace("\n", "").isprintable()
+    assert escape("\u202e\u061c") == "\\u202e\\u061c"

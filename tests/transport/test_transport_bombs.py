@@ -1,0 +1,121 @@
+"""Answers made to use up memory or time are given up early, and said to be what they are."""
+
+from __future__ import annotations
+
+import gzip
+import time
+import tracemalloc
+import zlib
+
+import pytest
+from hostile_server import Reply
+
+from ledgerframes.errors import NoAnswerError, StatusError
+from ledgerframes.transport import Endpoint
+from ledgerframes.transport.wire import MOST_VALUES
+
+READ = Endpoint(interface="scan", method="GET", path="/v0/thing")
+LIMIT = 2_000_000
+CHUNKED = b"HTTP/1.1 %d OK\r\nTransfer-Encoding: chunked\r\n\r\n"
+
+
+def raw(head: bytes, endless: bytes, **more: object) -> Reply:
+    return Reply(raw=head, endless=endless, **more)  # type: ignore[arg-type]
+
+
+def encoded(name: str, body: bytes) -> Reply:
+    return Reply(body=body, headers=(("Content-Encoding", name),))
+
+
+ZEROS = gzip.compress(b"\0" * 200_000_000, 9)
+EMPTY_MEMBER = gzip.compress(b"")
+TOO_LARGE = {
+    "a gzip bomb": encoded("gzip", ZEROS),
+    "a gzip bomb of many members": encoded("gzip", gzip.compress(b"\0" * 1_000_000) * 100),
+    "members of nothing without end": raw(b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n", EMPTY_MEMBER * 3_000),
+    "chunks without end": raw(CHUNKED % 200, b"400\r\n" + b"x" * 1024 + b"\r\n"),
+    "a body until it closes": raw(b"HTTP/1.1 200 OK\r\n\r\n", b"x" * 10_000),
+    "a length beyond Python's numbers": Reply(
+        raw=b"HTTP/1.1 200 OK\r\nContent-Length: " + b"9" * 19 + b"\r\n\r\n", endless=b"x" * 10_000
+    ),
+}
+UNASKED = {
+    "gzip in gzip": encoded("gzip, gzip", gzip.compress(ZEROS)),
+    "deflate": encoded("deflate", zlib.compress(b"\0" * 10_000_000)),
+    "br": encoded("br", b"\x0b\x02\x80"),
+    "zstd": encoded("zstd", b"(\xb5/\xfd"),
+    "identity and gzip": encoded("identity, gzip", ZEROS),
+}
+ENDLESS = {
+    "header lines": raw(b"HTTP/1.1 200 OK\r\n", b"X-More: " + b"x" * 1_000 + b"\r\n"),
+    "one header line": raw(b"HTTP/1.1 200 OK\r\nX: ", b"x" * 10_000),
+    "a status line": raw(b"HTTP/1.1 200 ", b"x" * 10_000),
+    "a chunk's size": raw(CHUNKED % 200, b"0" * 10_000),
+    "trailers": raw(CHUNKED % 200 + b"0\r\n", b"X-More: " + b"x" * 1_000 + b"\r\n"),
+    "interim answers": raw(b"", b"HTTP/1.1 100 Continue\r\n\r\n" * 50),
+}
+
+
+@pytest.fixture
+def sized(transport):
+    """Send once; the most memory that took, in bytes, and the seconds."""
+
+    def run(url: str, error: type[Exception], match: str, *, limit: int = LIMIT, deadline: float = 20.0):
+        sender = transport(scan_url=url, max_answer_bytes=limit, attempts=1, deadline=deadline)
+        tracemalloc.start()
+        began = time.monotonic()
+        try:
+            with pytest.raises(error, match=match):
+                sender.send(READ.request(), read=bytes)
+            return tracemalloc.get_traced_memory()[1], time.monotonic() - began
+        finally:
+            tracemalloc.stop()
+
+    return run
+
+
+@pytest.mark.parametrize("reply", TOO_LARGE.values(), ids=TOO_LARGE)
+def test_what_grows_beyond_the_limit_is_given_up_in_a_few_times_its_memory(reply, serve, sized):
+    peak, _ = sized(serve(reply).url, NoAnswerError, f"larger than max_answer_bytes={LIMIT}")
+    assert peak < 4 * LIMIT
+
+
+def test_small_chunks_take_no_more_memory_than_large_ones(serve, sized):
+    reply = raw(CHUNKED % 200, b"2\r\nxx\r\n" * 2_000)
+    peak, _ = sized(serve(reply).url, NoAnswerError, "larger than", limit=200_000)
+    assert peak < 2_000_000
+
+
+@pytest.mark.parametrize("reply", UNASKED.values(), ids=UNASKED)
+def test_a_compression_that_was_not_asked_for_is_not_undone(reply, serve, sized):
+    peak, seconds = sized(serve(reply).url, NoAnswerError, "was not asked for")
+    assert peak < LIMIT
+    assert seconds < 1
+
+
+@pytest.mark.parametrize("reply", ENDLESS.values(), ids=ENDLESS)
+def test_a_head_without_end_ends_with_an_error(reply, serve, sized):
+    peak, seconds = sized(serve(reply).url, NoAnswerError, "got no answer", deadline=1.5)
+    assert peak < 2 * LIMIT
+    assert seconds < 5
+
+
+@pytest.mark.parametrize("size", [1, 7])
+def test_an_error_in_tiny_chunks_is_read_quickly(size, serve, sized):
+    chunk = b"%d\r\n%b\r\n" % (size, b"x" * size)
+    peak, seconds = sized(serve(raw(CHUNKED % 400, chunk * 1_000)).url, StatusError, "answered 400")
+    assert peak < 2 * LIMIT
+    assert seconds < 5
+
+
+def test_a_bomb_in_an_error_is_not_undone_beyond_what_is_shown(serve, sized):
+    reply = Reply(status=500, body=ZEROS, headers=(("Content-Encoding", "gzip"),))
+    peak, _ = sized(serve(reply).url, StatusError, "answered 500")
+    assert peak < LIMIT
+
+
+def test_an_answer_of_nothing_but_values_is_refused_before_it_is_read(serve, transport):
+    server = serve(encoded("gzip", gzip.compress(b"[" + b"0," * (MOST_VALUES + 1) + b"0]", 1)))
+    with pytest.raises(NoAnswerError, match="more than 20,000,000 values"):
+        transport(scan_url=server.url).send(READ.request(), read=lambda _body: pytest.fail("it was read"))
+    assert len(server.heard) == 1
