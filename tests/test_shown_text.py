@@ -30,6 +30,15 @@ pytestmark = pytest.mark.filterwarnings("ignore::ledgerframes.transport.Deprecat
 EVIL = "\x1b[31m\x1b]0;owned\x07\x9b2J\rok\nERROR root: faked\u202egpj\u2066\x00\x7f<script>alert(1)</script>"
 
 
+@pytest.fixture(autouse=True)
+def logger_as_before():
+    """The command line sets the level of the package's logger."""
+    logger = logging.getLogger("ledgerframes")
+    level = logger.level
+    yield
+    logger.setLevel(level)
+
+
 @contextmanager
 def answering(body, status=200, **headers):
     async def answer(_request):
