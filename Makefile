@@ -59,12 +59,14 @@ lint: $(READY)  ## style, types, layers
 lab: $(READY)  ## JupyterLab on the notebooks
 	$(BIN)/jupyter lab --notebook-dir notebooks
 
-bench: $(READY)  ## figures, as ratios against a baseline in the same run
-	$(BIN)/python -m tests.benchmarks
+bench: $(READY)  ## figures, as ratios against a baseline in the same run, into docs/figures.md
+	$(BIN)/python -m tests.benchmarks --write docs/figures.md
 
-docs: $(READY)  ## the data dictionary, the README's table of endpoints and its picture
+docs: $(READY)  ## the data dictionary, the README's table of endpoints and picture, and the site in docs/site
 	$(BIN)/ledgerframes dictionary -o data/dictionary.md --readme README.md
 	cd docs && MPLBACKEND=agg ../$(BIN)/python flows.py
+	$(BIN)/python -m sphinx -q -W --keep-going -b html docs docs/site
+	@echo "the site is in docs/site/index.html"
 
 sample: $(READY)  ## the sample in data/
 	$(BIN)/python data/make_sample.py
@@ -73,4 +75,4 @@ wheel: $(READY)  ## build the wheel into dist/
 	$(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps -w dist .
 
 clean:  ## remove what the other commands made
-	rm -rf $(VENV) .venv-* dist build demo-output .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .venv-* dist build docs/site docs/reference/command-line.md demo-output .pytest_cache .mypy_cache .ruff_cache .hypothesis

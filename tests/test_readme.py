@@ -6,13 +6,13 @@ import re
 import subprocess
 import sys
 import tomllib
-from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[1]
+from tests.documents import ROOT, lines, python_blocks
+
 README = (ROOT / "README.md").read_text(encoding="utf-8")
-EXAMPLES = re.findall(r"```python\n(.*?)```\n(?:\n```text\n(.*?)```)?", README, re.DOTALL)
+EXAMPLES = [(block.code, block.output) for block in python_blocks(ROOT / "README.md")]
 
 
 @pytest.mark.parametrize(("code", "output"), EXAMPLES, ids=[f"block {n}" for n in range(1, len(EXAMPLES) + 1)])
@@ -26,11 +26,6 @@ def test_an_example_prints_what_the_readme_says(tmp_path, code, output):
 
     assert done.returncode == 0, done.stderr
     assert lines(done.stdout) == lines(output)
-
-
-def lines(text: str) -> list[str]:
-    """The lines; editors take the spaces at their ends away."""
-    return [line.rstrip() for line in text.strip().splitlines()]
 
 
 def test_there_is_an_example_with_its_output():

@@ -65,7 +65,7 @@ def holdings_from_events(
 
     Returns:
         As `load_holdings_summary`: record_time and migration_id (of `at`, else of the last event),
-        computed_as_of_round, party_id and the seven amounts in coin, exact `Decimal`s with ten places.
+        computed_as_of_round, party_id and the seven amounts in coin, each an exact `Decimal` with ten places.
 
     Raises:
         InputError: columns are missing, a coin lacks a field, or there is no open round to compute fees for.

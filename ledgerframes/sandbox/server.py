@@ -113,7 +113,7 @@ class Sandbox:
 
     @property
     def url(self) -> str:
-        """The server's root, such as `http://127.0.0.1:41234`."""
+        """The server's root, an address on a port of this machine."""
         return self._served.url
 
     @property

@@ -1,0 +1,47 @@
+"""How the documents site is built; `make docs` runs it."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import ledgerframes
+
+project = "ledgerframes"
+author = "the ledgerframes developers"
+release = version = ledgerframes.__version__
+project_copyright = "the ledgerframes developers, Apache-2.0"
+
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
+exclude_patterns = ["site"]
+myst_heading_anchors = 3
+default_role = "code"  # docstrings put names between single backticks
+
+autodoc_typehints = "description"
+autodoc_typehints_description_target = "documented_params"
+autodoc_member_order = "bysource"
+autodoc_default_options = {"members": True}
+napoleon_numpy_docstring = False
+python_use_unqualified_type_names = True
+suppress_warnings = ["ref.python", "myst.xref_missing"]  # pages that are included link within the project, not the site
+
+html_theme = "furo"
+html_title = f"ledgerframes {version}"
+html_copy_source = False
+html_show_sphinx = False
+
+
+def setup(app: Any) -> None:
+    """Have the command line describe itself before anything is read."""
+    app.connect("builder-inited", _command_line)
+
+
+def _command_line(_app: Any) -> None:
+    target = Path(__file__).parent / "reference" / "command-line.md"
+    command = [sys.executable, "-m", "typer", "ledgerframes.cli.app", "utils", "docs", "--name", "ledgerframes"]
+    told = subprocess.run(  # noqa: S603 -- our own words
+        [*command, "--title", "Command line"], check=True, capture_output=True, encoding="utf-8"
+    )
+    target.write_text(told.stdout, encoding="utf-8")

@@ -1,0 +1,38 @@
+"""Pages with code: their Python blocks, what they say is printed, and their shell commands."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from pathlib import Path
+from typing import NamedTuple
+
+ROOT = Path(__file__).parents[1]
+PAGES = sorted([*(ROOT / "docs").rglob("*.md"), ROOT / "data" / "README.md", ROOT / "README.md"])
+_PYTHON = re.compile(r"^```python\n(.*?)^```\n(?:\n```text\n(.*?)^```)?", re.DOTALL | re.MULTILINE)
+_SHELL = re.compile(r"^```sh\n(.*?)^```", re.DOTALL | re.MULTILINE)
+
+
+class Block(NamedTuple):
+    """A Python block, what should be printed by it, and where it stands."""
+
+    code: str
+    output: str
+    line: int
+
+
+def python_blocks(page: Path) -> list[Block]:
+    text = page.read_text(encoding="utf-8")
+    return [Block(found[1], found[2] or "", text.count("\n", 0, found.start()) + 2) for found in _PYTHON.finditer(text)]
+
+
+def commands(page: Path) -> list[list[str]]:
+    """The words of every `ledgerframes` command, comments left out."""
+    blocks = _SHELL.findall(page.read_text(encoding="utf-8"))
+    lines = [shlex.split(line, comments=True) for block in blocks for line in block.splitlines()]
+    return [words[1:] for words in lines if words and words[0] == "ledgerframes"]
+
+
+def lines(text: str) -> list[str]:
+    """The lines; editors take the spaces at their ends away."""
+    return [line.rstrip() for line in text.strip("\n").splitlines()]

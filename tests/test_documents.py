@@ -1,0 +1,80 @@
+"""What the documents show is what a reader gets: blocks print what stands below, commands parse, links lead on."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import re
+import subprocess
+import sys
+import warnings
+
+import pytest
+import typer
+
+import ledgerframes as lf
+from ledgerframes.cli.app import app
+from tests.documents import PAGES, ROOT, commands, lines, python_blocks
+
+SHOWN = [
+    page for page in PAGES if python_blocks(page) and page != ROOT / "README.md"
+]  # which is run as a stranger would
+COMMANDS = sorted({tuple(words) for page in PAGES for words in commands(page) if not words[0].startswith("-")})
+
+
+def name_of(page):
+    return page.relative_to(ROOT).as_posix()
+
+
+@pytest.mark.parametrize("page", SHOWN, ids=name_of)
+def test_a_page_prints_what_it_says(page, tmp_path, monkeypatch):
+    monkeypatch.setenv("MPLBACKEND", "agg")
+    monkeypatch.chdir(tmp_path if page.is_relative_to(ROOT / "docs") else ROOT)
+    names: dict[str, object] = {"__name__": "__main__"}
+
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", ".*deprecated since", FutureWarning)
+        for block in python_blocks(page):
+            said = io.StringIO()
+            with contextlib.redirect_stdout(said):
+                exec(compile("\n" * (block.line - 1) + block.code, name_of(page), "exec"), names)
+            assert lines(said.getvalue()) == lines(block.output), f"{name_of(page)}, line {block.line}"
+
+
+@pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
+def test_a_command_is_one(words):
+    found, rest = typer.main.get_command(app), list(words)
+    while hasattr(found, "commands"):
+        found = found.commands[rest.pop(0)]
+
+    assert found.make_context(words[0], rest).command is found
+
+
+def test_completion_is_an_option():
+    names = {option for parameter in typer.main.get_command(app).params for option in parameter.opts}
+
+    assert {"--install-completion", "--show-completion"} <= names
+
+
+def test_every_public_name_is_in_the_reference():
+    text = "\n".join(page.read_text(encoding="utf-8") for page in (ROOT / "docs" / "reference").glob("*.md"))
+    told = set(re.findall(r"auto(?:function|class|exception):: (\w+)", text))
+
+    assert set(lf.__all__) - told == set()
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_links_lead_to_files(page):
+    named = re.findall(r"\]\((?!https?:)([^)#\s]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8"))
+
+    assert [name for name in named if not (page.parent / name).exists()] == []
+
+
+def test_the_site_is_built_without_a_warning(tmp_path):
+    done = subprocess.run(
+        [sys.executable, "-m", "sphinx", "-q", "-W", "--keep-going", "-b", "html", ROOT / "docs", tmp_path],
+        check=False, capture_output=True, encoding="utf-8",
+    )  # fmt: skip
+
+    assert (done.returncode, done.stderr) == (0, "")
+    assert (tmp_path / "reference" / "command-line.html").stat().st_size > 20_000
