@@ -6,6 +6,8 @@ import importlib.metadata
 import os
 import platform
 from dataclasses import asdict
+from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 from tests.benchmarks.measuring import ROUNDS, Row
@@ -17,7 +19,9 @@ HEADING = ("what", "ours", "baseline", "theirs", "ratio", "aim", "MB/s")
 def machine() -> dict[str, Any]:
     """Where the figures come from."""
     return {
+        "processor": _processor(),
         "cpus": os.cpu_count(),
+        "memory": f"{os.sysconf('SC_PAGE_SIZE') * os.sysconf('SC_PHYS_PAGES') / 2**30:.0f} GiB",
         "system": f"{platform.system()} {platform.machine()}",
         "python": platform.python_version(),
         **{name: importlib.metadata.version(name) for name in LIBRARIES},
@@ -38,6 +42,37 @@ def as_text(rows: list[Row]) -> str:
         ]
         lines.append("  ".join(parts).rstrip())
     return "\n".join([*lines, "", closing(rows)])
+
+
+def as_page(rows: list[Row], seconds: float) -> str:
+    """The figures as a page of the documents."""
+    shown = [f"| {' | '.join(HEADING)} |", "|---|--:|---|--:|--:|--:|--:|"]
+    shown += [f"| {' | '.join(_cells(row))} |" for row in rows]
+    where = "\n".join(f"- {name}: {value}" for name, value in machine().items())
+    return "\n".join(
+        [
+            "# Figures",
+            "",
+            "Made by `make bench`. Each figure stands beside a baseline of the same run, measured in turn with it; a ratio",
+            "above 1 is better than the baseline, and an aim that was missed is marked `!`. Times are medians.",
+            "",
+            *shown,
+            "",
+            f"{closing(rows).partition(';')[0]}. Measured on {datetime.now(UTC):%Y-%m-%d} in {seconds / 60:.0f} minutes, on:",
+            "",
+            where,
+            "",
+        ]
+    )
+
+
+def _processor() -> str:
+    """The processor's name, where the system says it."""
+    try:
+        told = Path("/proc/cpuinfo").read_text(encoding="utf-8")
+    except OSError:
+        return platform.processor() or platform.machine()
+    return next((line.partition(":")[2].strip() for line in told.splitlines() if line.startswith("model name")), "?")
 
 
 def as_data(rows: list[Row], seconds: float) -> dict[str, Any]:
