@@ -13,6 +13,13 @@ from typing import Any
 from tests.benchmarks.measuring import ROUNDS, Row
 
 LIBRARIES = ("pandas", "pyarrow", "msgspec", "orjson", "httpx", "numpy")
+PAGE = (
+    "# Figures",
+    "",
+    "Made by `make bench`. Each figure stands beside a baseline of the same run, measured in turn with it; a ratio above",
+    "1 is better than the baseline, and an aim that was missed is marked `!`. Times are medians.",
+    "",
+)
 HEADING = ("what", "ours", "baseline", "theirs", "ratio", "aim", "MB/s")
 
 
@@ -46,24 +53,12 @@ def as_text(rows: list[Row]) -> str:
 
 def as_page(rows: list[Row], seconds: float) -> str:
     """The figures as a page of the documents."""
-    shown = [f"| {' | '.join(HEADING)} |", "|---|--:|---|--:|--:|--:|--:|"]
-    shown += [f"| {' | '.join(_cells(row))} |" for row in rows]
-    where = "\n".join(f"- {name}: {value}" for name, value in machine().items())
-    return "\n".join(
-        [
-            "# Figures",
-            "",
-            "Made by `make bench`. Each figure stands beside a baseline of the same run, measured in turn with it; a ratio",
-            "above 1 is better than the baseline, and an aim that was missed is marked `!`. Times are medians.",
-            "",
-            *shown,
-            "",
-            f"{closing(rows).partition(';')[0]}. Measured on {datetime.now(UTC):%Y-%m-%d} in {seconds / 60:.0f} minutes, on:",
-            "",
-            where,
-            "",
-        ]
-    )
+    table = [f"| {' | '.join(HEADING)} |", "|---|--:|---|--:|--:|--:|--:|"]
+    table += [f"| {' | '.join(_cells(row))} |" for row in rows]
+    reached = closing(rows).partition(";")[0]
+    measured = f"{reached}. Measured on {datetime.now(UTC):%Y-%m-%d} in {seconds / 60:.0f} minutes, on:"
+    where = [f"- {name}: {value}" for name, value in machine().items()]
+    return "\n".join([*PAGE, *table, "", measured, "", *where, ""])
 
 
 def _processor() -> str:
