@@ -16,8 +16,8 @@ LIBRARIES = ("pandas", "pyarrow", "msgspec", "orjson", "httpx", "numpy")
 PAGE = (
     "# Figures",
     "",
-    "Made by `make bench`. Each figure stands beside a baseline of the same run, measured in turn with it; a ratio above",
-    "1 is better than the baseline, and an aim that was missed is marked `!`. Times are medians.",
+    "Made by `make bench`. Each figure stands beside a baseline of the same run, measured in turn with it; a ratio",
+    "above 1 is better than the baseline, and an aim that was missed is marked `!`. Times are medians.",
     "",
 )
 HEADING = ("what", "ours", "baseline", "theirs", "ratio", "aim", "MB/s")
