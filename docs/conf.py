@@ -27,7 +27,11 @@ napoleon_numpy_docstring = False
 python_use_unqualified_type_names = True
 suppress_warnings = ["ref.python", "myst.xref_missing"]  # pages that are included link within the project, not the site
 
+smartquotes = False  # two dashes begin an option
+
 html_theme = "furo"
+html_static_path = ["_static"]
+html_css_files = ["site.css"]
 html_title = f"ledgerframes {version}"
 html_copy_source = False
 html_show_sphinx = False
@@ -40,7 +44,7 @@ def setup(app: Any) -> None:
 
 def _command_line(_app: Any) -> None:
     target = Path(__file__).parent / "reference" / "command-line.md"
-    command = [sys.executable, "-m", "typer", "ledgerframes.cli.app", "utils", "docs", "--name", "ledgerframes"]
+    command = [sys.executable, "-m", "typer", "ledgerframes.cli", "utils", "docs", "--name", "ledgerframes"]
     told = subprocess.run(  # noqa: S603 -- our own words
         [*command, "--title", "Command line"], check=True, capture_output=True, encoding="utf-8"
     )
