@@ -13,6 +13,7 @@ from ledgerframes.analysis.flows import contract_journeys, flow_matrix, reassign
 from ledgerframes.analysis.holdings import holding_fees, holdings_from_events, reconcile_holdings
 from ledgerframes.analysis.licenses import license_activity, license_growth, license_versions, supply_over_time
 from ledgerframes.diagnosis.examining import doctor
+from ledgerframes.diagnosis.finding import Diagnosis
 from ledgerframes.errors import (
     ConfigurationError,
     ConflictError,
@@ -79,6 +80,7 @@ __all__ = [
     "ConflictError",
     "CrossCheck",
     "DecodeError",
+    "Diagnosis",
     "ExportReport",
     "History",
     "InputError",

@@ -29,7 +29,7 @@ TABLES = {
     "load_name_rules", "load_transfer_offers", "load_transfer_preapprovals", "load_users", "load_ledger_transaction",
     "LedgerTransaction",
 }  # fmt: skip
-REPORT = {"report", "record", "replay", "doctor"}
+REPORT = {"report", "record", "replay", "doctor", "Diagnosis"}
 LAKE = {"open_store", "Store", "SyncReport", "cross_check", "CrossCheck"}
 EXPORT = {"export_tables", "restore_text", "ExportReport"}
 ANALYSES = {
