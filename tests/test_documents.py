@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import doctest
+import importlib
 import io
 import re
 import subprocess
@@ -79,3 +81,16 @@ def test_the_site_is_built_without_a_warning(tmp_path):
     assert (done.returncode, done.stderr) == (0, "")
     told = (tmp_path / "reference" / "command-line.html").read_text(encoding="utf-8")
     assert [name for name in typer.main.get_command(app).commands if f'id="ledgerframes-{name}"' not in told] == []
+
+
+MODULES = sorted(path for path in (ROOT / "ledgerframes").rglob("*.py") if ">>> " in path.read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: path.relative_to(ROOT).as_posix())
+def test_an_example_in_a_docstring_is_true(path, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    module = importlib.import_module(".".join(path.relative_to(ROOT).with_suffix("").parts))
+    failed, tried = doctest.testmod(module, optionflags=doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE)
+
+    assert tried > 0
+    assert failed == 0

@@ -100,7 +100,10 @@ def export_tables(
         ConfigurationError: format="xlsx" without xlsxwriter.
 
     Example:
-        >>> lf.export_tables({"licenses": lf.load_licenses(net, as_="arrow")}, "out", format="csv")  # doctest: +SKIP
+        >>> import tempfile, ledgerframes as lf
+        >>> with tempfile.TemporaryDirectory() as folder, lf.sandbox(updates=50) as net:
+        ...     lf.export_tables({"licenses": lf.load_licenses(net, as_="arrow")}, folder + "/out", format="csv").rows
+        24
     """
     start = time.perf_counter()
     asked = _check(sources, format, profile, layout, times, provenance)

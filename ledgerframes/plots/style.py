@@ -46,8 +46,10 @@ def style(theme: Literal["light", "dark"] = "light", *, scale: float = 1.0) -> S
         InputError: the theme is unknown, or the scale is not between 0.3 and 5.
 
     Example:
-        >>> with lf.style("dark"):
-        ...     lf.plot_update_rate(updates)
+        >>> import ledgerframes as lf
+        >>> with lf.sandbox(updates=50) as net, lf.style("dark"):
+        ...     lf.plot_update_rate(lf.load_updates(net)).get_ylabel()
+        'updates per 5 seconds'
     """
     themes = {"light": LIGHT, "dark": DARK}
     if theme not in themes:
