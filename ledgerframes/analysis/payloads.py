@@ -16,6 +16,7 @@ from msgspec import Raw
 
 _PIECE: Final = 50_000
 _BYTES: Final = 1 << 27
+_NAMELESS: Final = '""'  # how a path shows a member whose name is empty
 _DEEPEST: Final = 12
 _MOST: Final = 500  # a record with more members than a template could have is a map
 _STEP: Final = re.compile(r"(?:[^.\\]|\\.|\\)+")  # up to a dot that no backslash stands before
@@ -103,7 +104,7 @@ def _divide(found: Leaves, cells: pa.Array, path: str, wanted: Sequence[str] | N
         if path and len(members) > _MOST:
             raise _MixedError(path)
         for name, inner in members:
-            step = name.replace(".", r"\.")
+            step = name.replace(".", r"\.") or _NAMELESS
             _divide(found, inner, f"{path}.{step}" if path else step, wanted, depth + 1)
         if members:
             found.columns.pop(path, None)
@@ -183,4 +184,5 @@ def _below(path: str, wanted: Sequence[str]) -> list[str]:
     """The members of a path that are asked for."""
     prefix = f"{path}." if path else ""
     steps = (_STEP.match(one, len(prefix)) for one in wanted if one.startswith(prefix))
-    return list(dict.fromkeys(step[0].replace(r"\.", ".") for step in steps if step is not None))
+    names = (step[0].replace(r"\.", ".") for step in steps if step is not None)
+    return list(dict.fromkeys("" if name == _NAMELESS else name for name in names))

@@ -18,7 +18,7 @@ COIN = "Splice.Amulet:Amulet"
 def at(payload, path):
     """What a payload has at a dotted path; None if nothing."""
     for step in re.split(r"(?<!\\)\.", path):
-        name = step.replace("\\.", ".")
+        name = "" if step == '""' else step.replace("\\.", ".")
         if not isinstance(payload, dict) or name not in payload:
             return None
         payload = payload[name]
@@ -196,3 +196,13 @@ def test_numbers_beyond_any_type_stay_as_they_are_spelled(number):
     events = made_up([{"a": "HERE"}, {"a": "HERE"}])
     events["payload"] = events.payload.str.replace('"HERE"', number)
     assert lf.expand(events, template="M:T").a.tolist() == [number, number]
+
+
+@pytest.mark.parametrize("fields", [None, ['""', 'a.""']], ids=["all", "named"])
+def test_a_member_without_a_name_has_a_column(fields):
+    events = made_up([{"": "x", "a": {"": "1.5", "b": "2"}}, {"a": {"b": "3"}}])
+
+    found = lf.expand(events, template="M:T", fields=fields)
+
+    assert found['""'].iloc[0] == "x"
+    assert found['a.""'].iloc[0] == Decimal("1.5")
