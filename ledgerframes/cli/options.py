@@ -17,8 +17,8 @@ from ledgerframes.profiles.reading import FILE, config_folder, profiles_of, read
 
 def profile_names(incomplete: str) -> list[str]:
     """The profiles that begin so, for a shell's completion; none where config.toml cannot be read."""
-    path = config_folder(os.environ) / FILE
     try:
+        path = config_folder(os.environ) / FILE
         names = list(profiles_of(read_text(path), path))
     except ConfigurationError:
         return []

@@ -43,7 +43,12 @@ def examine_surroundings(environ: Mapping[str, str]) -> Iterator[Finding]:
         yield Finding(
             HERE, "extras", "skipped", f"not installed: {', '.join(missing)}", "`pip install ledgerframes[all]`"
         )
-    yield from _configuration(config_folder(environ) / FILE)
+    try:
+        path = config_folder(environ) / FILE
+    except ConfigurationError as error:
+        yield Finding(HERE, "profiles", "skipped", bare(error))
+    else:
+        yield from _configuration(path)
 
 
 def _configuration(path: Path) -> Iterator[Finding]:

@@ -23,15 +23,24 @@ KEYS: Final = (
 
 
 def config_folder(environ: Mapping[str, str]) -> Path:
-    """The user's own configuration folder for this package; never the working directory."""
+    """The user's own configuration folder for this package; never the working directory.
+
+    Raises:
+        ConfigurationError: the user has no home, as in some containers.
+    """
+    try:
+        return _base(environ) / "ledgerframes"
+    except RuntimeError as error:
+        raise ConfigurationError("this user has no home folder to keep profiles in; set HOME") from error
+
+
+def _base(environ: Mapping[str, str]) -> Path:
     if sys.platform == "win32":
-        base = Path(environ.get("APPDATA") or Path.home() / "AppData" / "Roaming")
-    elif sys.platform == "darwin":
-        base = Path.home() / "Library" / "Application Support"
-    else:
-        given = Path(environ.get("XDG_CONFIG_HOME") or "")
-        base = given if given.is_absolute() else Path.home() / ".config"
-    return base / "ledgerframes"
+        return Path(environ.get("APPDATA") or Path.home() / "AppData" / "Roaming")
+    if sys.platform == "darwin":
+        return Path.home() / "Library" / "Application Support"
+    given = Path(environ.get("XDG_CONFIG_HOME") or "")
+    return given if given.is_absolute() else Path.home() / ".config"
 
 
 def profiles_of(text: str, path: Path) -> dict[str, dict[str, Any]]:

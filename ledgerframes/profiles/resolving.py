@@ -37,10 +37,9 @@ def resolve(
         if name not in KNOWN:
             raise ConfigurationError(f"{name}= is no setting{nearest(name, KNOWN)}")
     chosen = profile or environ.get(f"{PREFIX}PROFILE")
-    folder = Path(config_dir) if config_dir is not None else config_folder(environ)
     variables = {name: environ.get(PREFIX + name.upper()) or None for name in KNOWN}
     layers = [
-        read_profile(chosen, folder, environ) if chosen else {},
+        read_profile(chosen, Path(config_dir or config_folder(environ)), environ) if chosen else {},
         {name: from_text(name, text, PREFIX + name.upper()) for name, text in variables.items() if text is not None},
         {name: value for name, value in arguments.items() if value is not None},
     ]

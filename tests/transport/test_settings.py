@@ -175,6 +175,18 @@ def test_profiles_are_read_from_the_users_own_folder(platform, environ, folder, 
     assert config_folder(environ) == Path(folder.replace("HOME", str(tmp_path)))
 
 
+def test_a_user_without_a_home_connects_without_a_profile(monkeypatch):
+    monkeypatch.setattr(Path, "home", homeless)
+
+    assert resolve(environ={}, scan_url="https://a.example").scan_url == ("https://a.example",)
+    with pytest.raises(ConfigurationError, match="no home"):
+        resolve(environ={}, profile="p")
+
+
+def homeless():
+    raise RuntimeError("Could not determine home directory.")
+
+
 def test_no_profile_is_read_from_the_working_directory(monkeypatch, tmp_path):
     write(tmp_path, "[profiles.p]\nrate=1\n")
     monkeypatch.chdir(tmp_path)
