@@ -213,7 +213,7 @@ def read_amount(text: str) -> Decimal:
     if not _NUMBER.fullmatch(text):
         raise ValueError("not a decimal number")
     try:
-        value = EXACT.create_decimal(text)
+        value = Decimal(text)  # whole, whatever its length; a context would round it
         fitted = value.quantize(_STEP, context=EXACT)
     except InvalidOperation as error:
         raise ValueError("more digits than 28 before and 10 after the point") from error
