@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import resource
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
 import ledgerframes as lf
-from tests.benchmarks.measuring import Row
+from tests.benchmarks.measuring import Row, highest
 
 SHORT, LONG = 100_000, 1_000_000
 WORKERS = 4
@@ -39,7 +38,7 @@ def main() -> None:
     url, folder, count = sys.argv[1:]
     report = lf.open_store(Path(folder) / "lake").sync(lf.connect(scan_url=url), workers=WORKERS, progress=False)
     assert report.rows["updates"] == int(count)
-    print(json.dumps(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024))
+    print(json.dumps(highest() / 2**20))
 
 
 if __name__ == "__main__":

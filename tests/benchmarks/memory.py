@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 import ledgerframes as lf
-from tests.benchmarks.measuring import Row
+from tests.benchmarks.measuring import Row, highest
 
 READ = 20_000
 Form = Literal["pandas", "arrow"]
@@ -36,16 +36,10 @@ def load_and_tell(form: Form, url: str) -> None:
     """Load in this process and print what it took, in bytes."""
     with lf.connect(scan_url=url) as net:
         lf.load_history(net, limit=5, as_=form, progress=False)  # so that libraries are not counted
-        before = _highest()
+        before = highest()
         history = lf.load_history(net, limit=READ, as_=form, progress=False)
-        grown = _highest() - before
+        grown = highest() - before
     print(json.dumps({"grown": grown, "result": sum(map(_size, history))}))
-
-
-def _highest() -> int:
-    """The most memory this process ever held; unlike getrusage's figure, without its parent's."""
-    lines = Path("/proc/self/status").read_text(encoding="ascii").splitlines()
-    return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("VmHWM:"))
 
 
 def _size(frame: Any) -> int:
