@@ -3,6 +3,9 @@
 Start with `net = lf.sandbox()` or `net = lf.connect(scan_url=...)`, then `lf.load_history(net, limit=1000)`.
 """
 
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 # Folders that share their name with a public function are imported first, so that the function stays on top.
 import ledgerframes.sandbox
 import ledgerframes.tables  # noqa: F401
@@ -12,8 +15,6 @@ from ledgerframes.analysis.expanding import expand, template_catalogue
 from ledgerframes.analysis.flows import contract_journeys, flow_matrix, reassignment_flows
 from ledgerframes.analysis.holdings import holding_fees, holdings_from_events, reconcile_holdings
 from ledgerframes.analysis.licenses import license_activity, license_growth, license_versions, supply_over_time
-from ledgerframes.diagnosis.examining import doctor
-from ledgerframes.diagnosis.finding import Diagnosis
 from ledgerframes.errors import (
     ConfigurationError,
     ConflictError,
@@ -31,9 +32,6 @@ from ledgerframes.errors import (
     StatusError,
     StoreError,
 )
-from ledgerframes.export.exporting import export_tables
-from ledgerframes.export.formulas import restore_text
-from ledgerframes.export.report import ExportReport
 from ledgerframes.loaders.contracts import (
     load_licenses,
     load_name_rules,
@@ -58,22 +56,29 @@ from ledgerframes.loaders.probes import Plan, migrations, plan
 from ledgerframes.loaders.rounds import earliest_reward_round
 from ledgerframes.loaders.snapshots import load_instruments, load_name_entries, load_users
 from ledgerframes.network import Network, connect, sandbox
-from ledgerframes.plots.fees import plot_holding_fees
-from ledgerframes.plots.fees_over_time import plot_holding_fees_over_time
-from ledgerframes.plots.flows import plot_reassignment_flows
-from ledgerframes.plots.growth import plot_license_growth
-from ledgerframes.plots.in_flight import plot_reassignment_in_flight
-from ledgerframes.plots.matrix import plot_reassignment_matrix
-from ledgerframes.plots.style import style
-from ledgerframes.plots.supply import plot_supply
-from ledgerframes.plots.timeline import plot_reassignment_timeline
-from ledgerframes.plots.updates import plot_update_rate
 from ledgerframes.replaying import record, replay
-from ledgerframes.report.writing import report
-from ledgerframes.store.opening import open_store
-from ledgerframes.store.report import SyncReport
-from ledgerframes.store.store import Store
 from ledgerframes.version import __version__ as __version__
+
+if TYPE_CHECKING:  # imported when first asked for, by `__getattr__`
+    from ledgerframes.diagnosis.examining import doctor
+    from ledgerframes.diagnosis.finding import Diagnosis
+    from ledgerframes.export.exporting import export_tables
+    from ledgerframes.export.formulas import restore_text
+    from ledgerframes.export.report import ExportReport
+    from ledgerframes.plots.fees import plot_holding_fees
+    from ledgerframes.plots.fees_over_time import plot_holding_fees_over_time
+    from ledgerframes.plots.flows import plot_reassignment_flows
+    from ledgerframes.plots.growth import plot_license_growth
+    from ledgerframes.plots.in_flight import plot_reassignment_in_flight
+    from ledgerframes.plots.matrix import plot_reassignment_matrix
+    from ledgerframes.plots.style import style
+    from ledgerframes.plots.supply import plot_supply
+    from ledgerframes.plots.timeline import plot_reassignment_timeline
+    from ledgerframes.plots.updates import plot_update_rate
+    from ledgerframes.reporting.writing import report
+    from ledgerframes.store.opening import open_store
+    from ledgerframes.store.report import SyncReport
+    from ledgerframes.store.store import Store
 
 __all__ = [
     "ConfigurationError",
@@ -156,3 +161,38 @@ __all__ = [
     "tables",
     "template_catalogue",
 ]
+
+_MODULES = {
+    "Diagnosis": "ledgerframes.diagnosis.finding",
+    "ExportReport": "ledgerframes.export.report",
+    "Store": "ledgerframes.store.store",
+    "SyncReport": "ledgerframes.store.report",
+    "doctor": "ledgerframes.diagnosis.examining",
+    "export_tables": "ledgerframes.export.exporting",
+    "open_store": "ledgerframes.store.opening",
+    "plot_holding_fees": "ledgerframes.plots.fees",
+    "plot_holding_fees_over_time": "ledgerframes.plots.fees_over_time",
+    "plot_license_growth": "ledgerframes.plots.growth",
+    "plot_reassignment_flows": "ledgerframes.plots.flows",
+    "plot_reassignment_in_flight": "ledgerframes.plots.in_flight",
+    "plot_reassignment_matrix": "ledgerframes.plots.matrix",
+    "plot_reassignment_timeline": "ledgerframes.plots.timeline",
+    "plot_supply": "ledgerframes.plots.supply",
+    "plot_update_rate": "ledgerframes.plots.updates",
+    "report": "ledgerframes.reporting.writing",
+    "restore_text": "ledgerframes.export.formulas",
+    "style": "ledgerframes.plots.style",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Import what a session may never need when it is first asked for."""
+    if name not in _MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = globals()[name] = getattr(import_module(_MODULES[name]), name)
+    return value
+
+
+def __dir__() -> list[str]:
+    """All public names, those not imported yet too."""
+    return sorted({*globals(), *__all__})

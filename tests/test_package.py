@@ -119,6 +119,35 @@ def test_importing_the_package_leaves_the_heavy_libraries_out():
     assert python(f"import sys, ledgerframes; print([name for name in {HEAVY} if name in sys.modules])") == "[]"
 
 
+def test_importing_the_package_leaves_the_lake_the_pictures_and_the_pages_for_later():
+    later = [f"ledgerframes.{name}" for name in ("diagnosis", "export", "plots", "reporting", "store")]
+
+    assert python(f"import sys, ledgerframes; print([name for name in {later} if name in sys.modules])") == "[]"
+
+
+def test_what_is_imported_later_is_what_type_checkers_are_told():
+    tree = ast.parse((PACKAGE / "__init__.py").read_text(encoding="utf-8"))
+    told = next(node for node in tree.body if isinstance(node, ast.If))
+    named = {name.name: node.module for node in told.body if isinstance(node, ast.ImportFrom) for name in node.names}
+
+    assert named == lf._MODULES
+
+
+@pytest.mark.parametrize(
+    "first", ["ledgerframes.reporting.page", "ledgerframes.store.report", "ledgerframes.plots.style"]
+)
+def test_a_name_is_its_function_whichever_module_comes_first(first):
+    code = f"import {first}; import ledgerframes as lf; print(*(callable(getattr(lf, name)) for name in lf.__all__))"
+
+    assert set(python(code).split()) == {"True"}
+
+
+def test_names_that_are_imported_later_are_listed_and_unknown_ones_are_refused():
+    assert python("import ledgerframes as lf; print(set(lf.__all__) <= set(dir(lf)))") == "True"
+    with pytest.raises(AttributeError, match=r"module 'ledgerframes' has no attribute 'plot_everything'"):
+        lf.plot_everything  # noqa: B018
+
+
 def test_the_version_is_the_project_s():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 

@@ -18,7 +18,7 @@ from ledgerframes.cli import main
 from ledgerframes.errors import visible
 from ledgerframes.export.report import ExportedTable, ExportReport
 from ledgerframes.loaders.cross_check import CrossCheck, Difference
-from ledgerframes.report.page import escape, table
+from ledgerframes.reporting.page import escape, table
 from ledgerframes.sandbox.serving import serve
 from ledgerframes.store.checking import Check, Finding
 from tests.clocks import SkippingClock

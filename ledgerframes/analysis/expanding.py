@@ -54,14 +54,16 @@ def expand(
         is, and no `fields` are named.
 
     Raises:
-        InputError: columns are missing, or no event has such a template, choice or field.
+        InputError: columns are missing, no event has such a template, choice or field, or a payload is no JSON.
     """
     if isinstance(fields, str):
         raise InputError(f'fields={fields!r}: give a list of paths, for example fields=["{fields}"]')
     rows = taken(events, EVENTS, _NEEDED, name="events")
     chosen = _chosen(rows, template, choice)
     records = is_record(chosen["payload"])
-    found = record_fields(pc.if_else(records, chosen["payload"], _MISSING), fields, infer=infer)
+    others = pc.any(pc.invert(records)).as_py()
+    payloads = pc.if_else(records, chosen["payload"], _MISSING) if others else chosen["payload"]
+    found = record_fields(payloads, fields, infer=infer)
     names = list(found) if fields is None else list(fields)
     for name in names:
         if name not in found and chosen.num_rows:
@@ -69,7 +71,7 @@ def expand(
     columns = {name: chosen[name] for name in _PLACE}
     for name in names:
         columns[name if name not in columns and name != _REST else f"payload.{name}"] = found.get(name, _NOTHING)
-    if fields is None and pc.any(pc.invert(records)).as_py():
+    if fields is None and others:
         columns[_REST] = pc.if_else(records, _MISSING, chosen["payload"])
     return given_back(pa.table(columns), events)
 

@@ -14,6 +14,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from msgspec import Raw
 
+from ledgerframes.errors import InputError, visible
+
 _PIECE: Final = 50_000
 _BYTES: Final = 1 << 27
 _NAMELESS: Final = '""'  # how a path shows a member whose name is empty
@@ -21,7 +23,7 @@ _DEEPEST: Final = 12
 _MOST: Final = 500  # a record with more members than a template could have is a map
 _STEP: Final = re.compile(r"(?:[^.\\]|\\.|\\)+")  # up to a dot that no backslash stands before
 _ABSENT: Final = Raw(b"")
-_objects: Final = msgspec.json.Decoder(list[dict[str, Raw]])
+_objects: Final = msgspec.json.Decoder(dict[str, Raw])
 
 
 @dataclass
@@ -97,7 +99,8 @@ def _divide(found: Leaves, cells: pa.Array, path: str, wanted: Sequence[str] | N
             found.columns.setdefault(path, [])
         return
     divisible = depth < _DEEPEST and path not in found.whole and not (wanted is not None and path in wanted)
-    if divisible and pc.all(pc.starts_with(cells.filter(filled), "{")).as_py():
+    objects = pc.starts_with(cells, "{") if path else is_record(cells)
+    if divisible and pc.all(pc.or_kleene(pc.invert(filled), objects)).as_py():
         if found.columns.get(path):
             raise _MixedError(path)
         members = list(_members(found, cells, filled, path, wanted))
@@ -123,13 +126,15 @@ def _members(
     found: Leaves, cells: pa.Array, filled: pa.Array, path: str, wanted: Sequence[str] | None
 ) -> Iterator[tuple[str, pa.Array]]:
     """Each member's values, a row each."""
-    joined = _joined(cells.filter(filled))
-    rows = np.flatnonzero(filled.to_numpy(zero_copy_only=False))
+    there = filled.to_numpy(zero_copy_only=False)
+    rows = np.flatnonzero(there)
+    texts = cells if there.all() else cells.filter(filled)
+    joined = _joined(texts)
     asked = None if wanted is None else _below(path, wanted)
     names = found.members.get(path, []) if asked is None else asked
-    columns = _by_struct(joined, names, closed=asked is None) if names else None
+    columns = _by_struct(joined, len(texts), names, closed=asked is None) if names else None
     if columns is None:
-        objects = _objects.decode(joined)
+        objects = _by_dictionary(joined, texts)
         names = list(dict.fromkeys(name for one in objects for name in one)) if asked is None else asked
         columns = ([one.get(name, _ABSENT) for one in objects] for name in names)
     if asked is None:
@@ -139,20 +144,41 @@ def _members(
             yield name, _column(values, rows, len(cells))
 
 
-def _by_struct(joined: bytes, names: Sequence[str], *, closed: bool) -> Iterator[list[Any]] | None:
+def _by_struct(joined: pa.Buffer, count: int, names: Sequence[str], *, closed: bool) -> Iterator[list[Any]] | None:
     """Each named member's values, several times as fast as by dictionaries.
 
     Returns:
-        None if a name is none that msgspec takes, or, `closed`, an object has further members.
+        None if a name is none that msgspec takes, a text is no object, or, `closed`, an object has further members.
     """
     fields = [(f"f{number}", Raw, _ABSENT) for number in range(len(names))]
     rename = {f"f{number}": name for number, name in enumerate(names)}
     try:
         struct = msgspec.defstruct("Members", fields, rename=rename, forbid_unknown_fields=closed, gc=False)
-        objects = msgspec.json.decode(joined, type=list[struct])  # type: ignore[valid-type]
+        objects = msgspec.json.Decoder(struct).decode_lines(joined)
     except ValueError:  # also what msgspec raises for a member it does not know
         return None
+    if len(objects) != count:
+        return None
     return (list(map(attrgetter(f"f{number}"), objects)) for number in range(len(names)))
+
+
+def _by_dictionary(joined: pa.Buffer, texts: pa.Array) -> list[dict[str, Raw]]:
+    try:
+        objects = _objects.decode_lines(joined)
+    except msgspec.DecodeError:
+        objects = []
+    if len(objects) != len(texts):
+        broken = next(text for text in texts.to_pylist() if not _is_json(text))
+        raise InputError(f"payload {visible(broken)[:80]!r} is no JSON; give payloads as `load_events` does") from None
+    return objects
+
+
+def _is_json(text: str) -> bool:
+    try:
+        _objects.decode(text)
+    except msgspec.DecodeError:
+        return False
+    return True
 
 
 def is_record(texts: pa.Array | pa.ChunkedArray) -> Any:
@@ -161,12 +187,10 @@ def is_record(texts: pa.Array | pa.ChunkedArray) -> Any:
     return plain if pc.all(plain, min_count=0).as_py() else pc.match_substring_regex(texts, r"^\s*\{")
 
 
-def _joined(texts: pa.Array) -> bytes:
-    """JSON texts as one JSON array, without a Python object each."""
-    if not len(texts):
-        return b"[]"
+def _joined(texts: pa.Array) -> pa.Buffer:
+    """JSON texts, one after the other, without a Python object each."""
     whole = pa.ListArray.from_arrays(pa.array([0, len(texts)], pa.int32()), texts)
-    return b"[%s]" % pc.binary_join(whole, ",")[0].as_buffer().to_pybytes()
+    return pc.binary_join(whole, "\n")[0].as_buffer()
 
 
 def _column(values: list[Raw], rows: np.ndarray[Any, Any], count: int) -> pa.Array:

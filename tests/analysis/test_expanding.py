@@ -206,3 +206,16 @@ def test_a_member_without_a_name_has_a_column(fields):
 
     assert found['""'].iloc[0] == "x"
     assert found['a.""'].iloc[0] == Decimal("1.5")
+
+
+@pytest.mark.parametrize("fields", [None, ["a"]])
+@pytest.mark.parametrize("text", ['{"a":', '{"a":1}{"a":2}', '{"a":1} x', '{"a":01}', "{a}"])
+def test_a_payload_that_is_no_json_is_named(text, fields):
+    with pytest.raises(lf.InputError, match=re.escape(repr(text))):
+        lf.expand(made_up([{"a": "1"}, {"a": "2"}]).assign(payload=['{"a":"1"}', text]), template="M:T", fields=fields)
+
+
+def test_payloads_with_line_breaks_between_members_are_read():
+    events = made_up([{"a": "1"}, {"a": "2"}]).assign(payload=['{\n "a":\n "1"\n}', ' {"a": "2"}\n'])
+
+    assert list(lf.expand(events, template="M:T")["a"]) == [1, 2]

@@ -19,7 +19,7 @@ from ledgerframes.plots.flows import plot_reassignment_flows
 from ledgerframes.plots.growth import plot_license_growth
 from ledgerframes.plots.in_flight import plot_reassignment_in_flight
 from ledgerframes.plots.updates import plot_update_rate
-from ledgerframes.report.page import Section, picture, table, text
+from ledgerframes.reporting.page import Section, picture, table, text
 from ledgerframes.store.store import Store
 
 

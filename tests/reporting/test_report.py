@@ -8,8 +8,8 @@ import pandas as pd
 import pytest
 
 import ledgerframes as lf
-from ledgerframes.report.page import Section, page, table
-from ledgerframes.report.sections import SECTIONS
+from ledgerframes.reporting.page import Section, page, table
+from ledgerframes.reporting.sections import SECTIONS
 
 TITLES = ["Where this comes from", "Updates", "Reassignments", "Templates", "Holdings", "Validators", "Instruments"]
 

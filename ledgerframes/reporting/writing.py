@@ -14,8 +14,8 @@ from ledgerframes.loaders.frames import shape, to_arrow
 from ledgerframes.loaders.history import History
 from ledgerframes.paging.window import Bound
 from ledgerframes.plots.style import style
-from ledgerframes.report.page import page
-from ledgerframes.report.sections import SECTIONS, Material
+from ledgerframes.reporting.page import page
+from ledgerframes.reporting.sections import SECTIONS, Material
 from ledgerframes.store.store import Store
 from ledgerframes.tables.catalogue import table_named
 from ledgerframes.version import __version__
