@@ -24,6 +24,7 @@ from ledgerframes.interfaces.users import User
 from ledgerframes.loaders.history import History
 from ledgerframes.settings import Settings
 from ledgerframes.transport.recording import Way
+from tests.clocks import FakeClock
 from tests.fuzz.corpus import Corpus
 from tests.fuzz.far_side import FarSide, page_of
 from tests.fuzz.frames import check_frame, number
@@ -34,22 +35,6 @@ URLS = ("http://127.0.0.1:1/api/scan", "http://127.0.0.1:2/api/scan")
 
 class WrongError(Exception):
     """A result that is not what the answer says."""
-
-
-class QuickClock:
-    """Time that passes only by sleeping, which takes none."""
-
-    def __init__(self) -> None:
-        self.time = 0.0
-
-    def monotonic(self) -> float:
-        return self.time
-
-    def now(self) -> float:
-        return 1_800_000_000.0 + self.time
-
-    def sleep(self, seconds: float) -> None:
-        self.time += seconds
 
 
 @contextmanager
@@ -149,7 +134,7 @@ def through_the_client(call: Call, *, rate: float) -> Callable[[Corpus, random.R
             registry_url=("http://127.0.0.1:1",), ledger_url=("http://127.0.0.1:1",), ledger_token="t0ken-t0ken",
             validator_token="t0ken-t0ken",
         )  # fmt: skip
-        with lf.Network(settings, clock=QuickClock(), way=way) as net:
+        with lf.Network(settings, clock=FakeClock(), way=way) as net:
             try:
                 call(net, corpus, rng, far)
             except lf.LedgerframesError as error:

@@ -19,24 +19,9 @@ from ledgerframes.interfaces.validator import Validator
 from ledgerframes.sandbox.serving import serve
 from ledgerframes.settings import Settings
 from ledgerframes.transport import Transport
+from tests.clocks import FakeClock
 
 TOKEN = "token-of-the-tests"
-
-
-class FakeClock:
-    """Time that passes only by sleeping, which takes none."""
-
-    def __init__(self) -> None:
-        self.time = 0.0
-
-    def monotonic(self) -> float:
-        return self.time
-
-    def now(self) -> float:
-        return 1_800_000_000.0 + self.time
-
-    def sleep(self, seconds: float) -> None:
-        self.time += seconds
 
 
 @dataclass(frozen=True)
