@@ -97,8 +97,9 @@ def halfway(stretch: Stretch, seen: int, page_size: int) -> int | None:
 def find_top(gap: Interval, probe: Probe, *, workers: int, scale: int) -> int:
     """About where a migration's items end inside a gap, by two or three rounds of probes, as many at once as can be.
 
-    The end may lie an hour or a thousand years away: the first round looks at distances that grow by a factor, the
-    next ones at even distances between the last place that has something beyond it and the first that has not.
+    The end may lie an hour or a thousand years away: the first rounds look at distances that grow by a factor, until
+    nothing lies beyond one, the next ones at even distances between the last place that has something beyond it and
+    the first that has not.
 
     Args:
         gap: its `lo` is an instant that has an item.
@@ -107,9 +108,11 @@ def find_top(gap: Interval, probe: Probe, *, workers: int, scale: int) -> int:
         scale: microseconds that a page spans, about.
     """
     low, high = gap.lo, gap.at
-    points = [low + max(scale, 1) * _FACTOR**step for step in range(_STEPS)]
+    outward = [low + max(scale, 1) * _FACTOR**step for step in range(_STEPS)]
     with ThreadPoolExecutor(workers, "ledgerframes-probe") as pool:
-        for _ in range(_ROUNDS):
+
+        def look(points: list[int]) -> None:
+            nonlocal low, high
             points = [point for point in points if low < point < high]
             places = list(pool.map(lambda point: probe(gap.migration_id, point), points))
             for point, place in zip(points, places, strict=True):
@@ -117,9 +120,15 @@ def find_top(gap: Interval, probe: Probe, *, workers: int, scale: int) -> int:
                     high = min(high, point)
                 else:
                     low = max(low, place)
+
+        for first in range(0, _STEPS, workers):
+            look(outward[first : first + workers])
+            if high < gap.at:
+                break
+        for _ in range(_ROUNDS - 1):
             if high - low <= max((low - gap.lo) // _CLOSE_ENOUGH, workers):
                 break
-            points = [low + (high - low) * step // (workers + 1) for step in range(1, workers + 1)]
+            look([low + (high - low) * step // (workers + 1) for step in range(1, workers + 1)])
     return high
 
 

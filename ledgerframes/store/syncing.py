@@ -94,9 +94,8 @@ class HistorySync:
         """
         places = self._begin()
         while places:
-            tasks = [self._task(gap) for gap in self._gaps(places)]
-            tasks = [task for task in tasks if task is not None]
-            following = self._read([task for task in tasks if task is not None])
+            looked = [self._task(gap) for gap in self._gaps(places)]
+            following = self._read([task for task in looked if task is not None])
             places = self._later(places, following)
         self.history.join_slots()
 
