@@ -15,6 +15,7 @@ import typer
 from ledgerframes import __version__
 from ledgerframes.cli import options as opt
 from ledgerframes.cli.options import say
+from ledgerframes.cli.showing import say_frame
 from ledgerframes.errors import ConfigurationError, InputError, LedgerframesError
 
 app = typer.Typer(
@@ -91,7 +92,7 @@ def migrations(
 
     with opt.network(profile, scan_url, rate) as net:
         found = find(net)
-    say(found.to_json(orient="records", date_format="iso", date_unit="us") if as_json else found.to_string())
+    say_frame(found, as_json=as_json)
 
 
 @app.command()

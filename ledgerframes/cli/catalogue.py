@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import pandas as pd
 import typer
 
 from ledgerframes.cli import options as opt
 from ledgerframes.cli.app import app
+from ledgerframes.cli.showing import say_frame
 
 
 @app.command()
@@ -17,7 +17,7 @@ def tables(*, as_json: opt.AsJson = False) -> None:
     """List the tables: what a row is, the key, the endpoints."""
     from ledgerframes.loaders.descriptions import tables as listed
 
-    _show(listed(), as_json=as_json)
+    say_frame(listed(), as_json=as_json)
 
 
 @app.command()
@@ -28,7 +28,7 @@ def describe(*, table: Annotated[str, typer.Argument(help="The table's name.")],
     """
     from ledgerframes.loaders.descriptions import describe as described
 
-    _show(described(table), as_json=as_json)
+    say_frame(described(table), as_json=as_json)
 
 
 @app.command()
@@ -49,7 +49,3 @@ def dictionary(
     if readme is not None:
         write_text(readme, with_endpoints(readme.read_text(encoding="utf-8")), overwrite=True)
         opt.say(readme)
-
-
-def _show(frame: pd.DataFrame, *, as_json: bool) -> None:
-    opt.say(frame.to_json(orient="records") if as_json else frame.to_string(index=False, justify="left"))

@@ -15,6 +15,7 @@ import typer
 
 from ledgerframes.cli import options as opt
 from ledgerframes.cli.app import app
+from ledgerframes.cli.showing import say_columns, say_frame
 from ledgerframes.errors import InputError
 
 if TYPE_CHECKING:
@@ -106,14 +107,14 @@ def _until_told() -> Iterator[threading.Event]:
 def coverage(store: StorePlace, *, as_of: AsOf = None, as_json: opt.AsJson = False) -> None:
     """Show which stretches of the history a lake covers."""
     found = existing(store).coverage(as_of=as_of)
-    opt.say(_records(found) if as_json else found.to_string(index=False))
+    say_frame(found, as_json=as_json)
 
 
 @app.command()
 def syncs(store: StorePlace, *, as_json: opt.AsJson = False) -> None:
     """List the syncs of a lake: ids for --as-of, times, rows."""
     found = existing(store).syncs()
-    opt.say(_records(found) if as_json else found.to_string(index=False))
+    say_frame(found, as_json=as_json)
 
 
 @app.command()
@@ -138,7 +139,7 @@ def sql(
     elif as_json:
         opt.say(_exact_json(found))
     else:
-        opt.say(found.to_pandas().to_string(index=False))
+        say_columns([(name, found.column(at).to_pylist()) for at, name in enumerate(found.column_names)])
 
 
 @app.command()
@@ -179,9 +180,10 @@ def compact(
     store: StorePlace,
     *,
     forget_before: Annotated[str | None, typer.Option(help="Also remove what only older states need.")] = None,
+    as_json: opt.AsJson = False,
 ) -> None:
     """Join the small files of a lake; with --forget-before, remove old states for good."""
-    opt.say(existing(store).compact(forget_before=forget_before).to_string(index=False))
+    say_frame(existing(store).compact(forget_before=forget_before), as_json=as_json)
 
 
 def _exact_json(found: Any) -> str:
@@ -191,8 +193,3 @@ def _exact_json(found: Any) -> str:
 
 def _text(value: Any) -> str:
     return format(value, "f") if isinstance(value, Decimal) else str(value)
-
-
-def _records(frame: Any) -> str:
-    rows: list[dict[str, Any]] = json.loads(frame.to_json(orient="records", date_format="iso", date_unit="us"))
-    return json.dumps(rows)

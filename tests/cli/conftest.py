@@ -14,7 +14,7 @@ import ledgerframes as lf
 from ledgerframes.cli import main
 
 TOKEN = "sesame-0f3a9c"
-PROGRAM = (sys.executable, "-c", "from ledgerframes.cli import main; main()")
+PROGRAM = (sys.executable, "-m", "ledgerframes")
 KEPT = ("PATH", "SYSTEMROOT", "COVERAGE_PROCESS_START")
 
 
@@ -31,6 +31,14 @@ def scan():
     """The address of a scan with 300 updates."""
     with lf.sandbox(seed=7, updates=300) as net:
         yield net.sandbox.scan_url
+
+
+@pytest.fixture(scope="session")
+def lake(tmp_path_factory, scan):
+    """A lake of that scan."""
+    place = tmp_path_factory.mktemp("lakes") / "lake"
+    lf.open_store(place).sync(lf.connect(scan_url=scan))
+    return place
 
 
 @pytest.fixture

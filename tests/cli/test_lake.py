@@ -10,13 +10,6 @@ import pytest
 import ledgerframes as lf
 
 
-@pytest.fixture(scope="module")
-def lake(tmp_path_factory, scan):
-    place = tmp_path_factory.mktemp("lakes") / "lake"
-    lf.open_store(place).sync(lf.connect(scan_url=scan))
-    return place
-
-
 def test_sync_says_what_it_did_and_does_nothing_twice(command, tmp_path, scan):
     first = command("sync", tmp_path / "lake", "--scan-url", scan)
     assert first.code == 0

@@ -1,0 +1,6 @@
+"""`python -m ledgerframes`: the command line where no `ledgerframes` is on the path."""
+
+from ledgerframes.cli import main
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,101 @@
+"""Tables on standard output: as JSON, as wide as the terminal, or in a pipe with a line for each row."""
+
+from __future__ import annotations
+
+import io
+import json
+import shutil
+import sys
+from collections.abc import Sequence
+from datetime import datetime
+from decimal import Decimal
+from math import isnan
+from typing import Any, Final, Literal
+
+import pandas as pd
+
+from ledgerframes.cli.options import say
+from ledgerframes.errors import visible
+
+_NARROWEST: Final = 9  # a terminal's signs for each column; with fewer, a row becomes a list of its cells
+_SHORT: Final = 24  # is wrapped only if there is no other way
+_ANY_WIDTH: Final = 1_000_000
+
+#: Names and values, column by column.
+Columns = Sequence[tuple[str, Sequence[Any]]]
+
+
+def say_frame(frame: pd.DataFrame, *, as_json: bool) -> None:
+    """Print a frame."""
+    if as_json:
+        say(json.dumps(json.loads(frame.to_json(orient="records", date_format="iso", date_unit="us"))))
+    else:
+        say_columns([(str(name), values.tolist()) for name, values in frame.items()])
+
+
+def say_columns(columns: Columns) -> None:
+    """Print columns to be read by people; a terminal gets lines that fit it."""
+    say(table_text(columns, width=shutil.get_terminal_size().columns if sys.stdout.isatty() else None))
+
+
+def table_text(columns: Columns, *, width: int | None) -> str:
+    """Columns as plain text; what is missing is left empty.
+
+    Args:
+        columns: all of one length.
+        width: signs of a line; longer cells are wrapped, and if there are too many columns each row becomes a list.
+            None: a row is a line, however long.
+    """
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    shown = [(visible(name), [visible(_cell(value)) for value in values]) for name, values in columns]
+    if width is not None and len(shown) * _NARROWEST > width:
+        return _lists(shown)
+    gap, lines = (2, None) if width is None else (1, box.SIMPLE_HEAD)
+    table = Table(box=lines, padding=(0, gap, 0, 0), pad_edge=False, show_edge=False)
+    for (name, cells), (_, values) in zip(shown, columns, strict=True):
+        short = max(map(len, cells), default=0) <= _SHORT
+        side: Literal["right", "left"] = "right" if _numbers(values) else "left"
+        table.add_column(Text(name), justify=side, overflow="fold", no_wrap=short)
+    for row in zip(*(cells for _, cells in shown), strict=True):
+        table.add_row(*map(Text, row))
+    console = Console(file=io.StringIO(), width=width or _ANY_WIDTH, color_system=None, legacy_windows=False)
+    with console.capture() as text:
+        console.print(table)
+    return "\n".join(line.rstrip() for line in text.get().splitlines())
+
+
+def _lists(shown: Sequence[tuple[str, Sequence[str]]]) -> str:
+    wide = max(len(name) for name, _ in shown)
+    rows = zip(*(cells for _, cells in shown), strict=True)
+    names = [name.ljust(wide) for name, _ in shown]
+    return "\n\n".join(
+        "\n".join(f"{name}  {cell}".rstrip() for name, cell in zip(names, row, strict=True)) for row in rows
+    )
+
+
+def _numbers(values: Sequence[Any]) -> bool:
+    return all(
+        isinstance(value, int | float | Decimal) and not isinstance(value, bool)
+        for value in values
+        if not _nothing(value)
+    )
+
+
+def _nothing(value: Any) -> bool:
+    return value is None or value is pd.NaT or value is pd.NA or (isinstance(value, float) and isnan(value))
+
+
+def _cell(value: Any) -> str:
+    if _nothing(value):
+        return ""
+    if isinstance(value, Decimal):
+        return format(value, "f")
+    if isinstance(value, datetime):
+        return value.isoformat().replace("+00:00", "Z")
+    if isinstance(value, bool | list | tuple | dict):
+        return json.dumps(value, ensure_ascii=False, default=_cell)
+    return str(value)
