@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from decimal import Decimal
 from math import isnan
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 import pandas as pd
 
@@ -19,10 +19,10 @@ from ledgerframes.errors import visible
 
 _NARROWEST: Final = 9  # a terminal's signs for each column; with fewer, a row becomes a list of its cells
 _SHORT: Final = 24  # is wrapped only if there is no other way
-_ANY_WIDTH: Final = 1_000_000
 
 #: Names and values, column by column.
 Columns = Sequence[tuple[str, Sequence[Any]]]
+Shown = Sequence[tuple[str, Sequence[str]]]
 
 
 def say_frame(frame: pd.DataFrame, *, as_json: bool) -> None:
@@ -46,29 +46,53 @@ def table_text(columns: Columns, *, width: int | None) -> str:
         width: signs of a line; longer cells are wrapped, and if there are too many columns each row becomes a list.
             None: a row is a line, however long.
     """
+    shown = [(visible(name), [visible(_cell(value)) for value in values]) for name, values in columns]
+    right = [_numbers(values) for _, values in columns]
+    if width is None:
+        return _lines(shown, right, rule="")
+    if len(shown) * _NARROWEST > width:
+        return _lists(shown)
+    return _wrapped(shown, right, width) if sum(_widths(shown, 2)) - 2 > width else _lines(shown, right, rule="─")
+
+
+def _lines(shown: Shown, right: Sequence[bool], *, rule: str) -> str:
+    """A line a row, with two blanks between columns."""
+    from rich.cells import cell_len
+
+    columns = []
+    for (name, cells), wide, to_right in zip(shown, _widths(shown, 0), right, strict=True):
+        gaps = [" " * (wide - cell_len(cell)) for cell in (name, *cells)]
+        pairs = zip(gaps, (name, *cells), strict=True)
+        columns.append([gap + cell if to_right else cell + gap for gap, cell in pairs])
+    head, *rows = ["  ".join(row).rstrip() for row in zip(*columns, strict=True)]
+    return "\n".join([head, *([rule * (sum(_widths(shown, 2)) - 2)] if rule else []), *rows])
+
+
+def _widths(shown: Shown, gap: int) -> list[int]:
+    from rich.cells import cell_len
+
+    return [max(map(cell_len, (name, *cells))) + gap for name, cells in shown]
+
+
+def _wrapped(shown: Shown, right: Sequence[bool], width: int) -> str:
     from rich import box
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
-    shown = [(visible(name), [visible(_cell(value)) for value in values]) for name, values in columns]
-    if width is not None and len(shown) * _NARROWEST > width:
-        return _lists(shown)
-    gap, lines = (2, None) if width is None else (1, box.SIMPLE_HEAD)
-    table = Table(box=lines, padding=(0, gap, 0, 0), pad_edge=False, show_edge=False)
-    for (name, cells), (_, values) in zip(shown, columns, strict=True):
+    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False, show_edge=False)
+    for (name, cells), to_right in zip(shown, right, strict=True):
         short = max(map(len, cells), default=0) <= _SHORT
-        side: Literal["right", "left"] = "right" if _numbers(values) else "left"
-        table.add_column(Text(name), justify=side, overflow="fold", no_wrap=short)
+        table.add_column(Text(name), justify="right" if to_right else "left", overflow="fold", no_wrap=short)
     for row in zip(*(cells for _, cells in shown), strict=True):
         table.add_row(*map(Text, row))
-    console = Console(file=io.StringIO(), width=width or _ANY_WIDTH, color_system=None, legacy_windows=False)
+    console = Console(file=io.StringIO(), width=width, color_system=None, legacy_windows=False)
     with console.capture() as text:
         console.print(table)
     return "\n".join(line.rstrip() for line in text.get().splitlines())
 
 
-def _lists(shown: Sequence[tuple[str, Sequence[str]]]) -> str:
+def _lists(shown: Shown) -> str:
     wide = max(len(name) for name, _ in shown)
     rows = zip(*(cells for _, cells in shown), strict=True)
     names = [name.ljust(wide) for name, _ in shown]
