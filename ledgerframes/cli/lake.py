@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import signal
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -15,7 +13,7 @@ import typer
 
 from ledgerframes.cli import options as opt
 from ledgerframes.cli.app import app
-from ledgerframes.cli.showing import say_columns, say_frame
+from ledgerframes.cli.showing import say_frame, say_table
 from ledgerframes.errors import InputError
 
 if TYPE_CHECKING:
@@ -136,10 +134,8 @@ def sql(
         from ledgerframes.loaders.files import write_file
 
         opt.say(f"{write_file(found, output)}\t{found.num_rows} rows")
-    elif as_json:
-        opt.say(_exact_json(found))
     else:
-        say_columns([(name, found.column(at).to_pylist()) for at, name in enumerate(found.column_names)])
+        say_table(found, as_json=as_json)
 
 
 @app.command()
@@ -184,12 +180,3 @@ def compact(
 ) -> None:
     """Join the small files of a lake; with --forget-before, remove old states for good."""
     say_frame(existing(store).compact(forget_before=forget_before), as_json=as_json)
-
-
-def _exact_json(found: Any) -> str:
-    """A result as JSON, amounts as exact text."""
-    return json.dumps(found.to_pylist(), default=_text, ensure_ascii=False)
-
-
-def _text(value: Any) -> str:
-    return format(value, "f") if isinstance(value, Decimal) else str(value)

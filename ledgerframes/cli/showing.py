@@ -13,6 +13,7 @@ from math import isnan
 from typing import Any, Final
 
 import pandas as pd
+import pyarrow as pa
 
 from ledgerframes.cli.options import say
 from ledgerframes.errors import visible
@@ -30,10 +31,20 @@ def say_frame(frame: pd.DataFrame, *, as_json: bool) -> None:
     if as_json:
         say(json.dumps(json.loads(frame.to_json(orient="records", date_format="iso", date_unit="us"))))
     else:
-        say_columns([(str(name), values.tolist()) for name, values in frame.items()])
+        _say_columns([(str(name), values.tolist()) for name, values in frame.items()])
 
 
-def say_columns(columns: Columns) -> None:
+def say_table(table: pa.Table, *, as_json: bool) -> None:
+    """Print an Arrow table; amounts are exact in JSON too, as text."""
+    if as_json:
+        say(json.dumps(table.to_pylist(), ensure_ascii=False, default=_cell))
+    else:
+        _say_columns(
+            [(name, values.to_pylist()) for name, values in zip(table.column_names, table.columns, strict=True)]
+        )
+
+
+def _say_columns(columns: Columns) -> None:
     """Print columns to be read by people; a terminal gets lines that fit it."""
     say(table_text(columns, width=shutil.get_terminal_size().columns if sys.stdout.isatty() else None))
 

@@ -16,6 +16,7 @@ from ledgerframes.store.intervals import Interval
 _ROUNDS: Final = 4
 _CLOSE_ENOUGH: Final = 8
 _FACTOR: Final = 16
+_AT_ONCE: Final = 6  # more probes make the cut no better and keep the workers from reading
 _STEPS: Final = 12  # from a page to everything between the years 1 and 9999
 _PAGES_WORTH_SHARING: Final = 2
 _AT_LEAST: Final = 20
@@ -104,12 +105,13 @@ def find_top(gap: Interval, probe: Probe, *, workers: int, scale: int) -> int:
     Args:
         gap: its `lo` is an instant that has an item.
         probe: asks for one item.
-        workers: how many probes at once.
+        workers: how many probes at once, as far as more are of use.
         scale: microseconds that a page spans, about.
     """
     low, high = gap.lo, gap.at
+    few = min(workers, _AT_ONCE)
     outward = [low + max(scale, 1) * _FACTOR**step for step in range(_STEPS)]
-    with ThreadPoolExecutor(workers, "ledgerframes-probe") as pool:
+    with ThreadPoolExecutor(few, "ledgerframes-probe") as pool:
 
         def look(points: list[int]) -> None:
             nonlocal low, high
@@ -121,14 +123,14 @@ def find_top(gap: Interval, probe: Probe, *, workers: int, scale: int) -> int:
                 else:
                     low = max(low, place)
 
-        for first in range(0, _STEPS, workers):
-            look(outward[first : first + workers])
+        for first in range(0, _STEPS, few):
+            look(outward[first : first + few])
             if high < gap.at:
                 break
         for _ in range(_ROUNDS - 1):
-            if high - low <= max((low - gap.lo) // _CLOSE_ENOUGH, workers):
+            if high - low <= max((low - gap.lo) // _CLOSE_ENOUGH, few):
                 break
-            look([low + (high - low) * step // (workers + 1) for step in range(1, workers + 1)])
+            look([low + (high - low) * step // (few + 1) for step in range(1, few + 1)])
     return high
 
 

@@ -15,7 +15,7 @@ from tests.benchmarks import plain_script
 from tests.benchmarks.measuring import Row, side_by_side
 
 LATENCY = 0.08
-SLOW = 36_000  # updates behind a slow server
+SLOW = 24_000  # updates behind a slow server
 QUICK = 20_000
 SCRIPT, DECODING = "httpx + json_normalize + to_parquet script", "decoding its pages alone"
 

@@ -12,12 +12,13 @@ from typing import Any
 
 from tests.benchmarks.measuring import ROUNDS, Row
 
-LIBRARIES = ("pandas", "pyarrow", "msgspec", "orjson", "httpx", "numpy")
+LIBRARIES = ("pandas", "pyarrow", "msgspec", "orjson", "httpx", "numpy", "deltalake", "duckdb")
 PAGE = (
     "# Figures",
     "",
-    "Made by `make bench`. Each figure stands beside a baseline of the same run, measured in turn with it; a ratio",
-    "above 1 is better than the baseline, and an aim that was missed is marked `!`. Times are medians.",
+    "Made by `make bench`. Each figure stands beside a baseline of the same run; a ratio above 1 is better than the",
+    "baseline, and an aim that was missed is marked `!`. Times are medians of rounds measured in turn; the syncs",
+    "from a slow server and the memory are measured once.",
     "",
 )
 HEADING = ("what", "ours", "baseline", "theirs", "ratio", "aim", "MB/s")
@@ -90,6 +91,6 @@ def closing(rows: list[Row]) -> str:
 def _cells(row: Row) -> tuple[str, ...]:
     if row.skipped:
         return (row.what, "", row.baseline, "", "", "", f"skipped: {row.skipped}")
-    aim = "" if row.aim is None else f"{row.aim:g}{' !' if row.below else '  '}"
+    aim = "" if row.aim is None else f"{row.aim:.3g}{' !' if row.below else '  '}"
     ours, theirs = (f"{value:,.1f} {row.unit}" for value in (row.ours, row.theirs))
     return (row.what, ours, row.baseline, theirs, f"{row.ratio:.2f}", aim, f"{row.speed:,.0f}" if row.speed else "")

@@ -40,6 +40,10 @@ def test_sql_answers_on_standard_output_and_into_files(command, lake, tmp_path):
     query = "select count(*) as n, sum(1.10::decimal(38, 10)) as total from updates"
     assert "300" in command("sql", lake, query).out
     assert json.loads(command("sql", lake, query, "--json").out) == [{"n": 300, "total": "330.0000000000"}]
+    times = json.loads(command("sql", lake, "select min(record_time) as first from updates", "--json").out)
+    assert times == [
+        {"first": lf.open_store(lake).load("updates").record_time.min().isoformat().replace("+00:00", "Z")}
+    ]
     command("sql", lake, query, "-o", tmp_path / "found.csv")
     assert (tmp_path / "found.csv").read_text().splitlines()[1].startswith("300,")
 
