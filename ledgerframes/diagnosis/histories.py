@@ -63,7 +63,13 @@ def _agreement(net: Network, scans: Sequence[str], last: Migration) -> Iterator[
         return
     try:
         others = {server: "it did not answer" for server in net.scan.servers if server not in scans}
-        first_update(AgreedServers(net.scan, left_out=others), Proofs(_SETTLE))
+        servers = AgreedServers(net.scan, left_out=dict(others))
+        first_update(servers, Proofs(_SETTLE))
+        apart = [server for server in servers.left_out if server not in others]
+        if apart:
+            raise StoreError(
+                f"{apart[0]} is not the network of the others, or has hardly begun: it shows none of theirs"
+            )
     except StoreError as error:
         yield Finding(SUBJECT, "one network", "fail", str(error).partition(". Open")[0], "leave one of them out")
         return

@@ -21,7 +21,7 @@ from ledgerframes.interfaces.calls import Revise
 from ledgerframes.interfaces.history import PageSource, smaller_page
 from ledgerframes.paging.cursor import Cursor, Glimpse, before
 from ledgerframes.paging.history import MAXIMUM
-from ledgerframes.paging.proofs import Proof, Proofs
+from ledgerframes.paging.proofs import Proofs
 from ledgerframes.store.history import HistoryTables
 from ledgerframes.store.intervals import BEGINNING, CLOSED, Interval
 from ledgerframes.transport import Answer
@@ -247,7 +247,8 @@ class Agreement:
                 " was restored, and its history went on differently"
             )
         for one, micros in here.items():
-            if micros <= tail.gap.lo and one not in tail.held and one not in self.rejected:
+            place = Cursor(tail.gap.migration_id, micros)
+            if one not in tail.held and one not in self.rejected and _lies_in(place, self.history.slots.settled):
                 raise _DisagreesError(
                     f"{server}: update {one} at {format_instant(micros)} lies where the store is final, and is not in"
                     " it: the server showed it later than settle= allows, or its history went on differently. Compare"
@@ -308,7 +309,7 @@ def first_update(servers: AgreedServers, proofs: Proofs) -> tuple[Cursor, str] |
         if found is None or not found.cursors:
             found, of = glimpse, server
         elif not {*glimpse.update_ids} & {*found.update_ids}:
-            _tell_apart(servers, proofs.now(), of, found, server, glimpse)
+            _tell_apart(servers, proofs, of, server)
     if found is None:
         assert failed is not None
         raise failed
@@ -318,12 +319,15 @@ def first_update(servers: AgreedServers, proofs: Proofs) -> tuple[Cursor, str] |
     return found.cursors[0], min(group)
 
 
-def _tell_apart(servers: AgreedServers, proof: Proof, one: str, ours: Glimpse, other: str, theirs: Glimpse) -> None:
+def _tell_apart(servers: AgreedServers, proofs: Proofs, one: str, other: str) -> None:
     """Two servers begin differently: one has shown only a little yet, or they belong to different networks."""
-    for server, glimpse, against in ((one, theirs, ours), (other, ours, theirs)):
-        final = proof.of(server, against.cursors)
-        if any(place.micros <= final for place in glimpse.cursors):
-            raise _another_network(other, next(iter(theirs.update_ids), ""), ours.update_ids[0])
+    pages = {server: _ask(servers, proofs, None, MAXIMUM, server)[1].value.glimpse for server in (one, other)}
+    if {*pages[one].update_ids} & {*pages[other].update_ids}:
+        return
+    for server, against in ((one, other), (other, one)):
+        final = proofs.now().of(server)
+        if any(place.micros <= final for place in pages[against].cursors):
+            raise _another_network(other, next(iter(pages[other].update_ids), ""), pages[one].update_ids[0])
     servers.leave_out(other, "it does not show yet whether it belongs to the network")
 
 

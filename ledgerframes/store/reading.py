@@ -52,7 +52,7 @@ def visible(
 def _holes(covered: Sequence[Interval], window: Window, ended: Collection[int]) -> tuple[Interval, ...]:
     """What the window names and the store lacks; an open side of a window names nothing beyond what is there.
 
-    A migration that was followed by another one and read to its end has no hole before the end of the newest one.
+    Nor does a migration that another one followed have a hole after its end, once it was read to there.
     """
     found: list[Interval] = []
     ids = sorted({one.migration_id for one in covered})
@@ -63,11 +63,7 @@ def _holes(covered: Sequence[Interval], window: Window, ended: Collection[int]) 
         inside = [one for one in covered if one.migration_id == migration_id]
         lo = max(asked.lo, inside[0].lo) if asked.lo == BEGINNING and migration_id == ids[0] else asked.lo
         at = asked.at
-        if migration_id == ids[-1]:
-            followed, reach = True, CLOSED
-        else:
-            followed, reach = migration_id in ended, covered[-1].at
-        if followed and (at == CLOSED or at <= reach < CLOSED):
+        if migration_id in ended if migration_id < ids[-1] else at == CLOSED:
             at = max(min(at, inside[-1].at), lo)  # up to where the store has got
         if lo < at:
             found += missing(Interval(migration_id, lo, at), covered)
