@@ -14,7 +14,7 @@ from ledgerframes.store.history import ORDER
 from ledgerframes.store.intervals import Interval
 from ledgerframes.store.lake import Lake, View, declared
 from ledgerframes.store.parts import Part
-from ledgerframes.store.reading import dataset_of, rows_of, visible
+from ledgerframes.store.reading import rows_of, visible
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -67,7 +67,7 @@ def read_file(
 ) -> pd.DataFrame:
     """One file's rows; runs where Dask wants, so it is told everything in plain values."""
     table = declared(name)
-    data = dataset_of(Lake(url, storage_options=options).table(name).as_of(version).handle, table)
+    data = Lake(url, storage_options=options).table(name).as_of(version).dataset()
     fragment = next(one for one in data.get_fragments() if one.path == path)
     rows = None if shown is None else rows_of(shown)
     found = fragment.to_table(schema=data.schema, columns=list(columns), filter=rows)

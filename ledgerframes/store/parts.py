@@ -12,7 +12,7 @@ from ledgerframes.paging.window import Window
 from ledgerframes.store.history import ORDER
 from ledgerframes.store.intervals import BEGINNING
 from ledgerframes.store.lake import View, declared
-from ledgerframes.store.reading import batches_of, dataset_of, rows_of, visible
+from ledgerframes.store.reading import batches_of, rows_of, visible
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -44,7 +44,7 @@ class Part:
             InputError: the table has no places in the history, and the window names some.
             PartialResultError: the window is not wholly covered, and that is not allowed.
         """
-        data = dataset_of(view.tables[name].handle, declared(name))
+        data = view.tables[name].dataset()
         if name not in ORDER:
             if not wanted.whole:
                 raise InputError(f"start and end are places in the history; {name!r} has none. Use where=")

@@ -19,7 +19,6 @@ from ledgerframes.tables.table import Table
 
 if TYPE_CHECKING:
     import pyarrow.dataset as ds
-    from deltalake import DeltaTable
 
 Where = Any  # a pyarrow Expression, a mapping of column to value or values, or a list of (column, operator, value)
 
@@ -85,17 +84,6 @@ def _rows(one: Interval) -> pc.Expression:
     if one.at < LATEST:
         rows &= (pc.field("record_month") <= month_of(one.at)) & (pc.field("record_time") <= pa.scalar(one.at, _TIME))
     return rows
-
-
-def dataset_of(handle: DeltaTable | None, table: Table) -> ds.Dataset:
-    """A stored table in its declared columns; those that an older version did not write are null."""
-    import pyarrow.dataset as ds
-
-    if handle is None:
-        return ds.dataset(table.schema.empty_table())
-    stored = handle.to_pyarrow_dataset()
-    declared = [field for field in table.schema if field.name not in stored.schema.names]
-    return stored.replace_schema(pa.schema([*stored.schema, *declared])) if declared else stored
 
 
 def conditions(where: Where, table: Table) -> pc.Expression | None:
