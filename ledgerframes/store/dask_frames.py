@@ -10,11 +10,13 @@ import pyarrow as pa
 from ledgerframes.errors import InputError
 from ledgerframes.loaders.frames import Decimals, shape
 from ledgerframes.paging.window import Window
+from ledgerframes.store.damage import damage_named
 from ledgerframes.store.history import ORDER
 from ledgerframes.store.intervals import Interval
 from ledgerframes.store.lake import Lake, View, declared
 from ledgerframes.store.parts import Part
 from ledgerframes.store.reading import rows_of, visible
+from ledgerframes.store.stored_files import Verify
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -49,8 +51,9 @@ def dask_frame(
         if not paths:
             return frames.from_pandas(empty, npartitions=1)
         return frames.from_map(
-            read_file, sorted(paths), url=lake.url, options=lake.options, name=name, version=view.tables[name].version,
-            columns=list(columns), shown=shown, decimals=decimals, meta=empty, enforce_metadata=False,
+            read_file, sorted(paths), url=lake.url, options=lake.options, verify=lake.verify, name=name,
+            version=view.tables[name].version, columns=list(columns), shown=shown, decimals=decimals, meta=empty,
+            enforce_metadata=False,
         )  # fmt: skip
 
 
@@ -59,6 +62,7 @@ def read_file(
     *,
     url: str,
     options: Mapping[str, str],
+    verify: Verify,
     name: str,
     version: int,
     columns: Sequence[str],
@@ -67,10 +71,12 @@ def read_file(
 ) -> pd.DataFrame:
     """One file's rows; runs where Dask wants, so it is told everything in plain values."""
     table = declared(name)
-    data = Lake(url, storage_options=options).table(name).as_of(version).dataset()
+    stored = Lake(url, storage_options=options, verify=verify).table(name).as_of(version)
+    data = stored.dataset()
     fragment = next(one for one in data.get_fragments() if one.path == path)
     rows = None if shown is None else rows_of(shown)
-    found = fragment.to_table(schema=data.schema, columns=list(columns), filter=rows)
+    with damage_named([stored]):
+        found = fragment.to_table(schema=data.schema, columns=list(columns), filter=rows)
     schema = pa.schema([table.schema.field(column) for column in columns])
     frame: pd.DataFrame = shape(found.cast(schema), table, decimals=decimals)
     return frame

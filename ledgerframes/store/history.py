@@ -59,7 +59,8 @@ class HistoryTables:
     @property
     def network(self) -> str | None:
         """What tells the store's network from others, or None while nothing was synced."""
-        return self.tables["events"].property(NETWORK)
+        known = (table.property(NETWORK) for table in self.tables.values())
+        return next((network for network in known if network is not None), None)
 
     def prepare(self, network: str) -> None:
         """Make the tables that are missing and check the others, before anything is written."""

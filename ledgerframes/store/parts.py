@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING
 
 from ledgerframes.errors import InputError
 from ledgerframes.paging.window import Window
+from ledgerframes.store.damage import damage_named
+from ledgerframes.store.delta import DeltaStoreTable
 from ledgerframes.store.history import ORDER
 from ledgerframes.store.intervals import BEGINNING
 from ledgerframes.store.lake import View, declared
-from ledgerframes.store.reading import batches_of, rows_of, visible
+from ledgerframes.store.reading import batches_of, load_table, rows_of, visible
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -25,12 +27,14 @@ class Part:
     """A part of a stored table.
 
     Attributes:
-        data: the whole table.
+        table: the table.
+        data: all its rows.
         rows: which of them; None for all.
         complete: whether everything asked for is there.
         from_beginning: whether it begins where the ledger does.
     """
 
+    table: DeltaStoreTable
     data: ds.Dataset
     rows: pc.Expression | None
     complete: bool
@@ -44,20 +48,30 @@ class Part:
             InputError: the table has no places in the history, and the window names some.
             PartialResultError: the window is not wholly covered, and that is not allowed.
         """
-        data = view.tables[name].dataset()
+        table = view.tables[name]
+        data = table.dataset()
         if name not in ORDER:
             if not wanted.whole:
                 raise InputError(f"start and end are places in the history; {name!r} has none. Use where=")
-            return cls(data, None, complete=True)
+            return cls(table, data, None, complete=True)
         shown, complete = visible(view.covered, wanted, allow_partial=allow_partial, name=name)
         first = view.first_migration
         begins = bool(shown) and (shown[0].migration_id, shown[0].lo) == (first, BEGINNING)
-        return cls(data, rows_of(shown), complete, begins)
+        return cls(table, data, rows_of(shown), complete, begins)
 
     @property
     def dataset(self) -> ds.Dataset:
         """The rows, to be read lazily."""
         return self.data if self.rows is None else self.data.filter(self.rows)
+
+    def load(self, columns: Sequence[str], rows: pc.Expression | None = None) -> pa.Table:
+        """Columns and rows in memory, in the order of the history or of loading, in the declared types.
+
+        Raises:
+            StoreError: a file is damaged.
+        """
+        with damage_named([self.table]):
+            return load_table(self.dataset, columns, rows, self.table.table)
 
 
 def exported(
@@ -69,5 +83,5 @@ def exported(
         declared(name)
         window = wanted if name in ORDER else Window()
         part = Part.of(view, name, window, allow_partial=allow_partial)
-        sources[name] = partial(batches_of, part.data, part.rows)
+        sources[name] = partial(batches_of, part.table, part.data, part.rows)
     return sources

@@ -31,7 +31,7 @@ from ledgerframes.store.frames import coverage_frame, runs_frame
 from ledgerframes.store.history import ORDER
 from ledgerframes.store.lake import Lake, declared
 from ledgerframes.store.parts import Part, exported
-from ledgerframes.store.reading import Where, conditions, load_table
+from ledgerframes.store.reading import Where, conditions
 from ledgerframes.store.rejecting import retry
 from ledgerframes.store.report import SyncReport
 from ledgerframes.store.run import run_sync
@@ -179,10 +179,10 @@ class Store:
         check_shape(as_, decimals)
         named = declared(table)
         names = named.pick(columns)
-        view = self._lake.view(as_of, names=[table])
+        view = self._lake.existing(as_of, names=[table])
         part = wanted_window(start, end, last)
         read = Part.of(view, table, part, allow_partial=allow_partial)
-        found = load_table(read.dataset, names, conditions(where, named), named)
+        found = read.load(names, conditions(where, named))
         origin = Provenance((self._lake.url,), str(part), None, read.complete, from_beginning=read.from_beginning)
         attrs = origin.attrs() | {"as_of": as_of and str(as_of)}
         return shape(described(found, attrs), named, as_=as_, decimals=decimals, attrs=attrs)
@@ -202,7 +202,7 @@ class Store:
             PartialResultError: the range is not wholly covered.
         """
         declared(table)
-        view = self._lake.view(as_of, names=[table])
+        view = self._lake.existing(as_of, names=[table])
         return Part.of(view, table, window(start, end), allow_partial=allow_partial).dataset
 
     def dask(
@@ -223,7 +223,7 @@ class Store:
             PartialResultError: the range is not wholly covered.
         """
         names = declared(table).pick(columns)
-        view = self._lake.view(as_of, names=[table])
+        view = self._lake.existing(as_of, names=[table])
         return dask_frame(
             self._lake, view, table, names, window(start, end), allow_partial=allow_partial, decimals=decimals
         )
@@ -246,12 +246,12 @@ class Store:
         """
         from ledgerframes.store.sql import ask
 
-        view = self._lake.view(as_of)
+        view = self._lake.existing(as_of)
 
         def dataset(name: str) -> ds.Dataset:
             return Part.of(view, name, Window(), allow_partial=allow_partial).dataset
 
-        return ask(query, dataset, tuple(view.versions), as_=as_, parameters=parameters)
+        return ask(query, dataset, view.stored, as_=as_, parameters=parameters)
 
     def export(
         self,
@@ -293,7 +293,7 @@ class Store:
             PartialResultError: the range is not wholly covered.
         """
         part = wanted_window(start, end, last)
-        sources = exported(self._lake.view(as_of), tables, part, allow_partial=allow_partial)
+        sources = exported(self._lake.existing(as_of), tables, part, allow_partial=allow_partial)
         return export_tables(
             sources, target, format=format, profile=profile, layout=layout, times=times, overwrite=overwrite,
             provenance={"source": self._lake.url, "range": str(part), "as_of": as_of and str(as_of)},

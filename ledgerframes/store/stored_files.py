@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.fs as pa_fs
 
 from ledgerframes.errors import StoreError
+from ledgerframes.instants import format_instant
 from ledgerframes.store.data_files import footer_size, has_digest, has_own_footer, is_whole
 from ledgerframes.store.intervals import Interval
 from ledgerframes.store.storage_errors import is_panic, plain_errors
@@ -63,9 +64,9 @@ class Damage:
     why: str
 
     def __str__(self) -> str:
-        where = f", which holds {_span(self.file.interval)}" if self.file.interval else ""
+        where = f", which holds {_span(self.file.interval)}," if self.file.interval else ""
         return (
-            f"{self.table}: the file {self.file.path}{where}, is damaged: {self.why}. store.repair() takes it out, and"
+            f"{self.table}: the file {self.file.path}{where} is damaged: {self.why}. store.repair() takes it out, and"
             " the next sync reads its rows again"
         )
 
@@ -136,7 +137,7 @@ class Files:
         try:
             size = self._size(file.path)
             if size is None:
-                return "it is gone"
+                return "it is gone (if compact(forget_before=) has just removed it, read again)"
             if size != file.size:
                 return f"it has {size:,} bytes, and the log says {file.size:,}"
             if not has_digest(file.path):
@@ -244,8 +245,6 @@ def _file(row: Mapping[str, Any]) -> StoredFile:
 
 
 def _span(interval: Interval) -> str:
-    from ledgerframes.instants import format_instant
-
     return (
         f"record times {format_instant(interval.lo)} to {format_instant(interval.at)} of migration"
         f" {interval.migration_id}"
