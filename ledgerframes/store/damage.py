@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from typing import Final
 
 import pyarrow as pa
 
 from ledgerframes.errors import StoreError
 from ledgerframes.store.delta import DeltaStoreTable
 from ledgerframes.store.storage_errors import is_panic
+
+#: What Arrow raises when it cannot read a file.
+READ_ERRORS: Final = (OSError, pa.ArrowException, StoreError)
 
 
 @contextmanager
@@ -26,7 +30,7 @@ def damage_named(tables: Iterable[DeltaStoreTable]) -> Iterator[None]:
     except StoreError:
         raise
     except BaseException as error:
-        if not isinstance(error, OSError | pa.ArrowException) and not is_panic(error):
+        if not isinstance(error, READ_ERRORS) and not is_panic(error):
             raise
         raise_damage(tables, error)
         raise

@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 
 from ledgerframes.errors import StoreError
 from ledgerframes.store.delta import DeltaStoreTable
-from ledgerframes.store.intervals import Interval
+from ledgerframes.store.intervals import Interval, beyond, merged
 from ledgerframes.store.slots import Slots
 
 #: The order of writing: readers see an update only when everything that belongs to it is there.
@@ -89,6 +89,30 @@ class HistoryTables:
             fresh = batch.filter(pc.invert(pc.is_in(batch["update_id"], stored)))
             if fresh.num_rows:
                 table.append([fresh], {})
+
+    def uncover(self, name: str, intervals: Iterable[Interval]) -> dict[str, int]:
+        """Take stretches out of what one table covers; what others cover stays, for they still hold their rows.
+
+        Readers see the intersection, so one table's commit hides a stretch, and the next sync reads it again.
+
+        Returns:
+            The numbers that the log of the table has to say, in the commit that takes its rows out.
+        """
+        gone = merged(intervals)
+        changed: list[int] = []
+        for number, slot in enumerate(tuple(self.slots.by_table[name])):
+            left = () if slot is None else beyond([slot], gone)
+            if slot is None or left == merged([slot]):
+                continue
+            keeps = bool(left) and left[0].lo == slot.lo
+            self.slots.by_table[name][number] = left[0] if keeps else Interval(0, 0, 0)
+            changed.append(number)
+            for piece in left[1:] if keeps else left:
+                changed.append(self.slots.count)
+                for slots in self.slots.by_table.values():
+                    slots.extend([None] * (changed[-1] + 1 - len(slots)))
+                self.slots.by_table[name][changed[-1]] = piece
+        return self.slots.numbers(name, changed)
 
     def join_slots(self) -> None:
         """Say the same coverage in as few slots as it needs."""

@@ -141,9 +141,24 @@ class Lake:
             StoreError: nothing was ever synced into this place.
         """
         view = self.view(as_of, names=names)
-        if not view.versions and not any(self.table(name).refresh().handle for name in (*STORED, SYNCS.name)):
-            raise StoreError(f"{self.url}: there is no store here. Make one with store.sync(net), or check the path")
+        if not view.versions:
+            self._require()
         return view
+
+    def raw_view(self) -> View:
+        """The tables of a store that has to be there, in their newest state, whichever of them are lost.
+
+        Raises:
+            StoreError: nothing was ever synced into this place, or a log cannot be read.
+        """
+        view = View({name: self.table(name).refresh() for name in STORED})
+        if not view.versions:
+            self._require()
+        return view
+
+    def _require(self) -> None:
+        if not any(self.table(name).refresh().handle for name in (*STORED, SYNCS.name)):
+            raise StoreError(f"{self.url}: there is no store here. Make one with store.sync(net), or check the path")
 
     @contextmanager
     def writing(self) -> Iterator[None]:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Part:
-    """A part of a stored table.
+    """A part of a stored table; its files are there and have the size and footer that the log says.
 
     Attributes:
         table: the table.
@@ -47,17 +47,25 @@ class Part:
         Raises:
             InputError: the table has no places in the history, and the window names some.
             PartialResultError: the window is not wholly covered, and that is not allowed.
+            StoreError: a file is damaged; in an object store that is said when it is read.
         """
         table = view.tables[name]
         data = table.dataset()
         if name not in ORDER:
             if not wanted.whole:
                 raise InputError(f"start and end are places in the history; {name!r} has none. Use where=")
-            return cls(table, data, None, complete=True)
+            return cls(table, data, None, complete=True).checked()
         shown, complete = visible(view.covered, wanted, allow_partial=allow_partial, name=name)
         first = view.first_migration
         begins = bool(shown) and (shown[0].migration_id, shown[0].lo) == (first, BEGINNING)
-        return cls(table, data, rows_of(shown), complete, begins)
+        return cls(table, data, rows_of(shown), complete, begins).checked()
+
+    def checked(self) -> Part:
+        """The same, after a look at the files of a folder; those of an object store are checked when they are read."""
+        files = self.table.files
+        if files is not None and files.local:
+            files.check(fragment.path for fragment in self.data.get_fragments(filter=self.rows))
+        return self
 
     @property
     def dataset(self) -> ds.Dataset:

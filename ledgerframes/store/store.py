@@ -33,6 +33,7 @@ from ledgerframes.store.lake import Lake, declared
 from ledgerframes.store.parts import Part, exported
 from ledgerframes.store.reading import Where, conditions
 from ledgerframes.store.rejecting import retry
+from ledgerframes.store.repairing import RepairReport, repair
 from ledgerframes.store.report import SyncReport
 from ledgerframes.store.run import run_sync
 from ledgerframes.store.runs import SYNCS, all_runs
@@ -299,13 +300,34 @@ class Store:
             provenance={"source": self._lake.url, "range": str(part), "as_of": as_of and str(as_of)},
         )  # fmt: skip
 
-    def check(self) -> Check:
-        """Prove from the files alone that keys are unique, counts add up, and counters are sound.
+    def check(self, *, full: bool = False) -> Check:
+        """Prove from the files alone that they are there, keys are unique, counts add up, and counters are sound.
+
+        Args:
+            full: also hash every byte of every file and compare with what was written.
 
         Returns:
             What was found; true if there is no error.
+
+        Raises:
+            StoreError: there is no store, or a log cannot be read.
         """
-        return check(self._lake)
+        return check(self._lake, full=full)
+
+    def repair(self) -> RepairReport:
+        """Take out what is damaged, lost or unsound, so that the next sync reads it again by update id.
+
+        Every file is read to its last byte. What a damaged file held leaves the table and its coverage in one commit;
+        a table whose log is lost is made anew, empty. Nothing is deleted: states of before stay for `as_of=`. A
+        damaged snapshot cannot be read again; its files are taken out and reported.
+
+        Returns:
+            What was damaged, and which stretches the next sync has to read.
+
+        Raises:
+            StoreError: there is no store, a sync runs on it, or it cannot be written.
+        """
+        return repair(self._lake)
 
     def verify(
         self,

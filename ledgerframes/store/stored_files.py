@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 Verify = Literal["pages", "files"]
 
 _CHUNK: Final = 4_000_000
-_END: Final = 65_536  # a footer is a few kilobytes
+_END: Final = 8  # the length of the footer and the magic bytes
 
 
 @dataclass(frozen=True)
@@ -62,6 +62,11 @@ class Damage:
     table: str
     file: StoredFile
     why: str
+
+    @property
+    def is_gone(self) -> bool:
+        """Whether there is no such file."""
+        return self.why.startswith("it is gone")
 
     def __str__(self) -> str:
         where = f", which holds {_span(self.file.interval)}," if self.file.interval else ""
@@ -101,12 +106,30 @@ class Files:
 
     @cached_property
     def filesystem(self) -> pa_fs.FileSystem:
-        """The files as Arrow opens them, each checked."""
-        return pa_fs.PyFileSystem(_Checked(self))
+        """The files as Arrow opens them.
+
+        Those of a folder are opened by Arrow alone, after `check`: an error that a Python function raises in a thread
+        of DuckDB's can wait for a lock for ever. Those of an object store are checked when they are opened.
+        """
+        return self._plain if self.local else pa_fs.PyFileSystem(_Checked(self))
+
+    @property
+    def local(self) -> bool:
+        """Whether the files lie in a folder."""
+        return "://" not in self.url
+
+    def check(self, paths: Iterable[str]) -> None:
+        """Look at size and footer, or at all bytes, of files that are about to be read.
+
+        Raises:
+            StoreError: one is damaged.
+        """
+        for path in paths:
+            self._check(path)
 
     @cached_property
     def _plain(self) -> pa_fs.FileSystem:
-        if "://" not in self.url:
+        if self.local:
             return pa_fs.SubTreeFileSystem(self.url, pa_fs.LocalFileSystem())
         from deltalake.fs import DeltaStorageHandler
 
@@ -114,18 +137,19 @@ class Files:
         return pa_fs.PyFileSystem(DeltaStorageHandler(self.url, dict(self.options), sizes))
 
     def opened(self, path: str) -> pa.NativeFile:
-        """A file of the table, after a look at its size and footer.
+        """A file of the table, checked.
 
         Raises:
             StoreError: it is damaged.
         """
-        listed = self.listed.get(path)
-        if listed is None:
-            return self._plain.open_input_file(path)
+        self._check(path)
+        return self._plain.open_input_file(path)
+
+    def _check(self, path: str) -> None:
+        listed = self.listed[path]
         why = self.harm(listed, full=self.verify == "files")
         if why:
             raise StoreError(str(Damage(self.table, listed, why)))
-        return self._plain.open_input_file(path)
 
     def harm(self, file: StoredFile, *, full: bool) -> str:
         """What is wrong with a file, in words; empty if nothing is.
@@ -182,7 +206,7 @@ class Files:
                 yield Damage(self.table, file, why)
 
     def _size(self, path: str) -> int | None:
-        if "://" not in self.url:
+        if self.local:
             try:
                 return Path(self.url, path).stat().st_size
             except FileNotFoundError:
@@ -253,8 +277,7 @@ def _span(interval: Interval) -> str:
 
 def _tail(opened: pa.NativeFile, size: int) -> bytes:
     tail = _last(opened, size, _END)
-    needed = footer_size(tail)
-    return tail if needed <= len(tail) or needed > size else _last(opened, size, needed)
+    return _last(opened, size, min(size, footer_size(tail)))
 
 
 def _last(opened: pa.NativeFile, size: int, count: int) -> bytes:
