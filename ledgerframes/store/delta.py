@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 #: A checkpoint after so many commits keeps opening a table quick.
 _CHECKPOINT_EVERY: Final = 50
+_HOUR: Final = 3_600_000_000
 _KEEP: Final = "interval 36500 days"  # only compact(forget_before=) removes
 
 
@@ -230,12 +231,28 @@ class DeltaStoreTable:
                 self._commit([*added, *(_removed(file, changes=False) for file in group)], {})
             self._handle.create_checkpoint()
 
-    def forget(self, hours: int) -> None:
-        """Remove files that no state of the last so many hours needs, and the log of older states."""
+    def forget(self, micros: int) -> None:
+        """Remove the files that only states of longer ago than this need, and the log of those states.
+
+        The log's own setting says to keep everything, so that no other program shortens it; it is lifted for this.
+        """
         if self._handle is None:
             return
+        hours, seconds = micros // _HOUR, micros // 1_000_000
         with plain_errors(self.url, "be cleaned"):
             self._handle.vacuum(retention_hours=hours, dry_run=False, enforce_retention_duration=False)
+            self._handle.update_incremental()
+            self._retain(f"interval {max(seconds, 1)} seconds")
+            self._handle.create_checkpoint()
+            self._handle.cleanup_metadata()
+            self._retain(_KEEP)
+            self._handle.create_checkpoint()
+
+    def _retain(self, duration: str) -> None:
+        assert self._handle is not None
+        self._handle.alter.set_table_properties(
+            {"delta.logRetentionDuration": duration}, commit_properties=_properties({})
+        )
 
     def replace(self, data: pa.Table) -> None:
         """Put these rows in place of all there are, in one commit."""

@@ -22,6 +22,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ledgerframes.errors import StoreError, visible
+from ledgerframes.store.data_files import has_digest
 from ledgerframes.store.delta import DeltaStoreTable
 from ledgerframes.store.history import NETWORK, ORDER, HistoryTables
 from ledgerframes.store.intervals import BEGINNING, CLOSED, Interval, beyond, intersection, merged
@@ -33,6 +34,7 @@ from ledgerframes.store.stored_files import Damage, StoredFile
 
 _log = logging.getLogger("ledgerframes.store")
 _LOG: Final = "_delta_log"
+_MILLISECOND: Final = 1_000
 
 
 @dataclass(frozen=True)
@@ -212,7 +214,8 @@ def _stretch_of(file: StoredFile) -> Interval:
     """Everything that a file may hold: by its log, or else its whole migration."""
     if file.interval is None:
         return Interval(int(file.partition["migration_id"]), BEGINNING, CLOSED)
-    return file.interval._replace(lo=file.interval.lo - 1)
+    cut_off = 0 if has_digest(file.path) else _MILLISECOND  # other writers round statistics down
+    return file.interval._replace(lo=file.interval.lo - 1, at=file.interval.at + cut_off)
 
 
 def _covered(view: View, *, common: bool) -> tuple[Interval, ...]:

@@ -13,11 +13,12 @@ from ledgerframes.errors import LedgerframesError
 from ledgerframes.interfaces.history import PageSource
 from ledgerframes.loaders.progress import progress_of
 from ledgerframes.settings import source_of
+from ledgerframes.store.history import NETWORK, ORDER
 from ledgerframes.store.lake import Lake
 from ledgerframes.store.rejecting import LenientSource, RejectingDecoder
 from ledgerframes.store.report import SyncReport
-from ledgerframes.store.runs import SYNCS, keep
-from ledgerframes.store.snapshots import load_snapshot
+from ledgerframes.store.runs import SYNCS, is_known, keep
+from ledgerframes.store.snapshots import load_snapshot, network_for
 from ledgerframes.store.syncing import HistorySync, Wish
 
 if TYPE_CHECKING:
@@ -85,6 +86,9 @@ class _Run:
 
     def carry_out(self) -> None:
         order = self._order
+        known = self._lake.network()
+        if order.wish is not None and known is not None and self._lake.table(ORDER[0]).refresh().handle is None:
+            network_for(self._net, known)  # a store of snapshots gets its history
         if order.wish is not None:
             with progress_of("sync", shown=order.progress) as shown:
                 self._sync = HistorySync(self._source(), self._lake.history(), order.wish, shown)
@@ -93,8 +97,9 @@ class _Run:
                 if order.engine is not None:
                     self._sync.fetchers = self._cluster(order.wish)
                 self._sync.run()
+        network = network_for(self._net, known) if order.snapshots else None
         for name in order.snapshots:
-            self._append(name)
+            self._append(name, network)
 
     def _cluster(self, wish: Wish) -> ClusterFetchers:
         from ledgerframes.store.engine import ClusterFetchers, plain_settings
@@ -107,11 +112,11 @@ class _Run:
     def _source(self) -> PageSource:
         return LenientSource(self._net.scan) if self._order.reject else self._net.scan
 
-    def _append(self, name: str) -> None:
+    def _append(self, name: str, network: str | None) -> None:
         batch = load_snapshot(self._net, name, self._order.parties)
         table = self._lake.table(name).refresh()
         if table.handle is None:
-            table.create({})
+            table.create({} if network is None else {NETWORK: network})
         table.check_schema()
         table.append([batch], {})
         self._rows[name] = batch.num_rows
@@ -119,9 +124,10 @@ class _Run:
             self._sources[source] = None
 
     def finish(self) -> SyncReport:
-        """The report, kept in the store."""
+        """The report; kept in the store unless nothing changed since the sync before."""
         report = self._filled()
-        keep(self._lake.table(SYNCS.name), report, time.time_ns() // 1000)
+        if not is_known(self._lake.table(SYNCS.name).refresh(), report):
+            keep(self._lake.table(SYNCS.name), report, time.time_ns() // 1000)
         return report
 
     def note(self, error: BaseException) -> None:

@@ -18,6 +18,7 @@ from ledgerframes.loaders.contracts import (
 )
 from ledgerframes.loaders.holdings import load_holdings_summary
 from ledgerframes.loaders.snapshots import load_instruments, load_name_entries, load_users
+from ledgerframes.store.identity import check_network, first_update
 from ledgerframes.tables.catalogue import CATALOGUE
 from ledgerframes.tables.kinds import TEXT, TIME
 from ledgerframes.tables.table import Column, Table
@@ -61,6 +62,25 @@ def check_snapshots(names: Sequence[str], parties: Sequence[str] | None) -> None
     needing = [name for name in names if name in _BY_PARTY]
     if needing and not parties:
         raise InputError(f"tables={needing}: these are asked for party by party; give parties=[...]")
+
+
+def network_for(net: Network, known: str | None) -> str | None:
+    """The network that a snapshot or a first history belongs to, by the scan; None where no scan can tell.
+
+    Args:
+        net: what is to be read from.
+        known: the network that the store was filled from, if it is known.
+
+    Raises:
+        StoreError: it is another one.
+    """
+    if not net.settings.scan_url:
+        return known
+    if known is not None:
+        check_network(net.scan, known.partition("/")[2])
+        return known
+    first = first_update(net.scan)
+    return None if first is None else f"{first[0].migration_id}/{first[1]}"
 
 
 def load_snapshot(net: Network, name: str, parties: Sequence[str] | None) -> pa.RecordBatch:

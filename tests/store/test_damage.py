@@ -10,11 +10,11 @@ from ledgerframes.store.history import ORDER
 from tests.store.conftest import assert_whole
 
 READS = {
-    "load": lambda store, name, folder: store.load(name),
-    "sql": lambda store, name, folder: store.sql(f"select * from {name}"),
-    "export": lambda store, name, folder: store.export(folder, tables=[name]),
-    "dask": lambda store, name, folder: store.dask(name).compute(scheduler="synchronous"),
-    "verify": lambda store, name, folder: store.verify(store.network, sample=None),
+    "load": lambda store, _: store.load("events"),
+    "sql": lambda store, _: store.sql("select * from events"),
+    "export": lambda store, folder: store.export(folder, tables=["events"]),
+    "dask": lambda store, _: store.dask("events").compute(scheduler="synchronous"),
+    "verify": lambda store, _: store.verify(store.network, sample=None),
 }
 
 
@@ -29,7 +29,7 @@ def net():
 def whole(net, tmp_path_factory):
     """A sound store of several files per table; to be copied."""
     store = lf.open_store(tmp_path_factory.mktemp("whole") / "lake")
-    store.sync(net, page_size=60, commit_bytes=60_000, tables=["updates", "instruments"])
+    store.sync(net, page_size=20, commit_bytes=30_000, workers=1, tables=["updates", "instruments"])
     return store
 
 
@@ -59,7 +59,7 @@ def flip(file, rng):
 def test_no_flipped_bit_gives_a_wrong_row(whole, store):
     rng = random.Random(3)
     wanted = {name: whole.load(name, as_="arrow") for name in (*ORDER, "instruments")}
-    refused = 0
+    said = []
     for _ in range(120):
         file = rng.choice(data_files(store))
         name = file.relative_to(store._lake.folder).parts[0]
@@ -68,11 +68,10 @@ def test_no_flipped_bit_gives_a_wrong_row(whole, store):
         try:
             assert store.load(name, as_="arrow").equals(wanted[name])
         except lf.StoreError as error:
-            refused += 1
-            assert file.name in str(error)
-            assert "store.repair()" in str(error)
+            said.append(file.name in str(error) and "store.repair()" in str(error))
         file.write_bytes(sound)
-    assert refused > 110
+    assert len(said) > 110
+    assert all(said)
 
 
 @pytest.mark.parametrize("call", READS.values(), ids=READS)
@@ -87,7 +86,7 @@ def test_every_read_names_the_damaged_file(store, tmp_path, call, harm):
         other = data_files(store, "updates")[0].read_bytes()
         file.write_bytes({"flipped": raw, "cut": raw[:-40], "emptied": b"", "another file": other}[harm])
     with pytest.raises(lf.StoreError) as raised:
-        call(store, "events", tmp_path / "out")
+        call(store, tmp_path / "out")
     said = str(raised.value)
     assert file.name in said
     assert "events" in said
@@ -160,7 +159,15 @@ def test_a_place_without_a_store_is_an_error(tmp_path, net, there):
         assert frame.empty
 
 
-def test_a_first_sync_that_was_killed_while_it_made_the_tables_goes_on(tmp_path, net):
+def _network():
+    with lf.sandbox(updates=20) as other:
+        first = lf.load_updates(other, limit=1)
+    return f"{first.migration_id[0]}/{first.update_id[0]}"
+
+
+def test_a_first_sync_that_was_killed_while_it_made_the_tables_goes_on(tmp_path):
     store = lf.open_store(tmp_path / "lake")
-    store._lake.table("events").create({"ledgerframes.network": "0/other"})
-    assert store.load("updates").empty
+    store._lake.table("events").create({"ledgerframes.network": _network()})
+    with lf.sandbox(updates=20) as other:
+        store.sync(other)
+        assert_whole(store, other)
