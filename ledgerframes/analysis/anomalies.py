@@ -26,8 +26,8 @@ def reassignment_anomalies(reassignments: Any) -> pd.DataFrame:
         One row a finding, by time: anomaly, contract_id, unassign_id, reassignment_counter, update_id, record_time,
         detail. The anomalies: "counter not increasing" (an unassignment's counter is not above that of the
         contract's unassignment before on the same synchronizer, or another one of the contract has the same; record
-        times are ordered per synchronizer only), "counter differs", "contract differs", "target differs" (between the halves
-        of one unassign id), "assigned twice", "unassigned twice", "assigned without unassignment", "repaired"
+        times are ordered per synchronizer only), "counter differs", "contract differs", "target differs" (between the
+        halves of one unassign id), "assigned twice", "unassigned twice", "assigned without unassignment", "repaired"
         (source and target are the same).
 
     Raises:

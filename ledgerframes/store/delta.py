@@ -242,7 +242,7 @@ class DeltaStoreTable:
         with plain_errors(self.url, "be cleaned"):
             self._handle.vacuum(retention_hours=hours, dry_run=False, enforce_retention_duration=False)
             self._handle.update_incremental()
-            self._retain(f"interval {max(seconds, 1)} seconds")
+            self._retain(f"interval {seconds} seconds")
             self._handle.create_checkpoint()
             self._handle.cleanup_metadata()
             self._retain(_KEEP)

@@ -43,7 +43,7 @@ _HALVES: Final = (
 )  # fmt: skip
 _PLACE: Final = ("migration_id", "record_time", "record_month", "update_id")
 _MINUTE: Final = 60_000_000
-_ROWS: Final = 200_000
+_ROWS: Final = 60_000
 _HASHES: Final = 20_000_000
 
 
@@ -132,7 +132,7 @@ class Soundness:
 
     def _batches(self, name: str, columns: list[str]) -> Iterator[pa.RecordBatch]:
         scanner = self._data[name].scanner(
-            columns=columns, filter=self._shown, batch_size=65_536, batch_readahead=2, fragment_readahead=1
+            columns=columns, filter=self._shown, batch_size=65_536, batch_readahead=1, fragment_readahead=1
         )
         yield from scanner.to_batches()
 
@@ -141,7 +141,7 @@ class Soundness:
         time = pc.field("record_time")
         rows = (pc.field("migration_id") == interval.migration_id) & (time > low) & (time <= high) & self._shown
         return self._data[name].to_table(
-            columns=[*_PLACE, *_COLUMNS[name]], filter=rows, batch_readahead=2, fragment_readahead=1
+            columns=[*_PLACE, *_COLUMNS[name]], filter=rows, batch_readahead=1, fragment_readahead=1
         )
 
     def _repeated_updates(self) -> Iterator[Fault]:
