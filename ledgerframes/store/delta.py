@@ -128,7 +128,10 @@ class DeltaStoreTable:
 
     def number(self, app_id: str) -> int | None:
         """The number that the log keeps under a name."""
-        return None if self._handle is None else self._handle.transaction_version(app_id)
+        if self._handle is None:
+            return None
+        with plain_errors(self.url, "be read"):  # the log is read when it is asked, and may have been shortened
+            return self._handle.transaction_version(app_id)
 
     def property(self, key: str) -> str | None:
         """A text that the table was made with."""

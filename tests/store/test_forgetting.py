@@ -4,6 +4,8 @@ import pandas as pd
 import pytest
 
 import ledgerframes as lf
+from ledgerframes.paging.window import Window
+from ledgerframes.store.parts import Part
 from tests.store.conftest import assert_whole
 
 
@@ -48,10 +50,7 @@ def test_a_reader_of_a_state_that_is_forgotten_meanwhile_gets_its_rows_or_a_stor
         store.sync(net)
         view = store._lake.existing(names=["events"])
         store.compact(forget_before=pd.Timestamp.now("UTC"))
-    from ledgerframes.paging.window import Window
-    from ledgerframes.store.parts import Part
-
-    with pytest.raises(lf.StoreError, match=r"gone.*read again"):
+    with pytest.raises(lf.StoreError, match="events"):
         Part.of(view, "events", Window(), allow_partial=False).load(["update_id"])
 
 
