@@ -216,7 +216,8 @@ class Agreement:
         after, most = tail.after, 0
         found: dict[str, Cursor] = {}
         for _ in range(_PAGES):
-            size, answer = _ask(self.servers, self.proofs, after, self.page_size, server)
+            asked = after
+            size, answer = self._ask(after, self.page_size, server)
             ids, places = answer.value.glimpse.update_ids, answer.value.glimpse.cursors
             found.update(zip(ids, places, strict=True))
             if not places or places[-1].migration_id > tail.gap.migration_id:
@@ -226,9 +227,14 @@ class Agreement:
             if tail.long or not {*ids} <= {*tail.held, *self.rejected}:
                 return found, False
             most = max(most, len(places))
-            following = before(places[-1])
-            after = places[-1] if following == after else following
+            after = before(places[-1])
+            if after == asked:  # one group of equal cursors, which the page may have cut
+                beyond = len(places) < size and not self._ask(places[-1], 1, server)[1].value.glimpse.cursors
+                return found, beyond
         return found, False
+
+    def _ask(self, after: Cursor | None, page_size: int, server: str) -> tuple[int, Answer[UpdatesPage]]:
+        return _ask(self.servers, self.proofs, after, page_size, server)
 
     def _compare(self, server: str, tail: Tail, here: Mapping[str, int], final: int) -> bool:
         """Refuse a server that contradicts the store; say whether it is known to belong to its network.
@@ -266,7 +272,7 @@ class Agreement:
         Raises:
             StoreError: it belongs to another one.
         """
-        _, answer = _ask(self.servers, self.proofs, None, _FIRST, server)
+        _, answer = self._ask(None, _FIRST, server)
         ids, places = answer.value.glimpse.update_ids, answer.value.glimpse.cursors
         name = (self.history.network or "").partition("/")[2]
         if not ids:

@@ -13,14 +13,14 @@ import pyarrow.compute as pc
 from ledgerframes.errors import InputError, PartialResultError
 from ledgerframes.instants import EARLIEST, LATEST, month_of
 from ledgerframes.paging.window import Window
+from ledgerframes.store.damage import damage_named
+from ledgerframes.store.delta import DeltaStoreTable
 from ledgerframes.store.extent import wanted_in
 from ledgerframes.store.intervals import BEGINNING, CLOSED, Interval, intersection, merged, missing
 from ledgerframes.tables.table import Table
 
 if TYPE_CHECKING:
     import pyarrow.dataset as ds
-
-    from ledgerframes.store.delta import DeltaStoreTable
 
 Where = Any  # a pyarrow Expression, a mapping of column to value or values, or a list of (column, operator, value)
 
@@ -91,13 +91,6 @@ def _rows(one: Interval) -> pc.Expression:
     return rows
 
 
-def dataset_of(stored_table: DeltaStoreTable, table: Table) -> ds.Dataset:
-    """A stored table in its declared columns; those that an older version did not write are null."""
-    stored = stored_table.dataset()
-    declared = [field for field in table.schema if field.name not in stored.schema.names]
-    return stored.replace_schema(pa.schema([*stored.schema, *declared])) if declared else stored
-
-
 def conditions(where: Where, table: Table) -> pc.Expression | None:
     """Read a caller's `where=`.
 
@@ -132,13 +125,17 @@ def _is(name: str, value: Any) -> pc.Expression:
     return pc.field(name).is_null() if value is None else pc.field(name) == value
 
 
-def batches_of(data: ds.Dataset, rows: pc.Expression | None) -> pa.RecordBatchReader:
-    """All rows in batches, folder by folder: migrations and months in order, the rows of a month as stored."""
+def batches_of(table: DeltaStoreTable, data: ds.Dataset, rows: pc.Expression | None) -> pa.RecordBatchReader:
+    """All rows in batches, folder by folder: migrations and months in order, the rows of a month as stored.
+
+    Reading raises a StoreError where a file is damaged.
+    """
     schema = data.schema
 
     def batches() -> Iterator[pa.RecordBatch]:
-        for fragment in sorted(data.get_fragments(filter=rows), key=_folder):
-            yield from fragment.scanner(schema=schema, filter=rows, batch_readahead=2).to_batches()
+        with damage_named([table]):
+            for fragment in sorted(data.get_fragments(filter=rows), key=_folder):
+                yield from fragment.scanner(schema=schema, filter=rows, batch_readahead=2).to_batches()
 
     return pa.RecordBatchReader.from_batches(schema, batches())
 
