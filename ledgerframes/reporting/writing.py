@@ -22,7 +22,7 @@ from ledgerframes.version import __version__
 
 
 def report(
-    data: Store | History,
+    data: Store | History[Any],
     path: str | os.PathLike[str] = "report.html",
     *,
     title: str = "Ledger report",
