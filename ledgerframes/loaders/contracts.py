@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Final, Literal, Unpack, overload
 
 import pandas as pd
@@ -42,7 +42,7 @@ def load_licenses(
     *,
     personal: bool = False,
     blobs: bool = False,
-    columns: Sequence[str] | None = None,
+    columns: Iterable[str] | None = None,
     as_: As = "pandas",
     decimals: Decimals = "object",
     limit: int | None = None,
@@ -68,9 +68,13 @@ def load_licenses(
         RequestError: the scan gave no answer.
         DecodeError: an answer breaks the contract.
     """
-    asked = [name for name, wanted in (("personal", personal), ("blobs", blobs)) if flag(wanted, name)]
     form = Form.of(
-        LICENSES.having(*asked), columns=columns, as_=as_, decimals=decimals, limit=limit, allow_partial=allow_partial
+        LICENSES.having(*_asked(personal=personal, blobs=blobs)),
+        columns=columns,
+        as_=as_,
+        decimals=decimals,
+        limit=limit,
+        allow_partial=allow_partial,
     )
     origin = Origin()
     endpoint = LICENSES.endpoints[0]
@@ -106,7 +110,7 @@ def load_name_rules(
     net: Network,
     *,
     blobs: bool = False,
-    columns: Sequence[str] | None = None,
+    columns: Iterable[str] | None = None,
     as_: As = "pandas",
     decimals: Decimals = "object",
     limit: int | None = None,
@@ -129,7 +133,7 @@ def load_name_rules(
         DecodeError: an answer breaks the contract.
     """
     form = Form.of(
-        NAME_RULES.having(*(["blobs"] if flag(blobs, "blobs") else [])),
+        NAME_RULES.having(*_asked(blobs=blobs)),
         columns=columns,
         as_=as_,
         decimals=decimals,
@@ -159,7 +163,7 @@ def load_transfer_offers(
     net: Network,
     *,
     blobs: bool = False,
-    columns: Sequence[str] | None = None,
+    columns: Iterable[str] | None = None,
     as_: As = "pandas",
     decimals: Decimals = "object",
     limit: int | None = None,
@@ -182,7 +186,7 @@ def load_transfer_offers(
         DecodeError: an answer breaks the contract.
     """
     form = Form.of(
-        TRANSFER_OFFERS.having(*(["blobs"] if flag(blobs, "blobs") else [])),
+        TRANSFER_OFFERS.having(*_asked(blobs=blobs)),
         columns=columns,
         as_=as_,
         decimals=decimals,
@@ -198,7 +202,7 @@ def load_transfer_offers(
 @overload
 def load_transfer_preapprovals(
     net: Network,
-    parties: Sequence[str],
+    parties: Iterable[str],
     *,
     blobs: bool = ...,
     as_: Literal["pandas"] = ...,
@@ -206,19 +210,19 @@ def load_transfer_preapprovals(
 ) -> pd.DataFrame: ...
 @overload
 def load_transfer_preapprovals(
-    net: Network, parties: Sequence[str], *, blobs: bool = ..., as_: Literal["arrow"], **form: Unpack[FormOptions]
+    net: Network, parties: Iterable[str], *, blobs: bool = ..., as_: Literal["arrow"], **form: Unpack[FormOptions]
 ) -> pa.Table: ...
 @overload
 def load_transfer_preapprovals(
-    net: Network, parties: Sequence[str], *, blobs: bool = ..., as_: Literal["polars"], **form: Unpack[FormOptions]
+    net: Network, parties: Iterable[str], *, blobs: bool = ..., as_: Literal["polars"], **form: Unpack[FormOptions]
 ) -> Any: ...
 @suggesting
 def load_transfer_preapprovals(
     net: Network,
-    parties: Sequence[str],
+    parties: Iterable[str],
     *,
     blobs: bool = False,
-    columns: Sequence[str] | None = None,
+    columns: Iterable[str] | None = None,
     as_: As = "pandas",
     decimals: Decimals = "object",
     limit: int | None = None,
@@ -242,7 +246,7 @@ def load_transfer_preapprovals(
         DecodeError: an answer breaks the contract.
     """
     form = Form.of(
-        TRANSFER_PREAPPROVALS.having(*(["blobs"] if flag(blobs, "blobs") else [])),
+        TRANSFER_PREAPPROVALS.having(*_asked(blobs=blobs)),
         columns=columns,
         as_=as_,
         decimals=decimals,
@@ -268,7 +272,12 @@ def _preapproval(net: Network, party: str, origin: Origin) -> Raw:
     return members.get("transfer_preapproval", Raw(b"null")) if members else Raw(b"{}")
 
 
-def party_list(parties: Sequence[str]) -> list[str]:
+def _asked(**asked: bool) -> list[str]:
+    """The keywords that are True; each adds a column."""
+    return [name for name, value in asked.items() if flag(value, name)]
+
+
+def party_list(parties: Iterable[str]) -> list[str]:
     """A caller's parties, each once, in order.
 
     Raises:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple, TypeVar, Unpack, overload
 
 import pandas as pd
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 Frame = TypeVar("Frame")
 #: Columns to keep, by table name.
-ByTable = Mapping[str, Sequence[str]] | None
+ByTable = Mapping[str, Iterable[str]] | None
 
 
 class History(NamedTuple, Generic[Frame]):

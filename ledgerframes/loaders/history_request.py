@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Final, TypedDict, cast
 
@@ -32,7 +32,7 @@ class HistoryOptions(TypedDict, total=False):
 class TableOptions(HistoryOptions, total=False):
     """Likewise for a loader of one table."""
 
-    columns: Sequence[str] | None
+    columns: Iterable[str] | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,7 +49,7 @@ class HistoryRequest:
     """
 
     tables: tuple[str, ...] = NAMES
-    columns: Mapping[str, Sequence[str] | None] | None
+    columns: Mapping[str, Iterable[str] | None] | None
     start: Bound | None
     end: Bound | None
     last: Duration | None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Final, Literal, Protocol, Unpack, cast, overload
 
 import pandas as pd
@@ -23,15 +23,13 @@ class LoadTable(Protocol):
     """A loader of one table of the history, as type checkers and editors see it."""
 
     @overload
-    def __call__(
-        self, net: Network, *, as_: Literal["pandas"] = ..., **options: Unpack[TableOptions]
-    ) -> pd.DataFrame: ...
+    def __call__(self, net: Network, *, as_: Literal["pandas"] = ..., **keys: Unpack[TableOptions]) -> pd.DataFrame: ...
 
     @overload
-    def __call__(self, net: Network, *, as_: Literal["arrow"], **options: Unpack[TableOptions]) -> pa.Table: ...
+    def __call__(self, net: Network, *, as_: Literal["arrow"], **keys: Unpack[TableOptions]) -> pa.Table: ...
 
     @overload
-    def __call__(self, net: Network, *, as_: Literal["polars"], **options: Unpack[TableOptions]) -> Any: ...
+    def __call__(self, net: Network, *, as_: Literal["polars"], **keys: Unpack[TableOptions]) -> Any: ...
 
 
 _DOCSTRING: Final = """Load the table `{table}` of a part of the update history (contract: POST /v2/updates).
@@ -80,7 +78,7 @@ def _loader(table: str, *, rows: str) -> LoadTable:
         end: Bound | None = None,
         last: Duration | None = None,
         limit: int | None = None,
-        columns: Sequence[str] | None = None,
+        columns: Iterable[str] | None = None,
         page_size: int = MAXIMUM,
         as_: As = "pandas",
         decimals: Decimals = "object",

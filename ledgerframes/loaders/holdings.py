@@ -53,27 +53,27 @@ class HoldingsOptions(FormOptions, total=False):
 
 @overload
 def load_holdings_summary(
-    net: Network, parties: Sequence[str], *, as_: Literal["pandas"] = ..., **options: Unpack[HoldingsOptions]
+    net: Network, parties: Iterable[str], *, as_: Literal["pandas"] = ..., **options: Unpack[HoldingsOptions]
 ) -> pd.DataFrame: ...
 @overload
 def load_holdings_summary(
-    net: Network, parties: Sequence[str], *, as_: Literal["arrow"], **options: Unpack[HoldingsOptions]
+    net: Network, parties: Iterable[str], *, as_: Literal["arrow"], **options: Unpack[HoldingsOptions]
 ) -> pa.Table: ...
 @overload
 def load_holdings_summary(
-    net: Network, parties: Sequence[str], *, as_: Literal["polars"], **options: Unpack[HoldingsOptions]
+    net: Network, parties: Iterable[str], *, as_: Literal["polars"], **options: Unpack[HoldingsOptions]
 ) -> Any: ...
 @suggesting
 def load_holdings_summary(
     net: Network,
-    parties: Sequence[str],
+    parties: Iterable[str],
     *,
     record_time: When | Sequence[When] | None = None,
     migration_id: int | None = None,
     match: Literal["exact", "at_or_before"] = "at_or_before",
     as_of_round: int | Sequence[int] | None = None,
     missing: Literal["null", "zero", "drop"] = "null",
-    columns: Sequence[str] | None = None,
+    columns: Iterable[str] | None = None,
     as_: As = "pandas",
     decimals: Decimals = "object",
     limit: int | None = None,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
@@ -41,7 +41,7 @@ def load_ledger_transaction(
     net: Network,
     update_id: str,
     *,
-    parties: Sequence[str] | None = None,
+    parties: Iterable[str] | None = None,
     as_: As = "pandas",
     decimals: Decimals = "object",
 ) -> LedgerTransaction:

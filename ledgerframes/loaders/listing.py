@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, TypedDict
@@ -30,7 +30,7 @@ _token = msgspec.json.Decoder(int | str | None)
 class FormOptions(TypedDict, total=False):
     """The keywords that every loader of a table takes, for their overloads; a test holds both together."""
 
-    columns: Sequence[str] | None
+    columns: Iterable[str] | None
     decimals: Decimals
     limit: int | None
     allow_partial: bool
@@ -52,7 +52,7 @@ class Form:
         cls,
         table: Table,
         *,
-        columns: Sequence[str] | None = None,
+        columns: Iterable[str] | None = None,
         as_: As = "pandas",
         decimals: Decimals = "object",
         limit: int | None = None,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Literal, Unpack, overload
 
 import pandas as pd
@@ -28,7 +28,7 @@ def load_instruments(net: Network, *, as_: Literal["polars"], **form: Unpack[For
 def load_instruments(
     net: Network,
     *,
-    columns: Sequence[str] | None = None,
+    columns: Iterable[str] | None = None,
     as_: As = "pandas",
     decimals: Decimals = "object",
     limit: int | None = None,
@@ -71,7 +71,7 @@ def load_name_entries(net: Network, *, as_: Literal["polars"], **form: Unpack[Fo
 def load_name_entries(
     net: Network,
     *,
-    columns: Sequence[str] | None = None,
+    columns: Iterable[str] | None = None,
     as_: As = "pandas",
     decimals: Decimals = "object",
     limit: int | None = None,
@@ -109,7 +109,7 @@ def load_users(net: Network, *, as_: Literal["polars"], **form: Unpack[FormOptio
 def load_users(
     net: Network,
     *,
-    columns: Sequence[str] | None = None,
+    columns: Iterable[str] | None = None,
     as_: As = "pandas",
     decimals: Decimals = "object",
     limit: int | None = None,

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
+from ledgerframes.arguments import flag
 from ledgerframes.errors import InputError
 from ledgerframes.paging.window import Window
 from ledgerframes.store.history import ORDER
@@ -44,12 +45,13 @@ class Part:
             InputError: the table has no places in the history, and the window names some.
             PartialResultError: the window is not wholly covered, and that is not allowed.
         """
+        partly = flag(allow_partial, "allow_partial")
         data = dataset_of(view.tables[name].handle, declared(name))
         if name not in ORDER:
             if not wanted.whole:
                 raise InputError(f"start and end are places in the history; {name!r} has none. Use where=")
             return cls(data, None, complete=True)
-        shown, complete = visible(view.covered, wanted, allow_partial=allow_partial, name=name)
+        shown, complete = visible(view.covered, wanted, allow_partial=partly, name=name)
         first = view.first_migration
         begins = bool(shown) and (shown[0].migration_id, shown[0].lo) == (first, BEGINNING)
         return cls(data, rows_of(shown), complete, begins)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -80,7 +80,7 @@ class Table:
         kept = tuple(column for column in self.columns if not column.asked or column.asked in asked)
         return replace(self, columns=kept)
 
-    def pick(self, columns: Sequence[str] | None) -> tuple[str, ...]:
+    def pick(self, columns: Iterable[str] | None) -> tuple[str, ...]:
         """Check a caller's `columns=` and give the names to keep, in the caller's order.
 
         Raises:
