@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import operator
+import os
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from datetime import timedelta
@@ -119,6 +120,18 @@ def text(value: Any, name: str, example: str) -> str:
     if not isinstance(value, str) or not value:
         refuse(name, value, f"give {example}")
     return str(value)
+
+
+def path(value: Any, name: str) -> str:
+    """Read the path of a file or folder.
+
+    Raises:
+        InputError: it is neither text nor an `os.PathLike` of text.
+    """
+    spelled = os.fspath(value) if isinstance(value, str | os.PathLike) else None
+    if not isinstance(spelled, str):
+        refuse(name, value, "give a path as text or pathlib.Path")
+    return spelled
 
 
 def choice(value: Any, name: str, allowed: Sequence[str]) -> str:

@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 from typing import Any, Final, Literal
 
-from ledgerframes.arguments import suggesting
+from ledgerframes.arguments import path, suggesting
 from ledgerframes.errors import InputError
 from ledgerframes.network import Network, Urls, connect
 from ledgerframes.settings import INTERFACES, Settings, Token, is_loopback
@@ -85,6 +85,7 @@ def record(
         ...         lf.load_updates(again).equals(loaded)
         True
     """
+    place = Path(path(folder, "folder"))
     given: dict[str, Any] = {
         "profile": profile, "scan_url": scan_url, "validator_url": validator_url, "registry_url": registry_url,
         "ledger_url": ledger_url, "token": token, "scan_token": scan_token, "validator_token": validator_token,
@@ -97,7 +98,6 @@ def record(
     if net is not None and told:
         raise InputError(f"net= and {told[0]}= both say where to connect; give one of them")
     settings = net.settings if net is not None else connect(**given).settings
-    place = Path(folder)
     begin(place, {f"{one}_url": list(getattr(settings, f"{one}_url")) for one in INTERFACES})
     return Network(settings, way=lambda wire, mask: Recorder(place, wire, mask))
 
@@ -114,7 +114,7 @@ def replay(folder: str | os.PathLike[str]) -> Network:
     Raises:
         InputError: there is no recording in the folder.
     """
-    place = Path(folder)
+    place = Path(path(folder, "folder"))
     urls = recorded_urls(place)
     if set(urls) != {f"{one}_url" for one in INTERFACES}:
         raise InputError(f"{str(place)!r} is no recording: it does not name the four interfaces; record anew")

@@ -173,7 +173,18 @@ def world(tmp_path_factory):
         yield net, given
 
 
-CASES = [(name, key, value) for name, key in PARAMETERS if key in WRONG for value in WRONG[key]]
+#: Here the name means something else, or None is the default.
+OTHERWISE = {
+    ("sandbox", "updates"): [True, 1.5, "5", -1, [1], None],
+    ("active_contracts", "reassignments"): [5, "events", [1], {}],
+    ("holdings_from_events", "reassignments"): [5, "events", [1], {}],
+}
+CASES = [
+    (name, key, value)
+    for name, key in PARAMETERS
+    if key in WRONG
+    for value in OTHERWISE.get((name, key), WRONG[key])
+]
 
 
 @pytest.mark.parametrize(("name", "key", "value"), CASES, ids=lambda one: repr(one)[:30])

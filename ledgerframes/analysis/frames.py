@@ -81,6 +81,8 @@ def check_whole(frame: Any, *, name: str, opening: Any) -> None:
         InputError: `opening` is another text than "nothing".
         PartialResultError: it is incomplete, begins later, or does not say.
     """
+    if not hasattr(frame, "column_names") and not hasattr(frame, "columns"):
+        raise InputError(f"{name} is {type(frame).__name__}, not a frame; lf.load_{name} gives one")
     if isinstance(opening, str) and opening != "nothing":
         raise InputError(f'opening={opening!r}: give a frame of contracts, or "nothing"')
     attrs = attrs_of(frame)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple, TypeVar, Un
 import pandas as pd
 import pyarrow as pa
 
-from ledgerframes.arguments import suggesting
+from ledgerframes.arguments import refuse, suggesting
 from ledgerframes.decoding.history import decode_items
 from ledgerframes.decoding.rebuild import rebuild_rows
 from ledgerframes.errors import InputError
@@ -16,7 +16,7 @@ from ledgerframes.interfaces.answers import Update
 from ledgerframes.interfaces.scan import UPDATE_BY_HASH, UPDATE_BY_ID
 from ledgerframes.loaders.frames import As, Decimals, check_shape, shape, to_arrow
 from ledgerframes.loaders.history_reading import read_history
-from ledgerframes.loaders.history_request import HistoryOptions, HistoryRequest
+from ledgerframes.loaders.history_request import NAMES, HistoryOptions, HistoryRequest
 from ledgerframes.loaders.provenance import Provenance
 from ledgerframes.paging.history import MAXIMUM
 from ledgerframes.paging.window import Bound, Duration
@@ -197,6 +197,8 @@ def rebuild_items(history: History[Any]) -> Iterator[dict[str, Any]]:
     Raises:
         InputError: a column is missing, or an update's events or reassignment are.
     """
+    if not all(hasattr(history, name) for name in NAMES):
+        refuse("history", history, "give what lf.load_history gives")
     updates = _rows(to_arrow(history.updates, UPDATES, UPDATES.names))
     events_of: dict[str, list[dict[str, Any]]] = {}
     for row in _rows(to_arrow(history.events, EVENTS, EVENTS.names)):

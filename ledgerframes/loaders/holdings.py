@@ -112,6 +112,10 @@ def load_holdings_summary(
     rounds = [
         None if one is None else whole_number(one, "as_of_round", least=0, most=2**63 - 1) for one in _each(as_of_round)
     ]
+    if not times or not rounds:
+        raise InputError(
+            "record_time and as_of_round name no time and no round; leave them out for now and the default"
+        )
     moments = [time.time_ns() // 1000 if one is None else to_micros(one, "record_time") for one in times]
     chosen = None if migration_id is None else whole_number(migration_id, "migration_id", least=0, most=2**63 - 1)
     asked = {"migration_id": _migration(net) if chosen is None else chosen, "record_time_match": match}
@@ -121,10 +125,6 @@ def load_holdings_summary(
         for micros, one in product(moments, rounds):
             answers.append(_Answers(net, origin, {"record_time": format_instant(micros), **asked}, one))
             answers[-1].ask(wanted[: form.limit])
-    if not answers:
-        raise InputError(
-            "record_time and as_of_round name no time and no round; leave them out for now and the default"
-        )
     return form.frame(pa.concat_batches([one.batch(wanted[: form.limit], missing) for one in answers]), origin)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 
+from ledgerframes.arguments import path as read_path
 from ledgerframes.store.lake import Lake
 from ledgerframes.store.store import Store
 
@@ -28,4 +29,4 @@ def open_store(path: str | os.PathLike[str], *, storage_options: Mapping[str, st
         ...     len(store.load("updates"))
         200
     """
-    return Store(Lake(path, storage_options=storage_options))
+    return Store(Lake(read_path(path, "path"), storage_options=storage_options))

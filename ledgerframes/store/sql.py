@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from ledgerframes.arguments import text
 from ledgerframes.errors import InputError
 from ledgerframes.loaders.frames import As, check_shape
 
@@ -28,6 +29,7 @@ def ask(
         InputError: DuckDB is not installed, or the query is wrong.
     """
     check_shape(as_, "object")
+    text(query, "query", "one statement as text")
     try:
         import duckdb
     except ImportError as error:

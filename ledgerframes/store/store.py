@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, Unpack, overload
 import pandas as pd
 import pyarrow as pa
 
-from ledgerframes.arguments import suggesting
+from ledgerframes.arguments import flag, suggesting
 from ledgerframes.instants import to_micros
 from ledgerframes.loaders.cross_check import CrossCheck
 from ledgerframes.loaders.frames import As, Decimals, check_shape, described, shape
@@ -231,6 +231,7 @@ class Store:
             InputError: Dask is not installed, or an argument breaks a rule.
             PartialResultError: the range is not wholly covered.
         """
+        check_shape("pandas", decimals)
         names = declared(table).pick(columns)
         view = self._lake.view(as_of, names=[table])
         return dask_frame(
@@ -262,10 +263,11 @@ class Store:
         """
         from ledgerframes.store.sql import ask
 
+        partly = flag(allow_partial, "allow_partial")
         view = self._lake.view(as_of)
 
         def dataset(name: str) -> ds.Dataset:
-            return Part.of(view, name, Window(), allow_partial=allow_partial).dataset
+            return Part.of(view, name, Window(), allow_partial=partly).dataset
 
         return ask(query, dataset, tuple(view.versions), as_=as_, parameters=parameters)
 
