@@ -1,4 +1,4 @@
-"""What people hand to the functions, in the spellings of numpy and pandas, and what is refused before anything is sent."""
+"""Arguments in the spellings of numpy and pandas, and what is refused before anything is sent."""
 
 import threading
 from datetime import timedelta
@@ -55,7 +55,7 @@ def test_names_of_a_set_have_one_order():
     ids=repr,
 )
 def test_what_is_not_a_sequence_of_texts_is_refused(value):
-    with pytest.raises(InputError, match="^parties"):
+    with pytest.raises(InputError, match=r"^parties"):
         names(value, "parties")
 
 
@@ -68,7 +68,9 @@ def test_a_place_of_a_frame_is_a_place_to_start_at(net):
         lf.load_updates(net, start=(True, "2026-01-30"))
 
 
-@pytest.mark.parametrize("number", [np.int64(7), np.uint8(7), pd.Series([7]).iloc[0]], ids=lambda one: type(one).__name__)
+@pytest.mark.parametrize(
+    "number", [np.int64(7), np.uint8(7), pd.Series([7]).iloc[0]], ids=lambda one: type(one).__name__
+)
 def test_numbers_of_numpy_are_numbers(net, number):
     assert len(lf.load_updates(net, limit=number, page_size=number, progress=False)) == 7
     assert len(lf.load_licenses(net, limit=number)) == 7
@@ -172,14 +174,16 @@ def test_a_sandbox_takes_numbers_of_numpy():
 
 def test_a_near_word_is_suggested():
     assert choice("pandas", "as_", ("pandas", "arrow")) == "pandas"
-    with pytest.raises(InputError, match=r"^as_='panda' is not valid: give 'pandas' or 'arrow'; did you mean 'pandas'\?$"):
+    with pytest.raises(
+        InputError, match=r"^as_='panda' is not valid: give 'pandas' or 'arrow'; did you mean 'pandas'\?$"
+    ):
         choice("panda", "as_", ("pandas", "arrow"))
 
 
 def test_flags_are_true_or_false():
     assert flag(np.True_, "blobs") is True
     for value in (1, "yes", None):
-        with pytest.raises(InputError, match="blobs=.*give True or False"):
+        with pytest.raises(InputError, match=r"blobs=.*give True or False"):
             flag(value, "blobs")
 
 

@@ -114,6 +114,8 @@ def test_follow_takes_what_sync_takes():
 
 
 NUMBERS = [True, 1.5, "5", -(2**70), [1], None]
+COUNTS = [*NUMBERS[:-1], 0, -1]
+FROM_ZERO = [*NUMBERS[:-2], -1]
 NAMES = ["alice", b"alice", 5, [5], [None], {"alice": 1}, [""]]
 TIMES = ["soon", 5, True, 1.5, [], {}, pd.NaT]
 PLACES = [*TIMES, (1,), ("1", "2026-01-30"), (True, "2026-01-30"), (1, "soon"), (2**70, "2026-01-30")]
@@ -130,8 +132,8 @@ WRONG = {
     **dict.fromkeys(["now", "record_time", "forget_before"], TIMES),
     "as_of": [5, True, "soon", [], {}],
     **dict.fromkeys(["last", "every", "settle", "within"], DURATIONS),
-    **dict.fromkeys(["limit", "page_size", "workers", "commit_bytes", "top", "sample"], [*NUMBERS[:-1], 0, -1]),
-    **dict.fromkeys(["differences", "migration_id", "as_of_round"], [*NUMBERS[:-2], -1]),
+    **dict.fromkeys(["limit", "page_size", "workers", "commit_bytes", "top", "sample"], COUNTS),
+    **dict.fromkeys(["differences", "migration_id", "as_of_round"], FROM_ZERO),
     "seed": NUMBERS[:3],
     **dict.fromkeys(["parties", "columns", "tables", "fields", "sections"], NAMES),
     **dict.fromkeys(["as_", "decimals", "match", "missing", "on_error", "format", "layout", "times", "theme"], WORDS),
@@ -180,43 +182,38 @@ OTHERWISE = {
     ("holdings_from_events", "reassignments"): [5, "events", [1], {}],
 }
 CASES = [
-    (name, key, value)
-    for name, key in PARAMETERS
-    if key in WRONG
-    for value in OTHERWISE.get((name, key), WRONG[key])
+    (name, key, value) for name, key in PARAMETERS if key in WRONG for value in OTHERWISE.get((name, key), WRONG[key])
 ]
+
+
+def needed_by(function, given):
+    """A valid call's arguments: those without a default."""
+    return {key: given[key] for key, one in inspect.signature(function).parameters.items() if one.default is one.empty}
 
 
 @pytest.mark.parametrize(("name", "key", "value"), CASES, ids=lambda one: repr(one)[:30])
 def test_a_wrong_value_is_refused_before_anything_is_sent(world, name, key, value):
     net, given = world
     function = FUNCTIONS[name]
-    arguments = {
-        one.name: given[one.name]
-        for one in inspect.signature(function).parameters.values()
-        if one.default is one.empty
-    }
+    arguments = needed_by(function, given)
     before = net.stats.requests
     with pytest.raises(lf.InputError) as caught:
-        result = function(**{**arguments, key: value})
-        if inspect.isgenerator(result):
-            next(result)
+        function(**{**arguments, key: value})
     assert net.stats.requests == before
     assert len(str(caught.value)) < 600
 
 
 @pytest.mark.parametrize(
     ("name", "key"),
-    [(name, key) for name, key in PARAMETERS if key in {"limit", "page_size", "workers", "top", "sample", "differences"}],
+    [
+        (name, key)
+        for name, key in PARAMETERS
+        if key in {"limit", "page_size", "workers", "top", "sample", "differences"}
+    ],
 )
 def test_whole_numbers_of_numpy_are_taken(world, name, key):
-    net, given = world
     function = FUNCTIONS[name]
-    arguments = {
-        one.name: given[one.name]
-        for one in inspect.signature(function).parameters.values()
-        if one.default is one.empty
-    }
+    arguments = needed_by(function, world[1])
     result = function(**{**arguments, key: np.int64(7)})
     if inspect.isgenerator(result):
         assert next(result).complete

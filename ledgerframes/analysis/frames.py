@@ -87,7 +87,7 @@ def check_whole(frame: Any, *, name: str, opening: Any) -> None:
         raise InputError(f'opening={opening!r}: give a frame of contracts, or "nothing"')
     attrs = attrs_of(frame)
     advice = (
-        "give the whole history (start from ledger begin), or opening= with the contracts active before it, as"
+        'give the whole history (start="begin"), or opening= with the contracts active before it, as'
         ' active_contracts gives them, or opening="nothing" if you know that there were none'
     )
     if not attrs.get("complete", True):

@@ -208,7 +208,9 @@ def test_updates_and_bytes_end_a_load_that_names_no_part(net, most, page_size):
         HistoryRequest, columns=None, end=None, last=None, page_size=page_size, as_="arrow", decimals="object",
         allow_partial=True, progress=False,
     )  # fmt: skip
-    with pytest.raises(lf.InputError, match=rf'about [\d,]+ updates.*more than {most.updates:,} updates.*start="begin"'):
+    with pytest.raises(
+        lf.InputError, match=rf'about [\d,]+ updates.*more than {most.updates:,} updates.*start="begin"'
+    ):
         read_history(net, request(start=None, limit=None), unbounded=most)
     enough = Most(updates=2_000, bytes=10**9)
     assert read_history(net, request(start=None, limit=None), unbounded=enough)["updates"].num_rows == 2_000
