@@ -3,13 +3,16 @@
 import inspect
 import re
 import typing
+from types import SimpleNamespace
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
 
 import ledgerframes as lf
+from ledgerframes.loaders.history_tables import LoadTable
 from ledgerframes.sandbox.server import start as start_sandbox
 from ledgerframes.settings import Settings
 
@@ -61,17 +64,14 @@ def expanded(overload):
             (options,) = typing.get_args(hints[one.name])
             keys |= typing.get_type_hints(options)
         else:
-            keys[one.name] = hints[one.name]
+            keys[one.name] = hints.get(one.name)
     return keys
 
 
 def overloads_of(function):
-    found = typing.get_overloads(function)
-    if not found:
-        from ledgerframes.loaders.history_tables import LoadTable
-
-        found = typing.get_overloads(LoadTable.__call__)
-    return found
+    """A function's overloads; the loaders of one table of the history have those of their protocol."""
+    protocol = SimpleNamespace(__module__=LoadTable.__module__, __qualname__="LoadTable.__call__")
+    return typing.get_overloads(function) or typing.get_overloads(protocol)
 
 
 UNTYPED = {"load_ledger_transaction"}
@@ -217,3 +217,4 @@ def test_whole_numbers_of_numpy_are_taken(world, name, key):
     result = function(**{**arguments, key: np.int64(7)})
     if inspect.isgenerator(result):
         assert next(result).complete
+    plt.close("all")
