@@ -16,7 +16,7 @@ WRONG = {
     "no scan": ("load history -o lake", "no scan server is known"),
     "no scan for a plan": ("plan", "no scan server is known"),
     "no URL": ("migrations --scan-url scan", "scan_url='scan' does not start with http"),
-    "limit 0": ("load history -o lake --scan-url URL --limit 0", "limit=0 is not valid: give a whole number of 1 or more"),
+    "limit 0": ("load history -o lake --scan-url URL --limit 0", "limit=0 is not valid: give a whole number"),
     "rate 0": ("plan --scan-url URL --rate 0", "rate=0.0; give a number above 0"),
     "no such profile": ("plan --profile nowhere", "no table [profiles.nowhere]"),
     "no such fault": ("sandbox --faults gremlins:0.5", "'gremlins"),
