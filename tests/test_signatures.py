@@ -177,6 +177,7 @@ def world(tmp_path_factory):
 
 #: Here the name means something else, or None is the default.
 OTHERWISE = {
+    ("holdings_from_events", "as_of_round"): FROM_ZERO[:-1],
     ("sandbox", "updates"): [True, 1.5, "5", -1, [1], None],
     ("active_contracts", "reassignments"): [5, "events", [1], {}],
     ("holdings_from_events", "reassignments"): [5, "events", [1], {}],

@@ -72,7 +72,9 @@ def holdings_from_events(
         InputError: columns are missing, a coin lacks a field, or there is no open round to compute fees for.
         PartialResultError: the frames do not say that they begin at ledger begin and have no gap.
     """
-    asked_round = None if as_of_round is None else whole_number(as_of_round, "as_of_round", least=0, most=2**63 - 1)
+    asked_round = (
+        None if as_of_round is None else whole_number(as_of_round, "as_of_round", least=-(2**63), most=2**63 - 1)
+    )
     wanted = None if parties is None else names(parties, "parties")
     rows = active_contracts(events, reassignments, at=at, opening=opening)
     contracts = rows if isinstance(rows, pa.Table) else _arrow(rows)
