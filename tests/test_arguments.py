@@ -45,6 +45,12 @@ def test_parties_and_columns_are_taken_from_any_sequence(net, spell):
     assert list(loaded.columns) == ["found", "party"]
 
 
+@pytest.mark.parametrize("spell", [pd.Series, pd.Index, np.array, iter], ids=lambda spell: spell.__name__)
+def test_a_store_takes_parties_from_any_sequence(store, net, spell):
+    store.sync(net, tables=spell(["transfer_preapprovals"]), parties=spell(list(PARTIES)), progress=False)
+    assert list(store.load("transfer_preapprovals").party) == list(PARTIES)
+
+
 def test_names_of_a_set_have_one_order():
     assert names({"bob", "alice", "carol"}, "parties") == ("alice", "bob", "carol")
 
