@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import ipaddress
 import math
+import operator
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, fields
-from typing import Final, Literal, NoReturn, cast
+from typing import Any, Final, Literal, NoReturn, cast
 from urllib.parse import SplitResult, urlsplit
 
 from ledgerframes.errors import ConfigurationError
@@ -211,7 +212,17 @@ def _refuse_clear_text(interface: str, urls: tuple[str, ...], secret: Secret | N
 def _number(value: object, name: str, default: float) -> float:
     """A positive number of the default's kind."""
     whole = isinstance(default, int)
-    fits = isinstance(value, int if whole else int | float) and not isinstance(value, bool)
-    if not fits or not math.isfinite(cast("float", value)) or cast("float", value) <= 0:
+    number = _plain(value)
+    if not isinstance(number, int if whole else int | float) or not math.isfinite(number) or number <= 0:
         raise ConfigurationError(f"{name}={value!r}; give a {'whole ' if whole else ''}number above 0, as {default}")
-    return cast("float", value)
+    return number
+
+
+def _plain(value: object) -> object:
+    """A number of another library as Python's own; None for True and False."""
+    if isinstance(value, bool):
+        return None
+    try:
+        return operator.index(cast("Any", value))
+    except TypeError:
+        return value

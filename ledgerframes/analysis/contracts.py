@@ -8,6 +8,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ledgerframes.analysis.frames import attrs_of, check_whole, given_back, taken
+from ledgerframes.arguments import text
 from ledgerframes.instants import format_instant
 from ledgerframes.paging.window import Bound, bound
 from ledgerframes.tables.history import EVENTS, REASSIGNMENTS
@@ -64,6 +65,8 @@ def active_contracts(
         InputError: columns are missing, or `at` is none.
         PartialResultError: the frames do not say that they begin at ledger begin and have no gap.
     """
+    if template is not None:
+        text(template, "template", "Module:Entity, as the column template_name has it")
     check_whole(events, name="events", opening=opening)
     if reassignments is not None:
         check_whole(reassignments, name="reassignments", opening=opening)

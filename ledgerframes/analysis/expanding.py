@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 from ledgerframes.analysis.frames import given_back, taken
 from ledgerframes.analysis.narrowing import typed
 from ledgerframes.analysis.payloads import is_record, leaves
+from ledgerframes.arguments import flag, names, text, whole_number
 from ledgerframes.errors import InputError
 from ledgerframes.tables.history import EVENTS
 
@@ -56,20 +57,21 @@ def expand(
     Raises:
         InputError: columns are missing, no event has such a template, choice or field, or a payload is no JSON.
     """
-    if isinstance(fields, str):
-        raise InputError(f'fields={fields!r}: give a list of paths, for example fields=["{fields}"]')
+    fields = None if fields is None else names(fields, "fields")
+    text(template, "template", "Module:Entity, as the column template_name has it")
+    infer = flag(infer, "infer")
     rows = taken(events, EVENTS, _NEEDED, name="events")
     chosen = _chosen(rows, template, choice)
     records = is_record(chosen["payload"])
     others = pc.any(pc.invert(records)).as_py()
     payloads = pc.if_else(records, chosen["payload"], _MISSING) if others else chosen["payload"]
     found = record_fields(payloads, fields, infer=infer)
-    names = list(found) if fields is None else list(fields)
-    for name in names:
+    paths = list(found) if fields is None else list(fields)
+    for name in paths:
         if name not in found and chosen.num_rows:
             raise InputError(f"fields: no {choice or 'create'} of {template} has {name!r}{_near(name, chosen)}")
     columns = {name: chosen[name] for name in _PLACE}
-    for name in names:
+    for name in paths:
         columns[name if name not in columns and name != _REST else f"payload.{name}"] = found.get(name, _NOTHING)
     if fields is None and others:
         columns[_REST] = pc.if_else(records, _MISSING, chosen["payload"])
@@ -126,6 +128,7 @@ def template_catalogue(events: Any, *, sample: int = 1000) -> pd.DataFrame:
     Raises:
         InputError: columns are missing.
     """
+    looked_at = whole_number(sample, "sample", least=1)
     rows = taken(events, EVENTS, _COUNTED, name="events")
     rows = rows.filter(pc.is_valid(rows["template_name"]))
     created = pc.equal(rows["event_type"], "created_event").cast(pa.int64())
@@ -144,7 +147,7 @@ def template_catalogue(events: Any, *, sample: int = 1000) -> pd.DataFrame:
     for row in choices.sort_by([("count_all", "descending"), ("choice", "ascending")]).to_pylist():
         by_template.setdefault(row["template_name"], {})[row["choice"]] = row["count_all"]
     creates = rows.filter(pc.equal(rows["event_type"], "created_event"))
-    found = [_line(row, by_template, creates, sample) for row in totals.to_pylist()]
+    found = [_line(row, by_template, creates, looked_at) for row in totals.to_pylist()]
     frame = pd.DataFrame(found, columns=_COLUMNS).sort_values(
         ["creates", "exercises", "template_name"], ascending=[False, False, True], ignore_index=True
     )

@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ledgerframes.analysis.frames import given_back, taken
+from ledgerframes.arguments import choice
 from ledgerframes.errors import InputError
 from ledgerframes.tables.history import REASSIGNMENTS
 
@@ -131,6 +132,7 @@ def flow_matrix(flows: Any, *, period: str | None = None, by: Literal["began", "
     Raises:
         InputError: columns are missing, or the period is none.
     """
+    choice(by, "by", ("began", "assigned"))
     frame = _pandas(flows, ("source_synchronizer", "target_synchronizer", "contract_id", "status"))
     keys = ["source_synchronizer", "target_synchronizer"]
     if period is not None:

@@ -81,11 +81,13 @@ def check_whole(frame: Any, *, name: str, opening: Any) -> None:
         InputError: `opening` is another text than "nothing".
         PartialResultError: it is incomplete, begins later, or does not say.
     """
+    if not hasattr(frame, "column_names") and not hasattr(frame, "columns"):
+        raise InputError(f"{name} is {type(frame).__name__}, not a frame; lf.load_{name} gives one")
     if isinstance(opening, str) and opening != "nothing":
         raise InputError(f'opening={opening!r}: give a frame of contracts, or "nothing"')
     attrs = attrs_of(frame)
     advice = (
-        "give the whole history (start from ledger begin), or opening= with the contracts active before it, as"
+        'give the whole history (start="begin"), or opening= with the contracts active before it, as'
         ' active_contracts gives them, or opening="nothing" if you know that there were none'
     )
     if not attrs.get("complete", True):

@@ -14,6 +14,7 @@ import pyarrow.compute as pc
 from ledgerframes.analysis.contracts import active_contracts
 from ledgerframes.analysis.expanding import record_fields
 from ledgerframes.analysis.frames import attrs_of, taken
+from ledgerframes.arguments import names, whole_number
 from ledgerframes.errors import InputError
 from ledgerframes.instants import EPOCH, MICROSECOND
 from ledgerframes.paging.cursor import Cursor
@@ -71,16 +72,20 @@ def holdings_from_events(
         InputError: columns are missing, a coin lacks a field, or there is no open round to compute fees for.
         PartialResultError: the frames do not say that they begin at ledger begin and have no gap.
     """
+    asked_round = (
+        None if as_of_round is None else whole_number(as_of_round, "as_of_round", least=-(2**63), most=2**63 - 1)
+    )
+    wanted = None if parties is None else names(parties, "parties")
     rows = active_contracts(events, reassignments, at=at, opening=opening)
     contracts = rows if isinstance(rows, pa.Table) else _arrow(rows)
     coins = pa.concat_tables([_coins(contracts, COIN, ""), _coins(contracts, LOCKED_COIN, "amulet.")])
-    moment = as_of_round if as_of_round is not None else _earliest_round(contracts)
+    moment = asked_round if asked_round is not None else _earliest_round(contracts)
     if moment is None:
         if coins.num_rows:
             raise InputError(f"as_of_round is needed: no {ROUND} is open at that moment")
         moment = 0
     sums = _summed(coins, moment)
-    named = sorted(sums) if parties is None else list(parties)
+    named = sorted(sums) if wanted is None else list(wanted)
     place = _place(events, at)
     found = pd.DataFrame(
         {

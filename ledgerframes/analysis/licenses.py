@@ -8,8 +8,9 @@ from typing import Any, Final
 import pandas as pd
 import pyarrow as pa
 
+from ledgerframes.arguments import duration
 from ledgerframes.errors import InputError
-from ledgerframes.instants import EPOCH, MICROSECOND, to_duration, to_micros
+from ledgerframes.instants import EPOCH, MICROSECOND, to_micros
 from ledgerframes.paging.window import When
 
 _LICENSE: Final = "Splice.ValidatorLicense:ValidatorLicense"
@@ -85,7 +86,7 @@ def license_activity(licenses: Any, *, now: When | None = None, within: str | ti
     latest = frame["last_active_at"].max()
     moment = latest if now is None else pd.Timestamp(EPOCH + to_micros(now, "now") * MICROSECOND)
     silent = moment - frame["last_active_at"]
-    limit = pd.Timedelta(to_duration(within, "within"), unit="us")
+    limit = pd.Timedelta(duration(within, "within"), unit="us")
     found = frame[["validator", "sponsor", "version", "last_active_at"]].assign(
         silent_for=silent, active=(silent <= limit).astype("boolean"), coupons_missed=frame["coupons_missed"]
     )

@@ -92,25 +92,15 @@ def _call(table: str, given: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
     known: set[str] = set()
     needed: set[str] = set()
     for name, parameter in list(inspect.signature(loader).parameters.items())[1:]:
-        if parameter.kind is parameter.VAR_KEYWORD:
-            known |= set(_shared(loader).__annotations__)
-        else:
-            known.add(name)
-            if parameter.default is parameter.empty:
-                needed.add(name)
+        known.add(name)
+        if parameter.default is parameter.empty:
+            needed.add(name)
     for name in given:
         if name not in known or (name == "columns" and table == "history"):
             raise InputError(f"{_option(name)} means nothing to {table}; see: ledgerframes load --help")
     for name in sorted(needed - set(given)):
         raise InputError(f"{table} needs {_option(name)}")
     return loader, given
-
-
-def _shared(loader: Any) -> Any:
-    from ledgerframes.loaders.history import HistoryOptions
-    from ledgerframes.loaders.listing import FormOptions
-
-    return HistoryOptions if loader.__module__.endswith(".history") else FormOptions
 
 
 def _option(name: str) -> str:

@@ -48,11 +48,13 @@ LedgerUrl = Annotated[
 Rate = Annotated[float | None, typer.Option(help="Most requests a second and host.", rich_help_panel="Network")]
 Start = Annotated[
     str | None,
-    typer.Option(help="Inclusive, UTC: 2026-01-30, 2026-01-30T06:00, or MIGRATION@TIME.", rich_help_panel="Range"),
+    typer.Option(
+        help="Inclusive, UTC: 2026-01-30, 2026-01-30T06:00, MIGRATION@TIME, or begin.", rich_help_panel="Range"
+    ),
 ]
 End = Annotated[str | None, typer.Option(help="Exclusive; likewise.", rich_help_panel="Range")]
 Last = Annotated[
-    str | None, typer.Option(help='Instead of --start: "30min", "1h", "7d" back from now.', rich_help_panel="Range")
+    str | None, typer.Option(help='Instead of --start: "30min", "1h", "7 days" back from now.', rich_help_panel="Range")
 ]
 Limit = Annotated[int | None, typer.Option(help="At most so many updates, or rows.", rich_help_panel="Range")]
 AsJson = Annotated[bool, typer.Option("--json", help="JSON on standard output, for scripts.")]

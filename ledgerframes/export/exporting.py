@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Literal, get_args
 
+from ledgerframes.arguments import flag, path
 from ledgerframes.errors import InputError
 from ledgerframes.export.csv_files import CsvFile
 from ledgerframes.export.names import check_tables
@@ -107,8 +108,8 @@ def export_tables(
     """
     start = time.perf_counter()
     asked = _check(sources, format, profile, layout, times, provenance)
-    folder, name = _place(target, format)
-    with Staging(folder, overwrite=overwrite) as staging:
+    folder, name = _place(path(target, "target"), format)
+    with Staging(folder, overwrite=flag(overwrite, "overwrite")) as staging:
         written = _workbook(asked, staging, name) if format == "xlsx" else _files(asked, staging)
         staging.commit()
     report = _report(written, folder / name, format, time.perf_counter() - start)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ledgerframes.arguments import choice
 from ledgerframes.errors import InputError
 from ledgerframes.tables.kinds import AMOUNT, BOOL, INT64, TEXTS, TIME, Kind
 from ledgerframes.tables.table import Column, Table
@@ -25,10 +26,8 @@ def check_shape(as_: str, decimals: str) -> None:
     Raises:
         InputError: the value is none of the known ones.
     """
-    if as_ not in {"pandas", "arrow", "polars"}:
-        raise InputError(f"as_={as_!r} is none of 'pandas', 'arrow', 'polars'")
-    if decimals not in {"object", "arrow", "float", "string"}:
-        raise InputError(f"decimals={decimals!r} is none of 'object', 'arrow', 'float', 'string'")
+    choice(as_, "as_", get_args(As))
+    choice(decimals, "decimals", get_args(Decimals))
     if as_ == "polars":
         _polars()
 

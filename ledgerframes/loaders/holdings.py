@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
-from datetime import date
+from collections.abc import Iterable, Sequence
 from itertools import product
-from typing import TYPE_CHECKING, Any, Final, Literal, Unpack
+from typing import TYPE_CHECKING, Any, Final, Literal, Unpack, overload
 
 import msgspec
+import pandas as pd
 import pyarrow as pa
 from msgspec import Raw, Struct
 
+from ledgerframes.arguments import choice, suggesting, whole_number
 from ledgerframes.decoding.records import read_records
 from ledgerframes.decoding.wire import Int64
 from ledgerframes.errors import DecodeError, InputError, StatusError
 from ledgerframes.instants import format_instant, parse_instant, to_micros
 from ledgerframes.loaders.contracts import party_list
+from ledgerframes.loaders.frames import As, Decimals
 from ledgerframes.loaders.listing import Form, FormOptions, Origin, items_of
 from ledgerframes.loaders.probes import latest_migration
 from ledgerframes.paging.window import When
@@ -39,16 +41,43 @@ _number = msgspec.json.Decoder(Int64 | None)
 _text = msgspec.json.Decoder(str)
 
 
+class HoldingsOptions(FormOptions, total=False):
+    """The keywords of `load_holdings_summary`, for its overloads; a test holds both together."""
+
+    record_time: When | Sequence[When] | None
+    migration_id: int | None
+    match: Literal["exact", "at_or_before"]
+    as_of_round: int | Sequence[int] | None
+    missing: Literal["null", "zero", "drop"]
+
+
+@overload
+def load_holdings_summary(
+    net: Network, parties: Iterable[str], *, as_: Literal["pandas"] = ..., **options: Unpack[HoldingsOptions]
+) -> pd.DataFrame: ...
+@overload
+def load_holdings_summary(
+    net: Network, parties: Iterable[str], *, as_: Literal["arrow"], **options: Unpack[HoldingsOptions]
+) -> pa.Table: ...
+@overload
+def load_holdings_summary(
+    net: Network, parties: Iterable[str], *, as_: Literal["polars"], **options: Unpack[HoldingsOptions]
+) -> Any: ...
+@suggesting
 def load_holdings_summary(
     net: Network,
-    parties: Sequence[str],
+    parties: Iterable[str],
     *,
     record_time: When | Sequence[When] | None = None,
     migration_id: int | None = None,
     match: Literal["exact", "at_or_before"] = "at_or_before",
     as_of_round: int | Sequence[int] | None = None,
     missing: Literal["null", "zero", "drop"] = "null",
-    **options: Unpack[FormOptions],
+    columns: Iterable[str] | None = None,
+    as_: As = "pandas",
+    decimals: Decimals = "object",
+    limit: int | None = None,
+    allow_partial: bool = False,
 ) -> Any:
     """Load what parties hold at a snapshot (contract: POST /v0/scan-proxy/holdings/summary).
 
@@ -63,36 +92,46 @@ def load_holdings_summary(
         match: `"at_or_before"` takes the newest snapshot up to `record_time`, `"exact"` needs one at that instant.
         as_of_round: round to compute fees for, or a list of rounds; the earliest open one by default.
         missing: a party without holdings has null amounts (`"null"`), zeros (`"zero"`) or no row (`"drop"`).
-        options: see `FormOptions`.
+        columns: the columns to keep, in this order; all by default.
+        as_: `"pandas"`, `"arrow"` or `"polars"`.
+        decimals: how pandas holds amounts: `"object"` (exact), `"arrow"`, `"float"`, `"string"`.
+        limit: how many rows at most.
+        allow_partial: return what there is, with `attrs["complete"]` False, when a fault ends the load early.
 
     Raises:
         InputError: an argument breaks a rule, or there is no scan to find the migration id.
         NotFoundError: there is no such snapshot.
     """
-    form = Form.of(HOLDINGS_SUMMARY, options)
+    form = Form.of(
+        HOLDINGS_SUMMARY, columns=columns, as_=as_, decimals=decimals, limit=limit, allow_partial=allow_partial
+    )
     wanted = party_list(parties)
-    if missing not in {"null", "zero", "drop"}:
-        raise InputError(f"missing={missing!r} is none of 'null', 'zero', 'drop'")
-    times = _each(record_time, str | date)
-    rounds = _each(as_of_round, int)
+    choice(missing, "missing", ("null", "zero", "drop"))
+    choice(match, "match", ("exact", "at_or_before"))
+    times = _each(record_time)
+    rounds = [
+        None if one is None else whole_number(one, "as_of_round", least=0, most=2**63 - 1) for one in _each(as_of_round)
+    ]
+    if not times or not rounds:
+        raise InputError(
+            "record_time and as_of_round name no time and no round; leave them out for now and the default"
+        )
     moments = [time.time_ns() // 1000 if one is None else to_micros(one, "record_time") for one in times]
-    asked = {"migration_id": _migration(net) if migration_id is None else migration_id, "record_time_match": match}
+    chosen = None if migration_id is None else whole_number(migration_id, "migration_id", least=0, most=2**63 - 1)
+    asked = {"migration_id": _migration(net) if chosen is None else chosen, "record_time_match": match}
     origin = Origin()
     answers: list[_Answers] = []
     with origin.tolerating(allow_partial=form.allow_partial):
         for micros, one in product(moments, rounds):
             answers.append(_Answers(net, origin, {"record_time": format_instant(micros), **asked}, one))
             answers[-1].ask(wanted[: form.limit])
-    if not answers:
-        raise InputError(
-            "record_time and as_of_round name no time and no round; leave them out for now and the default"
-        )
     return form.frame(pa.concat_batches([one.batch(wanted[: form.limit], missing) for one in answers]), origin)
 
 
-def _each(value: Any, single: Any) -> list[Any]:
+def _each(value: Any) -> list[Any]:
     """One value, or each of several."""
-    return [value] if value is None or isinstance(value, single) else list(value)
+    several = not isinstance(value, str) and isinstance(value, Iterable)
+    return list(value) if several else [value]
 
 
 def _migration(net: Network) -> int:

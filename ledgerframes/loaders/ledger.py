@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
@@ -11,6 +11,7 @@ from msgspec import Raw
 
 from ledgerframes.decoding.records import read_records
 from ledgerframes.errors import DecodeError
+from ledgerframes.loaders.contracts import party_list
 from ledgerframes.loaders.frames import As, Decimals, check_shape
 from ledgerframes.loaders.listing import Form, Origin
 from ledgerframes.settings import source_of
@@ -40,7 +41,7 @@ def load_ledger_transaction(
     net: Network,
     update_id: str,
     *,
-    parties: Sequence[str] | None = None,
+    parties: Iterable[str] | None = None,
     as_: As = "pandas",
     decimals: Decimals = "object",
 ) -> LedgerTransaction:
@@ -54,15 +55,17 @@ def load_ledger_transaction(
         decimals: how pandas holds amounts.
 
     Raises:
+        InputError: an argument breaks a rule.
         NotFoundError: the participant does not know the update.
     """
     check_shape(as_, decimals)
-    answer = net.ledger.transaction_by_id(update_id, requesting_parties=parties)
+    whose = None if parties is None else party_list(parties)
+    answer = net.ledger.transaction_by_id(update_id, requesting_parties=whose)
     origin = Origin({source_of(net.transport.servers("ledger")[0]): None})
     transactions, events = read_ledger_item(answer.raw, LEDGER_TRANSACTIONS.endpoints[0])
 
     def frame(table: Table, batch: pa.RecordBatch) -> Any:
-        return Form.of(table, {"as_": as_, "decimals": decimals}).frame(batch, origin)
+        return Form.of(table, as_=as_, decimals=decimals).frame(batch, origin)
 
     return LedgerTransaction(frame(LEDGER_TRANSACTIONS, transactions), frame(LEDGER_EVENTS, events))
 

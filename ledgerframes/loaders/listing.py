@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, TypedDict
@@ -12,7 +12,8 @@ import msgspec
 import pyarrow as pa
 from msgspec import Raw
 
-from ledgerframes.errors import DecodeError, InputError, PagingError, RequestError
+from ledgerframes.arguments import flag, whole_number
+from ledgerframes.errors import DecodeError, PagingError, RequestError
 from ledgerframes.interfaces.calls import Calls
 from ledgerframes.loaders.frames import As, Decimals, check_shape, described, shape
 from ledgerframes.loaders.provenance import Provenance
@@ -27,15 +28,9 @@ _token = msgspec.json.Decoder(int | str | None)
 
 
 class FormOptions(TypedDict, total=False):
-    """The keyword arguments that every loader of a table takes.
+    """The keywords that every loader of a table takes, for their overloads; a test holds both together."""
 
-    `columns`: names of the columns to keep; all by default. `as_`: `"pandas"`, `"arrow"` or `"polars"`. `decimals`: how
-    pandas holds amounts: `"object"` (exact), `"arrow"`, `"float"`, `"string"`. `limit`: how many rows at most.
-    `allow_partial`: return what there is, with `attrs["complete"]` False, when a fault ends the load early.
-    """
-
-    columns: Sequence[str] | None
-    as_: As
+    columns: Iterable[str] | None
     decimals: Decimals
     limit: int | None
     allow_partial: bool
@@ -53,24 +48,24 @@ class Form:
     allow_partial: bool
 
     @classmethod
-    def of(cls, table: Table, options: FormOptions) -> Form:
-        """Check the options before anything is sent.
+    def of(
+        cls,
+        table: Table,
+        *,
+        columns: Iterable[str] | None = None,
+        as_: As = "pandas",
+        decimals: Decimals = "object",
+        limit: int | None = None,
+        allow_partial: bool = False,
+    ) -> Form:
+        """Check a loader's keywords before anything is sent.
 
         Raises:
             InputError: one of them breaks a rule.
         """
-        unknown = set(options) - set(FormOptions.__annotations__)
-        if unknown:
-            raise InputError(
-                f"{sorted(unknown)[0]}= is no argument of this loader; there are columns, as_, decimals, …"
-            )
-        as_, decimals = options.get("as_", "pandas"), options.get("decimals", "object")
         check_shape(as_, decimals)
-        limit = options.get("limit")
-        if limit is not None and (isinstance(limit, bool) or not isinstance(limit, int) or limit < 1):
-            raise InputError(f"limit={limit!r} is not a whole number of rows, 1 or more")
-        names = table.pick(options.get("columns"))
-        return cls(table, names, as_, decimals, limit, options.get("allow_partial", False))
+        most = None if limit is None else whole_number(limit, "limit", least=1)
+        return cls(table, table.pick(columns), as_, decimals, most, flag(allow_partial, "allow_partial"))
 
     def frame(self, batch: pa.RecordBatch, origin: Origin) -> Any:
         """Cut to the caller's columns and rows, with provenance."""

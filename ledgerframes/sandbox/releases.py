@@ -66,8 +66,8 @@ def check_release(release: str) -> None:
     Raises:
         ValueError: it is none of `RELEASES`.
     """
-    if release not in RELEASES:
-        raise ValueError(f"release {release!r} is unknown; the sandbox serves as one of {', '.join(RELEASES)}")
+    if not isinstance(release, str) or release not in RELEASES:
+        raise ValueError(f"release={release!r} is unknown; the sandbox serves as one of {', '.join(RELEASES)}")
 
 
 def served_routes(routes: Iterable[BaseRoute], *, interface: str, prefix: str, release: str) -> list[BaseRoute]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 
+from ledgerframes.arguments import path as read_path
 from ledgerframes.store.lake import Lake
 from ledgerframes.store.store import Store
 from ledgerframes.store.stored_files import Verify
@@ -34,4 +35,4 @@ def open_store(
         ...     len(store.load("updates"))
         200
     """
-    return Store(Lake(path, storage_options=storage_options, verify=verify))
+    return Store(Lake(read_path(path, "path"), storage_options=storage_options, verify=verify))

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import pyarrow.compute as pc
 
+from ledgerframes.arguments import flag
 from ledgerframes.errors import InputError
 from ledgerframes.paging.cursor import Cursor
 from ledgerframes.paging.window import Window
@@ -53,13 +54,14 @@ class Part:
             PartialResultError: the window is not wholly covered, and that is not allowed.
             StoreError: a file is damaged; in an object store that is said when it is read.
         """
+        partly = flag(allow_partial, "allow_partial")
         table = view.tables[name]
         data = table.dataset()
         if name not in ORDER:
             if not wanted.whole:
                 raise InputError(f"start and end are places in the history; {name!r} has none. Use where=")
             return cls(table, data, None, complete=True).checked()
-        shown, complete = visible(view.covered, wanted, ended=view.slots.ended, allow_partial=allow_partial, name=name)
+        shown, complete = visible(view.covered, wanted, ended=view.slots.ended, allow_partial=partly, name=name)
         first = view.first_migration
         begins = bool(shown) and (shown[0].migration_id, shown[0].lo) == (first, BEGINNING)
         rows = visible_rows(view, name, shown)
