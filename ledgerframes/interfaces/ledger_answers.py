@@ -155,11 +155,19 @@ def read_transaction(body: bytes) -> LedgerAnswer[LedgerTransaction]:
     """Read the answer of transaction-by-id, or of update-by-id, which stands in for it."""
     members = _raw_members.decode(body)
     if "update" in members:
-        update = _raw_members.decode(_member(members, "update"))
-        raw = _member(update, "Transaction")
-        wrapped = _raw_members.decode(raw)
-        return _answer(_member(wrapped, "value") if wrapped.keys() == {"value"} else raw, LedgerTransaction)
+        update = _raw_members.decode(members["update"])
+        return _answer(_bare(_member(update, "Transaction")), LedgerTransaction)
     return _answer(_member(members, "transaction"), LedgerTransaction)
+
+
+def read_update(body: bytes) -> LedgerAnswer[LedgerTransaction | Reassignment]:
+    """Read the answer of update-by-id, or of transaction-by-id, which stands in for it."""
+    update = _raw_members.decode(_raw_members.decode(body).get("update", Raw(b"{}")))
+    if "Reassignment" in update:
+        reassignment = _answer(_bare(bytes(update["Reassignment"])), Reassignment)
+        return LedgerAnswer(reassignment.raw, reassignment.item)
+    transaction = read_transaction(body)
+    return LedgerAnswer(transaction.raw, transaction.item)
 
 
 def read_tree(body: bytes) -> LedgerAnswer[TransactionTree]:
@@ -176,6 +184,12 @@ def _member(members: dict[str, Raw], name: str) -> bytes:
     if name not in members:
         raise msgspec.ValidationError(f"the answer has no {name!r} but {str(sorted(members))[:80]}")
     return bytes(members[name])
+
+
+def _bare(raw: bytes) -> bytes:
+    """An update without the `value` that it may lie under."""
+    wrapped = _raw_members.decode(raw)
+    return _member(wrapped, "value") if wrapped.keys() == {"value"} else raw
 
 
 def _answer(raw: bytes, kind: type[T]) -> LedgerAnswer[T]:
