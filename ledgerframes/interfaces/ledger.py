@@ -52,7 +52,7 @@ from ledgerframes.interfaces.rules import (
     given,
     unless_none,
 )
-from ledgerframes.interfaces.users import CreatedUser, User, UsersPage, new_user
+from ledgerframes.interfaces.users import CreatedUser, User, UsersPage, new_user, read_users
 from ledgerframes.paging.tokens import follow_tokens
 from ledgerframes.transport.request import Endpoint
 
@@ -298,7 +298,7 @@ class Ledger(Calls):
         size = unless_none(page_size, Positive32, "page_size")
         token = unless_none(page_token, str, "page_token") or None
         request = LIST_USERS.request(query={"pageSize": size, "pageToken": token})
-        return self._sender.send(request, read=reads(UsersPage)).value
+        return self._sender.send(request, read=read_users).value
 
     def iter_users(self, *, page_size: int | None = None) -> Iterator[User]:
         """Iterate over all users, following the tokens whatever the length of the pages.
