@@ -150,8 +150,8 @@ def _unwrap(event: Raw) -> _Event:
         raise ValueError(f"an event has exactly one key, its kind; this one has {sorted(outer)}")
     ((kind, inner),) = outer.items()
     members = _members.decode(inner)
-    if set(members) == {"value"}:
-        members = _members.decode(members["value"])
+    if "value" in members:  # no event that lies flat has a member of this name
+        members |= _members.decode(members.pop("value"))
     if "createdEvent" in members:
         members = _members.decode(members.pop("createdEvent")) | members
     payload = members.pop("createArgument", None)

@@ -150,6 +150,12 @@ def test_a_server_without_update_by_id_is_asked_for_a_transaction():
     assert there.routes == ["POST /v2/updates/update-by-id", "POST /v2/updates/transaction-by-id"]
 
 
+@pytest.mark.parametrize("answer", [{}, {"update": None}, {"other": 1}], ids=str)
+def test_an_answer_without_an_update_is_named(answer):
+    with far(update_by_id=Reply(answer)) as there, pytest.raises(DecodeError, match="the answer has no 'update'"):
+        there.ledger.update_by_id("u-1")
+
+
 @pytest.mark.parametrize("kind", ["OffsetCheckpoint", "TopologyTransaction"])
 def test_an_update_of_another_kind_is_named(kind):
     with far(update_by_id=Reply({"update": {kind: {"value": {}}}})) as there, pytest.raises(DecodeError, match=kind):
