@@ -1,4 +1,4 @@
-"""The eight calls of the ledger interface (contract: Endpoints, Ledger interface). Commands are sent once."""
+"""The eight calls of the ledger interface (contract: Endpoints, Ledger interface) and update-by-id."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ VALIDATE_DAR: Final = Endpoint(interface="ledger", method="POST", path="/v2/dars
 
 
 class Ledger(Calls):
-    """The participant's ledger interface. One method, one request.
+    """The participant's ledger interface. One method, one request; a command is sent once.
 
     Args:
         sender: the way to the servers.
