@@ -122,7 +122,16 @@ def items_of(members: dict[str, Raw], name: str, endpoint: str) -> list[Raw]:
 
 
 def list_pages(
-    origin: Origin, calls: Calls, call: str, *, items: str, following: str, argument: str, endpoint: str, form: Form
+    origin: Origin,
+    calls: Calls,
+    call: str,
+    *,
+    items: str,
+    following: str,
+    argument: str,
+    endpoint: str,
+    form: Form,
+    optional: bool = False,
 ) -> list[Raw]:
     """Collect the items of all pages, or as many as the caller wants.
 
@@ -135,6 +144,7 @@ def list_pages(
         argument: the call's argument for the token.
         endpoint: for messages.
         form: the caller's limit, and whether a part will do.
+        optional: the contract lets a page without items leave the member out.
     """
 
     def fetch(token: Token | None) -> dict[str, Raw]:
@@ -145,6 +155,8 @@ def list_pages(
             token = _token.decode(page.get(following, b"null"))
         except msgspec.DecodeError as error:
             raise DecodeError(f"{endpoint}: {following!r} is no page token: {error}", endpoint=endpoint) from error
+        if optional and bytes(page.get(items, b"null")) == b"null":
+            return [], token
         return items_of(page, items, endpoint), token
 
     found: list[Raw] = []

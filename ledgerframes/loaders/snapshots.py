@@ -135,6 +135,6 @@ def load_users(
     endpoint = USERS.endpoints[0]
     items = list_pages(
         origin, net.ledger, "list_users", items="users", following="nextPageToken",
-        argument="page_token", endpoint=endpoint, form=form,
+        argument="page_token", endpoint=endpoint, form=form, optional=True,
     )  # fmt: skip
     return form.frame(read_records(USERS, items, endpoint), origin)

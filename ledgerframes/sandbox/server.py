@@ -65,7 +65,7 @@ def start(
         latency: seconds that every request waits.
         faults: what goes wrong; the handle's `faults` changes it later.
         release: of the ledger, with a scan of its time. "3.6" has neither transaction-by-id nor
-            submit-and-wait-for-transaction-tree, and looks an update up under /v2 in place of /v1; until then the
+            submit-and-wait-for-transaction-tree, and looks an update up by its id under /v2 alone; until then the
             deprecated routes say in a header that they are.
         older: a release with the earliest round under its former path, and without the newer holdings summary.
         live: the ledger grows by itself at this rate, such as `50/s`, until it is stopped.

@@ -84,7 +84,8 @@ def follow(
     order = partial(
         ordered, start=start, end=end, last=last, workers=workers, tables=table_names(tables),
         parties=None if parties is None else party_list(parties), settle=settle, now=None, page_size=page_size,
-        commit_bytes=commit_bytes, on_error=on_error, progress=progress, engine=engine, worker_token=worker_token, replicas=replicas,
+        commit_bytes=commit_bytes, on_error=on_error, progress=progress, engine=engine, worker_token=worker_token,
+        replicas=replicas,
     )  # fmt: skip
     order()
     return repeat(lambda: run_sync(self._lake, net, order()), seconds, stop or threading.Event())
