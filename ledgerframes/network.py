@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from functools import cached_property
 from types import TracebackType
@@ -121,6 +122,8 @@ def connect(
     registry_url: Urls | None = None,
     ledger_url: Urls | None = None,
     token: Token | None = None,
+    ca_file: str | os.PathLike[str] | None = None,
+    personal: bool | None = None,
     **options: Any,
 ) -> Network:
     """Connect to a network; any subset of its interfaces. Nothing is sent yet.
@@ -134,6 +137,9 @@ def connect(
         registry_url: base URL of the token registry, at the host's root.
         ledger_url: base URL of the participant's ledger interface.
         token: bearer token for ledger and validator, as text or as a function that gives it anew for each request.
+        ca_file: certificates (PEM) of a private authority, trusted beside the usual ones.
+        personal: True keeps personal data, the contact points of validators' operators, in what is loaded, expanded
+            and exported; by default they are left out (docs/howto/personal-data.md).
         options: further settings: `scan_token`, `registry_token`, `rate` (requests a second and host),
             `read_timeout` (seconds), `attempts`, …; see `Settings`.
 
@@ -145,7 +151,7 @@ def connect(
     """
     given = {
         "scan_url": scan_url, "validator_url": validator_url, "registry_url": registry_url,
-        "ledger_url": ledger_url, "token": token, **options,
+        "ledger_url": ledger_url, "token": token, "ca_file": ca_file, "personal": personal, **options,
     }  # fmt: skip
     settings = resolve(profile=profile, **{name: value for name, value in given.items() if value is not None})
     return Network(settings)
