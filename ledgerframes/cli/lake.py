@@ -57,6 +57,7 @@ def sync(
     registry_url: opt.RegistryUrl = None,
     ledger_url: opt.LedgerUrl = None,
     rate: opt.Rate = None,
+    ca_file: opt.CaFile = None,
     as_json: opt.AsJson = False,
 ) -> None:
     """Bring a lake up to date: what is missing is read, nothing is lost and nothing twice, whatever ended it before.
@@ -75,7 +76,7 @@ def sync(
         "on_error": "reject" if reject else "raise",
     }  # fmt: skip
     urls = {"validator_url": validator_url, "registry_url": registry_url, "ledger_url": ledger_url}
-    with opt.network(profile, scan_url, rate, **urls) as net:
+    with opt.network(profile, scan_url, rate, ca_file=ca_file, **urls) as net:
         if not follow:
             _show(lake.sync(net, **options), as_json=as_json)
             return

@@ -51,6 +51,7 @@ def load(
     registry_url: opt.RegistryUrl = None,
     ledger_url: opt.LedgerUrl = None,
     rate: opt.Rate = None,
+    ca_file: opt.CaFile = None,
 ) -> None:
     """Load a table, or the history's three, into Parquet, CSV or JSON.
 
@@ -75,7 +76,7 @@ def load(
     }  # fmt: skip
     urls = {"validator_url": validator_url, "registry_url": registry_url, "ledger_url": ledger_url}
     loader, arguments = _call(table, {name: value for name, value in given.items() if value is not None})
-    with opt.network(profile, scan_url, rate, **urls) as net:
+    with opt.network(profile, scan_url, rate, ca_file=ca_file, **urls) as net:
         loaded = loader(net, as_="arrow", **arguments)
     _write({table: loaded} if not isinstance(loaded, tuple) else loaded._asdict(), output, single=single)  # type: ignore[attr-defined]
 

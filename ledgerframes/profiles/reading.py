@@ -107,7 +107,8 @@ def settings_of(own: Mapping[str, Any], place: str, folder: Path, environ: Mappi
     """
     values: dict[str, Any] = {}
     for key, value in own.items():
-        name, _, way = key.rpartition("_") if key.endswith(TOKEN_WAYS) else (key, "", "")
+        of_token = key.endswith(TOKEN_WAYS) and key not in KNOWN
+        name, _, way = key.rpartition("_") if of_token else (key, "", "")
         if key in KNOWN and key.endswith("token"):
             raise ConfigurationError(
                 f"{place}: {key!r} would keep a token in the file; use {key}_env, {key}_file or {key}_command"

@@ -18,6 +18,8 @@ from ledgerframes.errors import ConfigurationError
 from ledgerframes.settings import check_ca_file
 from ledgerframes.transport.outcome import Broken
 
+#: The variables that name whom to trust, the first that is set winning.
+TRUST_VARIABLES: Final = ("SSL_CERT_FILE", "REQUESTS_CA_BUNDLE", "SSL_CERT_DIR")
 _EXPIRED: Final = 10
 _NOT_YET: Final = 9
 _OTHER_NAME: Final = frozenset({62, 64})
@@ -44,13 +46,13 @@ def trusted(ca_file: str | None, environ: Mapping[str, str] = os.environ) -> ssl
     Raises:
         ConfigurationError: a file or a folder is not there, cannot be read, or holds no certificate; it is named.
     """
-    for name in ("SSL_CERT_FILE", "REQUESTS_CA_BUNDLE"):
-        if place := environ.get(name):
-            context = _of_folder(place, name) if Path(place).is_dir() else _of_file(place, name)
-            break
+    name = next((name for name in TRUST_VARIABLES if environ.get(name)), None)
+    if name is None:
+        context = _usual()
+    elif name == "SSL_CERT_DIR" or Path(environ[name]).is_dir():
+        context = _of_folder(environ[name], name)
     else:
-        folder = environ.get("SSL_CERT_DIR")
-        context = _of_folder(folder, "SSL_CERT_DIR") if folder else _usual()
+        context = ssl.create_default_context(cafile=check_ca_file(environ[name], name))
     if ca_file is not None:
         context.load_verify_locations(check_ca_file(ca_file, "ca_file"))
     return context
@@ -60,10 +62,6 @@ def _usual() -> ssl.SSLContext:
     import certifi
 
     return ssl.create_default_context(cafile=certifi.where())
-
-
-def _of_file(place: str, name: str) -> ssl.SSLContext:
-    return ssl.create_default_context(cafile=check_ca_file(place, name))
 
 
 def _of_folder(place: str, name: str) -> ssl.SSLContext:
