@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, Unpack
 import pyarrow as pa
 from msgspec import Raw
 
+from ledgerframes.decoding.personal import LEFT_OUT, json_columns, strip_batch
 from ledgerframes.decoding.records import read_records
 from ledgerframes.errors import InputError
 from ledgerframes.loaders.listing import Form, FormOptions, Origin, items_of, list_pages
@@ -21,7 +22,9 @@ _BLOB: Final = "/created_event_blob"
 _CONTACT: Final = "/payload/metadata/contactPoint"
 
 
-def load_licenses(net: Network, *, personal: bool = False, blobs: bool = False, **options: Unpack[FormOptions]) -> Any:
+def load_licenses(
+    net: Network, *, personal: bool | None = None, blobs: bool = False, **options: Unpack[FormOptions]
+) -> Any:
     """Load the validator licenses, one row a validator (contract: GET /v0/admin/validator/licenses).
 
     A license is created anew at every change and can move between pages while they are read, so the newest of each
@@ -29,8 +32,10 @@ def load_licenses(net: Network, *, personal: bool = False, blobs: bool = False, 
 
     Args:
         net: the network; its scan is asked.
-        personal: keep the operators' contact points: a column, and the member in `payload`.
-        blobs: keep `created_event_blob`, more than half of the bytes.
+        personal: keep the operators' contact points: a column, and the member in `payload`; as `connect` was told
+            where nothing is said here.
+        blobs: keep `created_event_blob`, more than half of the bytes. Contact points can be read in it, so it needs
+            `personal=True`.
         options: see `FormOptions`.
 
     Raises:
@@ -38,16 +43,36 @@ def load_licenses(net: Network, *, personal: bool = False, blobs: bool = False, 
         RequestError: the scan gave no answer.
         DecodeError: an answer breaks the contract.
     """
+    personal = keeps_personal(net, asked=personal)
+    if blobs and not personal:
+        raise InputError(
+            "blobs=True needs personal=True: the contact points of validators' operators can be read in the blobs of "
+            "licenses; pass personal=True too, or to connect, or leave blobs out"
+        )
     asked = [name for name, wanted in (("personal", personal), ("blobs", blobs)) if wanted]
     form = Form.of(LICENSES.having(*asked), options)
-    origin = Origin()
+    origin = Origin(personal=personal, left_out=() if personal else (LEFT_OUT,))
     endpoint = LICENSES.endpoints[0]
     items = list_pages(
         origin, net.scan, "validator_licenses", items="validator_licenses", following="next_page_token",
         argument="after", endpoint=endpoint, form=form,
     )  # fmt: skip
     left_out = ([] if personal else [_CONTACT]) + ([] if blobs else [_BLOB])
-    return form.frame(_newest(read_records(form.table, items, endpoint, left_out=left_out)), origin)
+    batch = read_records(form.table, items, endpoint, left_out=left_out)
+    if not personal:
+        batch, _ = strip_batch(batch, json_columns(form.table))
+    return form.frame(_newest(batch), origin)
+
+
+def keeps_personal(net: Network, *, asked: bool | None) -> bool:
+    """Whether personal data is kept: as the caller of a loader says, or as `connect` was told.
+
+    Raises:
+        InputError: what the caller says is neither True nor False.
+    """
+    if asked is not None and not isinstance(asked, bool):
+        raise InputError(f"personal={asked!r} is not valid: give True or False")
+    return net.settings.personal if asked is None else asked
 
 
 def _newest(batch: pa.RecordBatch) -> pa.RecordBatch:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypedDict, Unpack
 import pyarrow as pa
 
 from ledgerframes.decoding.history import ALL, decode_items, decode_page
+from ledgerframes.decoding.origins import origin_of
 from ledgerframes.decoding.rebuild import rebuild_rows
 from ledgerframes.errors import DecodeError, InputError, PagingError, PartialResultError, RequestError
 from ledgerframes.instants import format_instant
@@ -163,8 +164,9 @@ def rebuild_items(history: History) -> Iterator[dict[str, Any]]:
         One dictionary an update, equal to the server's item (`json.loads(text, parse_float=Decimal)`).
 
     Raises:
-        InputError: a column is missing, or an update's events or reassignment are.
+        InputError: a column is missing, an update's events or reassignment are, or personal data was left out.
     """
+    _check_as_sent(history)
     updates = _rows(to_arrow(history.updates, UPDATES, UPDATES.names))
     events_of: dict[str, list[dict[str, Any]]] = {}
     for row in _rows(to_arrow(history.events, EVENTS, EVENTS.names)):
@@ -178,6 +180,16 @@ def rebuild_items(history: History) -> Iterator[dict[str, Any]]:
         if row["kind"] == "transaction" and len(events_of.get(update_id, ())) != row["event_count"]:
             raise InputError(f"history: events of update {update_id} are missing; pass all three tables")
     return rebuild_rows(updates, events_of, halves)
+
+
+def _check_as_sent(history: History) -> None:
+    """Refuse what does not hold all that the server sent, and says so."""
+    for name, frame in zip(_NAMES, history, strict=True):
+        if left_out := origin_of(frame).get("left_out"):
+            raise InputError(
+                f"history: {name} was stored or exported without personal data ({', '.join(left_out)}), so what the "
+                "server sent cannot be rebuilt; load the history from the network, or from a lake that keeps it"
+            )
 
 
 def _rows(data: pa.Table) -> list[dict[str, Any]]:
@@ -278,13 +290,15 @@ class _Pages:
         reader = self._reader
         window = reader.window
         return Provenance(
-            tuple(self._servers), str(window), reader.last, self._complete, from_beginning=window.from_beginning
-        )
+            tuple(self._servers), str(window), reader.last, self._complete, from_beginning=window.from_beginning,
+            personal=self._net.settings.personal,
+        )  # fmt: skip
 
 
 def _single(net: Network, update: Update, endpoint: Endpoint, what: str, as_: As, decimals: Decimals) -> History:
     batches = decode_items([update.raw], endpoint=f"{endpoint.method} {endpoint.path}").batches
-    attrs = Provenance(tuple(source_of(server) for server in net.scan.servers[:1]), what, None, complete=True).attrs()
+    servers = tuple(source_of(server) for server in net.scan.servers[:1])
+    attrs = Provenance(servers, what, None, complete=True, personal=net.settings.personal).attrs()
     return History(
         **{
             name: shape(pa.Table.from_batches([batch]), table_named(name), as_=as_, decimals=decimals, attrs=attrs)

@@ -20,6 +20,8 @@ class Provenance:
         cursor: the last place read.
         complete: False if a fault cut the result short and the caller allowed it.
         from_beginning: whether the result begins where the ledger does.
+        personal: whether the caller's settings keep personal data: `expand` and exports then do so too.
+        left_out: members that were taken out, for they hold personal data.
     """
 
     sources: tuple[str, ...]
@@ -27,6 +29,8 @@ class Provenance:
     cursor: Cursor | None
     complete: bool
     from_beginning: bool = False
+    personal: bool = False
+    left_out: tuple[str, ...] = ()
 
     def attrs(self) -> dict[str, Any]:
         """The values for `df.attrs`."""
@@ -38,4 +42,6 @@ class Provenance:
             "complete": self.complete,
             "from_beginning": self.from_beginning,
             "version": __version__,
+            **({"personal": True} if self.personal else {}),
+            **({"left_out": list(self.left_out)} if self.left_out else {}),
         }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -13,6 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ledgerframes.errors import StoreError
+from ledgerframes.store.personal import LEFT_OUT_OF_IT, PROPERTY, kept
 from ledgerframes.tables.kinds import JSON
 from ledgerframes.tables.table import Table
 
@@ -38,15 +39,23 @@ class DeltaStoreTable:
         url: folder or object-store URL.
         storage_options: for the object store.
         partition_by: the columns that make folders.
+        personal: whether personal data is kept, if the table has to be made; one that is there says so itself.
     """
 
     def __init__(
-        self, table: Table, url: str, *, storage_options: Mapping[str, str], partition_by: Sequence[str] = ()
+        self,
+        table: Table,
+        url: str,
+        *,
+        storage_options: Mapping[str, str],
+        partition_by: Sequence[str] = (),
+        personal: Callable[[], bool] | None = None,
     ) -> None:
         self.table = table
         self.url = url
         self._options = dict(storage_options)
         self._partition_by = list(partition_by)
+        self._personal = personal
         self._handle: DeltaTable | None = None
         self._lock = threading.Lock()
 
@@ -97,6 +106,16 @@ class DeltaStoreTable:
         """A text that the table was made with."""
         return None if self._handle is None else self._handle.metadata().configuration.get(key)
 
+    def strips(self) -> bool:
+        """Whether personal data is taken out of rows on their way in."""
+        if self._handle is not None:
+            return self.property(PROPERTY) == LEFT_OUT_OF_IT
+        return self._personal is not None and not self._personal()
+
+    def as_kept(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        """Rows as the table keeps them: without personal data, if it was made so."""
+        return kept(self.table, batch) if self.strips() else batch
+
     def create(self, properties: Mapping[str, str]) -> None:
         """Make the table, empty, with a few texts that stay with it."""
         from deltalake import DeltaTable
@@ -115,6 +134,7 @@ class DeltaStoreTable:
                     "delta.checkpointInterval": str(_CHECKPOINT_EVERY),
                     "delta.logRetentionDuration": _KEEP,
                     "delta.deletedFileRetentionDuration": _KEEP,
+                    **({PROPERTY: LEFT_OUT_OF_IT} if self.strips() else {}),
                     **properties,
                 },
                 storage_options=self._options,
@@ -134,7 +154,7 @@ class DeltaStoreTable:
             raise StoreError(f"{self.url}: the table is not there; it has to be made first")
         with _plain_errors(self.url, "be written"):
             schema = self.table.schema.remove_metadata()
-            rows = pa.RecordBatchReader.from_batches(schema, [batch.cast(schema) for batch in batches])
+            rows = pa.RecordBatchReader.from_batches(schema, [self.as_kept(batch).cast(schema) for batch in batches])
             write_deltalake(
                 handle,
                 rows,

@@ -16,6 +16,7 @@ from ledgerframes.errors import InputError, StoreError
 from ledgerframes.store.delta import DeltaStoreTable
 from ledgerframes.store.history import NETWORK, ORDER, PARTITIONS, HistoryTables
 from ledgerframes.store.intervals import Interval
+from ledgerframes.store.personal import PROPERTY, leaves_out
 from ledgerframes.store.runs import SYNCS, find_versions
 from ledgerframes.store.slots import Slots
 from ledgerframes.store.snapshots import SNAPSHOTS, snapshot_table
@@ -59,11 +60,21 @@ class Lake:
     Args:
         url: a folder, or an object-store URL such as `s3://bucket/lake`.
         storage_options: for the object store; see deltalake's documentation.
+        personal: False leaves personal data out of what is stored, True keeps it, None does as the lake was made.
     """
 
-    def __init__(self, url: str | os.PathLike[str], *, storage_options: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self,
+        url: str | os.PathLike[str],
+        *,
+        storage_options: Mapping[str, str] | None = None,
+        personal: bool | None = None,
+    ) -> None:
         self.url = os.fspath(url).rstrip("/") or "/"
         self.options = dict(storage_options or {})
+        if personal is not None and not isinstance(personal, bool):
+            raise InputError(f"personal={personal!r} is not valid: give True or False, or leave it out")
+        self._asked = personal
         if not isinstance(self.url, str) or not self.url.strip():
             raise InputError(f"{url!r} is no place for a store; give a folder or a URL such as 's3://bucket/lake'")
         self.folder = None if "://" in self.url else Path(self.url).absolute()
@@ -81,7 +92,18 @@ class Lake:
             f"{base}/{name}",
             storage_options=self.options,
             partition_by=PARTITIONS if name in ORDER else (),
+            personal=self.keeps_personal,
         )
+
+    def keeps_personal(self) -> bool:
+        """Whether personal data is kept: as the tables that are there were made, else as the caller said.
+
+        Raises:
+            StoreError: they were made otherwise than the caller says.
+        """
+        tables = (self.table(name).refresh() for name in (*STORED, SYNCS.name))
+        stored = [table.property(PROPERTY) for table in tables if table.handle is not None]
+        return not leaves_out(stored, asked=self._asked, url=self.url)
 
     def history(self) -> HistoryTables:
         """The tables of the update history, in their newest state."""
@@ -110,9 +132,11 @@ class Lake:
         On object storage nobody can be kept out; there the commits tell of a second writer.
 
         Raises:
-            StoreError: another sync runs on it, or the folder cannot be made.
+            StoreError: another sync runs on it, the folder cannot be made, or it was made with or without personal
+                data and the caller says otherwise.
         """
         if self.folder is None:
+            self._check_personal()
             yield
             return
         from filelock import FileLock, Timeout
@@ -132,9 +156,14 @@ class Lake:
                 " elsewhere"
             ) from error
         try:
+            self._check_personal()
             yield
         finally:
             lock.release()
+
+    def _check_personal(self) -> None:
+        if self._asked is not None:
+            self.keeps_personal()
 
 
 def _check_folder(folder: Path) -> None:

@@ -9,16 +9,26 @@ from ledgerframes.store.lake import Lake
 from ledgerframes.store.store import Store
 
 
-def open_store(path: str | os.PathLike[str], *, storage_options: Mapping[str, str] | None = None) -> Store:
-    """Open a lake: a history and snapshots kept as Delta Lake tables. Nothing is read or made yet.
+def open_store(
+    path: str | os.PathLike[str],
+    *,
+    storage_options: Mapping[str, str] | None = None,
+    personal: bool | None = None,
+) -> Store:
+    """Open a lake: a history and snapshots kept as Delta Lake tables. Nothing is made yet.
+
+    Nothing is read either, unless `personal` is given.
 
     Args:
         path: a folder, or an object-store URL such as `s3://bucket/lake`.
         storage_options: credentials and settings of the object store, as deltalake takes them.
+        personal: False makes a lake without personal data: the contact points of validators' operators are taken out
+            of what is synced, `extra` lists them row by row, and `rebuild_items` refuses its history. A lake stays as
+            it was made, whoever syncs it: without `personal` it is taken as it is.
 
     Raises:
         InputError: the path is none.
-        StoreError: the path is a file.
+        StoreError: the path is a file, or the lake was made otherwise than `personal` says.
 
     Example:
         >>> import tempfile, ledgerframes as lf
@@ -28,4 +38,7 @@ def open_store(path: str | os.PathLike[str], *, storage_options: Mapping[str, st
         ...     len(store.load("updates"))
         200
     """
-    return Store(Lake(path, storage_options=storage_options))
+    lake = Lake(path, storage_options=storage_options, personal=personal)
+    if personal is not None:
+        lake.keeps_personal()
+    return Store(lake)

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 
 import pandas as pd
 
+from ledgerframes.decoding.personal import LEFT_OUT
+from ledgerframes.errors import InputError
 from ledgerframes.export.exporting import Format, Layout, Profile, export_tables
 from ledgerframes.export.report import ExportReport
 from ledgerframes.export.shape import Times
@@ -31,6 +33,7 @@ from ledgerframes.store.frames import coverage_frame, runs_frame
 from ledgerframes.store.history import ORDER
 from ledgerframes.store.lake import Lake, declared
 from ledgerframes.store.parts import Part, exported
+from ledgerframes.store.personal import LEFT_OUT_OF_IT, PROPERTY
 from ledgerframes.store.reading import Where, conditions, load_table
 from ledgerframes.store.rejecting import retry
 from ledgerframes.store.report import SyncReport
@@ -183,7 +186,10 @@ class Store:
         part = wanted_window(start, end, last)
         read = Part.of(view, table, part, allow_partial=allow_partial)
         found = load_table(read.dataset, names, conditions(where, named), named)
-        origin = Provenance((self._lake.url,), str(part), None, read.complete, from_beginning=read.from_beginning)
+        left_out = (LEFT_OUT,) if view.tables[table].property(PROPERTY) == LEFT_OUT_OF_IT else ()
+        origin = Provenance(
+            (self._lake.url,), str(part), None, read.complete, from_beginning=read.from_beginning, left_out=left_out
+        )
         attrs = origin.attrs() | {"as_of": as_of and str(as_of)}
         return shape(described(found, attrs), named, as_=as_, decimals=decimals, attrs=attrs)
 
@@ -268,6 +274,7 @@ class Store:
         as_of: AsOf | None = None,
         allow_partial: bool = False,
         overwrite: bool = False,
+        personal: bool = False,
     ) -> ExportReport:
         """Write stored tables to files that other programs read; docs/bi.md says how they read them.
 
@@ -284,6 +291,7 @@ class Store:
             as_of: an older state.
             allow_partial: export a history with holes.
             overwrite: put the files in place of those that are there.
+            personal: keep personal data, which is left out otherwise; see `export_tables`.
 
         Returns:
             What was written.
@@ -293,10 +301,12 @@ class Store:
             PartialResultError: the range is not wholly covered.
         """
         part = wanted_window(start, end, last)
+        if personal and not self._lake.keeps_personal():
+            raise InputError(f"personal=True: {self._lake.url} was made without personal data; leave personal out")
         sources = exported(self._lake.view(as_of), tables, part, allow_partial=allow_partial)
         return export_tables(
             sources, target, format=format, profile=profile, layout=layout, times=times, overwrite=overwrite,
-            provenance={"source": self._lake.url, "range": str(part), "as_of": as_of and str(as_of)},
+            provenance={"source": self._lake.url, "range": str(part), "as_of": as_of and str(as_of)}, personal=personal,
         )  # fmt: skip
 
     def check(self) -> Check:

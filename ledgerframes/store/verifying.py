@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from ledgerframes.decoding.peek import Cursor
+from ledgerframes.decoding.personal import without_members
 from ledgerframes.errors import InputError
 from ledgerframes.loaders.canonical import Canonical, canonical_updates
 from ledgerframes.loaders.cross_check import CrossCheck, compare, served_updates
@@ -43,10 +45,13 @@ def verify(lake: Lake, net: Network, part: Window, *, sample: int | None, seed: 
     view = lake.view(names=ORDER)
     windows = _covered(view, part) if sample is None else list(_drawn(view, part, sample, seed))
     found: list[CrossCheck] = []
+    stripped = not lake.keeps_personal()
     names = [lake.url, ", ".join(net.scan.servers)]
     for one in windows:
         kept = differences - sum(len(check.differences) for check in found)
         ours, theirs = _stored(view, one), served_updates(net, one)
+        if stripped:
+            ours, theirs = map(_impersonal, ours), map(_impersonal, theirs)
         found.append(compare(ours, theirs, names=names, part=str(one), most=max(kept, 0), whole=True))
     return CrossCheck(
         names[0], names[1], f"{part}, {'all of it' if sample is None else f'{len(windows)} samples'}",
@@ -54,6 +59,11 @@ def verify(lake: Lake, net: Network, part: Window, *, sample: int | None, seed: 
         tuple(difference for check in found for difference in check.differences),
         found[-1].up_to if found else None,
     )  # fmt: skip
+
+
+def _impersonal(update: Canonical) -> Canonical:
+    """An update as a lake without personal data has it."""
+    return replace(update, members=without_members(update.members))
 
 
 def _covered(view: View, part: Window) -> list[Window]:
