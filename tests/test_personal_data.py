@@ -13,6 +13,7 @@ import pytest
 
 import ledgerframes as lf
 from tests.cli.conftest import command as command  # noqa: PLC0414 - a fixture
+from tests.cli.conftest import surroundings as surroundings  # noqa: PLC0414 - a fixture
 
 CONTACT = re.compile(rb"ops\d+@validators\.example")
 BEGIN = (0, "0001-01-01")
@@ -106,7 +107,7 @@ def test_personal_is_true_or_false(ledger, value):
 
 
 @pytest.mark.parametrize(("text", "kept"), [("true", True), ("1", True), ("False", False), ("no", False)])
-def test_the_setting_comes_from_a_variable_or_a_profile(text, kept, monkeypatch, tmp_path):
+def test_the_setting_comes_from_a_variable_or_a_profile(text, kept, tmp_path):
     from ledgerframes.profiles.resolving import resolve
 
     assert resolve(environ={"LEDGERFRAMES_PERSONAL": text}).personal is kept

@@ -101,12 +101,27 @@ def without_members(value: Any) -> Any:
     return [without_members(one) for one in value] if isinstance(value, list) else value
 
 
+def is_text(kind: pa.DataType) -> bool:
+    """Whether a column of this type holds texts, however they are stored."""
+    if pa.types.is_dictionary(kind):
+        kind = kind.value_type
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind))
+
+
+def _as_stored(texts: Any, kind: pa.DataType) -> Any:
+    return texts.dictionary_encode().cast(kind) if pa.types.is_dictionary(kind) else texts.cast(kind)
+
+
 def _stripped(cells: pa.Array | pa.ChunkedArray) -> tuple[Any, dict[int, list[str]]]:
     """The column, and by row the places of what was taken out."""
+    kind = cells.type
+    if not (pa.types.is_string(kind) or pa.types.is_large_string(kind)):  # the functions below know only these
+        stripped, lost = _stripped(cells.cast(pa.large_string()))
+        return (_as_stored(stripped, kind), lost) if lost else (cells, lost)
     suspects = pc.indices_nonzero(pc.fill_null(pc.match_substring_regex(cells, _PERHAPS), False)).to_pylist()  # noqa: FBT003
     if not suspects:
         return cells, {}
-    lost: dict[int, list[str]] = {}
+    lost = {}
     texts: dict[int, str] = {}
     for row in suspects:
         found: list[str] = []

@@ -12,7 +12,7 @@ from typing import Any, Final, TypeAlias
 import pyarrow as pa
 
 from ledgerframes.decoding.origins import origin_of
-from ledgerframes.decoding.personal import LEFT_OUT, is_personal, json_columns, strip_batch
+from ledgerframes.decoding.personal import LEFT_OUT, is_personal, is_text, json_columns, strip_batch
 from ledgerframes.errors import InputError
 from ledgerframes.tables.catalogue import CATALOGUE
 
@@ -91,15 +91,11 @@ def _without(
     declared = CATALOGUE.get(name)
     for batch in batches:
         found = batch.select(columns)
-        texts = [field.name for field in found.schema if _is_text(field.type)]
+        texts = [field.name for field in found.schema if is_text(field.type)]
         known = texts if declared is None else [one for one in json_columns(declared) if one in texts]
         stripped, count = strip_batch(found, known)
         lost[name] += count
         yield stripped
-
-
-def _is_text(kind: pa.DataType) -> bool:
-    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
 
 
 def _read(name: str, given: Batches) -> tuple[pa.Schema, Iterator[pa.RecordBatch]]:
