@@ -12,11 +12,12 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
 
+from ledgerframes.decoding.personal import LEFT_OUT
 from ledgerframes.errors import InputError, StoreError
 from ledgerframes.store.delta import DeltaStoreTable
 from ledgerframes.store.history import NETWORK, ORDER, PARTITIONS, HistoryTables
 from ledgerframes.store.intervals import Interval
-from ledgerframes.store.personal import PROPERTY, leaves_out
+from ledgerframes.store.personal import LEFT_OUT_OF_IT, PROPERTY, leaves_out
 from ledgerframes.store.runs import SYNCS, find_versions
 from ledgerframes.store.slots import Slots
 from ledgerframes.store.snapshots import SNAPSHOTS, snapshot_table
@@ -47,6 +48,19 @@ class View:
         """The migration that the ledger begins with, or None while nothing was synced."""
         network = self.tables["events"].property(NETWORK)
         return None if network is None else int(network.partition("/")[0])
+
+    def left_out(self, name: str) -> tuple[str, ...]:
+        """What a table was made without, for provenance."""
+        return (LEFT_OUT,) if self.tables[name].property(PROPERTY) == LEFT_OUT_OF_IT else ()
+
+    def to_show(self, *, personal: bool) -> None:
+        """Refuse to show what is not there.
+
+        Raises:
+            InputError: personal data is asked for, and the store was made without.
+        """
+        if personal and any(map(self.left_out, self.versions)):
+            raise InputError("personal=True: this store was made without personal data; leave personal out")
 
     @property
     def versions(self) -> dict[str, int]:

@@ -8,6 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from ledgerframes.errors import InputError
+from ledgerframes.loaders.provenance import Provenance
 from ledgerframes.paging.window import Window
 from ledgerframes.store.history import ORDER
 from ledgerframes.store.intervals import BEGINNING
@@ -29,12 +30,14 @@ class Part:
         rows: which of them; None for all.
         complete: whether everything asked for is there.
         from_beginning: whether it begins where the ledger does.
+        left_out: personal data that the table was made without.
     """
 
     data: ds.Dataset
     rows: pc.Expression | None
     complete: bool
     from_beginning: bool = False
+    left_out: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, view: View, name: str, wanted: Window, *, allow_partial: bool) -> Part:
@@ -48,11 +51,15 @@ class Part:
         if name not in ORDER:
             if not wanted.whole:
                 raise InputError(f"start and end are places in the history; {name!r} has none. Use where=")
-            return cls(data, None, complete=True)
+            return cls(data, None, complete=True, left_out=view.left_out(name))
         shown, complete = visible(view.covered, wanted, allow_partial=allow_partial, name=name)
         first = view.first_migration
         begins = bool(shown) and (shown[0].migration_id, shown[0].lo) == (first, BEGINNING)
-        return cls(data, rows_of(shown), complete, begins)
+        return cls(data, rows_of(shown), complete, begins, view.left_out(name))
+
+    def provenance(self, url: str, wanted: Window) -> Provenance:
+        """Where its rows come from."""
+        return Provenance((url,), str(wanted), None, self.complete, self.from_beginning, left_out=self.left_out)
 
     @property
     def dataset(self) -> ds.Dataset:
@@ -61,9 +68,10 @@ class Part:
 
 
 def exported(
-    view: View, tables: Sequence[str] | None, wanted: Window, *, allow_partial: bool
+    view: View, tables: Sequence[str] | None, wanted: Window, *, allow_partial: bool, personal: bool = False
 ) -> dict[str, Callable[[], pa.RecordBatchReader]]:
     """What an export reads: each table's rows in batches, opened when its turn comes; snapshots whole."""
+    view.to_show(personal=personal)
     sources: dict[str, Callable[[], pa.RecordBatchReader]] = {}
     for name in list(view.versions) if tables is None else tables:
         declared(name)

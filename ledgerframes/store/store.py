@@ -10,8 +10,6 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 
 import pandas as pd
 
-from ledgerframes.decoding.personal import LEFT_OUT
-from ledgerframes.errors import InputError
 from ledgerframes.export.exporting import Format, Layout, Profile, export_tables
 from ledgerframes.export.report import ExportReport
 from ledgerframes.export.shape import Times
@@ -19,7 +17,6 @@ from ledgerframes.instants import to_duration, to_micros
 from ledgerframes.loaders.cross_check import CrossCheck
 from ledgerframes.loaders.frames import As, Decimals, check_shape, described, shape
 from ledgerframes.loaders.probes import Plan, plan_windows
-from ledgerframes.loaders.provenance import Provenance
 from ledgerframes.paging.history import MAXIMUM
 from ledgerframes.paging.window import Bound, When, Window, wanted_window, window
 from ledgerframes.store.asking import ordered
@@ -33,7 +30,6 @@ from ledgerframes.store.frames import coverage_frame, runs_frame
 from ledgerframes.store.history import ORDER
 from ledgerframes.store.lake import Lake, declared
 from ledgerframes.store.parts import Part, exported
-from ledgerframes.store.personal import LEFT_OUT_OF_IT, PROPERTY
 from ledgerframes.store.reading import Where, conditions, load_table
 from ledgerframes.store.rejecting import retry
 from ledgerframes.store.report import SyncReport
@@ -186,11 +182,7 @@ class Store:
         part = wanted_window(start, end, last)
         read = Part.of(view, table, part, allow_partial=allow_partial)
         found = load_table(read.dataset, names, conditions(where, named), named)
-        left_out = (LEFT_OUT,) if view.tables[table].property(PROPERTY) == LEFT_OUT_OF_IT else ()
-        origin = Provenance(
-            (self._lake.url,), str(part), None, read.complete, from_beginning=read.from_beginning, left_out=left_out
-        )
-        attrs = origin.attrs() | {"as_of": as_of and str(as_of)}
+        attrs = read.provenance(self._lake.url, part).attrs() | {"as_of": as_of and str(as_of)}
         return shape(described(found, attrs), named, as_=as_, decimals=decimals, attrs=attrs)
 
     def scan(
@@ -301,9 +293,7 @@ class Store:
             PartialResultError: the range is not wholly covered.
         """
         part = wanted_window(start, end, last)
-        if personal and not self._lake.keeps_personal():
-            raise InputError(f"personal=True: {self._lake.url} was made without personal data; leave personal out")
-        sources = exported(self._lake.view(as_of), tables, part, allow_partial=allow_partial)
+        sources = exported(self._lake.view(as_of), tables, part, allow_partial=allow_partial, personal=personal)
         return export_tables(
             sources, target, format=format, profile=profile, layout=layout, times=times, overwrite=overwrite,
             provenance={"source": self._lake.url, "range": str(part), "as_of": as_of and str(as_of)}, personal=personal,
