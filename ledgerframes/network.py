@@ -139,6 +139,8 @@ def connect(
     deadline: float | None = None,
     max_answer_bytes: int | None = None,
     ledger_carrier: Literal["bearer", "websocket"] | None = None,
+    ca_file: str | os.PathLike[str] | None = None,
+    personal: bool | None = None,
 ) -> Network:
     """Connect to a network; any subset of its interfaces. Nothing is sent yet.
 
@@ -166,6 +168,9 @@ def connect(
         deadline: seconds for one attempt as a whole.
         max_answer_bytes: the largest answer taken, in bytes after decompression.
         ledger_carrier: the header that carries the ledger's token: `"bearer"` or `"websocket"`.
+        ca_file: certificates (PEM) of a private authority, trusted beside the usual ones.
+        personal: True keeps personal data, the contact points of validators' operators, in what is loaded, expanded
+            and exported; by default they are left out (docs/howto/personal-data.md).
 
     Returns:
         A network; a context manager, or open until the interpreter ends.
@@ -181,7 +186,8 @@ def connect(
         ledger_url=ledger_url, token=token, scan_token=scan_token, validator_token=validator_token,
         registry_token=registry_token, ledger_token=ledger_token, rate=rate, burst=burst, parallel=parallel,
         attempts=attempts, budget=budget, connect_timeout=connect_timeout, read_timeout=read_timeout,
-        deadline=deadline, max_answer_bytes=max_answer_bytes, ledger_carrier=ledger_carrier,
+        deadline=deadline, max_answer_bytes=max_answer_bytes, ledger_carrier=ledger_carrier, ca_file=ca_file,
+        personal=personal,
     )  # fmt: skip
     return Network(settings)
 

@@ -10,10 +10,11 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ledgerframes.analysis.frames import given_back, taken
+from ledgerframes.analysis.frames import attrs_of, given_back, taken
 from ledgerframes.analysis.narrowing import typed
 from ledgerframes.analysis.payloads import is_record, leaves
 from ledgerframes.arguments import flag, names, text, whole_number
+from ledgerframes.decoding.personal import is_personal, without_personal
 from ledgerframes.errors import InputError
 from ledgerframes.tables.history import EVENTS
 
@@ -32,6 +33,7 @@ def expand(
     fields: Sequence[str] | None = None,
     choice: str | None = None,
     infer: bool = True,
+    personal: bool | None = None,
 ) -> Any:
     r"""Turn the payloads of a template's contracts, or of a choice's arguments, into typed columns.
 
@@ -47,6 +49,8 @@ def expand(
         fields: dotted paths to keep, in this order; all there are by default. A path to a record gives its JSON.
         choice: expand the arguments of this choice's exercises in place of the creates.
         infer: False leaves text columns as text.
+        personal: True keeps personal data, the contact points of validators' operators; by default it is left out,
+            unless the events were loaded with `connect(personal=True)`.
 
     Returns:
         One row an event, in the form that came in: migration_id, record_time, update_id, event_id, contract_id, and
@@ -60,8 +64,15 @@ def expand(
     fields = None if fields is None else names(fields, "fields")
     text(template, "template", "Module:Entity, as the column template_name has it")
     infer = flag(infer, "infer")
+    personal = attrs_of(events).get("personal") is True if personal is None else flag(personal, "personal")
+    hidden = [] if personal else [one for one in fields or () if is_personal(one.replace(".", "/"))]
+    if hidden:
+        raise InputError(f"fields: {hidden[0]!r} holds personal data; pass personal=True to have it")
     rows = taken(events, EVENTS, _NEEDED, name="events")
     chosen = _chosen(rows, template, choice)
+    if not personal:
+        place = chosen.column_names.index("payload")
+        chosen = chosen.set_column(place, "payload", without_personal(chosen["payload"]))
     records = is_record(chosen["payload"])
     others = pc.any(pc.invert(records)).as_py()
     payloads = pc.if_else(records, chosen["payload"], _MISSING) if others else chosen["payload"]

@@ -66,6 +66,7 @@ def plan(
     profile: opt.Profile = None,
     scan_url: opt.ScanUrl = None,
     rate: opt.Rate = None,
+    ca_file: opt.CaFile = None,
     as_json: opt.AsJson = False,
 ) -> None:
     """Estimate what loading a range takes: rows, requests, megabytes, minutes.
@@ -74,7 +75,7 @@ def plan(
     """
     from ledgerframes.loaders.probes import plan as estimate
 
-    with opt.network(profile, scan_url, rate) as net:
+    with opt.network(profile, scan_url, rate, ca_file=ca_file) as net:
         found = estimate(net, opt.bound(start), opt.bound(end))
     say(json.dumps(found.to_dict()) if as_json else str(found))
 
@@ -85,12 +86,13 @@ def migrations(
     profile: opt.Profile = None,
     scan_url: opt.ScanUrl = None,
     rate: opt.Rate = None,
+    ca_file: opt.CaFile = None,
     as_json: opt.AsJson = False,
 ) -> None:
     """List the network's migrations with their first and last record time."""
     from ledgerframes.loaders.probes import migrations as find
 
-    with opt.network(profile, scan_url, rate) as net:
+    with opt.network(profile, scan_url, rate, ca_file=ca_file) as net:
         found = find(net)
     say_frame(found, as_json=as_json)
 

@@ -10,6 +10,7 @@ import pyarrow as pa
 from msgspec import Raw
 
 from ledgerframes.arguments import flag, names, suggesting
+from ledgerframes.decoding.personal import LEFT_OUT, json_columns, strip_batch
 from ledgerframes.decoding.records import read_records
 from ledgerframes.errors import InputError
 from ledgerframes.loaders.frames import As, Decimals
@@ -26,21 +27,26 @@ _CONTACT: Final = "/payload/metadata/contactPoint"
 
 @overload
 def load_licenses(
-    net: Network, *, personal: bool = ..., blobs: bool = ..., as_: Literal["pandas"] = ..., **form: Unpack[FormOptions]
+    net: Network,
+    *,
+    personal: bool | None = ...,
+    blobs: bool = ...,
+    as_: Literal["pandas"] = ...,
+    **form: Unpack[FormOptions],
 ) -> pd.DataFrame: ...
 @overload
 def load_licenses(
-    net: Network, *, personal: bool = ..., blobs: bool = ..., as_: Literal["arrow"], **form: Unpack[FormOptions]
+    net: Network, *, personal: bool | None = ..., blobs: bool = ..., as_: Literal["arrow"], **form: Unpack[FormOptions]
 ) -> pa.Table: ...
 @overload
 def load_licenses(
-    net: Network, *, personal: bool = ..., blobs: bool = ..., as_: Literal["polars"], **form: Unpack[FormOptions]
+    net: Network, *, personal: bool | None = ..., blobs: bool = ..., as_: Literal["polars"], **form: Unpack[FormOptions]
 ) -> Any: ...
 @suggesting
 def load_licenses(
     net: Network,
     *,
-    personal: bool = False,
+    personal: bool | None = None,
     blobs: bool = False,
     columns: Iterable[str] | None = None,
     as_: As = "pandas",
@@ -55,8 +61,10 @@ def load_licenses(
 
     Args:
         net: the network; its scan is asked.
-        personal: keep the operators' contact points: a column, and the member in `payload`.
-        blobs: keep `created_event_blob`, more than half of the bytes.
+        personal: keep the operators' contact points: a column, and the member in `payload`; as `connect` was told
+            where nothing is said here.
+        blobs: keep `created_event_blob`, more than half of the bytes. Contact points can be read in it, so it needs
+            `personal=True`.
         columns: the columns to keep, in this order; all by default.
         as_: `"pandas"`, `"arrow"` or `"polars"`.
         decimals: how pandas holds amounts: `"object"` (exact), `"arrow"`, `"float"`, `"string"`.
@@ -68,6 +76,12 @@ def load_licenses(
         RequestError: the scan gave no answer.
         DecodeError: an answer breaks the contract.
     """
+    personal = keeps_personal(net, asked=personal)
+    if flag(blobs, "blobs") and not personal:
+        raise InputError(
+            "blobs=True needs personal=True: the contact points of validators' operators can be read in the blobs of "
+            "licenses; pass personal=True too, or to connect, or leave blobs out"
+        )
     form = Form.of(
         LICENSES.having(*_asked(personal=personal, blobs=blobs)),
         columns=columns,
@@ -76,14 +90,28 @@ def load_licenses(
         limit=limit,
         allow_partial=allow_partial,
     )
-    origin = Origin()
+    origin = Origin(personal=personal, left_out=() if personal else (LEFT_OUT,))
     endpoint = LICENSES.endpoints[0]
     items = list_pages(
         origin, net.scan, "validator_licenses", items="validator_licenses", following="next_page_token",
         argument="after", endpoint=endpoint, form=form,
     )  # fmt: skip
     left_out = ([] if personal else [_CONTACT]) + ([] if blobs else [_BLOB])
-    return form.frame(_newest(read_records(form.table, items, endpoint, left_out=left_out)), origin)
+    batch = read_records(form.table, items, endpoint, left_out=left_out)
+    if not personal:
+        batch, _ = strip_batch(batch, json_columns(form.table))
+    return form.frame(_newest(batch), origin)
+
+
+def keeps_personal(net: Network, *, asked: bool | None) -> bool:
+    """Whether personal data is kept: as the caller of a loader says, or as `connect` was told.
+
+    Raises:
+        InputError: what the caller says is neither True nor False.
+    """
+    if asked is not None and not isinstance(asked, bool):
+        raise InputError(f"personal={asked!r} is not valid: give True or False")
+    return net.settings.personal if asked is None else asked
 
 
 def _newest(batch: pa.RecordBatch) -> pa.RecordBatch:

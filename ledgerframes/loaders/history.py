@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from ledgerframes.arguments import refuse, suggesting
 from ledgerframes.decoding.history import decode_items
+from ledgerframes.decoding.origins import origin_of
 from ledgerframes.decoding.rebuild import rebuild_rows
 from ledgerframes.errors import InputError
 from ledgerframes.interfaces.answers import Update
@@ -195,10 +196,11 @@ def rebuild_items(history: History[Any]) -> Iterator[dict[str, Any]]:
         One dictionary an update, equal to the server's item (`json.loads(text, parse_float=Decimal)`).
 
     Raises:
-        InputError: a column is missing, or an update's events or reassignment are.
+        InputError: a column is missing, an update's events or reassignment are, or personal data was left out.
     """
     if not all(hasattr(history, name) for name in NAMES):
         refuse("history", history, "give what lf.load_history gives")
+    _check_as_sent(history)
     updates = _rows(to_arrow(history.updates, UPDATES, UPDATES.names))
     events_of: dict[str, list[dict[str, Any]]] = {}
     for row in _rows(to_arrow(history.events, EVENTS, EVENTS.names)):
@@ -214,6 +216,16 @@ def rebuild_items(history: History[Any]) -> Iterator[dict[str, Any]]:
     return rebuild_rows(updates, events_of, halves)
 
 
+def _check_as_sent(history: History[Any]) -> None:
+    """Refuse what does not hold all that the server sent, and says so."""
+    for name, frame in zip(NAMES, history, strict=True):
+        if left_out := origin_of(frame).get("left_out"):
+            raise InputError(
+                f"history: {name} was stored or exported without personal data ({', '.join(left_out)}), so what the "
+                "server sent cannot be rebuilt; load the history from the network, or from a lake that keeps it"
+            )
+
+
 def _rows(data: pa.Table) -> list[dict[str, Any]]:
     """Rows as dictionaries, times as integer microseconds."""
     columns = [column.cast(pa.int64()) if pa.types.is_timestamp(column.type) else column for column in data.columns]
@@ -223,7 +235,8 @@ def _rows(data: pa.Table) -> list[dict[str, Any]]:
 
 def _single(net: Network, update: Update, endpoint: Endpoint, what: str, as_: As, decimals: Decimals) -> History[Any]:
     batches = decode_items([update.raw], endpoint=f"{endpoint.method} {endpoint.path}").batches
-    attrs = Provenance(tuple(source_of(server) for server in net.scan.servers[:1]), what, None, complete=True).attrs()
+    servers = tuple(source_of(server) for server in net.scan.servers[:1])
+    attrs = Provenance(servers, what, None, complete=True, personal=net.settings.personal).attrs()
     return History(
         **{
             name: shape(pa.Table.from_batches([batch]), table_named(name), as_=as_, decimals=decimals, attrs=attrs)

@@ -136,5 +136,6 @@ class _Pages:
         """Where the data came from."""
         window = self._request.window
         return Provenance(
-            tuple(self._servers), str(window), self._reader.last, self._complete, from_beginning=window.from_beginning
-        )
+            tuple(self._servers), str(window), self._reader.last, self._complete, from_beginning=window.from_beginning,
+            personal=self._net.settings.personal,
+        )  # fmt: skip

@@ -69,17 +69,22 @@ class Form:
 
     def frame(self, batch: pa.RecordBatch, origin: Origin) -> Any:
         """Cut to the caller's columns and rows, with provenance."""
-        attrs = Provenance(tuple(origin.servers), self.table.name, None, origin.complete).attrs()
+        attrs = Provenance(
+            tuple(origin.servers), self.table.name, None, origin.complete, personal=origin.personal,
+            left_out=origin.left_out,
+        ).attrs()  # fmt: skip
         data = pa.Table.from_batches([batch]).slice(0, self.limit).select(list(self.names))
         return shape(described(data, attrs), self.table, as_=self.as_, decimals=self.decimals, attrs=attrs)
 
 
 @dataclass
 class Origin:
-    """Which servers answered, and whether the answers are all there is."""
+    """Which servers answered, whether the answers are all there is, and what was done with personal data."""
 
     servers: dict[str, None] = field(default_factory=dict)
     complete: bool = True
+    personal: bool = False
+    left_out: tuple[str, ...] = ()
 
     def body(self, calls: Calls, call: str, *arguments: Any, **options: Any) -> dict[str, Raw]:
         """Send a call and take its answer apart; empty where the call takes a 404 for "there is none".

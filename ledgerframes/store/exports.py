@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from ledgerframes.arguments import names, suggesting
+from ledgerframes.arguments import flag, names, suggesting
 from ledgerframes.export.exporting import Format, Layout, Profile, export_tables
 from ledgerframes.export.report import ExportReport
 from ledgerframes.export.shape import Times
@@ -34,6 +34,7 @@ def export(
     as_of: AsOf | None = None,
     allow_partial: bool = False,
     overwrite: bool = False,
+    personal: bool = False,
 ) -> ExportReport:
     """Write stored tables to files that other programs read; docs/bi.md says how they read them.
 
@@ -51,6 +52,7 @@ def export(
         as_of: an older state.
         allow_partial: export a history with holes.
         overwrite: put the files in place of those that are there.
+        personal: keep personal data, which is left out otherwise; see `export_tables`.
 
     Returns:
         What was written.
@@ -61,8 +63,10 @@ def export(
     """
     part = wanted_window(start, end, last)
     chosen = None if tables is None else names(tables, "tables")
-    sources = exported(self._lake.existing(as_of), chosen, part, allow_partial=allow_partial)
+    sources = exported(
+        self._lake.existing(as_of), chosen, part, allow_partial=allow_partial, personal=flag(personal, "personal")
+    )
     return export_tables(
         sources, target, format=format, profile=profile, layout=layout, times=times, overwrite=overwrite,
-        provenance={"source": self._lake.url, "range": str(part), "as_of": as_of and str(as_of)},
+        provenance={"source": self._lake.url, "range": str(part), "as_of": as_of and str(as_of)}, personal=personal,
     )  # fmt: skip

@@ -94,7 +94,8 @@ class RejectingDecoder:
             return
         if self._stored is None:
             self._stored = {row["raw"] for row in _rows(self.table.refresh())}
-        rows = [_row(raw, error) for raw, error in bad]
+        given = pa.RecordBatch.from_pylist([_row(raw, error) for raw, error in bad], self.table.table.schema)
+        rows = self.table.as_kept(given).to_pylist()
         new = list({row["raw"]: row for row in rows if row["raw"] not in self._stored}.values())
         if not new:
             return

@@ -13,7 +13,6 @@ from ledgerframes.instants import to_micros
 from ledgerframes.loaders.cross_check import CrossCheck
 from ledgerframes.loaders.frames import As, Decimals, check_shape, described, shape
 from ledgerframes.loaders.probes import Plan, plan_windows
-from ledgerframes.loaders.provenance import Provenance
 from ledgerframes.paging.history import MAXIMUM
 from ledgerframes.paging.window import Bound, Duration, When, Window, wanted_window, window
 from ledgerframes.store.asking import ordered
@@ -173,10 +172,7 @@ class Store:
         part = wanted_window(start, end, last)
         read = Part.of(self._lake.existing(as_of, names=[table]), table, part, allow_partial=allow_partial)
         found = read.load(kept, conditions(where, named))
-        origin = Provenance(
-            (self._lake.url,), str(part), None, read.complete, from_beginning=read.from_beginning, settled=read.settled
-        )
-        attrs = origin.attrs() | {"as_of": as_of and str(as_of)}
+        attrs = read.provenance(self._lake.url, part).attrs() | {"as_of": as_of and str(as_of)}
         return shape(described(found, attrs), named, as_=as_, decimals=decimals, attrs=attrs)
 
     @suggesting

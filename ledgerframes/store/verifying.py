@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from ledgerframes.arguments import whole_number
+from ledgerframes.decoding.personal import without_members
 from ledgerframes.loaders.canonical import Canonical, canonical_updates
 from ledgerframes.loaders.cross_check import CrossCheck, compare, served_updates
 from ledgerframes.paging.cursor import Cursor
@@ -44,10 +46,13 @@ def verify(lake: Lake, net: Network, part: Window, *, sample: int | None, seed: 
     view = lake.existing(names=ORDER)
     windows = _covered(view, part) if places is None else list(_drawn(view, part, places, drawn_by))
     found: list[CrossCheck] = []
+    stripped = not lake.keeps_personal()
     names = [lake.url, ", ".join(net.scan.servers)]
     for one in windows:
         kept = most - sum(len(check.differences) for check in found)
         ours, theirs = _stored(view, one), served_updates(net, one)
+        if stripped:
+            ours, theirs = map(_impersonal, ours), map(_impersonal, theirs)
         found.append(compare(ours, theirs, names=names, part=str(one), most=max(kept, 0), whole=True))
     return CrossCheck(
         names[0], names[1], f"{part}, {'all of it' if sample is None else f'{len(windows)} samples'}",
@@ -55,6 +60,11 @@ def verify(lake: Lake, net: Network, part: Window, *, sample: int | None, seed: 
         tuple(difference for check in found for difference in check.differences),
         found[-1].up_to if found else None,
     )  # fmt: skip
+
+
+def _impersonal(update: Canonical) -> Canonical:
+    """An update as a lake without personal data has it."""
+    return replace(update, members=without_members(update.members))
 
 
 def _covered(view: View, part: Window) -> list[Window]:

@@ -100,7 +100,8 @@ class Table:
 
 EXTRA_MEANING = (
     "What the server sent beyond, or otherwise than, the columns: a JSON object from JSON pointer to value; "
-    'the member "absent" lists members that were left out; null where there is nothing.'
+    'the member "absent" lists members that were not sent, "left_out" personal data that was taken out of the row; '
+    "null where there is nothing."
 )
 
 EXTRA = Column("extra", JSON, EXTRA_MEANING, nullable=True, source="what no other column holds")

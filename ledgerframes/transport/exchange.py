@@ -105,14 +105,15 @@ class Exchange(Generic[T]):
         if not outcome.succeeded:
             return judge_refusal(outcome, request, server, mask=mask, now=sender.clock.now())
         seconds = sender.clock.monotonic() - began
-        return judge_body(outcome, request, server, read=self._read, mask=mask, seconds=seconds)
+        met = sender.memory.has_met(server)
+        return judge_body(outcome, request, server, read=self._read, mask=mask, seconds=seconds, met=met)
 
     def _after(self, failure: Failure) -> None:
         """Decide what is asked next, and wait if need be; or raise."""
         if failure.unknown_route and self._next_route():
             return
         current = self._candidates[self._position()]
-        revised = self._revise(current, failure.request_error()) if self._revise else None
+        revised = self._revise(current, failure.request_error()) if self._revise and not failure.final else None
         if revised is not None:
             self._candidates[self._position()] = revised
         elif failure.unknown_route or (failure.not_found and self._first.not_found_is_local):
@@ -186,6 +187,7 @@ class Exchange(Generic[T]):
 
     def _learn(self) -> None:
         """Remember what worked."""
+        self._sender.memory.meet(self._server)
         self._remember_route()
         if self._moved:
             self._sender.memory.prefer(self._first.interface, self._server)

@@ -9,9 +9,9 @@ from typing import Generic, TypeVar
 import msgspec
 
 from ledgerframes.errors import DecodeError, LedgerframesError, NoAnswerError, RequestError
-from ledgerframes.transport.failures import preview, read_refusal
+from ledgerframes.transport.failures import is_page, page_words, preview, read_refusal
 from ledgerframes.transport.outcome import Broken, Received
-from ledgerframes.transport.request import Request
+from ledgerframes.transport.request import PREFIXES, Request
 
 T = TypeVar("T")
 Masking = Callable[[str], str]
@@ -51,6 +51,7 @@ class Failure:
         wait: seconds the server asks to wait, if it does.
         unknown_route: the server does not know the path.
         not_found: the server knows the path, but not the thing.
+        final: no other request to this server can do better.
     """
 
     error: Callable[[str], LedgerframesError]
@@ -59,6 +60,7 @@ class Failure:
     wait: float | None = None
     unknown_route: bool = False
     not_found: bool = False
+    final: bool = False
 
     def request_error(self) -> RequestError:
         """The failure as those who revise requests know it."""
@@ -71,10 +73,12 @@ def judge_broken(broken: Broken, request: Request, server: str, *, mask: Masking
     advice = f" What to do: check {request.endpoint.interface}_url= and the network, or give a further URL."
     if not broken.elsewhere:
         advice = ""
+    elif broken.advice:
+        advice = f" What to do: {broken.advice.replace('{interface}', request.endpoint.interface)}."
     elif not request.endpoint.safe:
         advice = " What to do: look whether the command was carried out all the same before sending it again."
     text = f"{request} at {server} got no answer: {mask(broken.reason)}.{advice}"
-    return Failure(lambda ending: NoAnswerError(text + ending), broken.transient, broken.elsewhere)
+    return Failure(lambda ending: NoAnswerError(text + ending), broken.transient, broken.elsewhere, final=broken.final)
 
 
 def judge_refusal(received: Received, request: Request, server: str, *, mask: Masking, now: float) -> Failure:
@@ -91,16 +95,26 @@ def judge_refusal(received: Received, request: Request, server: str, *, mask: Ma
 
 
 def judge_body(
-    received: Received, request: Request, server: str, *, read: Callable[[bytes], T], mask: Masking, seconds: float
+    received: Received,
+    request: Request,
+    server: str,
+    *,
+    read: Callable[[bytes], T],
+    mask: Masking,
+    seconds: float,
+    met: bool = False,
 ) -> Answer[T] | Failure:
     """A whole answer arrived and says yes: read it.
 
     A body that is no whole JSON was spoilt on its way, so asking again may help; what is whole but breaks the
-    contract is raised at once.
+    contract is raised at once. A page for people where a server was expected is the wrong address, unless the server
+    has answered before (`met`): then something on the way failed for the moment.
 
     Raises:
         DecodeError: the body breaks the contract.
     """
+    if is_page(received):
+        return _judge_page(received, request, server, mask=mask, met=met)
     problem: Exception
     try:
         value = read(received.body)
@@ -128,3 +142,20 @@ def judge_body(
     if lasting:
         raise made("")
     return Failure(made, transient=True, elsewhere=True)
+
+
+def _judge_page(received: Received, request: Request, server: str, *, mask: Masking, met: bool) -> Failure:
+    """The answer is a page for people: from something else than the server that was expected."""
+    interface = request.endpoint.interface
+    prefix = PREFIXES.get(interface)
+    perhaps = f"it may lack the prefix {prefix}, or be" if prefix else "it may be"
+    unsure = "" if request.endpoint.safe else "Look whether the command was carried out all the same. "
+    text = (
+        f"{request} at {server} answered {received.status} with an HTML page, not JSON: "
+        f"{page_words(received, mask)!r}. {unsure}What to do: check {interface}_url=: {perhaps} the address of another "
+        "kind of server, or of a log-in page."
+    )
+    return Failure(
+        lambda ending: DecodeError(text + ending, endpoint=request.endpoint.path),
+        transient=met, elsewhere=True, final=not met,
+    )  # fmt: skip

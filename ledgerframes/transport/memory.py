@@ -19,6 +19,7 @@ class Memory:
         self._preferred: dict[Interface, str] = {}
         self._routes: dict[tuple[str, Endpoint], int] = {}
         self._warned: set[Endpoint] = set()
+        self._met: set[str] = set()
 
     def order(self, interface: Interface, servers: Sequence[str]) -> tuple[str, ...]:
         """The servers of an interface, the one that worked last first."""
@@ -39,6 +40,14 @@ class Memory:
         """A server knows the route at this position."""
         with self._lock:
             self._routes[server, endpoint] = position
+
+    def meet(self, server: str) -> None:
+        """A server has answered as one of its kind does."""
+        self._met.add(server)
+
+    def has_met(self, server: str) -> bool:
+        """Whether a server has answered so before: then whatever else it says is not the wrong address."""
+        return server in self._met
 
     def warn_once(self, endpoint: Endpoint) -> None:
         """Tell the user of a deprecated endpoint, the first time it is asked."""

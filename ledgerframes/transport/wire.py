@@ -13,21 +13,26 @@ import time
 from collections.abc import Iterable, Iterator
 from typing import Final
 from urllib.parse import urlsplit
-from urllib.request import getproxies, proxy_bypass
 
 import httpcore
 import httpx
 
-from ledgerframes.errors import ConfigurationError
-from ledgerframes.settings import Settings, is_loopback
-from ledgerframes.transport.body import DamagedError, TooLargeError, collect
+from ledgerframes.settings import Settings
+from ledgerframes.transport.body import TooLargeError, collect
+from ledgerframes.transport.codings import DamagedError, UnknownCodingError
 from ledgerframes.transport.outcome import ERROR_BODY, Broken, Credential, Received
+from ledgerframes.transport.proxies import Proxy, proxy_for
 from ledgerframes.transport.request import Prepared
+from ledgerframes.transport.trust import tls_problem, trusted
 
 SLICE: Final = 2**16
 _LONGEST_LENGTH: Final = 20  # digits; Python itself refuses to read thousands of them
 KEEPALIVE: Final = 5.0
 MOST_VALUES: Final = 20_000_000  # one takes up to 80 bytes once it is read, however short it is in the answer
+_UNREADABLE: Final = (
+    "have the server, or the proxy before it, answer as gzip or uncompressed, which is what was asked for; "
+    "or check {interface}_url="
+)
 BROKEN: Final = (
     httpx.HTTPError,
     httpx.StreamError,
@@ -45,8 +50,9 @@ class Wire:
     def __init__(self, settings: Settings, servers: Iterable[str]) -> None:
         self._settings = settings
         self._limits = _Limits()
+        self._pools = _Pools(tuple(servers), _Backend(self._limits), settings.ca_file)
         self._client = httpx.Client(
-            transport=_Pools(tuple(servers), _Backend(self._limits)),
+            transport=self._pools,
             trust_env=False,
             follow_redirects=False,
             timeout=httpx.Timeout(settings.read_timeout, connect=settings.connect_timeout),
@@ -74,11 +80,21 @@ class Wire:
         except BROKEN as error:
             if self._limits.left() <= 0:
                 return Broken(f"no whole answer within {seconds:g} s")
-            return Broken(_reason(error), transient=not _is_certificate(error))
+            return tls_problem(error) or self._at_proxy(prepared.url, error) or Broken(_reason(error))
 
     def close(self) -> None:
         """Close every connection."""
         self._client.close()
+
+    def _at_proxy(self, url: str, error: Exception) -> Broken | None:
+        """What to say of an error that comes from the proxy on the way, if there is one and it does."""
+        proxy = self._pools.proxy(url)
+        if proxy is None:
+            return None
+        why = f": {error}" if str(error) and not isinstance(error, httpcore.TimeoutException) else ""
+        if isinstance(error, httpcore.ConnectError | httpcore.ConnectTimeout):
+            return proxy.unreached(why or " in time")
+        return proxy.refused(str(error)) if isinstance(error, httpcore.ProxyError) else None
 
     def _read(self, response: httpx.Response) -> Received | Broken:
         headers = {name.lower(): value for name, value in response.headers.items()}
@@ -98,6 +114,8 @@ class Wire:
             body = collect(response.iter_raw(), encoding=encoding, limit=limit)
         except TooLargeError:
             return large
+        except UnknownCodingError as error:
+            return Broken.for_good(str(error), _UNREADABLE)
         except DamagedError as error:
             return Broken(str(error))
         if len(body) > MOST_VALUES and body.count(b",") > MOST_VALUES:
@@ -174,13 +192,19 @@ class _Stream(httpcore.NetworkStream):
 class _Pools(httpx.BaseTransport):
     """One pool of connections for each way out: directly, or through the proxy that the environment names."""
 
-    def __init__(self, servers: tuple[str, ...], backend: _Backend) -> None:
-        secure = any(url.startswith("https") for url in servers)
-        self._tls = httpx.create_ssl_context() if secure else None
+    def __init__(self, servers: tuple[str, ...], backend: _Backend, ca_file: str | None) -> None:
         self._backend = backend
-        ways = {_origin(url): _proxy_for(url) for url in servers}
-        pools = {proxy: self._pool(proxy) for proxy in dict.fromkeys(ways.values())}
-        self._pools = {origin: pools[proxy] for origin, proxy in ways.items()}
+        self._proxies = {_origin(url): proxy_for(url) for url in servers}
+        ways = dict.fromkeys(self._proxies.values())
+        secure = any(url.startswith("https") for url in servers)
+        secure = secure or any(proxy is not None and proxy.scheme == "https" for proxy in ways)
+        self._tls = trusted(ca_file) if secure else None
+        pools = {proxy: self._pool(proxy) for proxy in ways}
+        self._pools = {origin: pools[proxy] for origin, proxy in self._proxies.items()}
+
+    def proxy(self, url: str) -> Proxy | None:
+        """The proxy by which a server is reached."""
+        return self._proxies.get(_origin(url))
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
         pool = self._pools[_origin(str(request.url))]
@@ -204,7 +228,7 @@ class _Pools(httpx.BaseTransport):
         for pool in self._pools.values():
             pool.close()
 
-    def _pool(self, proxy: str | None) -> httpcore.ConnectionPool:
+    def _pool(self, proxy: Proxy | None) -> httpcore.ConnectionPool:
         if proxy is None:
             return httpcore.ConnectionPool(
                 ssl_context=self._tls,
@@ -212,25 +236,19 @@ class _Pools(httpx.BaseTransport):
                 keepalive_expiry=KEEPALIVE,
                 max_connections=None,  # the gate counts requests; a pool of its own default, 10, would hold them up
             )
-        try:
-            way = httpx.Proxy(proxy)
-        except (httpx.InvalidURL, ValueError):
-            raise ConfigurationError(
-                "the proxy that the environment names is not an http, https or socks5 URL; mend or unset HTTP_PROXY, "
-                "HTTPS_PROXY or ALL_PROXY"
-            ) from None
-        if way.url.scheme.startswith("socks"):
+        if proxy.socks:
             return httpcore.SOCKSProxy(
-                proxy_url=str(way.url),
-                proxy_auth=way.raw_auth,
+                proxy_url=proxy.address,
+                proxy_auth=proxy.user,
                 ssl_context=self._tls,
                 network_backend=self._backend,
                 max_connections=None,
             )
         return httpcore.HTTPProxy(
-            proxy_url=str(way.url),
-            proxy_auth=way.raw_auth,
+            proxy_url=proxy.address,
+            proxy_auth=proxy.user,
             ssl_context=self._tls,
+            proxy_ssl_context=self._tls if proxy.scheme == "https" else None,
             network_backend=self._backend,
             keepalive_expiry=KEEPALIVE,
             max_connections=None,
@@ -254,16 +272,6 @@ def _origin(url: str) -> tuple[str, str, int | None]:
     return parts.scheme, parts.hostname or "", parts.port or default
 
 
-def _proxy_for(url: str) -> str | None:
-    """The proxy the environment names for a server; none for this very machine."""
-    parts = urlsplit(url)
-    proxies = getproxies()
-    if is_loopback(url) or proxy_bypass(parts.hostname or ""):
-        return None
-    found = proxies.get(parts.scheme) or proxies.get("all")
-    return found if found is None or "://" in found else f"http://{found}"
-
-
 def _beginning(response: httpx.Response, encoding: str) -> bytes:
     """The first part of an error's body, or as much as arrives of it; the status matters more than the text."""
     arrived = bytearray()
@@ -279,15 +287,6 @@ def _beginning(response: httpx.Response, encoding: str) -> bytes:
         return collect(kept(), encoding=encoding, limit=ERROR_BODY * 4)[:ERROR_BODY]
     except (DamagedError, TooLargeError, *BROKEN):
         return b"" if encoding else bytes(arrived[:ERROR_BODY])
-
-
-def _is_certificate(error: BaseException | None) -> bool:
-    """Whether a certificate is to blame: a thing that no second attempt mends."""
-    while error is not None:
-        if isinstance(error, ssl.SSLCertVerificationError):
-            return True
-        error = error.__cause__ or error.__context__
-    return False
 
 
 def _reason(error: Exception) -> str:

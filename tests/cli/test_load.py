@@ -27,7 +27,9 @@ def test_load_writes_a_file_a_table_and_names_each(shell, scan, tmp_path, what, 
 
 def test_the_files_hold_what_the_python_function_gives(command, scan, tmp_path):
     place = "1@2025-03-03T09:03"
-    ended = command("load", "history", "-o", tmp_path, "--scan-url", scan, "--start", place, "--limit", 70)
+    ended = command(
+        "load", "history", "-o", tmp_path, "--scan-url", scan, "--start", place, "--limit", 70, "--personal"
+    )
 
     with lf.connect(scan_url=scan) as net:
         wanted = lf.load_history(net, start=(1, "2025-03-03T09:03"), limit=70, as_="arrow")

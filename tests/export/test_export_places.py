@@ -250,4 +250,5 @@ def test_the_report_speaks_to_people_notebooks_and_programs(tmp_path):
     assert "<b>" not in report._repr_html_()
     assert json.loads(report.to_json())["tables"][1] == {
         "name": "u", "rows": 1, "bytes": report.tables[1].bytes, "files": [str(target / "u.parquet")], "cut": 0,
+        "left_out": 0,
     }  # fmt: skip
