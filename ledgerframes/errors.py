@@ -14,7 +14,8 @@ LedgerframesError
 ├── PagingError                 a server's pages contradict each other; going on would lose rows
 ├── DecodeError                 an answer breaks the contract; names endpoint, table, column, item
 ├── PartialResultError          the result would have a gap; `allow_partial=True` returns it as it is
-└── StoreError                  a lake on disk cannot be used as asked
+├── StoreError                  a lake on disk cannot be used as asked
+└── StoppedError                an operation was ended by its caller; start it again to go on
 """
 
 from __future__ import annotations
@@ -145,6 +146,10 @@ class PartialResultError(LedgerframesError):
 
 class StoreError(LedgerframesError):
     """A store on disk or object storage cannot be used as asked."""
+
+
+class StoppedError(LedgerframesError):
+    """An operation was ended by its caller, or its connection was closed, before it was done."""
 
 
 def visible(text: str, *, lines: bool = False) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import wait
 from dataclasses import dataclass
 from typing import Final, Protocol
 
@@ -14,7 +14,8 @@ from ledgerframes.errors import NoAnswerError, PartialResultError, RequestError,
 from ledgerframes.interfaces.answers import UpdatesPage
 from ledgerframes.interfaces.calls import Revise
 from ledgerframes.paging.history import Ask, HistoryReader, Outcome
-from ledgerframes.transport import Answer
+from ledgerframes.transport import Answer, Stop
+from ledgerframes.transport.background import in_background
 from ledgerframes.transport.request import Request
 
 _log = logging.getLogger("ledgerframes.history")
@@ -22,6 +23,9 @@ _log = logging.getLogger("ledgerframes.history")
 _MAXIMUM: Final = re.compile(r"maximum \(\d+ > (\d+)\)")
 #: How long to wait for servers that lag behind what another one showed, in seconds.
 _WAITS: Final = (0.0, 0.5, 1.0, 2.0)
+_THREAD: Final = "ledgerframes-fetch"
+#: Seconds that a read which ends early waits for the request under way to end.
+_LEAVING: Final = 1.0
 
 
 class PageSource(Protocol):
@@ -39,6 +43,9 @@ class PageSource(Protocol):
 
     def pause(self, seconds: float) -> None:
         """Wait."""
+
+    def stoppable(self, stop: Stop) -> PageSource:
+        """The same for one operation, whose requests and pauses end once `stop` is set."""
 
 
 @dataclass(frozen=True)
@@ -64,19 +71,20 @@ def read_pages(source: PageSource, reader: HistoryReader) -> Iterator[PageRows]:
         PagingError: the pages contradict each other.
         PartialResultError: the servers that answer lag behind what another one has shown.
     """
-    session = HistorySession(source, reader)
-    fetcher = ThreadPoolExecutor(1, "ledgerframes-fetch")
+    stop = Stop()
+    session = HistorySession(source.stoppable(stop), reader)
+    coming = in_background(session.step, _THREAD)
     try:
         more = True
-        coming = fetcher.submit(session.step)
         while more:
             rows, more = coming.result()
             if more:
-                coming = fetcher.submit(session.step)
+                coming = in_background(session.step, _THREAD)
             if rows.rows:
                 yield rows
     finally:
-        fetcher.shutdown(wait=False, cancel_futures=True)
+        stop.set()
+        wait([coming], timeout=_LEAVING)
 
 
 class HistorySession:

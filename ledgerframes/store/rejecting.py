@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 import msgspec
@@ -20,7 +20,7 @@ from ledgerframes.interfaces.scan import Scan
 from ledgerframes.store.delta import DeltaStoreTable
 from ledgerframes.store.history import HistoryTables
 from ledgerframes.store.lake import Lake
-from ledgerframes.transport import Answer
+from ledgerframes.transport import Answer, Stop
 from ledgerframes.transport.request import Request
 
 _log = logging.getLogger("ledgerframes.store")
@@ -50,6 +50,10 @@ class LenientSource:
     def pause(self, seconds: float) -> None:
         """Wait, by the transport's clock."""
         self.scan.pause(seconds)
+
+    def stoppable(self, stop: Stop) -> LenientSource:
+        """The same for one operation, whose requests and pauses end once `stop` is set."""
+        return replace(self, scan=self.scan.stoppable(stop))
 
 
 @dataclass

@@ -17,6 +17,7 @@ from ledgerframes.transport.memory import Memory
 from ledgerframes.transport.outcome import Broken, Received
 from ledgerframes.transport.request import Request
 from ledgerframes.transport.stats import Stats
+from ledgerframes.transport.stopping import Stop
 
 T = TypeVar("T")
 Revise = Callable[[Request, RequestError], Request | None]
@@ -30,7 +31,7 @@ class Sender:
 
     settings: Settings
     clock: Clock
-    attempt: Callable[[Request, str, float], Received | Broken]
+    attempt: Callable[[Request, str, float, Stop], Received | Broken]
     stats: Stats = field(default_factory=Stats)
     mask: Mask = field(default_factory=Mask)
     memory: Memory = field(default_factory=Memory)
@@ -45,6 +46,7 @@ class Exchange(Generic[T]):
         servers: base URLs in the order to be asked.
         read: makes a value of a body.
         revise: may replace a request after a failure.
+        stop: ends it.
         attempts: the most to make; the settings' number by default.
     """
 
@@ -56,6 +58,7 @@ class Exchange(Generic[T]):
         *,
         read: Callable[[bytes], T],
         revise: Revise | None,
+        stop: Stop,
         attempts: int | None = None,
     ) -> None:
         self._sender = sender
@@ -67,6 +70,7 @@ class Exchange(Generic[T]):
             raise InputError(f"the alternatives to {self._first} are not all of its kind; give others")
         self._read = read
         self._revise = revise
+        self._stop = stop
         self._open = list(servers)
         self._server = servers[0]
         self._routes: dict[str, list[int]] = {}  # by server, the candidates it may still know
@@ -86,6 +90,7 @@ class Exchange(Generic[T]):
             LedgerframesError: there is none to be had; the message says why and what to do.
         """
         while True:
+            self._stop.check()
             outcome = self._ask()
             if isinstance(outcome, Answer):
                 self._learn()
@@ -99,7 +104,7 @@ class Exchange(Generic[T]):
         sender, request, server = self._sender, self._candidates[self._position()], self._server
         mask, began = sender.mask.text, sender.clock.monotonic()
         left = sender.settings.budget - (began - self._began)
-        outcome = sender.attempt(request, server, min(sender.settings.deadline, left))
+        outcome = sender.attempt(request, server, min(sender.settings.deadline, left), self._stop)
         if isinstance(outcome, Broken):
             return judge_broken(outcome, request, server, mask=mask)
         if not outcome.succeeded:
@@ -178,10 +183,11 @@ class Exchange(Generic[T]):
         elapsed = sender.clock.monotonic() - self._began
         if self._tries >= self._most or elapsed + seconds >= sender.settings.budget:
             raise failure.error(self._ending())
+        self._stop.check()
         sender.stats.retried()
         log.warning("%s Asking %s again in %.1f s.", failure.request_error(), self._server, seconds)
         if seconds > 0:
-            sender.clock.sleep(seconds)
+            self._stop.sleep(sender.clock, seconds)
             sender.stats.waited(seconds)
 
     def _learn(self) -> None:

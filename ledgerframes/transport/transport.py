@@ -6,6 +6,7 @@ import logging
 import weakref
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
 from types import TracebackType
 from typing import Final, Self, TypeVar
 from urllib.parse import quote, urlencode, urlsplit
@@ -21,6 +22,7 @@ from ledgerframes.transport.rate import Gate
 from ledgerframes.transport.recording import Way
 from ledgerframes.transport.request import Endpoint, Prepared, Request
 from ledgerframes.transport.stats import Stats
+from ledgerframes.transport.stopping import Stop
 from ledgerframes.version import __version__
 
 T = TypeVar("T")
@@ -52,8 +54,9 @@ class Transport:
         wire: Way = Wire(settings, known)
         self._wire = wire if way is None else way(wire, self._sender.mask)
         self._closed = False
+        self._stop = Stop()
         self._sender.mask.attach()
-        self._finish = weakref.finalize(self, _finish, self._sender.mask, self._wire)
+        self._finish = weakref.finalize(self, _finish, self._stop, self._sender.mask, self._wire)
 
     @property
     def stats(self) -> Stats:
@@ -85,6 +88,7 @@ class Transport:
         server: str | None = None,
         revise: Revise | None = None,
         attempts: int | None = None,
+        stop: Stop | None = None,
     ) -> Answer[T]:
         """Ask until there is an answer, as far as the endpoint and the settings allow; a command is sent once.
 
@@ -96,20 +100,34 @@ class Transport:
             server: one of the interface's base URLs, to ask no other; without it, all in order of preference.
             revise: called after each failed attempt of a safe request; a request it returns is sent next.
             attempts: how often to try at the most, where the caller has another way; the settings' by default.
+            stop: ends the request from another thread.
 
         Raises:
             ConfigurationError: the interface has no server, or the endpoint needs a token and has none.
             NoAnswerError: nothing whole arrived, or more than `max_answer_bytes`.
             StatusError: the server said no.
             DecodeError: the body breaks the contract, or was not whole at any attempt.
+            StoppedError: it was to end, or this was closed meanwhile.
         """
+        self._check_open()
         candidates = (request, *alternatives) if request.endpoint.safe else (request,)
         servers = self._chosen(request.endpoint, server)
-        return Exchange(self._sender, candidates, servers, read=read, revise=revise, attempts=attempts).run()
+        ending = self._stop if stop is None else Stop(self._stop, stop)
+        exchange = Exchange(self._sender, candidates, servers, read=read, revise=revise, stop=ending, attempts=attempts)
+        return exchange.run()
 
-    def pause(self, seconds: float) -> None:
-        """Wait, by the clock that every other wait goes by; counted in `stats`."""
-        self._sender.clock.sleep(seconds)
+    def stoppable(self, stop: Stop) -> StoppableSender:
+        """The same way to the servers for one operation, which ends once `stop` is set."""
+        return StoppableSender(self, stop)
+
+    def pause(self, seconds: float, *, stop: Stop | None = None) -> None:
+        """Wait, by the clock that every other wait goes by; counted in `stats`.
+
+        Raises:
+            StoppedError: it was to end, or this was closed meanwhile.
+        """
+        ending = self._stop if stop is None else Stop(self._stop, stop)
+        ending.sleep(self._sender.clock, seconds)
         self._sender.stats.waited(seconds)
 
     def close(self) -> None:
@@ -125,13 +143,16 @@ class Transport:
     ) -> None:
         self.close()
 
-    def _attempt(self, request: Request, server: str, seconds: float) -> Received | Broken:
+    def _check_open(self) -> None:
+        if self._closed:
+            raise InputError("this connection was closed; call connect() again")
+
+    def _attempt(self, request: Request, server: str, seconds: float, stop: Stop) -> Received | Broken:
         """Send one request once, when the host's gate lets it pass."""
         sender, endpoint = self._sender, request.endpoint
         if server not in sender.settings.urls(endpoint.interface):
             raise InputError(f"{server} is no {endpoint.interface} server of this connection; its token stays here")
-        if self._closed:
-            raise InputError("this connection was closed; call connect() again")
+        self._check_open()
         secret = sender.settings.token(endpoint.interface)
         if secret is None and endpoint.auth:
             raise ConfigurationError(
@@ -142,9 +163,9 @@ class Transport:
             sender.memory.warn_once(endpoint)
         prepared = self._prepare(request, server)
         credential = None if secret is None else self._credential(endpoint.interface, secret)
-        with self._passing(server):
+        with self._passing(server, stop):
             began = sender.clock.monotonic()
-            outcome = self._wire.send(prepared, credential, seconds=seconds)
+            outcome = self._wire.send(prepared, credential, seconds=seconds, stop=stop)
         status, size = (outcome.status, len(outcome.body)) if isinstance(outcome, Received) else (0, 0)
         sender.stats.received(status, size)
         if endpoint.safe and 200 <= status < 300:  # a route the server does not have is none to warn of
@@ -183,9 +204,9 @@ class Transport:
             raise InputError(f"server={source_of(server)!r} is no {endpoint.interface} server; there are {servers}")
         return (server.rstrip("/"),)
 
-    def _passing(self, server: str) -> AbstractContextManager[None]:
+    def _passing(self, server: str, stop: Stop) -> AbstractContextManager[None]:
         gate = self._gates.get(_host(server))
-        return gate.passing() if gate else nullcontext()
+        return gate.passing(stop) if gate else nullcontext()
 
     def _gate(self) -> Gate:
         settings = self._sender.settings
@@ -198,8 +219,52 @@ class Transport:
         )
 
 
-def _finish(mask: Mask, wire: Way) -> None:
-    """End what a transport holds open, whether it was closed or forgotten."""
+@dataclass(frozen=True)
+class StoppableSender:
+    """A transport as one operation uses it: whoever sets `stop` ends its requests, waits and pauses, and no others.
+
+    Attributes:
+        transport: what sends.
+        stop: what ends it.
+    """
+
+    transport: Transport
+    stop: Stop
+
+    def send(
+        self,
+        request: Request,
+        *alternatives: Request,
+        read: Callable[[bytes], T],
+        server: str | None = None,
+        revise: Revise | None = None,
+        attempts: int | None = None,
+    ) -> Answer[T]:
+        """As `Transport.send`."""
+        return self.transport.send(
+            request, *alternatives, read=read, server=server, revise=revise, attempts=attempts, stop=self.stop
+        )
+
+    def prepare(self, request: Request) -> Prepared:
+        """As `Transport.prepare`."""
+        return self.transport.prepare(request)
+
+    def servers(self, interface: Interface) -> tuple[str, ...]:
+        """As `Transport.servers`."""
+        return self.transport.servers(interface)
+
+    def pause(self, seconds: float) -> None:
+        """As `Transport.pause`."""
+        self.transport.pause(seconds, stop=self.stop)
+
+    def stoppable(self, stop: Stop) -> StoppableSender:
+        """A part of this operation, which also ends by itself."""
+        return StoppableSender(self.transport, Stop(self.stop, stop))
+
+
+def _finish(stop: Stop, mask: Mask, wire: Way) -> None:
+    """End what a transport holds open, whether it was closed or forgotten; whoever still waits for an answer first."""
+    stop.set()
     mask.detach()
     wire.close()
 
