@@ -58,6 +58,7 @@ class StatusError(RequestError):
         trace_id: likewise.
         context: the ledger interface's context map.
         unknown_route: the server does not know the path at all (an older or newer release).
+        server: the base URL that answered.
     """
 
     def __init__(
@@ -72,6 +73,7 @@ class StatusError(RequestError):
         trace_id: str | None = None,
         context: Mapping[str, str] | None = None,
         unknown_route: bool = False,
+        server: str = "",
     ) -> None:
         super().__init__(message)
         self.status = status
@@ -82,6 +84,7 @@ class StatusError(RequestError):
         self.trace_id = trace_id
         self.context = dict(context or {})
         self.unknown_route = unknown_route
+        self.server = server
 
     def __reduce__(self) -> tuple[object, ...]:
         return _rebuild, (type(self), self.args, self.__dict__)

@@ -21,6 +21,9 @@ HOLDING = {
     "503": answer({"error": "busy"}, 503, Retry_After="40"),
 }
 
+#: Two seconds on a machine that has nothing else to do; the interpreter's own end takes a good part of them.
+LONGEST = 4.0
+
 
 class Ended(NamedTuple):
     """How a program ended."""
@@ -76,7 +79,7 @@ def signalled(command: Sequence[object], number: signal.Signals, holding: Holdin
 def assert_prompt(ended: Ended, number: signal.Signals) -> None:
     """It ended in time, by the code that shells have for it, and showed nothing of its inside."""
     assert ended.code == 128 + number, ended
-    assert ended.seconds < 2, ended
+    assert ended.seconds < LONGEST, ended
     assert "Traceback" not in ended.err
     assert "Bad file descriptor" not in ended.err
     assert "Exception ignored" not in ended.err

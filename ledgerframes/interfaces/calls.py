@@ -41,6 +41,12 @@ class Sender(Protocol):
     def pause(self, seconds: float) -> None:
         """Wait, by the transport's clock."""
 
+    def page_maximum(self, server: str | None) -> int | None:
+        """The largest page of updates that a scan has named, if it has."""
+
+    def learn_page_maximum(self, server: str, maximum: int) -> None:
+        """Keep the largest page of updates that a scan has named."""
+
     def stoppable(self, stop: Stop) -> Sender:
         """The same for one operation, which ends once `stop` is set."""
 
@@ -62,6 +68,12 @@ class _Catcher:
         return ()
 
     def pause(self, _seconds: float) -> None:
+        return
+
+    def page_maximum(self, _server: str | None) -> None:
+        return
+
+    def learn_page_maximum(self, _server: str, _maximum: int) -> None:
         return
 
     def stoppable(self, _stop: Stop) -> _Catcher:

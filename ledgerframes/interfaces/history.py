@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Final, Protocol
 
 from ledgerframes.decoding.peek import Cursor
-from ledgerframes.errors import NoAnswerError, PartialResultError, RequestError, StatusError
+from ledgerframes.errors import DecodeError, NoAnswerError, PartialResultError, RequestError, StatusError
 from ledgerframes.interfaces.answers import UpdatesPage
 from ledgerframes.interfaces.calls import Revise
 from ledgerframes.paging.history import Ask, HistoryReader, Outcome
@@ -43,6 +43,12 @@ class PageSource(Protocol):
 
     def pause(self, seconds: float) -> None:
         """Wait."""
+
+    def page_maximum(self, server: str | None) -> int | None:
+        """The largest page that a scan has named, if it has: this one, or the one that is asked first."""
+
+    def learn_page_maximum(self, server: str, maximum: int) -> None:
+        """Keep the largest page that a scan has named, for every reader of the network."""
 
     def stoppable(self, stop: Stop) -> PageSource:
         """The same for one operation, whose requests and pauses end once `stop` is set."""
@@ -120,6 +126,9 @@ class HistorySession:
         return rows, taken.outcome is Outcome.MORE
 
     def _fetch(self) -> tuple[Ask, Answer[UpdatesPage]]:
+        known = self._source.page_maximum(self._server)
+        if known is not None and known < self._reader.maximum:
+            self._reader.lower(known)
         first = asked = self._reader.ask()
 
         def revise(_request: Request, error: RequestError) -> Request | None:
@@ -132,7 +141,7 @@ class HistorySession:
         request = self._source.page_request(first.after, first.page_size)
         try:
             answer = self._source.send_page(request, server=self._server, revise=revise)
-        except RequestError:
+        except (RequestError, DecodeError):
             if self._server is None:
                 raise
             self._server = None
@@ -145,6 +154,7 @@ class HistorySession:
         if isinstance(error, StatusError):
             named = _MAXIMUM.search(error.detail) if error.status == 400 else None
             if named:
+                self._source.learn_page_maximum(error.server, int(named[1]))
                 self._reader.lower(int(named[1]))
             elif error.status in {413, 503}:
                 self._reader.shrink()

@@ -7,12 +7,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-import msgspec
 import pyarrow as pa
-from msgspec import Raw
 
 from ledgerframes.decoding.history import decode_items, decode_page
 from ledgerframes.decoding.peek import Cursor
+from ledgerframes.decoding.splitting import raws_of
 from ledgerframes.errors import DecodeError
 from ledgerframes.interfaces.answers import UpdatesPage
 from ledgerframes.interfaces.calls import Revise
@@ -25,7 +24,6 @@ from ledgerframes.transport.request import Request
 
 _log = logging.getLogger("ledgerframes.store")
 _ENDPOINT: Final = "POST /v2/updates"
-_items: Final = msgspec.json.Decoder(dict[str, list[Raw]])
 
 
 @dataclass(frozen=True)
@@ -46,6 +44,14 @@ class LenientSource:
     def send_page(self, request: Request, *, server: str | None, revise: Revise | None) -> Answer[UpdatesPage]:
         """Ask for one page."""
         return self.scan.send_page(request, server=server, revise=revise, lenient=True)
+
+    def page_maximum(self, server: str | None) -> int | None:
+        """The largest page of updates that a scan has named, if it has."""
+        return self.scan.page_maximum(server)
+
+    def learn_page_maximum(self, server: str, maximum: int) -> None:
+        """Keep the largest page of updates that a scan has named."""
+        self.scan.learn_page_maximum(server, maximum)
 
     def pause(self, seconds: float) -> None:
         """Wait, by the transport's clock."""
@@ -76,13 +82,13 @@ class RejectingDecoder:
             return decode_page(page.raw, rows=rows).batches
         except DecodeError:
             pass
-        raws = _items.decode(page.raw)["transactions"]
+        raws = raws_of(page.raw)
         good, bad = [], []
         for position in range(len(raws)) if rows is None else rows:
             try:
                 decode_items([raws[position]], endpoint=_ENDPOINT)
             except DecodeError as error:
-                bad.append((bytes(raws[position]), error))
+                bad.append((raws[position], error))
             else:
                 good.append(raws[position])
         self.reject(bad)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import logging
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Generic, TypeVar
+from typing import Final, Generic, TypeVar
 
 from ledgerframes.errors import InputError, RequestError
 from ledgerframes.settings import Settings
@@ -23,6 +24,9 @@ T = TypeVar("T")
 Revise = Callable[[Request, RequestError], Request | None]
 
 log = logging.getLogger("ledgerframes.transport")
+
+#: How often a server is asked that has never answered and to which no connection comes about.
+KNOCKS: Final = 2
 
 
 @dataclass(frozen=True)
@@ -76,6 +80,8 @@ class Exchange(Generic[T]):
         self._routes: dict[str, list[int]] = {}  # by server, the candidates it may still know
         self._failed: dict[str, bool] = {}  # by server, in this round: whether another attempt may do better
         self._ready: dict[str, float] = {}  # by server, when it may be asked again
+        self._bodies: set[tuple[str, bytes]] = set()  # of answers that were not what was asked for
+        self._unreached: Counter[str] = Counter()
         self._moved = False
         self._denied: Failure | None = None
         self._round = 1
@@ -105,6 +111,8 @@ class Exchange(Generic[T]):
         mask, began = sender.mask.text, sender.clock.monotonic()
         left = sender.settings.budget - (began - self._began)
         outcome = sender.attempt(request, server, min(sender.settings.deadline, left), self._stop)
+        if isinstance(outcome, Received):
+            sender.memory.answered(server)
         if isinstance(outcome, Broken):
             return judge_broken(outcome, request, server, mask=mask)
         if not outcome.succeeded:
@@ -127,15 +135,29 @@ class Exchange(Generic[T]):
         if not failure.elsewhere and revised is None:
             raise failure.error(self._ending())
         if not failure.elsewhere:
-            self._pause(failure, 0.0)
+            self._pause(failure, 0.0, handled=True)
             return
         self._ready[self._server] = self._sender.clock.monotonic() + (failure.wait or jittered(self._round))
-        self._failed[self._server] = failure.transient or revised is not None
+        self._failed[self._server] = self._may_recover(failure) or revised is not None
         if all(server in self._failed for server in self._open) and not any(self._failed.values()):
             raise failure.error(self._ending())
+        unreached = self._unreached[self._server] > 0
         pause = self._next_server()
         self._moved = self._moved or len(self._open) > 1
-        self._pause(failure, pause)
+        self._pause(failure, pause, handled=unreached)
+
+    def _may_recover(self, failure: Failure) -> bool:
+        """Whether the same server may do better at another attempt."""
+        if failure.body is not None:
+            seen = (self._server, failure.body)
+            again = seen in self._bodies
+            self._bodies.add(seen)
+            return not again
+        if failure.unreached and not self._sender.memory.reached(self._server):
+            # a server that was there may be back soon; one that never was is most likely another's mistake
+            self._unreached[self._server] += 1
+            return failure.transient and self._unreached[self._server] < KNOCKS
+        return failure.transient
 
     def _position(self) -> int:
         """Which candidate is the one to ask on this server."""
@@ -164,7 +186,7 @@ class Exchange(Generic[T]):
         self._open.remove(self._server)
         if not self._open:
             raise self._denied.error(self._ending())
-        self._pause(failure, self._next_server())
+        self._pause(failure, self._next_server(), handled=True)
 
     def _next_server(self) -> float:
         """Go on to a server not asked in this round, else to the one ready first; say how long until then."""
@@ -177,15 +199,16 @@ class Exchange(Generic[T]):
         self._server = min(self._open, key=self._ready.__getitem__)
         return max(0.0, self._ready[self._server] - self._sender.clock.monotonic())
 
-    def _pause(self, failure: Failure, seconds: float) -> None:
-        """Wait before the next attempt; raise if there is to be none."""
+    def _pause(self, failure: Failure, seconds: float, *, handled: bool = False) -> None:
+        """Wait before the next attempt; raise if there is to be none. What is handled is nothing to warn of."""
         sender = self._sender
         elapsed = sender.clock.monotonic() - self._began
         if self._tries >= self._most or elapsed + seconds >= sender.settings.budget:
-            raise failure.error(self._ending())
+            raise failure.error(self._too_long(failure, elapsed) + self._ending())
         self._stop.check()
         sender.stats.retried()
-        log.warning("%s Asking %s again in %.1f s.", failure.request_error(), self._server, seconds)
+        level = logging.DEBUG if handled else logging.WARNING
+        log.log(level, "%s Asking %s again in %.1f s.", failure.request_error(), self._server, seconds)
         if seconds > 0:
             self._stop.sleep(sender.clock, seconds)
             sender.stats.waited(seconds)
@@ -199,6 +222,16 @@ class Exchange(Generic[T]):
     def _remember_route(self) -> None:
         if len(self._candidates) > 1:
             self._sender.memory.found(self._server, self._first, self._position())
+
+    def _too_long(self, failure: Failure, elapsed: float) -> str:
+        """What to say of a wait that the server asks for and that there is no time for."""
+        left = self._sender.settings.budget - elapsed
+        if failure.wait is None or failure.wait < left:
+            return ""
+        return (
+            f" The server asks for a wait of {failure.wait:.0f} s (Retry-After), and {max(left, 0):.0f} s of "
+            f"budget={self._sender.settings.budget:g} are left: try again then, or raise budget=."
+        )
 
     def _ending(self) -> str:
         if self._tries < 2:

@@ -45,8 +45,10 @@ class Broken:
     Attributes:
         transient: another attempt at the same server may do better.
         elsewhere: another server may do better.
+        reached: a connection came about.
     """
 
     reason: str
     transient: bool = True
     elsewhere: bool = True
+    reached: bool = True

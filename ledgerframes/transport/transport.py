@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import logging
+import os
+import threading
 import weakref
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
@@ -45,18 +47,40 @@ class Transport:
     def __init__(
         self, settings: Settings, *, clock: Clock | None = None, way: Callable[[Way, Mask], Way] | None = None
     ) -> None:
+        self._agent = f"ledgerframes/{__version__}"
+        self._way = way
+        self._closed = False
+        self._opening = threading.Lock()
+        self._open(Sender(settings, clock or SystemClock(), self._attempt))
+
+    def _open(self, sender: Sender) -> None:
+        """Make what belongs to one process alone: connections, locks, counts."""
         from ledgerframes.transport.wire import Wire
 
-        self._sender = Sender(settings, clock or SystemClock(), self._attempt)
-        self._agent = f"ledgerframes/{__version__}"
-        known = [url for interface in INTERFACES for url in getattr(settings, f"{interface}_url")]
-        self._gates = {host: self._gate() for host in {_host(url) for url in known if not is_loopback(url)}}
-        wire: Way = Wire(settings, known)
-        self._wire = wire if way is None else way(wire, self._sender.mask)
-        self._closed = False
+        self._shared = sender
+        known = [url for interface in INTERFACES for url in getattr(sender.settings, f"{interface}_url")]
+        self._gates = {host: _gate(sender) for host in {_host(url) for url in known if not is_loopback(url)}}
+        wire: Way = Wire(sender.settings, known)
+        self._wire = wire if self._way is None else self._way(wire, sender.mask)
         self._stop = Stop()
-        self._sender.mask.attach()
-        self._finish = weakref.finalize(self, _finish, self._stop, self._sender.mask, self._wire)
+        sender.mask.attach()
+        self._pid = os.getpid()
+        self._finish = weakref.finalize(self, _finish, self._pid, self._stop, sender.mask, self._wire)
+
+    @property
+    def _sender(self) -> Sender:
+        """What an exchange needs; made anew in a forked child, whose parent goes on with the connections."""
+        if self._pid != os.getpid():
+            with self._opening:
+                if self._pid != os.getpid():
+                    before = self._shared
+                    self._finish.detach()
+                    before.mask.detach()
+                    # its locks may be held by threads that only the parent has, and closing it would need them;
+                    # so it is kept as it is, and never used again
+                    self._inherited = self._wire
+                    self._open(Sender(before.settings, before.clock, self._attempt, memory=before.memory.copy()))
+        return self._shared
 
     @property
     def stats(self) -> Stats:
@@ -70,6 +94,14 @@ class Transport:
             ConfigurationError: there is none.
         """
         return self._sender.memory.order(interface, self._sender.settings.urls(interface))
+
+    def page_maximum(self, server: str | None) -> int | None:
+        """The largest page of updates that a scan has named: of this one, or of the one that is asked first."""
+        return self._sender.memory.page_maximum(server or self.servers("scan")[0])
+
+    def learn_page_maximum(self, server: str, maximum: int) -> None:
+        """Keep the largest page of updates that a scan has named, for all who read from it."""
+        self._sender.memory.learn_page_maximum(server, maximum)
 
     def prepare(self, request: Request, *, server: str | None = None) -> Prepared:
         """The request as it would go out, unsent, with `***` for the token.
@@ -110,10 +142,11 @@ class Transport:
             StoppedError: it was to end, or this was closed meanwhile.
         """
         self._check_open()
+        sender = self._sender
         candidates = (request, *alternatives) if request.endpoint.safe else (request,)
         servers = self._chosen(request.endpoint, server)
         ending = self._stop if stop is None else Stop(self._stop, stop)
-        exchange = Exchange(self._sender, candidates, servers, read=read, revise=revise, stop=ending, attempts=attempts)
+        exchange = Exchange(sender, candidates, servers, read=read, revise=revise, stop=ending, attempts=attempts)
         return exchange.run()
 
     def stoppable(self, stop: Stop) -> StoppableSender:
@@ -126,9 +159,10 @@ class Transport:
         Raises:
             StoppedError: it was to end, or this was closed meanwhile.
         """
+        sender = self._sender
         ending = self._stop if stop is None else Stop(self._stop, stop)
-        ending.sleep(self._sender.clock, seconds)
-        self._sender.stats.waited(seconds)
+        ending.sleep(sender.clock, seconds)
+        sender.stats.waited(seconds)
 
     def close(self) -> None:
         """Close every connection; nothing can be sent afterwards."""
@@ -208,16 +242,6 @@ class Transport:
         gate = self._gates.get(_host(server))
         return gate.passing(stop) if gate else nullcontext()
 
-    def _gate(self) -> Gate:
-        settings = self._sender.settings
-        return Gate(
-            rate=settings.rate,
-            burst=settings.burst,
-            parallel=settings.parallel,
-            clock=self._sender.clock,
-            stats=self._sender.stats,
-        )
-
 
 @dataclass(frozen=True)
 class StoppableSender:
@@ -253,6 +277,14 @@ class StoppableSender:
         """As `Transport.servers`."""
         return self.transport.servers(interface)
 
+    def page_maximum(self, server: str | None) -> int | None:
+        """As `Transport.page_maximum`."""
+        return self.transport.page_maximum(server)
+
+    def learn_page_maximum(self, server: str, maximum: int) -> None:
+        """As `Transport.learn_page_maximum`."""
+        self.transport.learn_page_maximum(server, maximum)
+
     def pause(self, seconds: float) -> None:
         """As `Transport.pause`."""
         self.transport.pause(seconds, stop=self.stop)
@@ -262,8 +294,21 @@ class StoppableSender:
         return StoppableSender(self.transport, Stop(self.stop, stop))
 
 
-def _finish(stop: Stop, mask: Mask, wire: Way) -> None:
+def _gate(sender: Sender) -> Gate:
+    settings = sender.settings
+    return Gate(
+        rate=settings.rate,
+        burst=settings.burst,
+        parallel=settings.parallel,
+        clock=sender.clock,
+        stats=sender.stats,
+    )
+
+
+def _finish(pid: int, stop: Stop, mask: Mask, wire: Way) -> None:
     """End what a transport holds open, whether it was closed or forgotten; whoever still waits for an answer first."""
+    if pid != os.getpid():  # a forked child: the connections are its parent's
+        return
     stop.set()
     mask.detach()
     wire.close()

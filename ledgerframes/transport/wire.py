@@ -90,7 +90,8 @@ class Wire:
         except BROKEN as error:
             if self._limits.left() <= 0:
                 return Broken(f"no whole answer within {seconds:g} s")
-            return Broken(_reason(error), transient=not _is_certificate(error))
+            reached = not isinstance(error, httpcore.ConnectError | httpcore.ConnectTimeout)
+            return Broken(_reason(error), transient=not _is_certificate(error), reached=reached)
 
     def close(self) -> None:
         """Close every connection."""
