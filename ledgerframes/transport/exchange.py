@@ -125,7 +125,8 @@ class Exchange(Generic[T]):
         if failure.unknown_route and self._next_route():
             return
         current = self._candidates[self._position()]
-        revised = self._revise(current, failure.request_error()) if self._revise else None
+        revise = None if failure.whole else self._revise
+        revised = revise(current, failure.request_error()) if revise else None
         if revised is not None:
             self._candidates[self._position()] = revised
         elif failure.unknown_route or (failure.not_found and self._first.not_found_is_local):

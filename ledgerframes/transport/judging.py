@@ -54,6 +54,7 @@ class Failure:
         unknown_route: the server does not know the path.
         not_found: the server knows the path, but not the thing.
         unreached: no connection to the server came about.
+        whole: the answer arrived whole and is wrong all the same, so no other size of a page helps.
         body: the digest of a whole JSON body that is not the one asked for: where it comes again, it is meant so.
     """
 
@@ -64,6 +65,7 @@ class Failure:
     unknown_route: bool = False
     not_found: bool = False
     unreached: bool = False
+    whole: bool = False
     body: bytes | None = None
 
     def request_error(self) -> RequestError:
@@ -114,7 +116,7 @@ def judge_body(
         broken = error
         doubtful = isinstance(error.__cause__, UNREADABLE) and _is_doubtful(error.__cause__)
         body = _digest(received.body) if doubtful else None
-        return Failure(lambda _ending: broken, transient=doubtful, elsewhere=True, body=body)
+        return Failure(lambda _ending: broken, transient=doubtful, elsewhere=True, whole=True, body=body)
     except UNREADABLE as error:
         problem = error
     else:
@@ -138,7 +140,7 @@ def judge_body(
 
     doubtful = _is_doubtful(problem)
     body = _digest(received.body) if lasting and doubtful else None
-    return Failure(made, transient=doubtful, elsewhere=True, body=body)
+    return Failure(made, transient=doubtful, elsewhere=True, whole=lasting, body=body)
 
 
 def _is_doubtful(problem: Exception) -> bool:
