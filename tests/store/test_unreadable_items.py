@@ -34,10 +34,10 @@ def spoil(world, place, value, member="payload"):
 
 @pytest.mark.parametrize("value", VALUES.values(), ids=VALUES)
 def test_an_unreadable_item_is_put_aside_whole_and_the_rest_goes_on(store, value):
-    with lf.sandbox(updates=200, migrations=2) as net:
+    with lf.sandbox(updates=100, migrations=2) as net:
         wanted = lf.load_history(net, start=BEGIN)
         world = net.sandbox.world
-        places = [transactions(world)[place] for place in (10, 11, 90)]
+        places = [transactions(world)[place] for place in (5, 6, 60)]
         broken = [spoil(world, place, value) for place in places]
         sent = {world.updates[place].rendered.decode("utf-8", "backslashreplace") for place in places}
         report = store.sync(net, page_size=40, on_error="reject", workers=1)
@@ -55,7 +55,7 @@ def test_an_unreadable_item_is_put_aside_whole_and_the_rest_goes_on(store, value
 
 @pytest.mark.parametrize("member", ["update_id", "record_time"])
 def test_an_unreadable_item_without_a_place_is_put_aside_too(store, member):
-    with lf.sandbox(updates=200, migrations=1) as net:
+    with lf.sandbox(updates=100, migrations=1) as net:
         wanted = lf.load_updates(net, start=BEGIN)
         world = net.sandbox.world
         broken = spoil(world, transactions(world)[50], VALUES["a lone surrogate"], member)
