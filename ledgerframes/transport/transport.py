@@ -199,7 +199,8 @@ class Transport:
         credential = None if secret is None else self._credential(endpoint.interface, secret)
         with self._passing(server, stop):
             began = sender.clock.monotonic()
-            outcome = self._wire.send(prepared, credential, seconds=seconds, stop=stop)
+            under_way = stop if endpoint.safe else Stop()  # what a command that was sent came to has to be known
+            outcome = self._wire.send(prepared, credential, seconds=seconds, stop=under_way)
         status, size = (outcome.status, len(outcome.body)) if isinstance(outcome, Received) else (0, 0)
         sender.stats.received(status, size)
         if endpoint.safe and 200 <= status < 300:  # a route the server does not have is none to warn of
