@@ -30,6 +30,7 @@ from ledgerframes.errors import (
     RequestError,
     ServerError,
     StatusError,
+    StoppedError,
     StoreError,
 )
 from ledgerframes.loaders.contracts import (
@@ -94,6 +95,7 @@ __all__ = [
     "RequestError",
     "ServerError",
     "StatusError",
+    "StoppedError",
     "Store",
     "StoreError",
     "SyncReport",

@@ -34,7 +34,8 @@ Urls = str | Sequence[str]
 class Network:
     """One network's interfaces, with their addresses, tokens and rate limit.
 
-    A context manager; without `with`, it lives until the interpreter ends.
+    A context manager; without `with`, it lives until the interpreter ends. Threads may share one, and a forked process
+    opens connections of its own.
 
     Args:
         settings: addresses, tokens, limits.
@@ -55,6 +56,7 @@ class Network:
         self._way = way
         self._sandbox = sandbox
         self._clock = clock
+        self._pid = os.getpid()
 
     @cached_property
     def transport(self) -> Transport:
@@ -98,10 +100,10 @@ class Network:
         return self.transport.stats
 
     def close(self) -> None:
-        """Close the connections, and stop the sandbox if there is one."""
+        """Close the connections, and stop the sandbox if there is one; a forked child leaves its parent's alone."""
         if "transport" in self.__dict__:
             self.transport.close()
-        if self._sandbox is not None:
+        if self._sandbox is not None and self._pid == os.getpid():
             self._sandbox.stop()
 
     def __enter__(self) -> Self:

@@ -45,7 +45,7 @@ PICTURES = {
 ERRORS = {
     "LedgerframesError", "ConfigurationError", "InputError", "RequestError", "NoAnswerError", "StatusError",
     "NotFoundError", "RateLimitedError", "ConflictError", "NotAuthorizedError", "ServerError", "PagingError",
-    "DecodeError", "PartialResultError", "StoreError",
+    "DecodeError", "PartialResultError", "StoppedError", "StoreError",
 }  # fmt: skip
 FILES = ("ls-files", "-z", "--cached", "--others", "--exclude-standard")  # those of the next commit too
 HEAVY = (

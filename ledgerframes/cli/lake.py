@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import signal
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -84,8 +83,8 @@ def sync(
         if not follow:
             _show(lake.sync(net, **options), as_json=as_json)
             return
-        with _until_told() as stop:
-            for report in lake.follow(net, every=every, stop=stop, **options):
+        with _until_told():
+            for report in lake.follow(net, every=every, **options):
                 _show(report, as_json=as_json)
     opt.say("ended", err=True)
 
@@ -95,12 +94,14 @@ def _show(report: SyncReport, *, as_json: bool) -> None:
 
 
 @contextmanager
-def _until_told() -> Iterator[threading.Event]:
-    """An event that Ctrl-C and SIGTERM set; what runs is brought to a clean end."""
-    stop = threading.Event()
-    before = {one: signal.signal(one, lambda *_: stop.set()) for one in (signal.SIGINT, signal.SIGTERM)}
+def _until_told() -> Iterator[None]:
+    """Until Ctrl-C or SIGTERM, which is how this is meant to end; a sync under way commits what is whole."""
+    numbers = (signal.SIGINT, signal.SIGTERM)
+    before = {one: signal.signal(one, signal.default_int_handler) for one in numbers}
     try:
-        yield stop
+        yield
+    except KeyboardInterrupt:
+        pass
     finally:
         for one, handler in before.items():
             signal.signal(one, handler)

@@ -90,6 +90,7 @@ class Refusal:
             trace_id=self.trace_id,
             context=self.context,
             unknown_route=self.unknown_route,
+            server=server,
         )
 
     def _said(self) -> str:

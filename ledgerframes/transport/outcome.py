@@ -47,6 +47,7 @@ class Broken:
         elsewhere: another server may do better.
         final: no other request to this server can do better: not a later one, nor one for a smaller page.
         advice: what to do, where more can be said than to check the address.
+        reached: a connection came about.
     """
 
     reason: str
@@ -54,6 +55,7 @@ class Broken:
     elsewhere: bool = True
     final: bool = False
     advice: str = ""
+    reached: bool = True
 
     @classmethod
     def for_good(cls, reason: str, advice: str = "") -> Broken:

@@ -10,7 +10,10 @@ from __future__ import annotations
 import ssl
 import threading
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future
+from contextlib import suppress
+from functools import partial
 from typing import Final
 from urllib.parse import urlsplit
 
@@ -18,11 +21,14 @@ import httpcore
 import httpx
 
 from ledgerframes.settings import Settings
+from ledgerframes.transport.background import in_background
 from ledgerframes.transport.body import TooLargeError, collect
 from ledgerframes.transport.codings import DamagedError, UnknownCodingError
 from ledgerframes.transport.outcome import ERROR_BODY, Broken, Credential, Received
 from ledgerframes.transport.proxies import Proxy, proxy_for
 from ledgerframes.transport.request import Prepared
+from ledgerframes.transport.stopping import SLICE as LOOK
+from ledgerframes.transport.stopping import Stop
 from ledgerframes.transport.trust import tls_problem, trusted
 
 SLICE: Final = 2**16
@@ -58,12 +64,22 @@ class Wire:
             timeout=httpx.Timeout(settings.read_timeout, connect=settings.connect_timeout),
         )
 
-    def send(self, prepared: Prepared, credential: Credential | None, *, seconds: float) -> Received | Broken:
+    def send(
+        self, prepared: Prepared, credential: Credential | None, *, seconds: float, stop: Stop
+    ) -> Received | Broken:
         """One attempt, over after the given seconds at the latest; it never raises for what a server does.
 
-        Nothing of httpx leaves this function, since its exceptions hold the headers.
+        Raises:
+            StoppedError: the operation is to end.
         """
-        self._limits.at = time.monotonic() + seconds
+        self._limits.at, self._limits.stop = time.monotonic() + seconds, stop
+        outcome = self._attempt(prepared, credential, seconds)
+        if isinstance(outcome, Broken):
+            stop.check()
+        return outcome
+
+    def _attempt(self, prepared: Prepared, credential: Credential | None, seconds: float) -> Received | Broken:
+        """Nothing of httpx leaves this function, since its exceptions hold the headers."""
         try:
             request = httpx.Request(
                 prepared.method,
@@ -80,7 +96,9 @@ class Wire:
         except BROKEN as error:
             if self._limits.left() <= 0:
                 return Broken(f"no whole answer within {seconds:g} s")
-            return tls_problem(error) or self._at_proxy(prepared.url, error) or Broken(_reason(error))
+            reached = not isinstance(error, httpcore.ConnectError | httpcore.ConnectTimeout)
+            told = tls_problem(error) or self._at_proxy(prepared.url, error)
+            return told or Broken(_reason(error), reached=reached)
 
     def close(self) -> None:
         """Close every connection."""
@@ -130,13 +148,38 @@ class _Limits(threading.local):
     """When the attempt that runs in this thread has to be over."""
 
     at: float = float("inf")
+    stop: Stop = Stop()
 
     def left(self) -> float:
         return self.at - time.monotonic()
 
+    def over(self) -> bool:
+        """Whether nothing more is to be read or sent."""
+        return self.left() <= 0 or self.stop.is_set()
+
     def within(self, seconds: float | None) -> float:
         """A time-out that ends with the attempt; zero or less would mean something else to a socket."""
         return max(1e-6, self.left() if seconds is None else min(seconds, self.left()))
+
+    def stream(self, opening: Callable[[], httpcore.NetworkStream], seconds: float) -> httpcore.NetworkStream:
+        """Open a stream in a thread of its own: neither a look-up of a name nor a handshake can be broken off."""
+        until = time.monotonic() + seconds
+        coming = in_background(opening, "ledgerframes-connect")
+        try:
+            while not self.over() and time.monotonic() < until:
+                with suppress(TimeoutError):
+                    return coming.result(max(0.0, min(LOOK, until - time.monotonic())))
+        except BaseException:
+            coming.add_done_callback(_drop)
+            raise
+        coming.add_done_callback(_drop)
+        raise httpcore.ConnectTimeout("no connection came about in time")
+
+
+def _drop(coming: Future[httpcore.NetworkStream]) -> None:
+    """Close a stream that nobody waits for any more."""
+    if coming.exception() is None:
+        coming.result().close()
 
 
 class _Backend(httpcore.NetworkBackend):
@@ -155,8 +198,8 @@ class _Backend(httpcore.NetworkBackend):
         socket_options: Iterable[httpcore.SOCKET_OPTION] | None = None,
     ) -> httpcore.NetworkStream:
         seconds = self._limits.within(timeout)
-        stream = self._inner.connect_tcp(host, port, seconds, local_address, socket_options)
-        return _Stream(stream, self._limits)
+        opening = partial(self._inner.connect_tcp, host, port, seconds, local_address, socket_options)
+        return _Stream(self._limits.stream(opening, seconds), self._limits)
 
 
 class _Stream(httpcore.NetworkStream):
@@ -165,14 +208,19 @@ class _Stream(httpcore.NetworkStream):
         self._limits = limits
 
     def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
-        if self._limits.left() <= 0:
-            raise httpcore.ReadTimeout("the attempt is over")
-        return self._inner.read(max_bytes, self._limits.within(timeout))
+        until = time.monotonic() + self._limits.within(timeout)
+        while not self._limits.over():
+            try:
+                return self._inner.read(max_bytes, max(1e-6, min(LOOK, until - time.monotonic())))
+            except httpcore.ReadTimeout:  # nothing is lost by it: what arrives later is read then
+                if time.monotonic() >= until:
+                    raise
+        raise httpcore.ReadTimeout("the attempt is over")
 
     def write(self, buffer: bytes, timeout: float | None = None) -> None:
         view = memoryview(buffer)
         for start in range(0, len(view), SLICE):
-            if self._limits.left() <= 0:
+            if self._limits.over():
                 raise httpcore.WriteTimeout("the attempt is over")
             self._inner.write(bytes(view[start : start + SLICE]), self._limits.within(timeout))
 
@@ -182,8 +230,9 @@ class _Stream(httpcore.NetworkStream):
     def start_tls(
         self, ssl_context: ssl.SSLContext, server_hostname: str | None = None, timeout: float | None = None
     ) -> httpcore.NetworkStream:
-        secured = self._inner.start_tls(ssl_context, server_hostname, self._limits.within(timeout))
-        return _Stream(secured, self._limits)
+        seconds = self._limits.within(timeout)
+        opening = partial(self._inner.start_tls, ssl_context, server_hostname, seconds)
+        return _Stream(self._limits.stream(opening, seconds), self._limits)
 
     def get_extra_info(self, info: str) -> object:
         return self._inner.get_extra_info(info)
