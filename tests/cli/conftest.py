@@ -63,7 +63,7 @@ def shell(surroundings, tmp_path):
     def run(*arguments: object, **variables: str) -> Ended:
         command = [*PROGRAM, *map(str, arguments)]
         done = subprocess.run(
-            command, check=False, capture_output=True, text=True, timeout=60,
+            command, check=False, capture_output=True, text=True, timeout=300,
             cwd=tmp_path, env={**surroundings, **variables},
         )  # fmt: skip
         assert TOKEN not in done.stdout + done.stderr

@@ -11,7 +11,7 @@ import pytest
 
 import ledgerframes as lf
 
-LATEST = 30.0
+LATEST = 300.0
 
 
 @pytest.fixture
