@@ -14,8 +14,8 @@ WANTED = {"history": THREE, "updates": THREE[:1], "events": THREE[1:2], "reassig
 
 
 @pytest.mark.parametrize(("what", "names"), WANTED.items(), ids=WANTED)
-def test_load_writes_a_file_a_table_and_names_each(shell, scan, tmp_path, what, names):
-    ended = shell("load", what, "-o", "lake", "--scan-url", scan)
+def test_load_writes_a_file_a_table_and_names_each(command, scan, tmp_path, what, names):
+    ended = command("load", what, "-o", "lake", "--scan-url", scan)
 
     assert ended.code == 0, ended.err
     assert ended.err == ""

@@ -121,7 +121,7 @@ def test_a_full_disk_is_named_and_leaves_nothing(tmp_path, form):
 
 def run(code, *arguments):
     command = [sys.executable, "-X", "dev", "-W", "error", "-c", textwrap.dedent(code), *map(str, arguments)]
-    return subprocess.run(command, check=False, capture_output=True, text=True, cwd=ROOT, timeout=60)
+    return subprocess.run(command, check=False, capture_output=True, text=True, cwd=ROOT, timeout=300)
 
 
 KILLED = """

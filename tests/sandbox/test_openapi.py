@@ -7,7 +7,6 @@ import re
 import pytest
 from asking import ask, party_of
 from dars import dar
-from jsonschema import Draft202012Validator
 
 from ledgerframes.interfaces.catalogue import CALLS
 from ledgerframes.sandbox.accounts import Right, User
@@ -49,6 +48,8 @@ def operations(document):
 
 def conforms(document, schema, value):
     """Whether a value is as a schema of the document says; if not, where."""
+    from jsonschema import Draft202012Validator  # two seconds, which no other test has to wait for
+
     whole = {**schema, "components": document["components"]}
     error = next(Draft202012Validator(whole).iter_errors(plain(value)), None)
     assert error is None, f"{error.json_path}: {error.message[:300]}"
@@ -87,6 +88,8 @@ def references(node):
 
 
 def test_every_schema_is_one_and_every_reference_leads_somewhere(document):
+    from jsonschema import Draft202012Validator
+
     named = document["components"]["schemas"]
 
     for schema in [*named.values(), *schemas(document["paths"])]:

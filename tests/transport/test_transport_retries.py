@@ -321,7 +321,9 @@ def test_a_revised_request_after_an_overload_waits_and_counts_as_an_attempt(serv
     assert len(clock.sleeps) == 2
 
 
-@pytest.mark.parametrize("fault", [zipped(b"x" * 9999), Reply(body=b'{"a'), Reply(hang_up="before")], ids=str)
+@pytest.mark.parametrize(
+    "fault", [zipped(b"x" * 9999), Reply(body=b'{"a'), Reply(hang_up="before")], ids=["too large", "damaged", "cut off"]
+)
 def test_revise_hears_of_faults_without_a_status_too(fault, serve, transport):
     errors = []
     server = serve(fault, answer({}))
