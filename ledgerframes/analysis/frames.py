@@ -19,6 +19,11 @@ _LOADERS: Final[Mapping[str, str]] = {
     "events": "lf.load_events or store.load('events')",
 }
 
+_OPENING: Final = (
+    "give the whole history (start from ledger begin), or opening= with the contracts active before it, as"
+    ' active_contracts gives them, or opening="nothing" if you know that there were none'
+)
+
 
 def taken(frame: Any, table: Table, needed: Sequence[str], *, name: str) -> pa.Table:
     """The needed columns of a caller's frame, pandas, Arrow or polars, in the declared types.
@@ -74,7 +79,7 @@ def attrs_of(frame: Any) -> dict[str, Any]:
     return {}
 
 
-def check_whole(frame: Any, *, name: str, opening: Any) -> None:
+def check_whole(frame: Any, *, name: str, opening: Any, advice: str = _OPENING) -> None:
     """Refuse a history that has a gap, or that begins after ledger begin while the caller does not say what was there.
 
     Raises:
@@ -84,10 +89,6 @@ def check_whole(frame: Any, *, name: str, opening: Any) -> None:
     if isinstance(opening, str) and opening != "nothing":
         raise InputError(f'opening={opening!r}: give a frame of contracts, or "nothing"')
     attrs = attrs_of(frame)
-    advice = (
-        "give the whole history (start from ledger begin), or opening= with the contracts active before it, as"
-        ' active_contracts gives them, or opening="nothing" if you know that there were none'
-    )
     if not attrs.get("complete", True):
         raise PartialResultError(f"{name} has a gap, for its load ended early; load it again, or {advice}")
     if opening is not None:
