@@ -27,6 +27,51 @@ def test_active_contracts_agree_with_a_walk_over_the_items(served):
         assert row.in_flight == (synchronizer is None)
 
 
+def test_a_contract_id_that_is_created_twice_is_one_contract():
+    with lf.sandbox(seed=8, updates=600, hostile=True) as net:
+        history = lf.load_history(net, start=(-(2**63), "0001-01-01"))
+    creates = history.events[history.events.event_type == "created_event"]
+    twice = creates[creates.contract_id.duplicated(keep=False)].sort_values(["migration_id", "record_time"])
+    found = lf.active_contracts(history.events, history.reassignments)
+    assert set(twice.contract_id) & set(found.contract_id)
+    assert found.contract_id.is_unique
+    first = twice.drop_duplicates("contract_id").set_index("contract_id").template_id
+    for row in found[found.contract_id.isin(first.index)].itertuples():
+        assert row.template_id == first[row.contract_id]
+
+
+def test_events_and_reassignments_of_different_ranges_are_refused(normal):
+    events = lf.load_events(normal.net, limit=400)
+    reassignments = lf.load_reassignments(normal.net)
+    with pytest.raises(lf.InputError, match=r"events reach to .* reassignments to .*load_history.* at=\(\d"):
+        lf.active_contracts(events, reassignments)
+    with pytest.raises(lf.InputError, match="reach to"):
+        lf.holdings_from_events(events, reassignments, as_of_round=1)
+    until = lf.load_events(normal.net, end=(1, "9999-01-01"))
+    with pytest.raises(lf.InputError, match="differ in range"):
+        lf.active_contracts(until, reassignments)
+
+
+@pytest.mark.parametrize("bare", [False, True], ids=["a pair", "a time"])
+def test_different_ranges_may_be_asked_for_what_both_cover(normal, bare):
+    events = lf.load_events(normal.net, limit=400)
+    at = (events.attrs["cursor"][0], events.attrs["cursor"][1])
+    whole = lf.active_contracts(normal.history.events, normal.history.reassignments, at=at)
+    short = lf.load_reassignments(normal.net, limit=420) if bare else normal.history.reassignments
+    found = lf.active_contracts(events, short, at=at[1] if bare else at)
+    assert set(found.contract_id) == set(whole.contract_id)
+    after = (at[0], pd.Timestamp(at[1]) + pd.Timedelta("1us"))
+    with pytest.raises(lf.InputError, match="reach to"):
+        lf.active_contracts(events, short, at=after[1] if bare else after)
+
+
+def test_states_of_a_store_are_not_mixed(normal, tmp_path):
+    store = lf.open_store(tmp_path / "lake")
+    report = store.sync(normal.net)
+    with pytest.raises(lf.InputError, match="differ in as_of"):
+        lf.active_contracts(store.load("events"), store.load("reassignments", as_of=report.sync_id))
+
+
 @pytest.mark.parametrize("share", [0.2, 0.7])
 def test_a_moment_in_between_sees_what_was_there_then(normal, share):
     updates = normal.history.updates
