@@ -10,7 +10,7 @@ import pandas as pd
 import pyarrow as pa
 
 from ledgerframes.errors import InputError, PartialResultError
-from ledgerframes.loaders.frames import to_arrow
+from ledgerframes.loaders.frames import exact, to_arrow
 from ledgerframes.tables.kinds import TIME
 from ledgerframes.tables.table import Table
 
@@ -102,7 +102,7 @@ def check_whole(frame: Any, *, name: str, opening: Any, advice: str = _OPENING) 
 def _series(column: pa.ChunkedArray) -> pd.Series:
     kind = column.type
     if pa.types.is_decimal(kind):
-        return pd.Series(column.to_pylist(), dtype=object)
+        return pd.Series(exact(column), dtype=object)
     if pa.types.is_list(kind):
         cells = [None if cell is None else tuple(cell) for cell in column.to_pylist()]
         return pd.Series(cells, dtype=object)

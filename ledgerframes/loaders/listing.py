@@ -72,9 +72,9 @@ class Form:
         names = table.pick(options.get("columns"))
         return cls(table, names, as_, decimals, limit, options.get("allow_partial", False))
 
-    def frame(self, batch: pa.RecordBatch, origin: Origin) -> Any:
-        """Cut to the caller's columns and rows, with provenance."""
-        attrs = Provenance(tuple(origin.servers), self.table.name, None, origin.complete).attrs()
+    def frame(self, batch: pa.RecordBatch, origin: Origin, **said: str) -> Any:
+        """Cut to the caller's columns and rows, with provenance and what else the frame says of itself."""
+        attrs = Provenance(tuple(origin.servers), self.table.name, None, origin.complete).attrs() | said
         data = pa.Table.from_batches([batch]).slice(0, self.limit).select(list(self.names))
         return shape(described(data, attrs), self.table, as_=self.as_, decimals=self.decimals, attrs=attrs)
 
