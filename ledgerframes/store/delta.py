@@ -133,13 +133,15 @@ class DeltaStoreTable:
         if handle is None:
             raise StoreError(f"{self.url}: the table is not there; it has to be made first")
         with _plain_errors(self.url, "be written"):
+            merging = self._differs(handle)
             schema = self.table.schema.remove_metadata()
+            schema = _with_stored_texts(schema, pa.schema(handle.schema().to_arrow())) if merging else schema
             rows = pa.RecordBatchReader.from_batches(schema, [batch.cast(schema) for batch in batches])
             write_deltalake(
                 handle,
                 rows,
                 mode="append",
-                schema_mode="merge" if self._differs(handle) else None,
+                schema_mode="merge" if merging else None,
                 writer_properties=_writer(self.table),
                 commit_properties=_commit(numbers),
             )
@@ -285,3 +287,13 @@ def _advice(text: str) -> str:
     if "permission" in lowered or "read-only" in lowered or "os error 13" in lowered or "os error 30" in lowered:
         return "The folder cannot be written: check its owner and permissions, or open a store elsewhere"
     return "What was committed before stays; mend the storage, or restore the folder from a copy, and run sync again"
+
+
+def _with_stored_texts(schema: pa.Schema, stored: pa.Schema) -> pa.Schema:
+    """The schema with the stored meanings of columns: deltalake refuses to merge where one was reworded."""
+    return pa.schema(
+        [
+            field.with_metadata(stored.field(field.name).metadata) if field.name in stored.names else field
+            for field in schema
+        ]
+    )

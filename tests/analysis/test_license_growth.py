@@ -63,9 +63,7 @@ def test_a_captured_page_grows_in_the_months_that_the_first_rounds_tell(captured
 
 
 def test_validators_before_the_first_known_round_are_refused_with_their_count(captured, anchors):
-    with pytest.raises(
-        lf.InputError, match=r"243 of 300 validators .*, before the first known .*66481"
-    ):
+    with pytest.raises(lf.InputError, match=r"243 of 300 validators .*, before the first known .*66481"):
         lf.license_growth(captured, rounds=anchors)
 
 
