@@ -1,4 +1,4 @@
-"""Holdings summaries of servers as they really are: fees of the round that is open now, or none; snapshots that move."""
+"""Holdings summaries of servers as they really are: fees of the round open now, or none; snapshots that move."""
 
 import json
 import warnings
@@ -113,9 +113,11 @@ def test_all_parts_of_a_split_list_are_of_the_first_ones_snapshot():
 
 
 def test_parts_of_different_snapshots_are_an_error():
-    with serving(most=1, strays=True) as (net, _):
-        with pytest.raises(lf.DecodeError, match="of different snapshots or rounds"):
-            load(net, PARTIES[:3], match="exact", record_time=f"{DAY}03:00:00Z")
+    with (
+        serving(most=1, strays=True) as (net, _),
+        pytest.raises(lf.DecodeError, match="of different snapshots or rounds"),
+    ):
+        load(net, PARTIES[:3], match="exact", record_time=f"{DAY}03:00:00Z")
 
 
 def test_an_unknown_party_is_said_not_to_be_found():
