@@ -14,7 +14,6 @@ from ledgerframes.decoding.history import ALL, decode_items, decode_page
 from ledgerframes.decoding.rebuild import rebuild_rows
 from ledgerframes.errors import DecodeError, InputError, PagingError, PartialResultError, RequestError
 from ledgerframes.instants import format_instant
-from ledgerframes.interfaces.answers import Update
 from ledgerframes.interfaces.history import PageRows, read_pages
 from ledgerframes.interfaces.scan import UPDATE_BY_HASH, UPDATE_BY_ID
 from ledgerframes.loaders.frames import As, Decimals, check_shape, shape, to_arrow
@@ -26,6 +25,7 @@ from ledgerframes.paging.window import Bound, wanted_window
 from ledgerframes.settings import source_of
 from ledgerframes.tables.catalogue import table_named
 from ledgerframes.tables.history import EVENTS, REASSIGNMENTS, UPDATES
+from ledgerframes.transport.judging import Answer
 from ledgerframes.transport.request import Endpoint
 
 if TYPE_CHECKING:
@@ -140,7 +140,7 @@ def load_update(net: Network, update_id: str, *, as_: As = "pandas", decimals: D
         NotFoundError: the scan does not know the update.
     """
     check_shape(as_, decimals)
-    return _single(net, net.scan.update_by_id(update_id), UPDATE_BY_ID, f"update {update_id}", as_, decimals)
+    return _single(net.scan.raw("update_by_id", update_id), UPDATE_BY_ID, f"update {update_id}", as_, decimals)
 
 
 def load_update_by_hash(net: Network, hash: str, *, as_: As = "pandas", decimals: Decimals = "object") -> History:  # noqa: A002
@@ -150,7 +150,7 @@ def load_update_by_hash(net: Network, hash: str, *, as_: As = "pandas", decimals
         NotFoundError: no scan has the hash indexed.
     """
     check_shape(as_, decimals)
-    return _single(net, net.scan.update_by_hash(hash), UPDATE_BY_HASH, f"hash {hash}", as_, decimals)
+    return _single(net.scan.raw("update_by_hash", hash), UPDATE_BY_HASH, f"hash {hash}", as_, decimals)
 
 
 def rebuild_items(history: History) -> Iterator[dict[str, Any]]:
@@ -282,9 +282,10 @@ class _Pages:
         )
 
 
-def _single(net: Network, update: Update, endpoint: Endpoint, what: str, as_: As, decimals: Decimals) -> History:
-    batches = decode_items([update.raw], endpoint=f"{endpoint.method} {endpoint.path}").batches
-    attrs = Provenance(tuple(source_of(server) for server in net.scan.servers[:1]), what, None, complete=True).attrs()
+def _single(answer: Answer[bytes] | None, endpoint: Endpoint, what: str, as_: As, decimals: Decimals) -> History:
+    assert answer is not None, "both calls raise where there is no such update"
+    batches = decode_items([answer.value], endpoint=f"{endpoint.method} {endpoint.path}").batches
+    attrs = Provenance((source_of(answer.server),), what, None, complete=True).attrs()
     return History(
         **{
             name: shape(pa.Table.from_batches([batch]), table_named(name), as_=as_, decimals=decimals, attrs=attrs)

@@ -57,7 +57,9 @@ def plot_holding_fees(
     rows, when = read.latest()
     withheld = read.withheld()
     if rows.empty:
-        words = f'fees not served for {plural(withheld, "party", "parties")} {when}; show="holdings" draws what they hold'
+        words = (
+            f'fees not served for {plural(withheld, "party", "parties")} {when}; show="holdings" draws what they hold'
+        )
         return nothing(axes(ax, size=(8.4, 4.2)), _TITLES[show], words)
     table, ranking = _table(rows, show, top)
     ax = axes(ax, size=(8.4, 1.9 + 0.29 * len(table)))
