@@ -236,7 +236,7 @@ def test_a_party_that_the_server_does_not_know_holds_nothing_there(normal, fees)
 def test_a_single_fee_that_is_not_stated_is_not_compared(normal):
     computed = lf.holdings_from_events(normal.history.events, normal.history.reassignments)
     served = computed.copy()
-    served.loc[0, "accumulated_holding_fees_total"] = None
+    served.loc[0, "total_available_coin"] = None
     assert lf.reconcile_holdings(computed, served).empty
 
 
