@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from decimal import Decimal
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -97,6 +98,7 @@ def _series(column: pa.ChunkedArray, declared: Column, decimals: Decimals) -> An
 
 
 _NAT = -(2**63)
+_ZERO = Decimal(0)
 
 
 def _dtype(kind: Kind, *, nullable: bool) -> Any:
@@ -137,8 +139,14 @@ def _amounts(column: pa.ChunkedArray, decimals: Decimals) -> Any:
     if decimals == "float":
         return pd.Series(column.cast(pa.float64()).to_numpy())
     if decimals == "string":
-        return column.cast(pa.string()).to_pandas(types_mapper={pa.string(): _dtype(AMOUNT, nullable=True)}.get)
-    return pd.Series(column.to_pylist(), dtype=object)
+        texts = [None if amount is None else format(amount, "f") for amount in column.to_pylist()]
+        return pd.Series(texts, dtype=_dtype(AMOUNT, nullable=True))
+    return pd.Series(exact(column), dtype=object)
+
+
+def exact(column: pa.ChunkedArray) -> list[Decimal | None]:
+    """Amounts as `Decimal`; a zero is `Decimal(0)`, because one with ten places prints as `0E-10`."""
+    return [amount or (None if amount is None else _ZERO) for amount in column.to_pylist()]
 
 
 def _polars() -> Any:

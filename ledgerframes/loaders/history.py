@@ -13,7 +13,6 @@ from ledgerframes.decoding.history import decode_items
 from ledgerframes.decoding.origins import origin_of
 from ledgerframes.decoding.rebuild import rebuild_rows
 from ledgerframes.errors import InputError
-from ledgerframes.interfaces.answers import Update
 from ledgerframes.interfaces.scan import UPDATE_BY_HASH, UPDATE_BY_ID
 from ledgerframes.loaders.frames import As, Decimals, check_shape, shape, to_arrow
 from ledgerframes.loaders.history_reading import read_history
@@ -24,6 +23,7 @@ from ledgerframes.paging.window import Bound, Duration
 from ledgerframes.settings import source_of
 from ledgerframes.tables.catalogue import table_named
 from ledgerframes.tables.history import EVENTS, REASSIGNMENTS, UPDATES
+from ledgerframes.transport.judging import Answer
 from ledgerframes.transport.request import Endpoint
 
 if TYPE_CHECKING:
@@ -144,7 +144,7 @@ def load_update(net: Network, update_id: str, *, as_: As = "pandas", decimals: D
         NotFoundError: the scan does not know the update.
     """
     check_shape(as_, decimals)
-    return _single(net, net.scan.update_by_id(update_id), UPDATE_BY_ID, f"update {update_id}", as_, decimals)
+    return _single(net.scan.raw("update_by_id", update_id), net, UPDATE_BY_ID, f"update {update_id}", as_, decimals)
 
 
 @overload
@@ -183,7 +183,7 @@ def load_update_by_hash(
         NotFoundError: no scan has the hash indexed.
     """
     check_shape(as_, decimals)
-    return _single(net, net.scan.update_by_hash(hash), UPDATE_BY_HASH, f"hash {hash}", as_, decimals)
+    return _single(net.scan.raw("update_by_hash", hash), net, UPDATE_BY_HASH, f"hash {hash}", as_, decimals)
 
 
 def rebuild_items(history: History[Any]) -> Iterator[dict[str, Any]]:
@@ -233,9 +233,12 @@ def _rows(data: pa.Table) -> list[dict[str, Any]]:
     return rows
 
 
-def _single(net: Network, update: Update, endpoint: Endpoint, what: str, as_: As, decimals: Decimals) -> History[Any]:
-    batches = decode_items([update.raw], endpoint=f"{endpoint.method} {endpoint.path}").batches
-    servers = tuple(source_of(server) for server in net.scan.servers[:1])
+def _single(
+    answer: Answer[bytes] | None, net: Network, endpoint: Endpoint, what: str, as_: As, decimals: Decimals
+) -> History[Any]:
+    assert answer is not None, "both calls raise where there is no such update"
+    batches = decode_items([answer.value], endpoint=f"{endpoint.method} {endpoint.path}").batches
+    servers = (source_of(answer.server),)
     attrs = Provenance(servers, what, None, complete=True, personal=net.settings.personal).attrs()
     return History(
         **{

@@ -67,9 +67,9 @@ class Form:
         most = None if limit is None else whole_number(limit, "limit", least=1)
         return cls(table, table.pick(columns), as_, decimals, most, flag(allow_partial, "allow_partial"))
 
-    def frame(self, batch: pa.RecordBatch, origin: Origin) -> Any:
-        """Cut to the caller's columns and rows, with provenance."""
-        attrs = Provenance(
+    def frame(self, batch: pa.RecordBatch, origin: Origin, **said: str) -> Any:
+        """Cut to the caller's columns and rows, with provenance and what else the frame says of itself."""
+        attrs = said | Provenance(
             tuple(origin.servers), self.table.name, None, origin.complete, personal=origin.personal,
             left_out=origin.left_out,
         ).attrs()  # fmt: skip

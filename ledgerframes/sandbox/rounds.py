@@ -30,7 +30,7 @@ def open_round(tx: Transaction, stage: Stage, number: int, under: Event) -> Cont
     }
     opened = tx.create(OPEN_ROUND, payload, signatories=(stage.cast.dso,), under=under)
     stage.rounds.append(opened)
-    stage.world.coins.open_round(int(stage.rounds[0].payload["round"]["number"]), stage.cursor)
+    stage.world.coins.open_round(int(stage.rounds[0].payload["round"]["number"]))
     stage.round_opened = stage.now
     return opened
 

@@ -58,7 +58,7 @@ def verify(lake: Lake, net: Network, part: Window, *, sample: int | None, seed: 
         names[0], names[1], f"{part}, {'all of it' if sample is None else f'{len(windows)} samples'}",
         sum(check.compared for check in found), sum(check.differing for check in found),
         tuple(difference for check in found for difference in check.differences),
-        found[-1].up_to if found else None,
+        max((check.up_to for check in found if check.up_to is not None), default=None),
     )  # fmt: skip
 
 

@@ -154,6 +154,20 @@ def test_an_unknown_update_is_not_found(net):
         lf.load_update_by_hash(net, "no such hash")
 
 
+@pytest.mark.filterwarnings("ignore:.*/v2/updates:FutureWarning")
+@pytest.mark.parametrize("by", ["hash", "id"])
+def test_an_update_names_the_server_that_gave_it_and_not_one_that_had_none(net, by):
+    updates = lf.load_updates(net)
+    hashed = updates[updates.external_transaction_hash.notna()].iloc[-1]
+    after = len(updates) - int(hashed.name)
+    with net.sandbox.replica(lag=after) as behind, lf.connect(scan_url=[behind.scan_url, net.sandbox.scan_url]) as both:
+        if by == "hash":
+            found = lf.load_update_by_hash(both, hashed.external_transaction_hash)
+        else:
+            found = lf.load_update(both, updates.update_id[0])
+    assert found.updates.attrs["source"] == (net.sandbox.scan_url if by == "hash" else behind.scan_url)
+
+
 def test_parquet_written_by_pandas_carries_provenance_and_exact_values(history, tmp_path):
     history.updates.to_parquet(tmp_path / "updates.parquet")
     back = pd.read_parquet(tmp_path / "updates.parquet")
