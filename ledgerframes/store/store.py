@@ -380,8 +380,8 @@ class Store:
 
         Returns:
             One row per interval: migration_id, after (exclusive), up_to (inclusive) and settled (inclusive: up to here
-            rows are final) as datetime64[us, UTC], and from_beginning and to_end where a migration is covered from its
-            first or up to its last update.
+            rows are final; null if none are, the end of the year 9999 if all are) as datetime64[us, UTC], and
+            from_beginning and to_end where a migration is covered from its first or up to its last update.
         """
         return coverage_frame(self._lake.view(as_of, names=ORDER).slots)
 
