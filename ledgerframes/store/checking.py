@@ -94,7 +94,7 @@ class Check:
 def check(lake: Lake) -> Check:
     """Look at every key, count and counter in a store; nothing is changed and no server is asked."""
     view = lake.view()
-    present = [name for name, table in view.tables.items() if table.handle is not None]
+    present = [name for name, table in view.tables.items() if table.exists]
     gone = list(_missing_files(view))
     if gone:
         return Check(lake.url, {}, tuple(gone))
@@ -183,9 +183,9 @@ class _History:
     def _left_over(self) -> Iterator[Finding]:
         """Rows that a crash left in one table, which readers do not see."""
         for name in ORDER:
-            handle = self._view.tables[name].handle
-            assert handle is not None
-            outside = handle.to_pyarrow_dataset().to_table(columns=["update_id"], filter=~rows_of(self._view.covered))
+            outside = (
+                self._view.tables[name].dataset().to_table(columns=["update_id"], filter=~rows_of(self._view.covered))
+            )
             yield from _found(
                 outside, "update_id", f"{name}: rows outside of what is covered, left by a sync that was stopped",
                 "readers do not see them; the next sync completes them", severity="note",

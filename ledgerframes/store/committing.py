@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import queue
-import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Final
 
 import pyarrow as pa
 
+from ledgerframes.store.driving import Drive
 from ledgerframes.store.history import Advance, HistoryTables
 
 #: Rows of so many bytes make a commit.
@@ -38,6 +38,7 @@ class Committer:
 
     Attributes:
         history: the tables.
+        drive: runs the commits.
         most: bytes in memory that make a commit.
         clock: seconds.
         rows: rows committed, by table.
@@ -47,6 +48,7 @@ class Committer:
     """
 
     history: HistoryTables
+    drive: Drive
     most: int = COMMIT_BYTES
     clock: Callable[[], float] = time.monotonic
     rows: Counter[str] = field(default_factory=Counter)
@@ -56,9 +58,9 @@ class Committer:
     _pages: list[Decoded] = field(default_factory=list)
     _bytes: int = 0
     _since: float | None = None
-    _jobs: queue.Queue[list[Decoded] | None] = field(default_factory=lambda: queue.Queue(1))
-    _error: BaseException | None = None
-    _thread: threading.Thread | None = None
+
+    def __post_init__(self) -> None:
+        self._jobs = self.drive.background("ledgerframes-commit")
 
     def add(self, page: Decoded) -> None:
         """Take a page; commit what was collected, when it is enough.
@@ -79,34 +81,13 @@ class Committer:
         Raises:
             StoreError: a commit failed.
         """
-        if self._pages and self._error is None:
+        if self._pages:
             self._hand_over()
-        if self._thread is not None:
-            self._jobs.put(None)
-            self._thread.join()
-            self._thread = None
-        self._raise()
+        self._jobs.finish()
 
     def _hand_over(self) -> None:
-        self._raise()
         pages, self._pages, self._bytes, self._since = self._pages, [], 0, None
-        if self._thread is None:
-            self._thread = threading.Thread(target=self._work, name="ledgerframes-commit", daemon=True)
-            self._thread.start()
-        self._jobs.put(pages)
-
-    def _raise(self) -> None:
-        if self._error is not None:
-            raise self._error
-
-    def _work(self) -> None:
-        while (pages := self._jobs.get()) is not None:
-            if self._error is not None:
-                continue
-            try:
-                self._commit(pages)
-            except BaseException as error:  # noqa: BLE001 - it is raised where the pages come from
-                self._error = error
+        self._jobs.put(partial(self._commit, pages))
 
     def _commit(self, pages: list[Decoded]) -> None:
         began, cpu = time.perf_counter(), time.thread_time()

@@ -44,7 +44,7 @@ def dask_frame(
     part = Part.of(view, name, wanted, allow_partial=allow_partial)
     empty = shape(table.schema.empty_table().select(list(columns)), table, decimals=decimals)
     shown = visible(view.covered, wanted, allow_partial=allow_partial, name=name)[0] if name in ORDER else None
-    paths = [] if view.tables[name].handle is None else [one.path for one in part.data.get_fragments(filter=part.rows)]
+    paths = [] if not view.tables[name].exists else [one.path for one in part.data.get_fragments(filter=part.rows)]
     with dask.config.set({"dataframe.convert-string": False}):  # it would make text of lists and amounts
         if not paths:
             return frames.from_pandas(empty, npartitions=1)
@@ -67,7 +67,7 @@ def read_file(
 ) -> pd.DataFrame:
     """One file's rows; runs where Dask wants, so it is told everything in plain values."""
     table = declared(name)
-    data = dataset_of(Lake(url, storage_options=options).table(name).as_of(version).handle, table)
+    data = dataset_of(Lake(url, storage_options=options).table(name).as_of(version), table)
     fragment = next(one for one in data.get_fragments() if one.path == path)
     rows = None if shown is None else rows_of(shown)
     found = fragment.to_table(schema=data.schema, columns=list(columns), filter=rows)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import threading
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,6 +18,7 @@ from ledgerframes.tables.kinds import JSON
 from ledgerframes.tables.table import Table
 
 if TYPE_CHECKING:
+    import pyarrow.dataset as ds
     from deltalake import CommitProperties, DeltaTable
 
 #: A checkpoint after so many commits keeps opening a table quick.
@@ -65,6 +67,30 @@ class DeltaStoreTable:
     def handle(self) -> DeltaTable | None:
         """The table as last read, or None where there is none."""
         return self._handle
+
+    @property
+    def exists(self) -> bool:
+        """Whether the table was there when it was last read."""
+        return self._handle is not None
+
+    def dataset(self) -> ds.Dataset:
+        """All rows of the state last read, in the columns that are stored; none where there is no table."""
+        import pyarrow.dataset as ds
+
+        if self._handle is None:
+            return ds.dataset(self.table.schema.empty_table())
+        return self._handle.to_pyarrow_dataset()
+
+    def partition_files(self) -> Counter[tuple[str, ...]]:
+        """How many files each partition has, by the values of its columns as texts."""
+        if self._handle is None or not self._partition_by:
+            return Counter()
+        actions = pa.table(self._handle.get_add_actions(flatten=True))
+        names = [f"partition.{name}" for name in self._partition_by]
+        if not actions.num_rows or not set(names) <= set(actions.column_names):
+            return Counter()
+        keys = zip(*(actions[name].to_pylist() for name in names), strict=True)
+        return Counter(tuple(map(str, key)) for key in keys)
 
     @property
     def version(self) -> int | None:

@@ -11,6 +11,7 @@ import shlex
 from collections import deque
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass, field, fields
+from functools import partial
 from itertools import count, pairwise
 from pathlib import Path
 from typing import Any, Final
@@ -25,6 +26,7 @@ from ledgerframes.network import Network
 from ledgerframes.paging.history import HistoryReader
 from ledgerframes.profiles.tokens import CommandToken
 from ledgerframes.settings import Settings
+from ledgerframes.store.driving import ThreadDrive
 from ledgerframes.store.fetching import Fetched, Task, probe
 from ledgerframes.store.intervals import Interval
 from ledgerframes.store.stretches import even_cuts, find_top, window_of
@@ -202,9 +204,8 @@ class ClusterFetchers:
         first = probe(self.source, task.gap.migration_id, task.gap.lo)
         if first is None or first >= task.gap.at:
             return [task]
-        top = find_top(
-            task.gap._replace(lo=first), lambda *place: probe(self.source, *place), workers=4, scale=1_000_000
-        )
+        look = partial(probe, self.source)
+        top = find_top(task.gap._replace(lo=first), look, workers=4, each=ThreadDrive().each, scale=1_000_000)
         cuts = even_cuts(first, top, _PIECES_A_WORKER * workers)
         bounds = [task.gap.lo, *cuts, task.gap.at]
         parts = [task.gap._replace(lo=lo, at=at) for lo, at in pairwise(bounds) if lo < at]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import queue
 import threading
 import time
 from collections import deque
@@ -15,17 +14,15 @@ from typing import Final
 import pyarrow as pa
 
 from ledgerframes.decoding.peek import Cursor
-from ledgerframes.errors import LedgerframesError
 from ledgerframes.interfaces.history import HistorySession, PageRows, PageSource
 from ledgerframes.paging.history import HistoryReader
 from ledgerframes.paging.window import before
+from ledgerframes.store.driving import IDLE, Drive, Idle
 from ledgerframes.store.intervals import Interval
 from ledgerframes.store.stretches import Stretch, even_cuts, find_top, halfway, window_of
 
-_PAGES_AHEAD: Final = 2
 _PIECES_A_WORKER: Final = 1
 _PAGES_A_PIECE: Final = 4  # a piece reads up to a page beyond its end, for nothing
-_LOOK: Final = 0.2
 
 
 @dataclass(frozen=True)
@@ -69,6 +66,7 @@ class Fetchers:
         source: where pages come from.
         workers: how many read at once.
         page_size: items a request asks for.
+        drive: runs the workers.
         seconds: time the workers spent, waiting for answers included.
         cpu_seconds: processor time of it.
     """
@@ -76,14 +74,14 @@ class Fetchers:
     source: PageSource
     workers: int
     page_size: int
+    drive: Drive
     seconds: float = 0.0
     cpu_seconds: float = 0.0
     _waiting: deque[Stretch] = field(default_factory=deque)
     _open: int = 0
     _idle: int = 0
-    _stopped: bool = False
     _keys: Iterator[int] = field(default_factory=count)
-    _change: threading.Condition = field(default_factory=threading.Condition)
+    _change: threading.Lock = field(default_factory=threading.Lock)
     _rests: dict[int, float] = field(default_factory=dict)
 
     def read(self, tasks: Sequence[Task]) -> Generator[Fetched]:
@@ -92,38 +90,9 @@ class Fetchers:
         Raises:
             LedgerframesError: what a worker met; the pages before it have been given.
         """
-        found: queue.Queue[Fetched | BaseException | None] = queue.Queue(self.workers + _PAGES_AHEAD)
-        self._stopped = False
         for task in tasks:
             self._put(self._stretch(task.gap, again=task.again, uncut=self.workers > 1))
-        threads = [
-            threading.Thread(target=self._work, args=(found,), name=f"ledgerframes-fetch-{number}", daemon=True)
-            for number in range(self.workers)
-        ]
-        for thread in threads:
-            thread.start()
-        running = len(threads)
-        try:
-            while running:
-                one = found.get()
-                if one is None:
-                    running -= 1
-                elif isinstance(one, BaseException):
-                    raise one
-                else:
-                    yield one
-        finally:
-            self._stop(found, threads)
-
-    def _stop(self, found: queue.Queue[Fetched | BaseException | None], threads: Sequence[threading.Thread]) -> None:
-        with self._change:
-            self._stopped = True
-            self._change.notify_all()
-        while any(thread.is_alive() for thread in threads):
-            try:
-                found.get(timeout=_LOOK)
-            except queue.Empty:
-                continue
+        yield from self.drive.run([self._work() for _ in range(self.workers)])
 
     def _stretch(self, gap: Interval, *, again: bool = False, uncut: bool = False, top: int | None = None) -> Stretch:
         reader = HistoryReader(window_of(gap, again=again), page_size=self.page_size)
@@ -133,53 +102,51 @@ class Fetchers:
         with self._change:
             self._waiting.append(stretch)
             self._open += 1
-            self._change.notify()
 
     def _take(self) -> Stretch | None:
         with self._change:
-            self._idle += 1
-            try:
-                while not self._waiting:
-                    if self._stopped or not self._open:
-                        return None
-                    self._change.wait()
-                return None if self._stopped else self._waiting.popleft()
-            finally:
-                self._idle -= 1
+            return self._waiting.popleft() if self._waiting else None
 
     def _done(self, stretch: Stretch) -> None:
         with self._change:
             self._open -= 1
             self._rests.pop(stretch.key, None)
-            if not self._open:
-                self._change.notify_all()
 
-    def _work(self, found: queue.Queue[Fetched | BaseException | None]) -> None:
-        began, cpu = time.perf_counter(), time.thread_time()
-        try:
-            while (stretch := self._take()) is not None:
-                self._read(stretch, found)
-                self._done(stretch)
-        except LedgerframesError as error:
-            found.put(error)
-        except BaseException as error:  # noqa: BLE001 - a worker's bug must end the read, not leave it waiting
-            found.put(error)
-        finally:
-            with self._change:
-                self.seconds += time.perf_counter() - began
-                self.cpu_seconds += time.thread_time() - cpu
-            found.put(None)
+    def _work(self) -> Generator[Fetched | Idle]:
+        """One worker: takes stretches until all are read; yields after every page."""
+        while self._open:
+            stretch = self._take()
+            if stretch is not None:
+                yield from self._read(stretch)
+                continue
+            self._count_idle(1)
+            yield IDLE
+            self._count_idle(-1)
 
-    def _read(self, stretch: Stretch, found: queue.Queue[Fetched | BaseException | None]) -> None:
+    def _count_idle(self, more: int) -> None:
+        with self._change:
+            self._idle += more
+
+    def _read(self, stretch: Stretch) -> Generator[Fetched]:
         session = HistorySession(self.source, stretch.reader)
         more = True
-        while more and not self._stopped:
+        while more:
+            began, cpu = time.perf_counter(), time.thread_time()
             stretch.trim_page()
             page, more = session.step()
             self._note(stretch, page)
-            found.put(self._fetched(stretch, page, ended=not more))
+            fetched = self._fetched(stretch, page, ended=not more)
             if more:
                 self._share(stretch, page)
+            else:
+                self._done(stretch)
+            self._spent(time.perf_counter() - began, time.thread_time() - cpu)
+            yield fetched
+
+    def _spent(self, seconds: float, cpu_seconds: float) -> None:
+        with self._change:
+            self.seconds += seconds
+            self.cpu_seconds += cpu_seconds
 
     def _note(self, stretch: Stretch, page: PageRows) -> None:
         if page.rows and stretch.first is None:
@@ -220,7 +187,9 @@ class Fetchers:
     def _cut(self, stretch: Stretch, seen: int) -> None:
         """Part a long stretch evenly, after a look at where its items end."""
         scale = seen - stretch.first if stretch.first is not None else 1
-        top = find_top(stretch.gap._replace(lo=seen), partial(probe, self.source), workers=self.workers, scale=scale)
+        rest = stretch.gap._replace(lo=seen)
+        look = partial(probe, self.source)
+        top = find_top(rest, look, workers=self.workers, each=self.drive.each, scale=scale)
         stretch.top = top
         pages = stretch.rest() / self.page_size
         pieces = min(_PIECES_A_WORKER * self.workers, int(pages / _PAGES_A_PIECE))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -47,7 +47,7 @@ class HistoryTables:
         self.tables = {name: tables[name] for name in ORDER}
         self.slots = Slots()
         self._numbers: dict[int, int] = {}
-        self._files: Counter[tuple[str, Any, Any]] = Counter()
+        self._files: Counter[tuple[str, ...]] = Counter()
 
     def refresh(self) -> HistoryTables:
         """Read the newest state of the logs."""
@@ -64,7 +64,7 @@ class HistoryTables:
     def prepare(self, network: str) -> None:
         """Make the tables that are missing and check the others, before anything is written."""
         for table in self.tables.values():
-            if table.handle is None:
+            if not table.exists:
                 table.create({NETWORK: network})
             table.check_schema()
             self._count_files(table)
@@ -105,11 +105,9 @@ class HistoryTables:
         return {name: self._ids_at(table, migration_id, micros) for name, table in self.tables.items()}
 
     def _ids_at(self, table: DeltaStoreTable, migration_id: int, micros: int) -> frozenset[str]:
-        if table.handle is None:
-            return frozenset()
         instant = pa.scalar(micros, pa.timestamp("us", "UTC"))
         here = (pc.field("migration_id") == migration_id) & (pc.field("record_time") == instant)
-        found = table.handle.to_pyarrow_dataset().to_table(columns=["update_id"], filter=here)
+        found = table.dataset().to_table(columns=["update_id"], filter=here)
         return frozenset(found["update_id"].to_pylist())
 
     def _put(self, advance: Advance) -> int:
@@ -128,13 +126,8 @@ class HistoryTables:
         return number
 
     def _count_files(self, table: DeltaStoreTable) -> None:
-        if table.handle is None:
-            return
-        actions = pa.table(table.handle.get_add_actions(flatten=True))
-        names = [f"partition.{name}" for name in PARTITIONS]
-        if actions.num_rows and set(names) <= set(actions.column_names):
-            for key in zip(*(actions[name].to_pylist() for name in names), strict=True):
-                self._files[(table.name, *key)] += 1
+        for key, count in table.partition_files().items():
+            self._files[(table.name, *key)] += count
 
     def _compact_by_the_way(self, table: DeltaStoreTable, batches: Sequence[pa.RecordBatch]) -> None:
         """Keep the number of files of a partition small, without a word of the caller's."""
@@ -143,7 +136,7 @@ class HistoryTables:
         places = pa.Table.from_batches([batch.select(PARTITIONS) for batch in batches])
         touched = places.group_by(list(PARTITIONS)).aggregate([]).to_pylist()
         for partition in touched:
-            place = (table.name, *(partition[name] for name in PARTITIONS))
+            place = (table.name, *(str(partition[name]) for name in PARTITIONS))
             self._files[place] += 1
             if self._files[place] > _FILES_A_PARTITION:
                 table.compact([(name, "=", str(partition[name])) for name in PARTITIONS])
@@ -152,8 +145,6 @@ class HistoryTables:
 
 def _stored_ids(table: DeltaStoreTable, wanted: pa.Array) -> pa.Array:
     """Those of some updates that a table has."""
-    if table.handle is None:
-        return pa.array([], pa.string())
     chosen = pc.field("update_id").isin(pc.unique(wanted))
-    found = table.handle.to_pyarrow_dataset().to_table(columns=["update_id"], filter=chosen)
+    found = table.dataset().to_table(columns=["update_id"], filter=chosen)
     return found["update_id"].combine_chunks().cast(pa.string())

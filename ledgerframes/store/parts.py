@@ -44,7 +44,7 @@ class Part:
             InputError: the table has no places in the history, and the window names some.
             PartialResultError: the window is not wholly covered, and that is not allowed.
         """
-        data = dataset_of(view.tables[name].handle, declared(name))
+        data = dataset_of(view.tables[name], declared(name))
         if name not in ORDER:
             if not wanted.whole:
                 raise InputError(f"start and end are places in the history; {name!r} has none. Use where=")

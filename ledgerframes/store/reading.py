@@ -19,7 +19,8 @@ from ledgerframes.tables.table import Table
 
 if TYPE_CHECKING:
     import pyarrow.dataset as ds
-    from deltalake import DeltaTable
+
+    from ledgerframes.store.delta import DeltaStoreTable
 
 Where = Any  # a pyarrow Expression, a mapping of column to value or values, or a list of (column, operator, value)
 
@@ -87,13 +88,9 @@ def _rows(one: Interval) -> pc.Expression:
     return rows
 
 
-def dataset_of(handle: DeltaTable | None, table: Table) -> ds.Dataset:
+def dataset_of(stored_table: DeltaStoreTable, table: Table) -> ds.Dataset:
     """A stored table in its declared columns; those that an older version did not write are null."""
-    import pyarrow.dataset as ds
-
-    if handle is None:
-        return ds.dataset(table.schema.empty_table())
-    stored = handle.to_pyarrow_dataset()
+    stored = stored_table.dataset()
     declared = [field for field in table.schema if field.name not in stored.schema.names]
     return stored.replace_schema(pa.schema([*stored.schema, *declared])) if declared else stored
 

@@ -94,7 +94,7 @@ class RejectingDecoder:
         new = list({row["raw"]: row for row in rows if row["raw"] not in self._stored}.values())
         if not new:
             return
-        if self.table.handle is None:
+        if not self.table.exists:
             self.table.create({})
         self.table.append([pa.RecordBatch.from_pylist(new, self.table.table.schema)], {})
         self._stored.update(row["raw"] for row in new)
@@ -133,9 +133,9 @@ def _retry(rejects: DeltaStoreTable, history: HistoryTables) -> tuple[int, int]:
 
 
 def _rows(table: DeltaStoreTable) -> list[dict[str, Any]]:
-    if table.handle is None:
+    if not table.exists:
         return []
-    found: list[dict[str, Any]] = table.handle.to_pyarrow_dataset().to_table().to_pylist()
+    found: list[dict[str, Any]] = table.dataset().to_table().to_pylist()
     return found
 
 

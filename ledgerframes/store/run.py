@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 import logging
-import time
 import uuid
-from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from ledgerframes.errors import LedgerframesError
+from ledgerframes.instants import EPOCH, MICROSECOND
 from ledgerframes.interfaces.history import PageSource
 from ledgerframes.loaders.progress import progress_of
 from ledgerframes.settings import source_of
+from ledgerframes.store.driving import Drive, ThreadDrive
 from ledgerframes.store.lake import Lake
 from ledgerframes.store.rejecting import LenientSource, RejectingDecoder
 from ledgerframes.store.report import SyncReport
 from ledgerframes.store.runs import SYNCS, keep
 from ledgerframes.store.snapshots import load_snapshot
 from ledgerframes.store.syncing import HistorySync, Wish
+from ledgerframes.transport import Clock, SystemClock
 
 if TYPE_CHECKING:
     from ledgerframes.store.engine import ClusterFetchers
@@ -41,6 +42,8 @@ class Order:
         progress: as the loaders take it.
         engine: a client of a Dask cluster whose workers read, or None.
         worker_token: where they find the scan's token.
+        drive: runs workers and commits.
+        clock: the time of the report, and of commits.
     """
 
     wish: Wish | None
@@ -50,6 +53,8 @@ class Order:
     progress: bool | None
     engine: Any = None
     worker_token: str | None = None
+    drive: Drive = field(default_factory=ThreadDrive)
+    clock: Clock = field(default_factory=SystemClock)
 
 
 def run_sync(lake: Lake, net: Network, order: Order) -> SyncReport:
@@ -76,18 +81,23 @@ class _Run:
         self._net = net
         self._order = order
         self._before = net.stats.snapshot()
-        self._began = time.perf_counter()
-        now = datetime.now(UTC)
+        self._began = self._order.clock.monotonic()
+        now = EPOCH + self._now() * MICROSECOND
         self._report = SyncReport(f"{now:%Y%m%dT%H%M%S}-{uuid.uuid4().hex[:8]}", f"{now:%Y-%m-%dT%H:%M:%SZ}")
         self._sync: HistorySync | None = None
         self._rows: dict[str, int] = {}
         self._sources: dict[str, None] = {}
 
+    def _now(self) -> int:
+        return int(self._order.clock.now() * 1_000_000)
+
     def carry_out(self) -> None:
         order = self._order
         if order.wish is not None:
             with progress_of("sync", shown=order.progress) as shown:
-                self._sync = HistorySync(self._source(), self._lake.history(), order.wish, shown)
+                self._sync = HistorySync(
+                    self._source(), self._lake.history(), order.wish, shown, drive=order.drive, clock=order.clock
+                )
                 if order.reject:
                     self._sync.rejecting = RejectingDecoder(self._lake.table("rejects"))
                 if order.engine is not None:
@@ -110,7 +120,7 @@ class _Run:
     def _append(self, name: str) -> None:
         batch = load_snapshot(self._net, name, self._order.parties)
         table = self._lake.table(name).refresh()
-        if table.handle is None:
+        if not table.exists:
             table.create({})
         table.check_schema()
         table.append([batch], {})
@@ -121,7 +131,7 @@ class _Run:
     def finish(self) -> SyncReport:
         """The report, kept in the store."""
         report = self._filled()
-        keep(self._lake.table(SYNCS.name), report, time.time_ns() // 1000)
+        keep(self._lake.table(SYNCS.name), report, self._now())
         return report
 
     def note(self, error: BaseException) -> None:
@@ -132,7 +142,7 @@ class _Run:
             if not view.versions:
                 return
             report = replace(self._filled(), complete=False, error=text)
-            keep(self._lake.table(SYNCS.name), report, time.time_ns() // 1000)
+            keep(self._lake.table(SYNCS.name), report, self._now())
         except LedgerframesError as failed:
             _log.warning("the report of a sync that ended early could not be kept: %s", failed)
 
@@ -141,7 +151,7 @@ class _Run:
         sync, stats = self._sync, self._net.stats.snapshot()
         report = replace(
             self._report,
-            seconds=round(time.perf_counter() - self._began, 3),
+            seconds=round(self._order.clock.monotonic() - self._began, 3),
             covered=tuple(str(one) for one in view.covered),
             versions=view.versions,
             requests=stats.requests - self._before.requests,

@@ -32,7 +32,7 @@ SYNCS: Final = Table(
 
 def keep(table: DeltaStoreTable, report: SyncReport, finished_at: int) -> None:
     """Add a report to the store."""
-    if table.refresh().handle is None:
+    if not table.refresh().exists:
         table.create({})
     row = {
         "sync_id": report.sync_id,
@@ -46,9 +46,9 @@ def keep(table: DeltaStoreTable, report: SyncReport, finished_at: int) -> None:
 
 def all_runs(table: DeltaStoreTable) -> list[dict[str, Any]]:
     """The rows of the table, the oldest first; times as integer microseconds."""
-    if table.handle is None:
+    if not table.exists:
         return []
-    found = table.handle.to_pyarrow_dataset().to_table()
+    found = table.dataset().to_table()
     times = found["finished_at"].cast(pa.int64())
     rows = found.set_column(found.column_names.index("finished_at"), "finished_at", times).to_pylist()
     return sorted(rows, key=lambda row: (row["finished_at"], row["sync_id"]))
@@ -75,7 +75,7 @@ def find_versions(table: DeltaStoreTable, as_of: str | date | datetime, url: str
 
 def forget_runs(table: DeltaStoreTable, before: int) -> None:
     """Take syncs that ended before an instant off the list: their states cannot be read any more."""
-    if table.handle is not None:
+    if table.exists:
         kept = [row for row in all_runs(table) if row["finished_at"] >= before]
         table.replace(pa.Table.from_pylist(kept, SYNCS.schema))
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Final
 
 from ledgerframes.decoding.peek import Cursor
@@ -23,6 +23,8 @@ _AT_LEAST: Final = 20
 
 #: Gives the record time of the first item of a migration after an instant, or None.
 Probe = Callable[[int, int], int | None]
+#: Makes calls at once; their results in order.
+Each = Callable[[Sequence[Callable[[], int | None]]], list[int | None]]
 
 
 @dataclass
@@ -95,7 +97,7 @@ def halfway(stretch: Stretch, seen: int, page_size: int) -> int | None:
     return (seen + end) // 2
 
 
-def find_top(gap: Interval, probe: Probe, *, workers: int, scale: int) -> int:
+def find_top(gap: Interval, probe: Probe, *, workers: int, each: Each, scale: int) -> int:
     """About where a migration's items end inside a gap, by two or three rounds of probes, as many at once as can be.
 
     The end may lie an hour or a thousand years away: the first rounds look at distances that grow by a factor, until
@@ -106,31 +108,31 @@ def find_top(gap: Interval, probe: Probe, *, workers: int, scale: int) -> int:
         gap: its `lo` is an instant that has an item.
         probe: asks for one item.
         workers: how many probes at once, as far as more are of use.
+        each: makes calls at once.
         scale: microseconds that a page spans, about.
     """
     low, high = gap.lo, gap.at
     few = min(workers, _AT_ONCE)
     outward = [low + max(scale, 1) * _FACTOR**step for step in range(_STEPS)]
-    with ThreadPoolExecutor(few, "ledgerframes-probe") as pool:
 
-        def look(points: list[int]) -> None:
-            nonlocal low, high
-            points = [point for point in points if low < point < high]
-            places = list(pool.map(lambda point: probe(gap.migration_id, point), points))
-            for point, place in zip(points, places, strict=True):
-                if place is None or place > gap.at:
-                    high = min(high, point)
-                else:
-                    low = max(low, place)
+    def look(points: list[int]) -> None:
+        nonlocal low, high
+        points = [point for point in points if low < point < high]
+        places = each([partial(probe, gap.migration_id, point) for point in points])
+        for point, place in zip(points, places, strict=True):
+            if place is None or place > gap.at:
+                high = min(high, point)
+            else:
+                low = max(low, place)
 
-        for first in range(0, _STEPS, few):
-            look(outward[first : first + few])
-            if high < gap.at:
-                break
-        for _ in range(_ROUNDS - 1):
-            if high - low <= max((low - gap.lo) // _CLOSE_ENOUGH, few):
-                break
-            look([low + (high - low) * step // (few + 1) for step in range(1, few + 1)])
+    for first in range(0, _STEPS, few):
+        look(outward[first : first + few])
+        if high < gap.at:
+            break
+    for _ in range(_ROUNDS - 1):
+        if high - low <= max((low - gap.lo) // _CLOSE_ENOUGH, few):
+            break
+        look([low + (high - low) * step // (few + 1) for step in range(1, few + 1)])
     return high
 
 

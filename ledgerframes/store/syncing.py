@@ -21,12 +21,14 @@ from ledgerframes.loaders.progress import Progress
 from ledgerframes.paging.window import Window
 from ledgerframes.settings import source_of
 from ledgerframes.store.committing import Committer, Decoded
+from ledgerframes.store.driving import Drive, ThreadDrive
 from ledgerframes.store.extent import gaps, has_ended, migrations_after, wanted_intervals
 from ledgerframes.store.fetching import Fetched, Fetchers, Task
 from ledgerframes.store.history import Advance, HistoryTables
 from ledgerframes.store.identity import News, check_every_server, check_network, first_update, look
 from ledgerframes.store.intervals import CLOSED, Interval
 from ledgerframes.store.rejecting import RejectingDecoder
+from ledgerframes.transport import Clock, SystemClock
 
 if TYPE_CHECKING:
     from ledgerframes.store.engine import ClusterFetchers
@@ -64,7 +66,9 @@ class HistorySync:
         shown: progress.
         rejecting: decodes bad pages item by item, where the caller wants to go on.
         left: what could not be read for now, in words.
-        fetchers: who reads; threads of this process by default.
+        fetchers: who reads; workers of this process by default.
+        drive: runs workers and commits; threads by default.
+        clock: for what happens every so often.
     """
 
     source: PageSource
@@ -78,9 +82,11 @@ class HistorySync:
     decode_cpu_seconds: float = 0.0
 
     fetchers: Fetchers | ClusterFetchers | None = None
+    drive: Drive = field(default_factory=ThreadDrive)
+    clock: Clock = field(default_factory=SystemClock)
 
     def __post_init__(self) -> None:
-        self.committer = Committer(self.history, self.wish.commit_bytes)
+        self.committer = Committer(self.history, self.drive, self.wish.commit_bytes, clock=self.clock.monotonic)
         self._known: dict[Cursor, Mapping[str, frozenset[str]]] = {}
         self._ahead: dict[str, tuple[Interval, ...]] = {}
 
@@ -174,7 +180,7 @@ class HistorySync:
         """Read gaps; give the first place seen of a migration after the last one."""
         following: Cursor | None = None
         last = max((task.gap.migration_id for task in tasks), default=None)
-        fetchers = self.fetchers or Fetchers(self.source, self.wish.workers, self.wish.page_size)
+        fetchers = self.fetchers or Fetchers(self.source, self.wish.workers, self.wish.page_size, self.drive)
         self.fetchers = fetchers
         try:
             with closing(fetchers.read(tasks)) as pages:

@@ -10,6 +10,10 @@ from ledgerframes.store.stretches import find_top
 PAGE = 1_000_000  # microseconds that a page spans
 
 
+def one_by_one(calls):
+    return [call() for call in calls]
+
+
 @given(
     pages=st.floats(1, 1e9),
     workers=st.integers(1, 32),
@@ -24,7 +28,7 @@ def test_the_end_is_found_close_and_never_too_early(pages, workers, room):
         asked.append(migration_id)
         return None if micros >= last else min(micros + PAGE, last)
 
-    top = find_top(gap, probe, workers=workers, scale=PAGE)
+    top = find_top(gap, probe, workers=workers, each=one_by_one, scale=PAGE)
 
     assert last <= top <= gap.at
     assert top == gap.at or workers == 1 or top - last <= last // 2 + 2 * PAGE
@@ -39,6 +43,6 @@ def test_a_near_end_takes_few_looks():
         asked.append(micros)
         return None if micros >= 7 * PAGE else 7 * PAGE
 
-    find_top(Interval(0, 0, LATEST), probe, workers=16, scale=PAGE)
+    find_top(Interval(0, 0, LATEST), probe, workers=16, each=one_by_one, scale=PAGE)
 
     assert len(asked) <= 3 * 6

@@ -1,0 +1,186 @@
+"""Who runs the parts of a sync: threads, or a simulation that decides every step; `syncing` is handed one.
+
+Workers and commits are written as steps. A worker is a generator that yields after every request that it sends, so
+whoever drives it can put anything between two requests.
+"""
+
+from __future__ import annotations
+
+import queue
+import threading
+from collections.abc import Callable, Generator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from enum import Enum
+from typing import Final, Generic, Protocol, TypeVar
+
+T = TypeVar("T")
+
+_ROOM: Final = 2
+_LOOK: Final = 0.2
+
+
+class Idle(Enum):
+    """What a worker yields while there is nothing to do for it."""
+
+    IDLE = "nothing to do until another worker has taken a step"
+
+
+IDLE: Final = Idle.IDLE
+
+
+class Background(Protocol):
+    """Runs jobs one after the other, beside the caller."""
+
+    def put(self, job: Callable[[], None]) -> None:
+        """Run a job after those before it; waits while one is waiting already.
+
+        Raises:
+            BaseException: what an earlier job raised; later ones are not run.
+        """
+
+    def finish(self) -> None:
+        """Wait for all jobs.
+
+        Raises:
+            BaseException: what a job raised.
+        """
+
+
+class Drive(Protocol):
+    """Runs workers, probes and commits."""
+
+    def run(self, workers: Sequence[Generator[T | Idle]]) -> Generator[T]:
+        """Run workers at once and yield what they yield, each one's in order.
+
+        Raises:
+            BaseException: what a worker raised; what others yielded before has been given.
+        """
+
+    def each(self, calls: Sequence[Callable[[], T]]) -> list[T]:
+        """Make some calls at once; their results in order."""
+
+    def background(self, name: str) -> Background:
+        """A place for jobs that run beside the workers."""
+
+
+class ThreadDrive:
+    """Threads."""
+
+    def run(self, workers: Sequence[Generator[T | Idle]]) -> Generator[T]:
+        """Run each worker in a thread of its own."""
+        crew: _Crew[T] = _Crew(len(workers))
+        threads = [
+            threading.Thread(target=crew.work, args=(worker,), name=f"ledgerframes-fetch-{number}", daemon=True)
+            for number, worker in enumerate(workers)
+        ]
+        for thread in threads:
+            thread.start()
+        try:
+            yield from crew.results()
+        finally:
+            crew.stop(threads)
+
+    def each(self, calls: Sequence[Callable[[], T]]) -> list[T]:
+        """Make each call in a thread of its own."""
+        if len(calls) == 1:
+            return [calls[0]()]
+        with ThreadPoolExecutor(max(len(calls), 1), "ledgerframes-probe") as pool:
+            return list(pool.map(lambda call: call(), calls))
+
+    def background(self, name: str) -> Background:
+        """One thread, started with the first job."""
+        return _BackgroundThread(name)
+
+
+class _Crew(Generic[T]):
+    """The threads of one run, and what they found."""
+
+    def __init__(self, size: int) -> None:
+        self._found: queue.Queue[tuple[T | None, BaseException | None]] = queue.Queue(size + _ROOM)
+        self._running = size
+        self._steps = 0
+        self._stopped = False
+        self._change = threading.Condition()
+
+    def results(self) -> Generator[T]:
+        while self._running:
+            result, error = self._found.get()
+            if error is not None:
+                raise error
+            if result is None:
+                self._running -= 1
+            else:
+                yield result
+
+    def work(self, worker: Generator[T | Idle]) -> None:
+        try:
+            while not self._stopped:
+                before = self._steps
+                result = next(worker, None)
+                if result is None:
+                    break
+                if isinstance(result, Idle):
+                    self._wait(before)
+                else:
+                    self._found.put((result, None))
+                    self._stepped()
+        except BaseException as error:  # noqa: BLE001 - a worker's bug must end the run, not leave it waiting
+            self._found.put((None, error))
+        finally:
+            worker.close()
+            self._stepped()
+            self._found.put((None, None))
+
+    def stop(self, threads: Sequence[threading.Thread]) -> None:
+        self._stopped = True
+        self._stepped()
+        while any(thread.is_alive() for thread in threads):
+            try:
+                self._found.get(timeout=_LOOK)
+            except queue.Empty:
+                continue
+
+    def _stepped(self) -> None:
+        with self._change:
+            self._steps += 1
+            self._change.notify_all()
+
+    def _wait(self, before: int) -> None:
+        """Until another worker has taken a step since `before` was read."""
+        with self._change:
+            self._change.wait_for(lambda: self._stopped or self._steps != before)
+
+
+class _BackgroundThread:
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._jobs: queue.Queue[Callable[[], None] | None] = queue.Queue(1)
+        self._error: BaseException | None = None
+        self._thread: threading.Thread | None = None
+
+    def put(self, job: Callable[[], None]) -> None:
+        self._raise()
+        if self._thread is None:
+            self._thread = threading.Thread(target=self._work, name=self._name, daemon=True)
+            self._thread.start()
+        self._jobs.put(job)
+
+    def finish(self) -> None:
+        if self._thread is not None:
+            self._jobs.put(None)
+            self._thread.join()
+            self._thread = None
+        self._raise()
+
+    def _raise(self) -> None:
+        if self._error is not None:
+            raise self._error
+
+    def _work(self) -> None:
+        while (job := self._jobs.get()) is not None:
+            if self._error is not None:
+                continue
+            try:
+                job()
+            except BaseException as error:  # noqa: BLE001 - it is raised where the jobs come from
+                self._error = error
