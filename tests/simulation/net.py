@@ -49,6 +49,7 @@ class Seen:
         items: what was answered.
         newest: the latest record time that this server had shown in this sync, this answer included.
         clean: whether the page is what an honest server would send.
+        last: whether the server has nothing after it.
     """
 
     url: str
@@ -57,6 +58,14 @@ class Seen:
     items: tuple[Item, ...]
     newest: int
     clean: bool
+    last: bool = False
+
+    def spans(self, place: tuple[int, int]) -> bool:
+        """Whether the answer says all that its server has at a place."""
+        if self.size < 2 or (self.after is not None and place <= self.after):
+            return False
+        # the last place of a full page may have more
+        return self.last or (bool(self.items) and place < self.items[-1].place)
 
 
 class SimScan:
@@ -161,7 +170,8 @@ class SimScan:
         items = self._distorted(server, honest, after, ask.page_size)
         self._newest[url] = max([self._newest.get(url, items[0].at) if items else self._newest.get(url, -(2**62))]
                                 + [item.at for item in items])  # fmt: skip
-        self.seen.append(Seen(url, after, ask.page_size, items, self._newest[url], items == honest))
+        last = len(honest) == len(server.beyond(after))
+        self.seen.append(Seen(url, after, ask.page_size, items, self._newest[url], items == honest, last))
         body = page_of(items)
         if "damaged" in self._faults and self._choices.chance("damaged", 8):
             body = body[: len(body) // 2]
@@ -200,8 +210,9 @@ class SimScan:
             return server.page(None, size)
         if "never-ending" in self._faults and not items:
             migration = 1 if after is None else after[0] + 1
-            made = Item(migration, 20 * U + migration, "A", f"z{migration}") if migration < 2**40 else None
-            return () if made is None else (made,)
+            made = Item(migration, 20 * U + migration, "A", f"z{migration}")
+            server.ever.add(made)
+            return (made,)
         if "contradiction" in self._faults and items:
             kind = self._choices.weighted("contradiction", 85, 5, 5, 5)
             if kind == 1:

@@ -71,8 +71,11 @@ class Server:
 
     def page(self, after: tuple[int, int] | None, size: int) -> tuple[Item, ...]:
         """The items after a place, in order."""
-        found = sorted(item for item in self.shown if after is None or item.place > after)
-        return tuple(found[: min(size, self.cap)])
+        return tuple(self.beyond(after)[: min(size, self.cap)])
+
+    def beyond(self, after: tuple[int, int] | None) -> list[Item]:
+        """All items after a place, in order."""
+        return sorted(item for item in self.shown if after is None or item.place > after)
 
 
 @dataclass
