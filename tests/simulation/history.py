@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 import random
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -91,10 +91,16 @@ class Outcome:
     requests: int
 
 
-def draw(seed: int) -> Script:
-    """The history of a seed."""
+def draw(seed: int, among: Collection[str] | None = None) -> Script:
+    """The history of a seed.
+
+    Args:
+        seed: a whole number.
+        among: only these faults, each of which half of the histories have.
+    """
     rng = random.Random(f"{seed}/faults")
-    faults = tuple(name for name, fault in FAULTS.items() if rng.random() * 100 < fault.weight)
+    weights = {name: fault.weight if among is None else 50 * (name in among) for name, fault in FAULTS.items()}
+    faults = tuple(name for name, weight in weights.items() if rng.random() * 100 < weight)
     rng = random.Random(f"{seed}/world")
     items = draw_items(rng, faults)
     servers = rng.choice([1, 1, 2, 2, 3]) if {"lagging", "fork", "replicas"} & set(faults) else 1
@@ -303,7 +309,7 @@ class _History:
 
     def _after_write(self, name: str) -> None:
         self.watch.after_commit(name)
-        if name in ORDER and self.choices.chance("reader", 20):
+        if name in ORDER and self.choices.chance("reader", 10):
             self.watch.read()
         if not self.calm and "kill" in self.faults and self.choices.chance("kill-after", 5):
             self.log.append(f"  killed after a write to {name}")
@@ -348,7 +354,8 @@ class _History:
             if ending != "ended":
                 self.watch.say(Holds.LIVE, f"the last sync: {ending}")
             self.watch.everything(self.script.items, rejects="broken-item" in self.faults)
-            self._quiet()
+            if not self.choices.chance("quiet", 60):
+                self._quiet()
         for sync_id, frame in self.frames.items():
             if not self._frame(sync_id).equals(frame):
                 self.watch.say(Holds.FRAMES, f"as_of={sync_id} gives other rows than before")

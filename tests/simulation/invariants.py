@@ -97,11 +97,15 @@ class Watch:
         disk: where the lake lies.
         lake: the lake, for reading as callers do.
         problems: what was wrong.
+        kinds: the kind of every update there can be, by id.
     """
 
     disk: Disk
     lake: Lake
     problems: list[Problem] = field(default_factory=list)
+    kinds: dict[str, str] = field(default_factory=dict)
+    _looked: tuple[int, ...] = ()
+    _sight: Mapping[str, set[str]] = field(default_factory=dict)
     _covered: dict[str, list[Span]] = field(default_factory=dict)
     _settled: dict[str, list[Span]] = field(default_factory=dict)
 
@@ -137,28 +141,30 @@ class Watch:
                     self.say(Holds.RISING, f"{name}: {span} was {what}, now {'; '.join(map(str, found))} is")
             before[name] = found
 
-    def read(self) -> dict[str, set[str]]:
+    def read(self) -> Mapping[str, set[str]]:
         """What a reader sees now: the update ids of each table; torn updates are a problem."""
+        versions = tuple(len(self.disk.versions.get(name, ())) for name in ORDER)
+        if versions != self._looked:
+            self._looked, self._sight = versions, self._read()
+        return self._sight
+
+    def _read(self) -> Mapping[str, set[str]]:
         view = self.lake.view(names=("updates",))
         seen: dict[str, Counter[str]] = {}
         for name in ORDER:
             part = Part.of(view, name, Window(), allow_partial=True)
             seen[name] = Counter(part.dataset.to_table(columns=["update_id"])["update_id"].to_pylist())
-        return {name: set(ids) for name, ids in seen.items()} | {"torn": set(self._torn(seen))}
+        self._torn(seen)
+        return {name: set(ids) for name, ids in seen.items()}
 
-    def _torn(self, seen: Mapping[str, Counter[str]]) -> Iterator[str]:
-        updates = seen["updates"]
+    def _torn(self, seen: Mapping[str, Counter[str]]) -> None:
         for update_id in set().union(*seen.values()):
             kind = self.kinds.get(update_id, "")
             wanted = {"updates": 1, "events": {"create": 1, "exercise": 2}.get(kind, 0),
                       "reassignments": int(kind in {"assign", "unassign"})}  # fmt: skip
             there = {name: seen[name][update_id] for name in wanted}
             if kind and any((there[name] > 0) != (wanted[name] > 0) or there[name] < wanted[name] for name in wanted):
-                yield update_id
-                self.say(Holds.WHOLE, f"a reader sees of {update_id} ({kind}) only {there}, {updates[update_id]} of it")
-
-    #: The kind of every update, by id; `history` fills it in.
-    kinds: dict[str, str] = field(default_factory=dict)
+                self.say(Holds.WHOLE, f"a reader sees {there} rows of {update_id} ({kind})")
 
     def stored(self, name: str) -> list[tuple[str, int, int, str]]:
         """All rows of a table that are there, seen or not: update id, migration, time, event id."""

@@ -17,6 +17,7 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
+from pyarrow import acero
 
 from ledgerframes.errors import StoreError
 from ledgerframes.store.delta import DeltaStoreTable
@@ -82,10 +83,11 @@ class Disk:
         self.dead = True
         raise Killed
 
-    def write(self, name: str, state: State) -> None:
-        """Add a version."""
+    def write(self, name: str, state: State, also: Callable[[], None] = lambda: None) -> None:
+        """Add a version; `also` is done at the instant of the write."""
         self.alive()
         self.before(name)
+        also()
         self.versions.setdefault(name, []).append(state)
         self.writes += 1
         self.after(name)
@@ -159,8 +161,10 @@ class MemoryTable(DeltaStoreTable):
         return {"table": self.name, "rows": rows, "files": len(state.commits), "bytes": rows, "version": self._version}
 
     def number(self, app_id: str) -> int | None:
-        state = self._state
-        return None if state is None else state.numbers.get(app_id)
+        self._disk.alive()
+        if self._version is None:
+            return None
+        return self._disk.versions[self.name][self._version].numbers.get(app_id)
 
     def property(self, key: str) -> str | None:
         state = self._state
@@ -170,13 +174,14 @@ class MemoryTable(DeltaStoreTable):
         self._disk.alive()
         if self.name in self._disk.versions:
             raise StoreError(f"{self.url} cannot be made: it is there")
-        self._disk.write(self.name, State((), {}, dict(properties), self.table.schema.remove_metadata()))
-        self._version = 0
+        state = State((), {}, dict(properties), self.table.schema.remove_metadata())
+        self._put(state, lambda: self._really_create(properties))
 
     def append(self, batches: Sequence[pa.RecordBatch], numbers: Mapping[str, int]) -> None:
         state = self._newest()
         rows = tuple(batch.cast(state.schema) for batch in batches if batch.num_rows)
-        self._put(replace(state, commits=(*state.commits, *rows), numbers={**state.numbers, **numbers}))
+        after = replace(state, commits=(*state.commits, *rows), numbers={**state.numbers, **numbers})
+        self._put(after, lambda: self._really_append(batches, numbers))
 
     def check_schema(self) -> None:
         self._disk.alive()
@@ -203,16 +208,28 @@ class MemoryTable(DeltaStoreTable):
             raise StoreError(f"{self.url} cannot be written: another writer changed the store at the same time")
         return state
 
-    def _put(self, state: State) -> None:
-        self._disk.write(self.name, State(state.commits, state.numbers, state.properties, state.schema))
+    def _really_create(self, properties: Mapping[str, str]) -> None:
+        """For storage that has more than memory."""
+
+    def _really_append(self, batches: Sequence[pa.RecordBatch], numbers: Mapping[str, int]) -> None:
+        """For storage that has more than memory."""
+
+    def _put(self, state: State, also: Callable[[], None] = lambda: None) -> None:
+        self._disk.write(self.name, State(state.commits, state.numbers, state.properties, state.schema), also)
         self._version = len(self._disk.versions[self.name]) - 1
 
 
 class MemoryDataset:
-    """As much of a pyarrow Dataset as the store uses, ten times as fast on a few rows."""
+    """As much of a pyarrow Dataset as the store uses, several times as fast on a few rows.
 
-    def __init__(self, rows: pa.Table) -> None:
+    Args:
+        rows: all rows.
+        where: which of them.
+    """
+
+    def __init__(self, rows: pa.Table, where: pc.Expression | None = None) -> None:
         self._rows = rows
+        self._where = where
 
     @property
     def schema(self) -> pa.Schema:
@@ -220,19 +237,25 @@ class MemoryDataset:
 
     def replace_schema(self, schema: pa.Schema) -> MemoryDataset:
         columns = {name: self._rows[name] for name in self._rows.column_names}
-        empty = self._rows.num_rows
-        arrays = [columns.get(one.name, pa.nulls(empty, one.type)) for one in schema]
-        return MemoryDataset(pa.Table.from_arrays(arrays, schema=schema))
+        count = self._rows.num_rows
+        arrays = [columns.get(one.name, pa.nulls(count, one.type)) for one in schema]
+        return MemoryDataset(pa.Table.from_arrays(arrays, schema=schema), self._where)
 
     def filter(self, rows: pc.Expression) -> MemoryDataset:
-        return MemoryDataset(self._rows.filter(rows))
+        return MemoryDataset(self._rows, rows if self._where is None else self._where & rows)
 
     def to_table(self, columns: Sequence[str] | None = None, filter: Any = None, **_: Any) -> pa.Table:  # noqa: A002
-        rows, wanted = self._rows, self._rows.column_names if columns is None else list(columns)
-        if filter is None:
+        rows = self._rows
+        wanted = rows.column_names if columns is None else list(columns)
+        where = self._where if filter is None else filter if self._where is None else self._where & filter
+        if where is None or not rows.num_rows:
             return rows.select(wanted)
-        named = set(_NAMES.findall(str(filter))).intersection(rows.column_names)
-        return rows.select(list(dict.fromkeys([*wanted, *named]))).filter(filter).select(wanted)
+        named = set(_NAMES.findall(str(where))).intersection(rows.column_names)
+        source = acero.Declaration(
+            "table_source", acero.TableSourceNodeOptions(rows.select(list(dict.fromkeys([*wanted, *named]))))
+        )
+        kept = acero.Declaration("filter", acero.FilterNodeOptions(where), [source])
+        return kept.to_table(use_threads=False).select(wanted)
 
     def to_batches(self, columns: Sequence[str] | None = None, filter: Any = None, **_: Any) -> Iterator[Any]:  # noqa: A002
         yield from self.to_table(columns, filter).to_batches()
@@ -241,7 +264,7 @@ class MemoryDataset:
         return MemoryDataset(self.to_table(columns, filter))
 
     def to_reader(self) -> pa.RecordBatchReader:
-        return self._rows.to_reader()
+        return self.to_table().to_reader()
 
     def count_rows(self, filter: Any = None, **_: Any) -> int:  # noqa: A002
         return self.to_table([self._rows.column_names[0]], filter).num_rows
