@@ -1,9 +1,9 @@
 """`make simulate`: histories from one seed on, on all cores, for a given time; failures shrunk into scripts.
 
-    python -m tests.simulation --minutes 10 --seed 0          all cores
-    python -m tests.simulation --show 4711                    one seed, told step by step
-    python -m tests.simulation --shrink 4711 --breaks LIVE    its script, made small
-    python -m tests.simulation --mutant by-time               seeds until the mutant is found
+python -m tests.simulation --minutes 10 --seed 0          all cores
+python -m tests.simulation --show 4711                    one seed, told step by step
+python -m tests.simulation --shrink 4711 --breaks LIVE    its script, made small
+python -m tests.simulation --mutant by-time               seeds until the mutant is found
 """
 
 from __future__ import annotations

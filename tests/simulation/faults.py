@@ -20,6 +20,7 @@ class Holds(Enum):
     """The invariants, checked by `invariants`."""
 
     SETTLED = "settled rows are the truth"
+    FINAL = "rows at a settled place are never added or taken away"
     SHOWN = "between settled and covered is everything that the last read of it was shown"
     TRUE = "nothing is stored that no server has sent"
     ONCE = "nothing is stored twice"
@@ -39,8 +40,18 @@ class Holds(Enum):
 ALL: Final = frozenset(Holds)
 #: What no server can break.
 ALWAYS: Final = frozenset(
-    {Holds.TRUE, Holds.ONCE, Holds.WHOLE, Holds.RISING, Holds.FRAMES, Holds.ROTTEN, Holds.ENDS, Holds.FORKS}
-)
+    {
+        Holds.TRUE,
+        Holds.ONCE,
+        Holds.WHOLE,
+        Holds.FINAL,
+        Holds.RISING,
+        Holds.FRAMES,
+        Holds.ROTTEN,
+        Holds.ENDS,
+        Holds.FORKS,
+    }
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -68,7 +79,7 @@ FAULTS: Final[dict[str, Fault]] = {
     "overlap": Fault("record times of migrations overlap, by up to the documented day", weight=60),
     "broken-item": Fault("an item that cannot be decoded; syncs reject such items", weight=8),
     # servers, within the assumptions
-    "late": Fault("a synchronizer lags, so items appear up to settle after newer ones, the very first one too", weight=70),
+    "late": Fault("items appear up to settle after newer ones, the very first one too", weight=70),
     "edge": Fault("items appear exactly settle after newer ones: the microsecond of the rule", weight=30),
     "lagging": Fault("servers show different amounts of the same history", weight=70),
     "catching-up": Fault("servers show more between two requests of a sync", weight=70),

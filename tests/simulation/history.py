@@ -44,7 +44,7 @@ from tests.simulation.rot import damage
 from tests.simulation.scheduling import Deadlock, SeededDrive
 from tests.simulation.servers import Fleet, Server, largest_group
 from tests.simulation.storage import Disk, Killed, SimLake
-from tests.simulation.world import BASE, SETTLE, U, Item, branched, draw_items, page_of
+from tests.simulation.world import BASE, SETTLE, Item, U, branched, draw_items, page_of
 
 _WORDS = {"create": 1}
 
@@ -221,7 +221,9 @@ class _History:
 
     def _set_clock(self) -> None:
         newest = max((server.newest for server in self.fleet.servers), default=0)
-        self.clock.micros = max(self.clock.micros, BASE + max(newest, 0) + (0, 1, SETTLE, 8 * U)[self._pick("clock", 4)])
+        self.clock.micros = max(
+            self.clock.micros, BASE + max(newest, 0) + (0, 1, SETTLE, 8 * U)[self._pick("clock", 4)]
+        )
         if "wrong-clock" in self.faults:
             self.clock.micros = BASE + (-3, -1, 1, 3)[self._pick("clock", 4)] * 31_536_000_000_000
 
@@ -247,7 +249,9 @@ class _History:
         truth = None if {"fork", "fork-all", "other-network"} & self.faults else self.script.items
         self.watch.after_run(truth, self._ever(), scan.seen if went and order.wish.workers == 1 else None)
         if went and {"fork", "fork-all"} & self.faults:
-            self.watch.unsaid_fork(held, scan.seen, [url for url in scan.servers if any(url in text for text in records)])
+            self.watch.unsaid_fork(
+                held, scan.seen, [url for url in scan.servers if any(url in text for text in records)]
+            )
 
     def _run(self, servers: list[Server], order: Any, *, calm: bool = False) -> tuple[SimScan, str, list[str]]:
         """One sync, from its beginning to whatever ends it."""

@@ -22,7 +22,7 @@ from ledgerframes.store.parts import Part
 from tests.simulation.faults import Holds
 from tests.simulation.net import Seen
 from tests.simulation.storage import Disk, SimLake
-from tests.simulation.world import BASE, SETTLE, U, Item
+from tests.simulation.world import BASE, SETTLE, Item, U
 
 #: Whether the code under test knows `settled`; without it, all that is covered is claimed to be final.
 KNOWS_SETTLED: Final = "slot/0/settled" in slots._names(0)
@@ -71,6 +71,15 @@ def inside(place: tuple[int, int], spans: Iterable[Span]) -> bool:
     return any(span.migration == place[0] and span.lo < place[1] <= span.hi for span in spans)
 
 
+def _common(every: Sequence[Sequence[Span]]) -> list[Span]:
+    """What lies in all."""
+    found = list(every[0])
+    for spans in every[1:]:
+        pairs = [(one, other) for one in found for other in spans if one.migration == other.migration]
+        found = joined(Span(one.migration, max(one.lo, other.lo), min(one.hi, other.hi)) for one, other in pairs)
+    return found
+
+
 def covered(numbers: Mapping[str, int]) -> list[Span]:
     """What a table's log says is covered."""
     return joined(_spans(numbers, "at"))
@@ -106,6 +115,7 @@ class Watch:
     kinds: dict[str, str] = field(default_factory=dict)
     _looked: tuple[int, ...] = ()
     _sight: Mapping[str, set[str]] = field(default_factory=dict)
+    _held: dict[str, tuple[list[Span], set[str]]] = field(default_factory=dict)
     _covered: dict[str, list[Span]] = field(default_factory=dict)
     _settled: dict[str, list[Span]] = field(default_factory=dict)
 
@@ -174,7 +184,9 @@ class Watch:
         rows = states[-1].rows
         ids = rows["update_id"].to_pylist()
         events = rows["event_id"].to_pylist() if name == "events" else [""] * len(ids)
-        return list(zip(ids, rows["migration_id"].to_pylist(), rows["record_time"].cast(pa.int64()).to_pylist(), events))
+        return list(
+            zip(ids, rows["migration_id"].to_pylist(), rows["record_time"].cast(pa.int64()).to_pylist(), events)
+        )
 
     def after_run(self, truth: Collection[Item] | None, ever: Collection[Item], seen: Sequence[Seen] | None) -> None:
         """Everything that must hold between two syncs.
@@ -187,6 +199,7 @@ class Watch:
         rows = {name: self.stored(name) for name in ORDER}
         self._once(rows)
         self._true(rows, ever)
+        self._unchanged(rows)
         shown = self.read()
         if truth is not None:
             self._final(rows, shown, truth)
@@ -211,6 +224,18 @@ class Watch:
                 item = known.get(update_id)
                 if item is None or item.place != (migration, micros) or (event_id and event_id not in item.events):
                     self.say(Holds.TRUE, f"{name}: {update_id} at {migration}/{ago(micros)} was never sent")
+
+    def _unchanged(self, rows: Mapping[str, Sequence[tuple[str, int, int, str]]]) -> None:
+        """What was settled before holds what it held before."""
+        for name, found in rows.items():
+            spans, ids = self._held.get(name, ([], set()))
+            now = {row[3] or row[0] for row in found if inside((row[1], row[2]), spans)}
+            if now != ids:
+                self.say(Holds.FINAL, f"{name}: {sorted(now ^ ids)} came or went at a settled place")
+        every = [settled(self.numbers(name)) for name in ORDER]
+        for name, found in rows.items():
+            ids = {row[3] or row[0] for row in found if all(inside((row[1], row[2]), spans) for spans in every)}
+            self._held[name] = (_common(every), ids)
 
     def _final(
         self, rows: Mapping[str, Sequence[tuple[str, int, int, str]]], shown: Mapping[str, set[str]],

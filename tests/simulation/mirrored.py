@@ -99,9 +99,7 @@ class MirroredLake(SimLake):
 
     def _in_folder(self, name: str) -> DeltaStoreTable:
         partition_by = MemoryTable(declared(name), self.disk)._partition_by
-        return DeltaStoreTable(
-            declared(name), str(self._folder / name), storage_options={}, partition_by=partition_by
-        )
+        return DeltaStoreTable(declared(name), str(self._folder / name), storage_options={}, partition_by=partition_by)
 
     def differences(self) -> list[str]:
         """Where rows, numbers or versions of the two are not the same."""

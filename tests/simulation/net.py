@@ -21,7 +21,7 @@ from tests.simulation.choices import Choices
 from tests.simulation.clock import SimClock
 from tests.simulation.servers import Fleet, Server
 from tests.simulation.storage import Disk
-from tests.simulation.world import U, Item, page_of
+from tests.simulation.world import Item, U, page_of
 
 ATTEMPTS = 8
 _STRICT = UpdatesPage.read

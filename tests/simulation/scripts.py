@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from tests.simulation.faults import Holds
 from tests.simulation.history import Outcome, Script, run
-from tests.simulation.world import U, Item
+from tests.simulation.world import Item, U
 
 #: Tries that a shrink may take; each is a history.
 _TRIES = 1500

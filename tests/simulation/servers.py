@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 
 from tests.simulation.choices import Choices
-from tests.simulation.world import OVERLAP, SETTLE, U, Item
+from tests.simulation.world import OVERLAP, SETTLE, Item, U
 
 LONG_AGO = -(2**62)
 
