@@ -46,8 +46,6 @@ from tests.simulation.servers import Fleet, Server, largest_group
 from tests.simulation.storage import Disk, Killed, SimLake
 from tests.simulation.world import BASE, SETTLE, Item, U, branched, draw_items, page_of
 
-_WORDS = {"create": 1}
-
 
 @dataclass(frozen=True)
 class Script:
@@ -201,7 +199,8 @@ class _History:
             start, end = self._window()
         order = ordered(
             start=start, end=end, last=None, workers=workers, tables=None, parties=None,
-            settle=f"{settle // 1_000_000}s", now=format_instant(self.clock.micros), page_size=2 + choices.pick("sync", 3),
+            settle=f"{settle // 1_000_000}s", now=format_instant(self.clock.micros),
+            page_size=2 + choices.pick("sync", 3),
             commit_bytes=(1, 3000, 10**9)[choices.pick("sync", 3)],
             on_error="reject" if "broken-item" in self.faults else "raise",
             progress=False, engine=None, worker_token=None,
@@ -385,7 +384,7 @@ class _History:
             self.watch.say(Holds.CHEAP, f"a sync without news sent {scan.stats.requests} requests, {expected} are due")
 
     def _price(self, page_size: int) -> int:
-        """What a sync without news may cost: a request per page of unsettled tail and open migration, and per server."""
+        """What a sync without news may cost: one per page of unsettled tail and per open migration, and per server."""
         ends = {name: covered(self.watch.numbers(name)) for name in ORDER}
         done = {name: settled(self.watch.numbers(name)) for name in ORDER}
         pages = 0

@@ -184,9 +184,8 @@ class Watch:
         rows = states[-1].rows
         ids = rows["update_id"].to_pylist()
         events = rows["event_id"].to_pylist() if name == "events" else [""] * len(ids)
-        return list(
-            zip(ids, rows["migration_id"].to_pylist(), rows["record_time"].cast(pa.int64()).to_pylist(), events)
-        )
+        times = rows["record_time"].cast(pa.int64()).to_pylist()
+        return list(zip(ids, rows["migration_id"].to_pylist(), times, events, strict=True))
 
     def after_run(self, truth: Collection[Item] | None, ever: Collection[Item], seen: Sequence[Seen] | None) -> None:
         """Everything that must hold between two syncs.
@@ -263,7 +262,7 @@ class Watch:
             if last is not None and item in last.items:
                 self.say(Holds.SHOWN, f"{tell(item)} was in the last answer about its place, which is covered")
 
-    def everything(self, truth: Collection[Item], rejects: bool) -> None:
+    def everything(self, truth: Collection[Item], *, rejects: bool) -> None:
         """Once all servers showed all, the rows are the truth."""
         rows = {name: self.stored(name) for name in ORDER}
         sound = [item for item in truth if item.kind != "broken"]

@@ -128,13 +128,13 @@ class SimScan:
             self._fleet.move(50, 30, 20)
 
     def send_page(
-        self, request: Any, *, server: str | None, revise: Revise | None, lenient: bool = False
+        self, request: Any, *, server: str | tuple[str, ...] | None, revise: Revise | None, lenient: bool = False
     ) -> Answer[UpdatesPage]:
         """Ask as `Exchange` does: a named server once, otherwise one after the other until one answers."""
         self._disk.alive()
         read = _LENIENT if lenient else _STRICT
-        order = [server] if server is not None else list(self._order)
-        for attempt in range(1 if server is not None else ATTEMPTS):
+        order = [server] if isinstance(server, str) else list(server or self._order)
+        for attempt in range(1 if isinstance(server, str) else ATTEMPTS):
             url = order[attempt % len(order)]
             outcome = self._attempt(request, url, read)
             if isinstance(outcome, UpdatesPage):

@@ -1,4 +1,4 @@
-"""Histories that once lost, repeated or tore rows, or raised a false alarm, as `python -m tests.simulation` shrank them."""
+"""Histories that once lost, repeated or tore rows, or raised a false alarm, shrunk by `python -m tests.simulation`."""
 
 import pytest
 
@@ -6,7 +6,7 @@ from tests.simulation.history import Script, run
 from tests.simulation.world import Item, U
 
 SCRIPTS = {
-    # Any item of a later migration was taken for proof that the earlier range was complete, a clock closed the migration.
+    # Any item of a later migration was taken for proof that the earlier range was complete; a clock closed it.
     "a-server-that-is-behind-while-migrations-overlap": Script(
         items=(Item(1, 1 * U, "A", "j"), Item(1, 8 * U, "A", "k"), Item(2, 7 * U, "A", "l")),
         choices={"clock": [3], "moves": [2, 1, 1]},
