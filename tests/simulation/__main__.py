@@ -132,10 +132,12 @@ def small(seed: int, breaks: str | None) -> None:
 
 def hunt(name: str, seed: int, most: int) -> int | None:
     """The first seed that finds a mutant and is well without it."""
+    mutant = MUTANTS[name]
     for number in range(seed, seed + most):
-        with MUTANTS[name].applied():
-            broken = failing(run(draw(number)))
-        if broken and not failing(run(draw(number))):
+        script = draw(number, mutant.among or None)
+        with mutant.applied():
+            broken = failing(run(script))
+        if broken and not failing(run(script)):
             print(f"{name}: seed {number} breaks {', '.join(sorted(one.name for one in broken))}")
             return number
     print(f"{name}: survived {most} seeds")

@@ -74,7 +74,7 @@ def draw_items(rng: random.Random, faults: Collection[str], *, prefix: str = "")
     names = rng.sample("abcdefghijklmnop", count)
     for name in names:
         migration = rng.randint(1, migrations)
-        last = SPAN if migration == migrations else min(SPAN, starts[migration] + 4)
+        last = SPAN if migration == migrations else min(SPAN, starts[migration] + 6)
         if "overlap" not in faults and migration < migrations:
             last = max(starts[migration - 1], starts[migration] - 1)
         at = rng.randint(starts[migration - 1], last) * U
@@ -99,11 +99,13 @@ def _starts(rng: random.Random, migrations: int) -> list[int]:
 
 
 def _bounded(items: Sequence[Item]) -> list[Item]:
-    """Without updates of a migration that are later than the first of the next plus the overlap."""
+    """Without updates of a migration that are later than the first of the next one plus the overlap."""
     firsts: dict[int, int] = {}
     for item in items:
         firsts[item.migration] = min(item.at, firsts.get(item.migration, item.at))
-    return [item for item in items if all(item.at <= at + OVERLAP for m, at in firsts.items() if m > item.migration)]
+    following = {one: min((other for other in firsts if other > one), default=one) for one in firsts}
+    last = {one: firsts[other] + OVERLAP if other > one else SPAN * U for one, other in following.items()}
+    return [item for item in items if item.at <= last[item.migration] or following[item.migration] == item.migration]
 
 
 def branched(rng: random.Random, items: Sequence[Item], cut: int) -> tuple[Item, ...]:
