@@ -268,7 +268,9 @@ MUTANTS: Final[dict[str, Mutant]] = {
     "proof-after-the-read": Mutant(
         "proof comes before or with the read, never after", "store.stretches:Stretch.cover", _earlier_pages, _SERVERS
     ),
-    "no-probes": Mutant("a server not yet probed is probed first", "store.probing:Prober.needed", _constant(value=False)),
+    "no-probes": Mutant(
+        "a server not yet probed is probed first", "store.probing:Prober.needed", _constant(value=False),
+    ),
     "any-later-item-closes": Mutant(
         "a migration closes when the last instant is settled", "paging.proofs:Proofs.closes",
         lambda original: lambda self, *_: -FAR, _SERVERS,  # noqa: ARG005
@@ -296,7 +298,8 @@ MUTANTS: Final[dict[str, Mutant]] = {
         _any_missing_id, _SERVERS,
     ),
     "forks-are-merged": Mutant(
-        "a missing id is a fork", "store.agreement:Agreement._compare", _constant(value=None), ("fork", "fork-all", "late"),
+        "a missing id is a fork", "store.agreement:Agreement._compare", _constant(value=None),
+        ("fork", "fork-all", "late"),
     ),
     "late-below-settled": Mutant(
         "extra ids below settled are a StoreError", "store.agreement:Agreement._compare", _extra_below_settled,
