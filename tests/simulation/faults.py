@@ -127,7 +127,7 @@ FAULTS: Final[dict[str, Fault]] = {
     "replicas": Fault(
         "two servers that differ stand behind one URL",
         "one URL is one server that never shows less",
-        ALWAYS, weight=6,
+        ALWAYS - {Holds.FORKS}, weight=6,
     ),
     "contradiction": Fault(
         "a page is out of order, or repeats an item, or begins with what was asked to be skipped",

@@ -135,6 +135,7 @@ class _History:
         self.calm = True
         self.refused = False
         self.frames: dict[str, pa.Table] = {}
+        self.largest: Counter[str] = Counter()  # by server, the most items that it has sent in a page
         self.disk.before, self.disk.after = self._before_write, self._after_write
         self._set_up()
 
@@ -205,6 +206,8 @@ class _History:
             on_error="reject" if "broken-item" in self.faults else "raise",
             progress=False, engine=None, worker_token=None,
         )  # fmt: skip
+        if "replicas" in self.faults and hasattr(order.wish, "replicas"):
+            order = replace(order, wish=replace(order.wish, replicas=True))
         return replace(order, drive=SeededDrive(choices), clock=self.clock)
 
     def _window(self) -> tuple[Any, Any]:
@@ -284,6 +287,8 @@ class _History:
             logger.propagate = propagates
             self.calm, self.disk.dead = True, False
             self.requests += scan.stats.requests
+            for seen in scan.seen:
+                self.largest[seen.url] = max(self.largest[seen.url], len(seen.items))
         self.log.append(f"  {ending} after {scan.stats.requests} requests")
         self.syncs[ending] += 1
         return scan, ending, records
@@ -350,6 +355,7 @@ class _History:
         lively = Holds.LIVE in holding(self.faults)
         self.log.append("all servers show all")
         order = self._last_order()
+        self.log.append(f"  {order.wish.workers} workers, pages of {order.wish.page_size}")
         _, ending, _ = self._run(list(self.fleet.servers), order, calm=True)
         truth = self.script.items if lively else None
         self.watch.after_run(truth, self._ever(), None)
@@ -372,30 +378,54 @@ class _History:
         return order
 
     def _quiet(self) -> None:
-        """With no news a sync changes no table, and asks for no more than DESIGN allows."""
-        before = {name: len(states) for name, states in self.disk.versions.items() if name != "syncs"}
-        order = self._last_order()
-        expected = self._price(order.wish.page_size)
-        scan, _, _ = self._run(list(self.fleet.servers), order, calm=True)
-        after = {name: len(states) for name, states in self.disk.versions.items() if name != "syncs"}
-        if before != after:
-            self.watch.say(Holds.QUIET, f"a sync without news made versions {after} of {before}")
-        if scan.stats.requests > expected:
-            self.watch.say(Holds.CHEAP, f"a sync without news sent {scan.stats.requests} requests, {expected} are due")
+        """With no news a sync changes no table, and asks for no more than DESIGN allows.
 
-    def _price(self, page_size: int) -> int:
-        """What a sync without news may cost: one per page of unsettled tail and per open migration, and per server."""
-        ends = {name: covered(self.watch.numbers(name)) for name in ORDER}
-        done = {name: settled(self.watch.numbers(name)) for name in ORDER}
+        One sync may still settle what the servers' newest items prove by now, without adding a row.
+        """
+        rows = {name: self.watch.stored(name) for name in ORDER}
+        before = self._versions()
+        self._repeat()
+        if before != self._versions():
+            if rows != {name: self.watch.stored(name) for name in ORDER}:
+                self.watch.say(Holds.QUIET, "a sync without news changed rows")
+            before = self._versions()
+            self._repeat()
+        if before != self._versions():
+            self.watch.say(Holds.QUIET, f"a sync without news made versions {self._versions()} of {before}")
+
+    def _versions(self) -> dict[str, int]:
+        return {name: len(states) for name, states in self.disk.versions.items() if name != "syncs"}
+
+    def _repeat(self) -> None:
+        """A sync without news, and its price."""
+        order = self._last_order()
+        before, due = self._versions(), self._price(order.wish.page_size)
+        self.log.append(f"nothing new: {order.wish.workers} workers, pages of {order.wish.page_size}")
+        scan, _, _ = self._run(list(self.fleet.servers), order, calm=True)
+        if due is not None and scan.stats.requests > due and before == self._versions():
+            self.watch.say(Holds.CHEAP, f"a sync without news sent {scan.stats.requests} requests, {due} are due")
+
+    def _price(self, page_size: int) -> int | None:
+        """What a sync without news may cost: one per page of unsettled tail and per open migration, and per server.
+
+        None where a server was never seen to send a page longer than a tail, so that a page with all of it proves
+        nothing, and where a migration before the first one may still show its first item.
+        """
+        ends = [covered(self.watch.numbers(name)) for name in ORDER]
+        done = [settled(self.watch.numbers(name)) for name in ORDER]
         pages = 0
-        for migration in {item.migration for item in self.script.items}:
-            if all(inside((migration, LATEST), spans) for spans in ends.values()):
+        migrations = sorted({item.migration for item in self.script.items})
+        for migration in migrations:
+            if all(inside((migration, LATEST), spans) for spans in ends):
                 continue
             tail = [
-                item for item in self.script.items
-                if item.migration == migration and not all(inside(item.place, spans) for spans in done.values())
-            ]  # fmt: skip
+                item
+                for item in self.script.items
+                if item.migration == migration and not all(inside(item.place, spans) for spans in done)
+            ]
             size = min([page_size, *(min(server.cap, server.maximum) for server in self.fleet.servers)])
+            if any(self.largest[server.url] <= len(tail) for server in self.fleet.servers) or migrations[0] > 1:
+                return None
             pages += 1 if len(tail) < size else 1 + -(-len(tail) // max(1, size - largest_group(tail)))
         return max(pages, 1) + len(self.fleet.servers) - 1
 

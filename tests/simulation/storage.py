@@ -278,10 +278,8 @@ class SimLake(Lake):
     """
 
     def __init__(self, disk: Disk) -> None:
+        super().__init__(URL)
         self.disk = disk
-        self.url = URL
-        self.options: dict[str, str] = {}
-        self.folder = None
 
     def table(self, name: str) -> DeltaStoreTable:
         return MemoryTable(declared(name), self.disk)
