@@ -14,9 +14,9 @@ import pyarrow.compute as pc
 from ledgerframes.analysis.contracts import active_contracts
 from ledgerframes.analysis.expanding import record_fields
 from ledgerframes.analysis.frames import attrs_of, taken
-from ledgerframes.decoding.peek import Cursor
 from ledgerframes.errors import InputError
 from ledgerframes.instants import EPOCH, MICROSECOND
+from ledgerframes.paging.cursor import Cursor
 from ledgerframes.paging.window import Bound, bound
 from ledgerframes.tables.history import EVENTS
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Final, NamedTuple
+from typing import Final
 
 import msgspec
 import pyarrow as pa
@@ -13,6 +12,7 @@ from ledgerframes.decoding.columns import SIX_DIGITS, Irregular, canonical_times
 from ledgerframes.decoding.wire import Int64
 from ledgerframes.errors import DecodeError
 from ledgerframes.instants import parse_instant
+from ledgerframes.paging.cursor import Cursor, Glimpse
 
 ENDPOINT: Final = "POST /v2/updates"
 
@@ -33,21 +33,6 @@ class _Page(Struct):
 
 
 _decoder = msgspec.json.Decoder(_Page)
-
-
-class Cursor(NamedTuple):
-    """A place in the history: migration id, then record time in microseconds; compared as integers."""
-
-    migration_id: int
-    micros: int
-
-
-@dataclass(frozen=True)
-class Glimpse:
-    """The cursors and update ids of a page's items, in the server's order."""
-
-    cursors: list[Cursor]
-    update_ids: list[str]
 
 
 def peek(body: bytes) -> Glimpse:

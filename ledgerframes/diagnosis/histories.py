@@ -6,15 +6,17 @@ from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from typing import Final
 
-from ledgerframes.decoding.peek import Cursor
 from ledgerframes.diagnosis.finding import Finding, bare, duration
 from ledgerframes.errors import LedgerframesError, StoreError
 from ledgerframes.instants import format_instant
 from ledgerframes.loaders.probes import Migration, find_migrations
 from ledgerframes.network import Network
-from ledgerframes.store.identity import check_network, first_update
+from ledgerframes.paging.cursor import Cursor
+from ledgerframes.paging.proofs import Proofs
+from ledgerframes.store.agreement import AgreedServers, first_update
 
 SUBJECT: Final = "history"
+_SETTLE: Final = 60_000_000
 QUIET: Final = 600  # seconds without an update that a ledger in use does not have
 
 
@@ -60,10 +62,8 @@ def _agreement(net: Network, scans: Sequence[str], last: Migration) -> Iterator[
     if len(scans) < 2:
         return
     try:
-        first = first_update(net.scan)
-        assert first is not None
-        for server in scans:
-            check_network(net.scan, first[1], server=server)
+        others = {server: "it did not answer" for server in net.scan.servers if server not in scans}
+        first_update(AgreedServers(net.scan, left_out=others), Proofs(_SETTLE))
     except StoreError as error:
         yield Finding(SUBJECT, "one network", "fail", str(error).partition(". Open")[0], "leave one of them out")
         return
@@ -72,7 +72,7 @@ def _agreement(net: Network, scans: Sequence[str], last: Migration) -> Iterator[
             SUBJECT, "one network", "warn", f"could not be asked of all: {bare(error)}", "see the scans above"
         )
         return
-    yield Finding(SUBJECT, "one network", "ok", f"all {len(scans)} scans begin with the same update")
+    yield Finding(SUBJECT, "one network", "ok", f"all {len(scans)} scans show the same beginning")
     lagging = [server for server in scans if not _has(net, server, last)]
     if lagging:
         text = f"{', '.join(lagging)} does not have the newest update yet"

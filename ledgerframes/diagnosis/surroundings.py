@@ -21,13 +21,14 @@ from ledgerframes.loaders.descriptions import tables
 from ledgerframes.network import Network
 from ledgerframes.profiles.reading import FILE, config_folder
 from ledgerframes.settings import INTERFACES, Secret, is_loopback
-from ledgerframes.store.identity import check_every_server
+from ledgerframes.store.agreement import check_network
 from ledgerframes.store.lake import Lake
 from ledgerframes.store.opening import open_store
 from ledgerframes.version import __version__
 
 HERE: Final = "this machine"
 SOON: Final = 600
+_SETTLE: Final = 60_000_000
 LITTLE: Final = 2 * 2**30
 LIBRARIES: Final = ("pandas", "pyarrow", "httpx", "msgspec", "deltalake", "matplotlib")
 EXTRAS: Final = {"duckdb": "store.sql", "polars": 'as_="polars"', "dask": "store.dask", "xlsxwriter": "workbooks"}
@@ -142,7 +143,7 @@ def examine_store(net: Network | None, place: str | os.PathLike[str]) -> Iterato
     yield Finding(subject, "coverage", "warn" if gaps else "ok", text, "the next sync fills the gaps" if gaps else "")
     if net is not None and net.settings.scan_url:
         try:
-            check_every_server(net.scan, network.partition("/")[2])
+            check_network(net.scan, lake.history(), _SETTLE)
         except LedgerframesError as error:
             yield Finding(subject, "network", "fail", bare(error), "name the lake of this network, or its scan")
         else:

@@ -14,9 +14,10 @@ from typing import Any, Final, Literal, TypeVar
 import msgspec
 from msgspec import Raw, Struct
 
-from ledgerframes.decoding.peek import ENDPOINT, Glimpse, peek
+from ledgerframes.decoding.peek import ENDPOINT, peek
 from ledgerframes.decoding.wire import RawPage
 from ledgerframes.errors import DecodeError
+from ledgerframes.paging.cursor import Glimpse
 
 T = TypeVar("T")
 

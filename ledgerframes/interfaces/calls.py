@@ -26,7 +26,7 @@ class Sender(Protocol):
         request: Request,
         *alternatives: Request,
         read: Callable[[bytes], T],
-        server: str | None = None,
+        server: str | tuple[str, ...] | None = None,
         revise: Revise | None = None,
         attempts: int | None = None,
     ) -> Answer[T]:

@@ -6,13 +6,13 @@ import logging
 import re
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, Protocol
 
-from ledgerframes.decoding.peek import Cursor
 from ledgerframes.errors import NoAnswerError, PartialResultError, RequestError, StatusError
 from ledgerframes.interfaces.answers import UpdatesPage
 from ledgerframes.interfaces.calls import Revise
+from ledgerframes.paging.cursor import Cursor
 from ledgerframes.paging.history import Ask, HistoryReader, Outcome
 from ledgerframes.transport import Answer
 from ledgerframes.transport.request import Request
@@ -34,8 +34,10 @@ class PageSource(Protocol):
     def page_request(self, after: Cursor | None, page_size: int) -> Request:
         """The request for one page."""
 
-    def send_page(self, request: Request, *, server: str | None, revise: Revise | None) -> Answer[UpdatesPage]:
-        """Ask for one page."""
+    def send_page(
+        self, request: Request, *, server: str | tuple[str, ...] | None, revise: Revise | None
+    ) -> Answer[UpdatesPage]:
+        """Ask for one page: of one server once, of some of them, or of whichever is preferred."""
 
     def pause(self, seconds: float) -> None:
         """Wait."""
@@ -49,11 +51,15 @@ class PageRows:
         page: the page as sent.
         rows: positions of the updates that count.
         server: base URL of the scan that sent it.
+        asked: what it was asked for.
+        outcome: what the page means for the read.
     """
 
     page: UpdatesPage
     rows: list[int]
     server: str
+    asked: Ask
+    outcome: Outcome
 
 
 def read_pages(source: PageSource, reader: HistoryReader) -> Iterator[PageRows]:
@@ -92,14 +98,20 @@ class HistorySession:
         self._reader = reader
         self._behind = 0
         self._server: str | None = None  # None: whichever the transport prefers
+        self.last_server = source.servers[0]  # who answered last
         self._confirmed: set[str] = set()
         self._showing: PageRows | None = None  # the page whose end is held back
+
+    @property
+    def server(self) -> str:
+        """Who will probably be asked next."""
+        return self._server or self._source.servers[0]
 
     def step(self) -> tuple[PageRows, bool]:
         """Ask once; give the rows that count, and whether to go on."""
         asked, answer = self._fetch()
         taken = self._reader.take(answer.value.glimpse, answer.server, asked)
-        rows = PageRows(answer.value, taken.rows, answer.server)
+        rows = PageRows(answer.value, taken.rows, answer.server, asked, taken.outcome)
         if taken.outcome is Outcome.BEHIND:
             return (rows, True) if self._leave(answer.server) else (self._flush(answer.server), False)
         if self._reader.holding:
@@ -129,18 +141,16 @@ class HistorySession:
                 raise
             self._server = None
             return self._fetch()
+        self.last_server = answer.server
         return asked, answer
 
     def _adapt(self, error: RequestError) -> bool:
         """Change the page size by what the server said; whether it changed."""
         size = self._reader.ask().page_size
-        if isinstance(error, StatusError):
-            named = _MAXIMUM.search(error.detail) if error.status == 400 else None
-            if named:
-                self._reader.lower(int(named[1]))
-            elif error.status in {413, 503}:
-                self._reader.shrink()
-        elif isinstance(error, NoAnswerError):
+        named = named_maximum(error)
+        if named is not None:
+            self._reader.lower(named)
+        elif _too_much(error):
             self._reader.shrink()
         return self._reader.ask().page_size != size
 
@@ -169,7 +179,8 @@ class HistorySession:
         glimpse = showing.page.glimpse
         count = self._reader.holding
         self._reader.flush(glimpse.cursors[-1])
-        return PageRows(showing.page, list(range(len(glimpse.cursors) - count, len(glimpse.cursors))), server)
+        rows = list(range(len(glimpse.cursors) - count, len(glimpse.cursors)))
+        return replace(showing, rows=rows, outcome=Outcome.BEHIND)
 
     def _unconfirmed(self, server: str) -> bool:
         """Whether another server is left that may know more than the one that has nothing beyond."""
@@ -181,3 +192,23 @@ class HistorySession:
         self._server = left[0]
         self._reader.reopen()
         return True
+
+
+def smaller_page(size: int, error: RequestError) -> int:
+    """How many items to ask for after a failure: the maximum that the server names, half, or as many again."""
+    named = named_maximum(error)
+    if named is not None:
+        return max(1, min(size - 1, named))
+    return max(1, size // 2) if _too_much(error) else size
+
+
+def named_maximum(error: RequestError) -> int | None:
+    """The largest page that a server allows, where its answer names it."""
+    if not isinstance(error, StatusError) or error.status != 400:
+        return None
+    named = _MAXIMUM.search(error.detail)
+    return int(named[1]) if named else None
+
+
+def _too_much(error: RequestError) -> bool:
+    return isinstance(error, NoAnswerError) or (isinstance(error, StatusError) and error.status in {413, 503})

@@ -7,12 +7,12 @@ from typing import Any, Final, Literal
 
 from msgspec import Struct
 
-from ledgerframes.decoding.peek import Cursor
 from ledgerframes.errors import InputError
 from ledgerframes.instants import format_instant
 from ledgerframes.interfaces.answers import Contract, ContractWithState, Update, UpdateItem, UpdatesPage, reads
 from ledgerframes.interfaces.calls import Calls, Revise
 from ledgerframes.interfaces.history import read_pages
+from ledgerframes.paging.cursor import Cursor
 from ledgerframes.paging.history import HistoryReader
 from ledgerframes.paging.tokens import follow_tokens
 from ledgerframes.paging.window import Bound, bound, window
@@ -108,10 +108,10 @@ class Scan(Calls):
         return _updates_request(after, page_size, None)
 
     def send_page(
-        self, request: Request, *, server: str | None, revise: Revise | None, lenient: bool = False
+        self, request: Request, *, server: str | tuple[str, ...] | None, revise: Revise | None, lenient: bool = False
     ) -> Answer[UpdatesPage]:
-        """Ask for one page; of a certain server, and only once, if one is named. For readers of whole histories."""
-        attempts = None if server is None else 1
+        """Ask for one page, for readers of whole histories: a named server once, or some servers alone."""
+        attempts = 1 if isinstance(server, str) else None
         read = UpdatesPage.read_leniently if lenient else UpdatesPage.read
         return self._sender.send(request, read=read, server=server, revise=revise, attempts=attempts)
 

@@ -15,9 +15,9 @@ from typing import Any, Final
 
 import pyarrow as pa
 
-from ledgerframes.decoding.peek import Cursor
 from ledgerframes.decoding.rebuild import read_json
 from ledgerframes.errors import DecodeError
+from ledgerframes.paging.cursor import Cursor
 
 _LEFT_OUT: Final[Mapping[str, frozenset[str]]] = {
     "updates": frozenset({"offset", "extra", "record_month", "event_count"}),

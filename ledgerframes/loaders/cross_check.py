@@ -11,11 +11,11 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any, Final
 
 from ledgerframes.decoding.history import decode_page
-from ledgerframes.decoding.peek import Cursor
 from ledgerframes.errors import InputError, visible
 from ledgerframes.instants import format_instant
 from ledgerframes.interfaces.history import read_pages
 from ledgerframes.loaders.canonical import Canonical, canonical_updates, first_difference
+from ledgerframes.paging.cursor import Cursor
 from ledgerframes.paging.history import HistoryReader
 from ledgerframes.paging.window import Bound, Window, wanted_window
 from ledgerframes.settings import source_of

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import pandas as pd
 
-from ledgerframes.decoding.peek import Cursor
 from ledgerframes.errors import PagingError
 from ledgerframes.instants import LATEST, format_instant
+from ledgerframes.paging.cursor import Cursor, before
 from ledgerframes.paging.history import MAXIMUM
-from ledgerframes.paging.window import Bound, Window, before, window
+from ledgerframes.paging.window import Bound, Window, window
 
 if TYPE_CHECKING:
     from ledgerframes.interfaces.scan import Scan

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from ledgerframes.decoding.peek import Cursor
 from ledgerframes.instants import format_instant
+from ledgerframes.paging.cursor import Cursor
 from ledgerframes.version import __version__
 
 
@@ -20,6 +20,7 @@ class Provenance:
         cursor: the last place read.
         complete: False if a fault cut the result short and the caller allowed it.
         from_beginning: whether the result begins where the ledger does.
+        settled: of a store, the place up to which rows are final; later ones may still get company.
     """
 
     sources: tuple[str, ...]
@@ -27,15 +28,20 @@ class Provenance:
     cursor: Cursor | None
     complete: bool
     from_beginning: bool = False
+    settled: Cursor | None = None
 
     def attrs(self) -> dict[str, Any]:
         """The values for `df.attrs`."""
-        place = self.cursor
         return {
             "source": ", ".join(self.sources),
             "range": self.range,
-            "cursor": None if place is None else [place.migration_id, format_instant(place.micros)],
+            "cursor": _said(self.cursor),
             "complete": self.complete,
             "from_beginning": self.from_beginning,
+            **({} if self.settled is None else {"settled": _said(self.settled)}),
             "version": __version__,
         }
+
+
+def _said(place: Cursor | None) -> list[Any] | None:
+    return None if place is None else [place.migration_id, format_instant(place.micros)]

@@ -2,19 +2,19 @@
 
 Several synchronizers can share a record time, and a page may end between their updates; "strictly after" would then
 skip the rest. So the last group of equal cursors of every page is held back and asked for again from the place
-before it.
+before it. What a reader does next is its mode: it locates where its window begins, reads, probes whether a page was cut
+short, or confirms that nothing follows.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
-from typing import Final
+from typing import Final, Protocol
 
-from ledgerframes.decoding.peek import Cursor, Glimpse
 from ledgerframes.errors import PagingError
-from ledgerframes.instants import format_instant
-from ledgerframes.paging.window import Window, before
+from ledgerframes.paging.cursor import Cursor, Glimpse, before, shown
+from ledgerframes.paging.window import Window
 
 #: The contract's largest page of updates, until a server names a lower one.
 MAXIMUM: Final = 1000
@@ -47,6 +47,171 @@ class Taken:
     outcome: Outcome
 
 
+@dataclass(frozen=True)
+class Page:
+    """One answer: the places of its items, who sent it, and what was asked."""
+
+    places: Glimpse
+    server: str
+    asked: Ask
+
+    def __len__(self) -> int:
+        return len(self.places.cursors)
+
+    @property
+    def ids(self) -> frozenset[str]:
+        """The ids of its updates."""
+        return frozenset(self.places.update_ids)
+
+
+class Mode(Protocol):
+    """What a reader is doing: where it asks, and what the answer means."""
+
+    @property
+    def after(self) -> Cursor | None:
+        """The place that the next request asks after."""
+
+    @property
+    def size(self) -> int | None:
+        """How many items the next request asks for, where the mode needs a certain number."""
+
+    def take(self, reader: HistoryReader, page: Page) -> Taken:
+        """Learn from an answer; sets the reader's next mode."""
+
+
+@dataclass(frozen=True)
+class Locating:
+    """Looks for the first migration that there is, by one item.
+
+    A window of bare times begins in every migration anew, and nobody knows the first migration's id beforehand.
+    """
+
+    after: Cursor | None
+    size: int | None = 1
+
+    def take(self, reader: HistoryReader, page: Page) -> Taken:
+        """Go to where the window begins in that migration."""
+        if not page:
+            return Taken([], Outcome.END)
+        target = reader.window.nearest(page.places.cursors[0])
+        if target is None:
+            reader.beyond = True
+            return Taken([], Outcome.PAST)
+        reader.mode = Reading(before(target))
+        return Taken([], Outcome.MORE)
+
+
+@dataclass(frozen=True)
+class Reading:
+    """Takes everything of a page but its last group of equal cursors, which is held back.
+
+    A page may end inside a tie, and only asking again from before the tie shows the rest of it.
+
+    Attributes:
+        held: the updates of that group, as the page before showed them.
+        whole: servers that sent a group whole as far as they can tell, with its size; they are believed this once.
+    """
+
+    after: Cursor | None
+    held: frozenset[str] = frozenset()
+    whole: tuple[str, int] | None = None
+    size: int | None = None
+
+    def take(self, reader: HistoryReader, page: Page) -> Taken:
+        """Divide the page; a server that lacks what was held back lags behind the one that showed it."""
+        if not page and not self.held:
+            return Taken([], Outcome.END)
+        if not page or not self.held <= page.ids:
+            return Taken([], reader.stay(Outcome.BEHIND))
+        final = page.places.cursors[-1]
+        target = reader.window.nearest(final)
+        stop = page.places.cursors.index(final) if target == final else len(page)
+        if stop:
+            return reader.divide(page, stop, target)
+        if not self._has_all(reader, page):
+            return Taken([], reader.stay(Outcome.MORE))
+        taken = reader.divide(page, len(page), target)
+        if taken.outcome is not Outcome.LIMIT:
+            reader.mode = Confirming(final, Reading(self.after, page.ids), self.whole)
+        return taken
+
+    def _has_all(self, reader: HistoryReader, page: Page) -> bool:
+        """Whether a page that is one group of equal cursors has all of it; if not, plan a larger request."""
+        count = len(page)
+        reader.mode = replace(self, held=page.ids)
+        if count >= page.asked.page_size:
+            if page.asked.page_size >= reader.maximum:
+                raise PagingError(
+                    f"POST /v2/updates: {count} updates or more share {page.places.cursors[0]}, and the server's"
+                    f" largest page is {reader.maximum}; they cannot be read without loss"
+                )
+            reader.page_size = min(reader.maximum, max(2 * page.asked.page_size, count + 1))
+            return False
+        if count < reader.largest.get(page.server, 0):
+            return True
+        reader.mode = Probing(reader.mode, count, page.server, min(count + 1, reader.maximum))
+        return False
+
+
+@dataclass(frozen=True)
+class Probing:
+    """Asks from ledger begin whether a server can send more items than the group it stopped at.
+
+    A server that caps pages silently, at so many items or bytes, cuts a tie just where a whole tie would end.
+
+    Attributes:
+        back: what to go on with.
+        group: the size of that group.
+        server: who sent it.
+    """
+
+    back: Mode
+    group: int
+    server: str
+    size: int | None
+    after: Cursor | None = None
+
+    def take(self, reader: HistoryReader, page: Page) -> Taken:
+        """Learn the size of a page that the server can send; go back."""
+        reader.mode = back = self.back
+        assert isinstance(back, Reading)
+        if page.server != self.server:
+            return Taken([], reader.stay(Outcome.MORE))
+        if len(page) <= self.group:
+            if page.ids != back.held:
+                raise _capped(len(page), self.group)
+            reader.mode = replace(back, whole=(self.server, self.group))  # fine if the group is all the history
+        reader.largest[self.server] = max(self.group + 1, reader.largest.get(self.server, 0))
+        return Taken([], Outcome.MORE)
+
+
+@dataclass(frozen=True)
+class Confirming:
+    """Asks what follows a group that seemed to be the last and was taken whole.
+
+    Where something follows after all, the server has moved on, and the group may have grown meanwhile.
+
+    Attributes:
+        back: reads the group again.
+        whole: as in `Reading`.
+    """
+
+    after: Cursor | None
+    back: Reading
+    whole: tuple[str, int] | None = None
+    size: int | None = None
+
+    def take(self, reader: HistoryReader, page: Page) -> Taken:
+        """Nothing follows, or the group is read again."""
+        if not page:
+            return Taken([], Outcome.END)
+        if self.whole is not None and self.whole[0] == page.server and len(page) <= self.whole[1]:
+            raise _capped(len(page), self.whole[1])
+        reader.reopen()
+        reader.count_reopened()
+        return Taken([], Outcome.MORE)
+
+
 @dataclass
 class HistoryReader:
     """Reads one window of the history; fed with one glimpse a page.
@@ -59,6 +224,8 @@ class HistoryReader:
         last: the last place taken.
         taken: how many updates were taken.
         beyond: whether the server that gave the last row has shown an item beyond the window.
+        mode: what it is doing.
+        largest: the largest page that each server has sent.
     """
 
     window: Window
@@ -68,39 +235,38 @@ class HistoryReader:
     last: Cursor | None = None
     taken: int = 0
     beyond: bool = False
+    largest: dict[str, int] = field(default_factory=dict)
+    mode: Mode = Reading(None)
     _preferred: int = MAXIMUM
-    _after: Cursor | None = None
-    _locating: bool = False
-    _probing: int = 0
-    _prober: str = ""
-    _doubtful: int = 0
-    _tail: tuple[Cursor | None, frozenset[str]] | None = None
+    _recent: frozenset[str] = frozenset()
     _reopened: int = 0
-    _held: frozenset[str] = frozenset()
-    _recent: set[str] = field(default_factory=set)
-    _largest: dict[str, int] = field(default_factory=dict)
     _idle: int = 0
 
     def __post_init__(self) -> None:
         self._preferred = self.page_size = min(self.page_size, self.maximum)
-        self._after = None if self.window.start is None else before(self.window.start)
-        self._locating = self.window.since is not None
+        after = None if self.window.start is None else before(self.window.start)
+        self.mode = Reading(after) if self.window.since is None else Locating(after)
+
+    @property
+    def after(self) -> Cursor | None:
+        """The place up to which everything has been taken."""
+        return self.mode.back.after if isinstance(self.mode, Probing) else self.mode.after
 
     def ask(self) -> Ask:
         """The next request."""
-        if self._probing:
-            return Ask(None, min(self._probing + 1, self.maximum))
-        if self._locating:
-            return Ask(self._after, 1)
+        if self.mode.size is not None:
+            return Ask(self.mode.after, self.mode.size)
         size = self.page_size
         if self.limit is not None:
             size = min(size, max(self.limit - self.taken, 1) + 1)
-        return Ask(self._after, max(size, min(len(self._held) + 1, self.maximum)))
+        return Ask(self.mode.after, max(size, min(self.holding + 1, self.maximum)))
 
     def lower(self, maximum: int) -> None:
         """A server named a lower maximum for a page."""
         self.maximum = max(1, min(self.maximum - 1, maximum))
         self.page_size = min(self.page_size, self.maximum)
+        if isinstance(self.mode, Probing):
+            self.mode = replace(self.mode, size=min(self.mode.group + 1, self.maximum))
 
     def shrink(self) -> None:
         """A page was too much for the server; ask for half."""
@@ -109,94 +275,62 @@ class HistoryReader:
     @property
     def holding(self) -> int:
         """How many updates at the end of the last page are held back."""
-        return len(self._held)
+        return len(self.mode.held) if isinstance(self.mode, Reading) else 0
 
     def flush(self, place: Cursor) -> None:
         """Take what is held back: the server that showed it keeps saying that there is nothing."""
-        self.taken += len(self._held)
+        self.taken += self.holding
         self.last = place
-        self._held = frozenset()
+        if isinstance(self.mode, Reading):
+            self.mode = replace(self.mode, held=frozenset())
 
     def reopen(self) -> None:
         """Go back before the last group, which ended what one server had: another may have more of it."""
-        if self._tail is not None:
-            self._after, self._held = self._tail
-            self._recent = set(self._held)
-            self._tail = None
+        if isinstance(self.mode, Confirming):
+            self.mode = self.mode.back
+            self._recent = self.mode.held
 
-    def take(self, page: Glimpse, server: str, asked: Ask) -> Taken:
+    def rewind(self, place: Cursor) -> None:
+        """Read again from a place on, since what follows it can be proven only now."""
+        self.mode = Reading(place)
+        self._recent = frozenset()
+
+    def take(self, places: Glimpse, server: str, asked: Ask) -> Taken:
         """Decide what of a page counts.
 
         Raises:
             PagingError: the page is out of order, or repeats an older one, or one instant holds more updates than
                 the server's largest page.
         """
-        self._check(page, asked)
-        count = len(page.cursors)
-        if self._probing:
-            return self._probed(page, server)
-        self._largest[server] = max(count, self._largest.get(server, 0))
-        if count and self._tail is not None:
-            return self._grown(count, server)
-        if not count:
-            if self._held:
-                return Taken([], self._stay(Outcome.BEHIND))
-            return Taken([], Outcome.END)
-        if not self._held.issubset(page.update_ids):
-            return Taken([], self._stay(Outcome.BEHIND))
-        if self._locating:
-            return Taken([], self._locate(page.cursors[0]))
-        return self._divide(page, server, asked)
+        page = Page(places, server, asked)
+        self._check(page)
+        if not isinstance(self.mode, Probing):
+            self.largest[server] = max(len(page), self.largest.get(server, 0))
+        return self.mode.take(self, page)
 
-    def _check(self, page: Glimpse, asked: Ask) -> None:
-        previous = asked.after
-        for cursor, update_id in zip(page.cursors, page.update_ids, strict=True):
+    def _check(self, page: Page) -> None:
+        previous = after = page.asked.after
+        for cursor, update_id in zip(page.places.cursors, page.places.update_ids, strict=True):
             if previous is not None and cursor < previous:
                 raise PagingError(
-                    f"POST /v2/updates: update {update_id} at {_say(cursor)} came after {_say(previous)}; the server's"
-                    " pages are not in order of migration id and record time, reading on could lose updates"
+                    f"POST /v2/updates: update {update_id} at {cursor} came after {previous}; the server's pages are"
+                    " not in order of migration id and record time, reading on could lose updates"
                 )
-            if cursor == asked.after and update_id not in self._recent:
+            if cursor == after and update_id not in self._recent:
                 raise PagingError(
-                    f"POST /v2/updates: asked for what follows {_say(cursor)}, the server sent update {update_id} of"
-                    " that very instant; reading on could repeat updates for ever"
+                    f"POST /v2/updates: asked for what follows {cursor}, the server sent update {update_id} of that"
+                    " very instant; reading on could repeat updates for ever"
                 )
             previous = cursor
 
-    def _grown(self, count: int, server: str) -> Taken:
-        """What seemed the end is not: read the last group again, for it may have grown too."""
-        doubtful, self._doubtful = self._doubtful, 0
-        if server == self._prober and count <= doubtful:
-            raise _capped(count, doubtful)
-        self.reopen()
-        self._reopened += 1
-        if self._reopened > _STUCK:
-            raise PagingError(
-                f"POST /v2/updates: no progress after {_say(self._after)}; the servers contradict each other"
-            )
-        return Taken([], Outcome.MORE)
+    def divide(self, page: Page, stop: int, target: Cursor | None) -> Taken:
+        """Take the rows of a page before `stop`, and hold the others back.
 
-    def _locate(self, first: Cursor) -> Outcome:
-        """Go to where the window begins in the first migration that there is."""
-        self._locating = False
-        target = self.window.nearest(first)
-        if target is None:
-            self.beyond = True
-            return Outcome.PAST
-        self._after = before(target)
-        return Outcome.MORE
-
-    def _divide(self, page: Glimpse, server: str, asked: Ask) -> Taken:
-        cursors = page.cursors
-        final = cursors[-1]
-        stop = len(cursors)
-        target = self.window.nearest(final)
-        if target == final:
-            stop = cursors.index(final)
-            if stop == 0 and not self._complete(page, server, asked):
-                return Taken([], self._stay(Outcome.MORE))
-        whole_group = stop == 0
-        stop = stop or len(cursors)
+        Args:
+            page: the page.
+            stop: its first item that is held back.
+            target: the first place inside the window at or after the last item; None beyond its end.
+        """
         rows = self._inside(page, stop)
         outcome = Outcome.MORE
         if self.limit is not None and self.taken + len(rows) >= self.limit:
@@ -205,83 +339,61 @@ class HistoryReader:
         elif target is None:
             self.beyond = True
             outcome = Outcome.PAST
-        self._settle(page, rows, stop, target)
-        if whole_group:
-            self._tail = asked.after, frozenset(page.update_ids)
+        self._stand(page, rows, stop, target)
         return Taken(rows, outcome)
 
-    def _settle(self, page: Glimpse, rows: list[int], stop: int, target: Cursor | None) -> None:
+    def _stand(self, page: Page, rows: list[int], stop: int, target: Cursor | None) -> None:
         """Note where the read stands after a page whose first `stop` items are dealt with."""
-        final = page.cursors[-1]
-        after = before(target) if target is not None and target != final else page.cursors[stop - 1]
-        if after == self._after:
-            self._stay(Outcome.MORE)
+        cursors, update_ids = page.places.cursors, page.places.update_ids
+        after = before(target) if target is not None and target != cursors[-1] else cursors[stop - 1]
+        if after == self.mode.after:
+            self.stay(Outcome.MORE)
         else:
             self._idle = 0
-        self._held = frozenset(page.update_ids[stop:])
-        self._after = after
-        self._recent = {page.update_ids[row] for row in rows}
+        self.mode = Reading(after, frozenset(update_ids[stop:]))
+        self._recent = frozenset(update_ids[row] for row in rows)
         self.taken += len(rows)
         if rows:
             self._reopened = 0
-            self.last = page.cursors[rows[-1]]
+            self.last = cursors[rows[-1]]
         self.page_size = min(self.maximum, self._preferred, self.page_size * 2)
 
-    def _inside(self, page: Glimpse, stop: int) -> list[int]:
+    def _inside(self, page: Page, stop: int) -> list[int]:
         seen = set(self._recent)
         rows = []
         for row in range(stop):
-            cursor, update_id = page.cursors[row], page.update_ids[row]
+            cursor, update_id = page.places.cursors[row], page.places.update_ids[row]
             if update_id not in seen and (self.window.whole or self.window.nearest(cursor) == cursor):
                 rows.append(row)
                 seen.add(update_id)
         return rows
 
-    def _complete(self, page: Glimpse, server: str, asked: Ask) -> bool:
-        """Whether a page that is one group of equal cursors has all of it; if not, plan a larger request."""
-        count = len(page.cursors)
-        if count >= asked.page_size:
-            if asked.page_size >= self.maximum:
-                raise PagingError(
-                    f"POST /v2/updates: {count} updates or more share {_say(page.cursors[0])}, and the server's largest"
-                    f" page is {self.maximum}; they cannot be read without loss"
-                )
-            self.page_size = min(self.maximum, max(2 * asked.page_size, count + 1))
-            self._held = frozenset(page.update_ids)
-            return False
-        if count < self._largest[server]:
-            return True
-        self._held = frozenset(page.update_ids)
-        self._probing, self._prober = count, server
-        return False
+    def stay(self, outcome: Outcome) -> Outcome:
+        """Count a request that brought the read no further.
 
-    def _probed(self, page: Glimpse, server: str) -> Taken:
-        """Learn from ledger begin whether the server can send more than the group it stopped at."""
-        group, self._probing = self._probing, 0
-        if server != self._prober:
-            return Taken([], self._stay(Outcome.MORE))
-        if len(page.cursors) <= group:
-            if frozenset(page.update_ids) != self._held:
-                raise _capped(len(page.cursors), group)
-            self._doubtful = group  # fine if the group is all the history there is
-        self._largest[server] = max(group + 1, self._largest.get(server, 0))
-        return Taken([], Outcome.MORE)
-
-    def _stay(self, outcome: Outcome) -> Outcome:
+        Raises:
+            PagingError: there were too many of them.
+        """
         self._idle += 1
         if self._idle > _STUCK:
-            raise PagingError(f"POST /v2/updates: no progress after {_say(self._after)} in {_STUCK} requests")
+            raise PagingError(f"POST /v2/updates: no progress after {shown(self.after)} in {_STUCK} requests")
         return outcome
+
+    def count_reopened(self) -> None:
+        """Count a group that was read again.
+
+        Raises:
+            PagingError: it happened too often without an update.
+        """
+        self._reopened += 1
+        if self._reopened > _STUCK:
+            raise PagingError(
+                f"POST /v2/updates: no progress after {shown(self.after)}; the servers contradict each other"
+            )
 
 
 def _capped(count: int, group: int) -> PagingError:
     return PagingError(
-        f"POST /v2/updates: the server sends at most {count} items a page, whatever is asked, and {group} updates share"
-        " one instant; whether there are more of them cannot be known"
+        f"POST /v2/updates: the server sends {count} items per page at most, whatever is asked, and {group} updates"
+        " share one instant; whether there are more of them cannot be known"
     )
-
-
-def _say(place: Cursor | None) -> str:
-    if place is None:
-        return "ledger begin"
-    return f"(migration {place.migration_id}, {format_instant(place.micros)})"

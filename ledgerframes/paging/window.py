@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from typing import Any, Final
 
-from ledgerframes.decoding.peek import Cursor
 from ledgerframes.errors import InputError
-from ledgerframes.instants import EARLIEST, EPOCH, LATEST, MICROSECOND, format_instant, to_duration, to_micros
+from ledgerframes.instants import EARLIEST, EPOCH, MICROSECOND, format_instant, to_duration, to_micros
+from ledgerframes.paging.cursor import Cursor
 
 When = str | date | datetime
 #: A bare time means every migration; a pair (migration id, time) is one place in the history.
@@ -51,13 +51,6 @@ class Window:
     def __str__(self) -> str:
         low = _say(self.start, self.since) or "ledger begin"
         return f"{low} to {_say(self.end, self.until) or 'now'}"
-
-
-def before(place: Cursor) -> Cursor | None:
-    """The cursor after which `place` is the first one possible; None is ledger begin."""
-    if place.micros > EARLIEST:
-        return Cursor(place.migration_id, place.micros - 1)
-    return Cursor(place.migration_id - 1, LATEST) if place.migration_id > _LOWEST else None
 
 
 def window(start: Bound | None = None, end: Bound | None = None) -> Window:

@@ -71,6 +71,7 @@ def ordered(
     progress: bool | None,
     engine: Any,
     worker_token: str | None,
+    replicas: bool = False,
 ) -> Order:
     """The arguments of `Store.sync`, checked.
 
@@ -85,10 +86,12 @@ def ordered(
     if set(names) & set(ORDER):
         wish = Wish(
             window=wanted_window(start, end, last, now=moment),
-            settled=moment - duration(settle, "settle"),
+            settle=duration(settle, "settle"),
+            now=moment,
             workers=whole_number(workers, "workers", 256),
             page_size=whole_number(page_size, "page_size", MAXIMUM),
             commit_bytes=whole_number(commit_bytes, "commit_bytes", 2**40),
+            replicas=replicas,
         )
     if on_error not in {"raise", "reject"}:
         raise InputError(f"on_error={on_error!r} is neither 'raise' nor 'reject'")

@@ -4,32 +4,17 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Final
 
-import pyarrow as pa
-
 from ledgerframes.store.driving import Drive
-from ledgerframes.store.history import Advance, HistoryTables
+from ledgerframes.store.history import Decoded, HistoryTables
 
 #: Rows of so many bytes make a commit.
 COMMIT_BYTES: Final = 64_000_000
 _SECONDS: Final = 60.0
-
-
-@dataclass(frozen=True)
-class Decoded:
-    """One page's rows by table, and how far its stretch is read with them."""
-
-    batches: Mapping[str, pa.RecordBatch]
-    advance: Advance
-
-    @property
-    def bytes(self) -> int:
-        """What the rows take in memory."""
-        return sum(batch.nbytes for batch in self.batches.values())
 
 
 @dataclass
@@ -91,15 +76,7 @@ class Committer:
 
     def _commit(self, pages: list[Decoded]) -> None:
         began, cpu = time.perf_counter(), time.thread_time()
-        advances = {page.advance.key: page.advance for page in pages}
-        rows: dict[str, list[pa.RecordBatch]] = {name: [] for name in self.history.tables}
-        for page in sorted(pages, key=lambda page: page.advance.gap):  # in order of time: what belongs together lies so
-            for name, batch in page.batches.items():
-                if batch.num_rows:
-                    rows[name].append(batch)
-        counts = {name: sum(batch.num_rows for batch in batches) for name, batches in rows.items()}
-        self.history.commit(rows, advances.values())
-        self.rows.update(counts)
+        self.rows.update(self.history.commit(pages))
         self.commits += 1
         self.seconds += time.perf_counter() - began
         self.cpu_seconds += time.thread_time() - cpu

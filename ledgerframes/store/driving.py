@@ -92,6 +92,17 @@ class ThreadDrive:
         return _BackgroundThread(name)
 
 
+class OneByOne(ThreadDrive):
+    """No threads but the caller's: one worker after the other."""
+
+    def run(self, workers: Sequence[Generator[T | Idle]]) -> Generator[T]:
+        """Run each worker to its end."""
+        for worker in workers:
+            for result in worker:
+                if not isinstance(result, Idle):
+                    yield result
+
+
 class _Crew(Generic[T]):
     """The threads of one run, and what they found."""
 

@@ -11,7 +11,6 @@ import shlex
 from collections import deque
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass, field, fields
-from functools import partial
 from itertools import count, pairwise
 from pathlib import Path
 from typing import Any, Final
@@ -19,17 +18,18 @@ from typing import Any, Final
 import pyarrow as pa
 
 from ledgerframes.decoding.history import decode_page
-from ledgerframes.decoding.peek import Cursor
 from ledgerframes.errors import ConfigurationError, InputError
-from ledgerframes.interfaces.history import HistorySession, PageSource
 from ledgerframes.network import Network
-from ledgerframes.paging.history import HistoryReader
+from ledgerframes.paging.cursor import Cursor, before
+from ledgerframes.paging.proofs import Proof, Proofs
 from ledgerframes.profiles.tokens import CommandToken
 from ledgerframes.settings import Settings
-from ledgerframes.store.driving import ThreadDrive
-from ledgerframes.store.fetching import Fetched, Task, probe
+from ledgerframes.store.agreement import AgreedServers
+from ledgerframes.store.driving import OneByOne, ThreadDrive
+from ledgerframes.store.fetching import Fetched, Fetchers
 from ledgerframes.store.intervals import Interval
-from ledgerframes.store.stretches import even_cuts, find_top, window_of
+from ledgerframes.store.probing import Prober, first_after
+from ledgerframes.store.stretches import even_cuts, find_top
 
 _PAGES_A_PIECE: Final = 20
 _PIECES_A_WORKER: Final = 2
@@ -44,15 +44,19 @@ class Piece:
         settings: what to connect with.
         worker_token: where the worker finds the scan's token: `env:NAME`, `file:PATH` or `command:WORDS`.
         gap: what to read, 20 pages of it at most.
-        again: whether the instant before it is to be read again.
         page_size: items a request asks for.
+        proof: what the servers had shown before the piece was handed out.
+        overlap: as in `Proofs`.
+        replicas: as in `Proofs`.
     """
 
     settings: dict[str, Any]
     worker_token: str | None
     gap: Interval
-    again: bool
     page_size: int
+    proof: Proof
+    overlap: int
+    replicas: bool
 
 
 @dataclass(frozen=True)
@@ -62,42 +66,46 @@ class Read:
     Attributes:
         batches: rows by table, as Arrow's IPC bytes.
         reached: everything up to this record time is read.
-        ended: whether the piece's stretch is finished; whole: as in `Fetched`.
+        settled: up to here it is final.
+        ended: whether the piece's gap is finished.
+        exhausted: as in `Fetched`.
         following: as in `Fetched`.
         server: who answered last.
     """
 
     batches: dict[str, bytes]
     reached: int
+    settled: int
     ended: bool
-    whole: bool
+    exhausted: bool
     following: Cursor | None
     server: str
 
 
 def read_piece(piece: Piece) -> Read:
     """Fetch and decode up to 20 pages; runs on a worker."""
-    reader = HistoryReader(window_of(piece.gap, again=piece.again), page_size=piece.page_size)
     batches: dict[str, list[pa.RecordBatch]] = {"updates": [], "events": [], "reassignments": []}
-    following, server, more = None, "", True
+    following: list[Cursor] = []
+    server, pages, ended, exhausted = "", 0, False, False
     settings = Settings(**piece.settings, scan_token=worker_secret(piece.worker_token))
+    proofs = Proofs(piece.proof.settle, piece.overlap, replicas=piece.replicas)
+    for name, newest in piece.proof.newest.items():
+        proofs.saw(name, [Cursor(piece.gap.migration_id, newest)])
     with Network(settings) as net:
-        session = HistorySession(net.scan, reader)
-        for _ in range(_PAGES_A_PIECE):
-            page, more = session.step()
-            server = page.server
-            places = [one for one in page.page.glimpse.cursors if one.migration_id > piece.gap.migration_id]
-            following = min(places, default=following)
-            if page.rows:
-                for name, batch in decode_page(page.page.raw, rows=page.rows).batches.items():
+        servers = AgreedServers(net.scan)
+        fetchers = Fetchers(servers, Prober(servers, proofs, 0, piece.gap.migration_id), 1, piece.page_size, OneByOne())
+        for fetched in fetchers.read([piece.gap]):
+            reached, settled = fetched.read.at, fetched.settled
+            server, ended, exhausted = fetched.server or server, fetched.ended, exhausted or fetched.exhausted
+            following += [] if fetched.following is None else [fetched.following]
+            pages += 1
+            if fetched.page is not None:
+                for name, batch in decode_page(fetched.page.page.raw, rows=fetched.page.rows).batches.items():
                     batches[name].append(batch)
-            if not more:
+            if pages == _PAGES_A_PIECE:
                 break
-    whole = not more and reader.beyond
-    reached = piece.gap.at if whole else piece.gap.lo if reader.last is None else reader.last.micros
-    return Read(
-        {name: _packed(own) for name, own in batches.items() if own}, reached, not more, whole, following, server
-    )
+    packed = {name: _packed(own) for name, own in batches.items() if own}
+    return Read(packed, reached, settled, ended, exhausted, min(following, default=None), server)
 
 
 def worker_secret(place: str | None) -> Any:
@@ -150,6 +158,7 @@ class ClusterFetchers:
     Attributes:
         client: a `dask.distributed.Client`.
         source: where probes are sent, from this process.
+        prober: looks how far servers have got, from this process.
         settings: what the workers connect with.
         worker_token: where they find the scan's token.
         page_size: items a request asks for.
@@ -158,7 +167,8 @@ class ClusterFetchers:
     """
 
     client: Any
-    source: PageSource
+    source: AgreedServers
+    prober: Prober
     settings: dict[str, Any]
     worker_token: str | None
     page_size: int
@@ -166,7 +176,7 @@ class ClusterFetchers:
     cpu_seconds: float = 0.0
     _keys: Any = field(default_factory=count)
 
-    def read(self, tasks: Sequence[Task]) -> Generator[Fetched]:
+    def read(self, gaps: Sequence[Interval]) -> Generator[Fetched]:
         """Read all gaps; pieces of one stretch come in order, stretches mixed.
 
         Raises:
@@ -175,48 +185,66 @@ class ClusterFetchers:
         from distributed import as_completed
 
         workers = max(len(self.client.scheduler_info(n_workers=-1)["workers"]), 1)
-        waiting = deque((next(self._keys), one) for task in tasks for one in self._parts(task, workers))
-        running: dict[Any, tuple[int, Task, int]] = {}
+        parts = [part for gap in gaps for part in self._parts(gap, workers)]
+        waiting = deque(_Rest(next(self._keys), part, part.lo, part.lo) for part in parts)
+        running: dict[Any, _Rest] = {}
         done: Any = as_completed()  # type: ignore[no-untyped-call]
         try:
             while waiting or running:
                 while waiting and len(running) < _PIECES_A_WORKER * workers:
-                    key, task = waiting.popleft()
-                    self._submit(done, running, key, task, task.gap.lo)
+                    self._submit(done, running, waiting.popleft())
                 future = next(done)
-                key, task, lo = running.pop(future)
+                rest = running.pop(future)
                 read: Read = future.result()
-                yield _fetched(key, task, lo, read)
+                fetched = _fetched(rest, read)
+                yield fetched
                 if not read.ended:
-                    rest = Task(task.gap._replace(lo=max(read.reached, task.gap.lo)), again=False)
-                    self._submit(done, running, key, rest, lo)
+                    left = rest.gap._replace(lo=max(read.reached, rest.gap.lo))
+                    self._submit(done, running, _Rest(rest.key, left, rest.lo, fetched.settled))
         finally:
             self.client.cancel(list(running))
 
-    def _submit(self, done: Any, running: dict[Any, tuple[int, Task, int]], key: int, task: Task, lo: int) -> None:
-        piece = Piece(self.settings, self.worker_token, task.gap, task.again, self.page_size)
+    def _submit(self, done: Any, running: dict[Any, _Rest], rest: _Rest) -> None:
+        proofs = self.prober.proofs
+        piece = Piece(
+            self.settings, self.worker_token, rest.gap, self.page_size, proofs.now(), proofs.overlap, proofs.replicas
+        )
         future = self.client.submit(read_piece, piece, pure=False)
-        running[future] = (key, task, lo)
+        running[future] = rest
         done.add(future)
 
-    def _parts(self, task: Task, workers: int) -> list[Task]:
+    def _parts(self, gap: Interval, workers: int) -> list[Interval]:
         """A gap, cut evenly for the workers after a look at where its items begin and end."""
-        first = probe(self.source, task.gap.migration_id, task.gap.lo)
-        if first is None or first >= task.gap.at:
-            return [task]
-        look = partial(probe, self.source)
-        top = find_top(task.gap._replace(lo=first), look, workers=4, each=ThreadDrive().each, scale=1_000_000)
+        first = self._probe(gap.migration_id, gap.lo)
+        if first is None or first >= gap.at:
+            return [gap]
+        top = find_top(gap._replace(lo=first), self._probe, workers=4, each=ThreadDrive().each, scale=1_000_000)
         cuts = even_cuts(first, top, _PIECES_A_WORKER * workers)
-        bounds = [task.gap.lo, *cuts, task.gap.at]
-        parts = [task.gap._replace(lo=lo, at=at) for lo, at in pairwise(bounds) if lo < at]
-        return [Task(part, again=task.again and part.lo == task.gap.lo) for part in parts]
+        return [gap._replace(lo=lo, at=at) for lo, at in pairwise([gap.lo, *cuts, gap.at]) if lo < at]
+
+    def _probe(self, migration_id: int, micros: int) -> int | None:
+        after = before(Cursor(migration_id, micros + 1))
+        place = first_after(self.source, after, self.prober.proofs)
+        return place.micros if place is not None and place.migration_id == migration_id else None
 
 
-def _fetched(key: int, task: Task, lo: int, read: Read) -> Fetched:
+@dataclass(frozen=True)
+class _Rest:
+    """What is left of a part: where the part begins, and up to where what was read of it is final."""
+
+    key: int
+    gap: Interval
+    lo: int
+    settled: int
+
+
+def _fetched(rest: _Rest, read: Read) -> Fetched:
+    joins = rest.settled >= rest.gap.lo
     return Fetched(
-        key=key, read=task.gap._replace(lo=lo, at=read.reached), page=None, ended=read.ended, whole=read.whole,
-        following=read.following, batches={name: _unpacked(own) for name, own in read.batches.items()},
-        server=read.server,
+        key=rest.key, read=rest.gap._replace(lo=rest.lo, at=read.reached),
+        settled=read.settled if joins else rest.settled, span=rest.gap._replace(at=read.reached), page=None,
+        following=read.following, server=read.server, ended=read.ended, exhausted=read.exhausted,
+        batches={name: _unpacked(own) for name, own in read.batches.items()},
     )  # fmt: skip
 
 

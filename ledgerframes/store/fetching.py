@@ -2,25 +2,29 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 import time
 from collections import deque
 from collections.abc import Generator, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import partial
+from dataclasses import dataclass, field, replace
 from itertools import count
 from typing import Final
 
 import pyarrow as pa
 
-from ledgerframes.decoding.peek import Cursor
-from ledgerframes.interfaces.history import HistorySession, PageRows, PageSource
-from ledgerframes.paging.history import HistoryReader
-from ledgerframes.paging.window import before
+from ledgerframes.errors import DecodeError, PagingError, PartialResultError
+from ledgerframes.interfaces.history import HistorySession, PageRows
+from ledgerframes.paging.cursor import Cursor, before
+from ledgerframes.paging.history import HistoryReader, Outcome
+from ledgerframes.paging.proofs import NOTHING
+from ledgerframes.store.agreement import AgreedServers
 from ledgerframes.store.driving import IDLE, Drive, Idle
 from ledgerframes.store.intervals import Interval
+from ledgerframes.store.probing import Prober, first_after
 from ledgerframes.store.stretches import Stretch, even_cuts, find_top, halfway, window_of
 
+_log = logging.getLogger("ledgerframes.store")
 _PIECES_A_WORKER: Final = 1
 _PAGES_A_PIECE: Final = 4  # a piece reads up to a page beyond its end, for nothing
 
@@ -32,30 +36,28 @@ class Fetched:
     Attributes:
         key: which stretch.
         read: from where to where it is read, this page included.
+        settled: up to where what was read is final.
+        span: what this page covers.
         page: the page and the rows that count, if there are any.
-        ended: whether the stretch is finished.
-        whole: whether it was read to its end: the server has shown an item beyond.
         following: the first place of a later migration that was seen.
+        server: who sent the page.
+        breaks: how often that server had shown less than before when the page was asked for.
+        ended: whether the stretch is finished.
+        exhausted: whether the server had nothing more in this migration.
         batches: the rows, where somebody else has decoded them; by table.
-        server: who sent those.
     """
 
     key: int
     read: Interval
+    settled: int
+    span: Interval
     page: PageRows | None
-    ended: bool
-    whole: bool
     following: Cursor | None
+    server: str
+    breaks: int = 0
+    ended: bool = False
+    exhausted: bool = False
     batches: Mapping[str, pa.RecordBatch] = field(default_factory=dict)
-    server: str = ""
-
-
-@dataclass(frozen=True)
-class Task:
-    """A gap to read, and whether the instant before it is to be read again."""
-
-    gap: Interval
-    again: bool = False
 
 
 @dataclass
@@ -64,17 +66,21 @@ class Fetchers:
 
     Attributes:
         source: where pages come from.
+        prober: looks how far servers have got.
         workers: how many read at once.
         page_size: items a request asks for.
         drive: runs the workers.
+        left: what could not be read for now, in words.
         seconds: time the workers spent, waiting for answers included.
         cpu_seconds: processor time of it.
     """
 
-    source: PageSource
+    source: AgreedServers
+    prober: Prober
     workers: int
     page_size: int
     drive: Drive
+    left: list[str] = field(default_factory=list)
     seconds: float = 0.0
     cpu_seconds: float = 0.0
     _waiting: deque[Stretch] = field(default_factory=deque)
@@ -84,18 +90,18 @@ class Fetchers:
     _change: threading.Lock = field(default_factory=threading.Lock)
     _rests: dict[int, float] = field(default_factory=dict)
 
-    def read(self, tasks: Sequence[Task]) -> Generator[Fetched]:
+    def read(self, gaps: Sequence[Interval]) -> Generator[Fetched]:
         """Read all gaps; pages of one stretch come in order, stretches mixed.
 
         Raises:
             LedgerframesError: what a worker met; the pages before it have been given.
         """
-        for task in tasks:
-            self._put(self._stretch(task.gap, again=task.again, uncut=self.workers > 1))
+        for gap in gaps:
+            self._put(self._stretch(gap, uncut=self.workers > 1))
         yield from self.drive.run([self._work() for _ in range(self.workers)])
 
-    def _stretch(self, gap: Interval, *, again: bool = False, uncut: bool = False, top: int | None = None) -> Stretch:
-        reader = HistoryReader(window_of(gap, again=again), page_size=self.page_size)
+    def _stretch(self, gap: Interval, *, uncut: bool = False, top: int | None = None) -> Stretch:
+        reader = HistoryReader(window_of(gap), page_size=self.page_size)
         return Stretch(next(self._keys), gap, reader, gap.at if top is None else top, uncut=uncut)
 
     def _put(self, stretch: Stretch) -> None:
@@ -103,7 +109,7 @@ class Fetchers:
             self._waiting.append(stretch)
             self._open += 1
 
-    def _take(self) -> Stretch | None:
+    def _next(self) -> Stretch | None:
         with self._change:
             return self._waiting.popleft() if self._waiting else None
 
@@ -115,7 +121,7 @@ class Fetchers:
     def _work(self) -> Generator[Fetched | Idle]:
         """One worker: takes stretches until all are read; yields after every page."""
         while self._open:
-            stretch = self._take()
+            stretch = self._next()
             if stretch is not None:
                 yield from self._read(stretch)
                 continue
@@ -131,42 +137,77 @@ class Fetchers:
         session = HistorySession(self.source, stretch.reader)
         more = True
         while more:
+            if stretch.backlog and self.prober.needed(session.server, stretch.at):
+                for _ in self.prober.probes(session.server, stretch.place):
+                    yield self._fetched(stretch)
             began, cpu = time.perf_counter(), time.thread_time()
-            stretch.trim_page()
-            page, more = session.step()
-            self._note(stretch, page)
-            fetched = self._fetched(stretch, page, ended=not more)
-            if more:
-                self._share(stretch, page)
-            else:
+            try:
+                fetched, more = self._step(stretch, session)
+            except PartialResultError as error:
+                _log.warning("%s", error)
+                self.left.append(str(error))
+                fetched, more = self._fetched(stretch), False
+            except (PagingError, DecodeError) as error:
+                if not self.source.leave_out(session.last_server, error):
+                    raise
+                stretch.reader = HistoryReader(window_of(stretch.gap._replace(lo=stretch.at)), page_size=self.page_size)
+                session = HistorySession(self.source, stretch.reader)
+                fetched = self._fetched(stretch)
+            if not more:
                 self._done(stretch)
+                fetched = replace(fetched, ended=True)
             self._spent(time.perf_counter() - began, time.thread_time() - cpu)
             yield fetched
+
+    def _step(self, stretch: Stretch, session: HistorySession) -> tuple[Fetched, bool]:
+        """Ask for one page, and cut off a part of what is left for those who have nothing to do."""
+        proofs = self.prober.proofs
+        stretch.rewind(proofs.now().of(session.server))
+        stretch.trim_page()
+        proof = proofs.now()  # what is proven before the page is asked for
+        page, more = session.step()
+        places = page.page.glimpse.cursors
+        if not places and proofs.contradicts(page.server, page.asked.after):
+            proofs.lose(page.server)
+            _log.warning("%s shows less than before: what it has just sent is read again later", page.server)
+        proofs.saw(page.server, places)
+        final = NOTHING if page.outcome is Outcome.BEHIND else proof.of(page.server, places)
+        fetched = self._take(stretch, page, final, proof.breaks.get(page.server, 0))
+        if more:
+            self._share(stretch, page)
+        return fetched, more
+
+    def _take(self, stretch: Stretch, page: PageRows, final: int, breaks: int) -> Fetched:
+        migration_id = stretch.gap.migration_id
+        later = [place for place in page.page.glimpse.cursors if place.migration_id > migration_id]
+        following = min(later, default=None)
+        closing = None if following is None else self.prober.proofs.closes(migration_id, following)
+        span = stretch.cover(page, final, closing)
+        stretch.note(page)
+        with self._change:
+            self._rests[stretch.key] = stretch.rest()
+        found = self._fetched(stretch)
+        exhausted = page.outcome is Outcome.END or following is not None
+        return replace(
+            found,
+            exhausted=exhausted,
+            span=span,
+            page=page if page.rows else None,
+            following=following,
+            server=page.server,
+            breaks=breaks,
+        )
+
+    def _fetched(self, stretch: Stretch) -> Fetched:
+        """How far a stretch is read, with no page."""
+        read = stretch.gap._replace(at=stretch.at)
+        nothing = stretch.gap._replace(lo=stretch.at, at=stretch.at)
+        return Fetched(stretch.key, read, stretch.settled, nothing, None, None, "")
 
     def _spent(self, seconds: float, cpu_seconds: float) -> None:
         with self._change:
             self.seconds += seconds
             self.cpu_seconds += cpu_seconds
-
-    def _note(self, stretch: Stretch, page: PageRows) -> None:
-        if page.rows and stretch.first is None:
-            stretch.first = page.page.glimpse.cursors[page.rows[0]].micros
-        stretch.rows += len(page.rows)
-        with self._change:
-            self._rests[stretch.key] = stretch.rest()
-
-    def _fetched(self, stretch: Stretch, page: PageRows, *, ended: bool) -> Fetched:
-        whole = ended and stretch.reader.beyond
-        later = [place for place in page.page.glimpse.cursors if place.migration_id > stretch.gap.migration_id]
-        at = stretch.gap.at if whole else stretch.reached
-        return Fetched(
-            key=stretch.key,
-            read=stretch.gap._replace(at=at),
-            page=page if page.rows else None,
-            ended=ended,
-            whole=whole,
-            following=min(later, default=None),
-        )
 
     def _share(self, stretch: Stretch, page: PageRows) -> None:
         """Give others a part of what is left, if they wait and it is worth it."""
@@ -188,8 +229,7 @@ class Fetchers:
         """Part a long stretch evenly, after a look at where its items end."""
         scale = seen - stretch.first if stretch.first is not None else 1
         rest = stretch.gap._replace(lo=seen)
-        look = partial(probe, self.source)
-        top = find_top(rest, look, workers=self.workers, each=self.drive.each, scale=scale)
+        top = find_top(rest, self._probe, workers=self.workers, each=self.drive.each, scale=scale)
         stretch.top = top
         pages = stretch.rest() / self.page_size
         pieces = min(_PIECES_A_WORKER * self.workers, int(pages / _PAGES_A_PIECE))
@@ -201,9 +241,7 @@ class Fetchers:
         for lo, at in zip(cuts, ends, strict=True):
             self._put(self._stretch(left._replace(lo=lo, at=at), top=min(at, top)))
 
-
-def probe(source: PageSource, migration_id: int, micros: int) -> int | None:
-    """The record time of the first item of a migration after an instant."""
-    request = source.page_request(before(Cursor(migration_id, micros + 1)), 1)
-    places = source.send_page(request, server=None, revise=None).value.glimpse.cursors
-    return places[0].micros if places and places[0].migration_id == migration_id else None
+    def _probe(self, migration_id: int, micros: int) -> int | None:
+        """The record time of the first item of a migration after an instant."""
+        place = first_after(self.source, before(Cursor(migration_id, micros + 1)), self.prober.proofs)
+        return place.micros if place is not None and place.migration_id == migration_id else None

@@ -8,19 +8,22 @@ from typing import Any
 
 import pandas as pd
 
-from ledgerframes.instants import format_instant
-from ledgerframes.store.intervals import BEGINNING, CLOSED, Interval
+from ledgerframes.instants import EARLIEST, format_instant
+from ledgerframes.store.intervals import BEGINNING, CLOSED
+from ledgerframes.store.slots import Slots, fewest
 
 
-def coverage_frame(covered: Sequence[Interval]) -> pd.DataFrame:
-    """One row a covered stretch."""
+def coverage_frame(slots: Slots) -> pd.DataFrame:
+    """One row per covered interval."""
+    rows = fewest(slots.common, slots.settled)
     return pd.DataFrame(
         {
-            "migration_id": pd.Series([one.migration_id for one in covered], dtype="int64"),
-            "after": _times([None if one.lo <= BEGINNING else one.lo for one in covered]),
-            "up_to": _times([None if one.at >= CLOSED else one.at for one in covered]),
-            "from_beginning": pd.Series([one.lo <= BEGINNING for one in covered], dtype=bool),
-            "to_end": pd.Series([one.at >= CLOSED for one in covered], dtype=bool),
+            "migration_id": pd.Series([slot.migration_id for slot in rows], dtype="int64"),
+            "after": _times([None if slot.lo <= BEGINNING else slot.lo for slot in rows]),
+            "up_to": _times([None if slot.at >= CLOSED else slot.at for slot in rows]),
+            "settled": _times([None if slot.settled >= CLOSED else max(slot.settled, EARLIEST) for slot in rows]),
+            "from_beginning": pd.Series([slot.lo <= BEGINNING for slot in rows], dtype=bool),
+            "to_end": pd.Series([slot.at >= CLOSED for slot in rows], dtype=bool),
         }
     )
 

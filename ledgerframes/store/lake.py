@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import date, datetime
+from functools import cached_property
 from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
@@ -39,7 +40,12 @@ class View:
     @property
     def covered(self) -> tuple[Interval, ...]:
         """What all three tables of the history cover."""
-        return Slots.read([self.tables[name] for name in ORDER]).common
+        return self.slots.common
+
+    @cached_property
+    def slots(self) -> Slots:
+        """How far the tables of the history reach."""
+        return Slots.read([self.tables[name] for name in ORDER])
 
     @property
     def first_migration(self) -> int | None:
@@ -64,6 +70,7 @@ class Lake:
     def __init__(self, url: str | os.PathLike[str], *, storage_options: Mapping[str, str] | None = None) -> None:
         self.url = os.fspath(url).rstrip("/") or "/"
         self.options = dict(storage_options or {})
+        self.page_sizes: dict[str, tuple[int, float]] = {}  # what syncs have learnt of servers
         if not isinstance(self.url, str) or not self.url.strip():
             raise InputError(f"{url!r} is no place for a store; give a folder or a URL such as 's3://bucket/lake'")
         self.folder = None if "://" in self.url else Path(self.url).absolute()
@@ -97,7 +104,8 @@ class Lake:
         Raises:
             StoreError: there was no such sync.
         """
-        tables = {name: self.table(name) for name in ([*ORDER, *names] if names else STORED)}
+        # What is written last is read first: so no update is seen before what belongs to it.
+        tables = {name: self.table(name) for name in ([*reversed(ORDER), *names] if names else STORED)}
         if as_of is None:
             return View({name: table.refresh() for name, table in tables.items()})
         versions = find_versions(self.table(SYNCS.name).refresh(), as_of, self.url)

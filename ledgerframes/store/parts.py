@@ -7,16 +7,18 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
+import pyarrow.compute as pc
+
 from ledgerframes.errors import InputError
+from ledgerframes.paging.cursor import Cursor
 from ledgerframes.paging.window import Window
 from ledgerframes.store.history import ORDER
-from ledgerframes.store.intervals import BEGINNING
+from ledgerframes.store.intervals import BEGINNING, Interval, intersection, missing
 from ledgerframes.store.lake import View, declared
 from ledgerframes.store.reading import batches_of, dataset_of, rows_of, visible
 
 if TYPE_CHECKING:
     import pyarrow as pa
-    import pyarrow.compute as pc
     import pyarrow.dataset as ds
 
 
@@ -29,12 +31,14 @@ class Part:
         rows: which of them; None for all.
         complete: whether everything asked for is there.
         from_beginning: whether it begins where the ledger does.
+        settled: up to this place, in the order of migrations and times, its rows are final.
     """
 
     data: ds.Dataset
     rows: pc.Expression | None
     complete: bool
     from_beginning: bool = False
+    settled: Cursor | None = None
 
     @classmethod
     def of(cls, view: View, name: str, wanted: Window, *, allow_partial: bool) -> Part:
@@ -49,15 +53,42 @@ class Part:
             if not wanted.whole:
                 raise InputError(f"start and end are places in the history; {name!r} has none. Use where=")
             return cls(data, None, complete=True)
-        shown, complete = visible(view.covered, wanted, allow_partial=allow_partial, name=name)
+        shown, complete = visible(view.covered, wanted, ended=view.slots.ended, allow_partial=allow_partial, name=name)
         first = view.first_migration
         begins = bool(shown) and (shown[0].migration_id, shown[0].lo) == (first, BEGINNING)
-        return cls(data, rows_of(shown), complete, begins)
+        return cls(data, _visible_rows(view, name, shown), complete, begins, _settled(shown, view.slots.settled))
 
     @property
     def dataset(self) -> ds.Dataset:
         """The rows, to be read lazily."""
         return self.data if self.rows is None else self.data.filter(self.rows)
+
+
+def _visible_rows(view: View, name: str, shown: Sequence[Interval]) -> pc.Expression:
+    """The rows of some intervals; where a crash may have left an update in part, only those of whole updates.
+
+    A sync writes `updates` last, so an update that it holds is whole. Only late rows can lie apart: they are added to
+    what is covered already, above what is settled.
+    """
+    slots = view.slots
+    if name == "updates" or (slots.in_step and slots.added_in_step):
+        return rows_of(shown)
+    final = intersection(shown, slots.settled) if slots.added_in_step else ()
+    rest = [part for interval in shown for part in missing(interval, final)]
+    updates = view.tables["updates"].dataset().to_table(columns=["update_id"], filter=rows_of(rest))
+    return rows_of(final) | (rows_of(rest) & pc.field("update_id").isin(pc.unique(updates["update_id"])))
+
+
+def _settled(shown: Sequence[Interval], settled: Sequence[Interval]) -> Cursor | None:
+    """Up to where intervals are final without a break, in the order of migrations and times."""
+    place = None
+    for interval in shown:
+        final = next((part for part in intersection([interval], settled) if part.lo == interval.lo), None)
+        if final is not None:
+            place = Cursor(interval.migration_id, final.at)
+        if final is None or final.at < interval.at:
+            break
+    return place
 
 
 def exported(

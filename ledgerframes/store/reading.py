@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import reduce
 from operator import or_
 from typing import TYPE_CHECKING, Any, Final
@@ -30,14 +30,14 @@ _PIECE: Final = 500_000
 
 
 def visible(
-    covered: Sequence[Interval], window: Window, *, allow_partial: bool, name: str
+    covered: Sequence[Interval], window: Window, *, ended: Collection[int], allow_partial: bool, name: str
 ) -> tuple[tuple[Interval, ...], bool]:
     """Which stretches a read of a window shows, and whether they are all that was asked for.
 
     Raises:
         PartialResultError: something that was asked for is not covered, and the caller did not allow that.
     """
-    holes = _holes(covered, window)
+    holes = _holes(covered, window, ended)
     if holes and not allow_partial:
         raise PartialResultError(
             f"{name}: the store does not cover {holes[0]}"
@@ -49,8 +49,11 @@ def visible(
     return intersection(covered, asked), not holes
 
 
-def _holes(covered: Sequence[Interval], window: Window) -> tuple[Interval, ...]:
-    """What the window names and the store lacks; an open side of a window names nothing beyond what is there."""
+def _holes(covered: Sequence[Interval], window: Window, ended: Collection[int]) -> tuple[Interval, ...]:
+    """What the window names and the store lacks; an open side of a window names nothing beyond what is there.
+
+    A migration that was followed by another one and read to its end has no hole before the end of the newest one.
+    """
     found: list[Interval] = []
     ids = sorted({one.migration_id for one in covered})
     for migration_id in ids:
@@ -60,8 +63,12 @@ def _holes(covered: Sequence[Interval], window: Window) -> tuple[Interval, ...]:
         inside = [one for one in covered if one.migration_id == migration_id]
         lo = max(asked.lo, inside[0].lo) if asked.lo == BEGINNING and migration_id == ids[0] else asked.lo
         at = asked.at
-        if at == CLOSED and (migration_id == ids[-1] or inside[-1].at >= covered[-1].at):
-            at = max(inside[-1].at, lo)  # up to where the store has got
+        if migration_id == ids[-1]:
+            followed, reach = True, CLOSED
+        else:
+            followed, reach = migration_id in ended, covered[-1].at
+        if followed and (at == CLOSED or at <= reach < CLOSED):
+            at = max(min(at, inside[-1].at), lo)  # up to where the store has got
         if lo < at:
             found += missing(Interval(migration_id, lo, at), covered)
     if not ids and (window.start or window.end or window.since is not None or window.until is not None):

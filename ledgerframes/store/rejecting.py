@@ -12,11 +12,11 @@ import pyarrow as pa
 from msgspec import Raw
 
 from ledgerframes.decoding.history import decode_items, decode_page
-from ledgerframes.decoding.peek import Cursor
 from ledgerframes.errors import DecodeError
 from ledgerframes.interfaces.answers import UpdatesPage
 from ledgerframes.interfaces.calls import Revise
 from ledgerframes.interfaces.scan import Scan
+from ledgerframes.paging.cursor import Cursor
 from ledgerframes.store.delta import DeltaStoreTable
 from ledgerframes.store.history import HistoryTables
 from ledgerframes.store.lake import Lake
@@ -43,7 +43,9 @@ class LenientSource:
         """The request for one page."""
         return self.scan.page_request(after, page_size)
 
-    def send_page(self, request: Request, *, server: str | None, revise: Revise | None) -> Answer[UpdatesPage]:
+    def send_page(
+        self, request: Request, *, server: str | tuple[str, ...] | None, revise: Revise | None
+    ) -> Answer[UpdatesPage]:
         """Ask for one page."""
         return self.scan.send_page(request, server=server, revise=revise, lenient=True)
 
@@ -137,6 +139,11 @@ def _rows(table: DeltaStoreTable) -> list[dict[str, Any]]:
         return []
     found: list[dict[str, Any]] = table.dataset().to_table().to_pylist()
     return found
+
+
+def rejected_ids(table: DeltaStoreTable) -> frozenset[str]:
+    """The ids of the updates that are kept aside."""
+    return frozenset(row["item"] for row in _rows(table.refresh()) if row["item"] is not None)
 
 
 def _row(raw: bytes, error: DecodeError) -> dict[str, Any]:

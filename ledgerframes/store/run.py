@@ -12,9 +12,10 @@ from ledgerframes.instants import EPOCH, MICROSECOND
 from ledgerframes.interfaces.history import PageSource
 from ledgerframes.loaders.progress import progress_of
 from ledgerframes.settings import source_of
+from ledgerframes.store.agreement import AgreedServers, PageSizes
 from ledgerframes.store.driving import Drive, ThreadDrive
 from ledgerframes.store.lake import Lake
-from ledgerframes.store.rejecting import LenientSource, RejectingDecoder
+from ledgerframes.store.rejecting import LenientSource, RejectingDecoder, rejected_ids
 from ledgerframes.store.report import SyncReport
 from ledgerframes.store.runs import SYNCS, keep
 from ledgerframes.store.snapshots import load_snapshot
@@ -95,24 +96,26 @@ class _Run:
         order = self._order
         if order.wish is not None:
             with progress_of("sync", shown=order.progress) as shown:
+                pages = PageSizes(order.clock.monotonic, self._lake.page_sizes)
                 self._sync = HistorySync(
-                    self._source(), self._lake.history(), order.wish, shown, drive=order.drive, clock=order.clock
-                )
+                    AgreedServers(self._source(), pages), self._lake.history(), order.wish, shown,
+                    rejected=rejected_ids(self._lake.table("rejects")), drive=order.drive, clock=order.clock,
+                )  # fmt: skip
                 if order.reject:
                     self._sync.rejecting = RejectingDecoder(self._lake.table("rejects"))
                 if order.engine is not None:
-                    self._sync.fetchers = self._cluster(order.wish)
+                    self._sync.fetchers = self._cluster(self._sync)
                 self._sync.run()
         for name in order.snapshots:
             self._append(name)
 
-    def _cluster(self, wish: Wish) -> ClusterFetchers:
+    def _cluster(self, sync: HistorySync) -> ClusterFetchers:
         from ledgerframes.store.engine import ClusterFetchers, plain_settings
 
         engine, token = self._order.engine, self._order.worker_token
         workers = max(len(engine.scheduler_info(n_workers=-1)["workers"]), 1)
         settings = plain_settings(self._net.settings, workers=workers, worker_token=token)
-        return ClusterFetchers(engine, self._net.scan, settings, token, wish.page_size)
+        return ClusterFetchers(engine, sync.servers, sync.prober, settings, token, sync.wish.page_size)
 
     def _source(self) -> PageSource:
         return LenientSource(self._net.scan) if self._order.reject else self._net.scan
@@ -168,7 +171,7 @@ class _Run:
             stages=_stages(sync),
             left=tuple(sync.left),
             rejected=0 if sync.rejecting is None else sync.rejecting.count,
-            sources=tuple({**sync.sources, **self._sources}) or tuple(map(source_of, sync.source.servers)),
+            sources=tuple({**sync.sources, **self._sources}) or tuple(map(source_of, sync.servers.servers)),
             complete=not sync.left,
         )
 

@@ -77,6 +77,7 @@ class Store:
         progress: bool | None = None,
         engine: Any = None,
         worker_token: str | None = None,
+        replicas: bool = False,
     ) -> SyncReport:
         """Bring the store up to date: what is missing of a range is read, whatever stopped an earlier sync.
 
@@ -93,8 +94,10 @@ class Store:
                 (`licenses`, `instruments`, `holdings_summary`, …) are appended with their time of loading. Without
                 it: the history.
             parties: whose holdings or preapprovals, for snapshots that are asked for party by party.
-            settle: nothing newer than `now` less this, for an update of a slow synchronizer can appear late.
-            now: what `settle` and `last` count from; the clock's time by default.
+            settle: how long after its newest update a server may show an older one, of a slow synchronizer for
+                instance. What is newer than a server's newest update less this is stored, and read again by the next
+                sync.
+            now: what `last` counts from; the clock's time by default.
             page_size: items a request asks for; adapted to what the server can do.
             commit_bytes: rows of so many bytes in memory make a commit, a minute does too; less takes less memory and
                 makes more files.
@@ -103,6 +106,8 @@ class Store:
             progress: True shows a bar, False nothing, None a bar where somebody looks.
             engine: a `dask.distributed.Client`: its workers fetch and decode, sharing the request budget.
             worker_token: where they find the scan's token: `"env:NAME"`, `"file:PATH"` or `"command:WORDS"`.
+            replicas: several machines that are not in step answer behind one URL, so that what one answer shows proves
+                nothing about the next. More of the history is read again.
 
         Returns:
             What was done; `store.syncs()` keeps it.
@@ -116,7 +121,7 @@ class Store:
         order = ordered(
             start=start, end=end, last=last, workers=workers, tables=tables, parties=parties, settle=settle, now=now,
             page_size=page_size, commit_bytes=commit_bytes, on_error=on_error, progress=progress, engine=engine,
-            worker_token=worker_token,
+            worker_token=worker_token, replicas=replicas,
         )  # fmt: skip
         return run_sync(self._lake, net, order)
 
@@ -183,7 +188,9 @@ class Store:
         part = wanted_window(start, end, last)
         read = Part.of(view, table, part, allow_partial=allow_partial)
         found = load_table(read.dataset, names, conditions(where, named), named)
-        origin = Provenance((self._lake.url,), str(part), None, read.complete, from_beginning=read.from_beginning)
+        origin = Provenance(
+            (self._lake.url,), str(part), None, read.complete, from_beginning=read.from_beginning, settled=read.settled
+        )
         attrs = origin.attrs() | {"as_of": as_of and str(as_of)}
         return shape(described(found, attrs), named, as_=as_, decimals=decimals, attrs=attrs)
 
@@ -374,10 +381,11 @@ class Store:
         """Which stretches of the history the store covers: what `load` gives without a PartialResultError.
 
         Returns:
-            One row a stretch: migration_id, after (exclusive), up_to (inclusive) as datetime64[us, UTC], and
-            from_beginning and to_end where a migration is covered from its first or up to its last update.
+            One row per interval: migration_id, after (exclusive), up_to (inclusive) and settled (inclusive: up to here
+            rows are final) as datetime64[us, UTC], and from_beginning and to_end where a migration is covered from its
+            first or up to its last update.
         """
-        return coverage_frame(self._lake.view(as_of, names=ORDER).covered)
+        return coverage_frame(self._lake.view(as_of, names=ORDER).slots)
 
     def plan(self, net: Network, *, start: Bound | None = None, end: Bound | None = None) -> Plan:
         """Estimate what a sync would read, from small samples.

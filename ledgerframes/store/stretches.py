@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Final
 
-from ledgerframes.decoding.peek import Cursor
 from ledgerframes.instants import EARLIEST, LATEST
-from ledgerframes.paging.history import HistoryReader
+from ledgerframes.interfaces.history import PageRows
+from ledgerframes.paging.cursor import Cursor, before
+from ledgerframes.paging.history import HistoryReader, Outcome, Reading
 from ledgerframes.paging.window import Window
 from ledgerframes.store.intervals import Interval
 
@@ -37,8 +38,12 @@ class Stretch:
         reader: how far it is read.
         top: no item is known to lie after this.
         uncut: whether nobody has looked yet how much there is.
+        at: everything up to this record time has been read.
+        settled: up to here it is final, without a break from where the gap begins.
         rows: items read so far.
         first: record time of the first of them.
+        newest: the last place that a page has shown.
+        backlog: whether more than the next page is expected.
     """
 
     key: int
@@ -46,20 +51,82 @@ class Stretch:
     reader: HistoryReader
     top: int
     uncut: bool = False
+    at: int = field(init=False)
+    settled: int = field(init=False)
     rows: int = 0
     first: int | None = None
+    newest: Cursor | None = None
+    backlog: bool = False
+
+    def __post_init__(self) -> None:
+        self.at = self.settled = self.gap.lo
 
     @property
-    def reached(self) -> int:
-        """Everything up to this record time has been read."""
-        last = self.reader.last
-        return self.gap.lo if last is None else last.micros
+    def place(self) -> Cursor:
+        """The place up to which everything has been read."""
+        return Cursor(self.gap.migration_id, max(self.at, EARLIEST))
+
+    def note(self, page: PageRows) -> None:
+        """Take in what a page says of how much there is."""
+        cursors = page.page.glimpse.cursors
+        if page.rows and self.first is None:
+            self.first = cursors[page.rows[0]].micros
+        self.rows += len(page.rows)
+        full = len(cursors) >= page.asked.page_size > 1
+        # A page that goes on where a short one ended: the server caps its pages, or is catching up.
+        went_on = self.newest is not None and bool(cursors) and cursors[-1] > self.newest
+        self.backlog = full or went_on
+        self.newest = max(cursors[-1], self.newest or cursors[-1]) if cursors else self.newest
+
+    def cover(self, page: PageRows, final: int, closing: int | None) -> Interval:
+        """Note what a page covers, and up to where that is final.
+
+        Args:
+            page: the page.
+            final: up to this record time its server is known to have shown everything before it gave the page.
+            closing: the last record time that the migration can have, if a later one has been seen.
+
+        Returns:
+            What the page covers; nothing (`lo` = `at`) if it brought the read no further.
+        """
+        lo = self._start(page)
+        at = max(lo, self._end(page))
+        limit = self.gap.at if closing is None else min(self.gap.at, closing)
+        if page.outcome in {Outcome.PAST, Outcome.END}:  # the server has nothing more inside the gap
+            at = max(at, min(limit, final))
+        if lo <= self.settled:
+            self.settled = max(self.settled, min(at, final))
+        self.at = max(self.at, at)
+        if closing is not None and self.settled >= closing:  # nothing can follow in this migration
+            self.at = self.settled = max(self.gap.at, self.at)
+        return self.gap._replace(lo=lo, at=at)
+
+    def _start(self, page: PageRows) -> int:
+        after = page.asked.after
+        return after.micros if after is not None and after.migration_id == self.gap.migration_id else self.gap.lo
+
+    def _end(self, page: PageRows) -> int:
+        if page.rows:
+            return page.page.glimpse.cursors[page.rows[-1]].micros
+        return self.gap.lo
+
+    def rewind(self, final: int) -> None:
+        """Go back to where what was read is final, if what follows can be made so now.
+
+        Args:
+            final: up to this record time the next page will be final.
+        """
+        if self.settled < self.at <= final and isinstance(self.reader.mode, Reading):
+            start = window_of(self.gap._replace(lo=self.settled)).start
+            place = None if start is None else before(start)
+            if place is not None and place != self.reader.after:
+                self.reader.rewind(place)
 
     def rest(self) -> float:
         """How many items are left, about, by the density of those read."""
         end = min(self.gap.at, self.top)
-        done = 0 if self.first is None else self.reached - self.first
-        return self.rows / done * max(end - self.reached, 0) if done > 0 else 0.0
+        done = 0 if self.first is None else self.at - self.first
+        return self.rows / done * max(end - self.at, 0) if done > 0 else 0.0
 
     def trim_page(self) -> None:
         """Ask for no more than about what is left, so that the last page does not bring the next stretch's items."""
@@ -74,9 +141,9 @@ class Stretch:
         return left
 
 
-def window_of(gap: Interval, *, again: bool = False) -> Window:
-    """The places of an interval; `again` includes the instant before it, to look whether it has got more."""
-    start = Cursor(gap.migration_id, gap.lo if again else gap.lo + 1)
+def window_of(gap: Interval) -> Window:
+    """The places of an interval."""
+    start = Cursor(gap.migration_id, gap.lo + 1)
     if gap.at < LATEST:
         return Window(start, Cursor(gap.migration_id, gap.at + 1))
     following = gap.migration_id + 1

@@ -4,29 +4,29 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Mapping
 from contextlib import closing
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from ledgerframes.decoding.history import decode_page
-from ledgerframes.decoding.peek import Cursor
-from ledgerframes.errors import StoreError
-from ledgerframes.instants import LATEST, format_instant
-from ledgerframes.interfaces.history import PageRows, PageSource
+from ledgerframes.errors import PagingError, StoreError
+from ledgerframes.instants import EARLIEST, LATEST, format_instant
 from ledgerframes.loaders.progress import Progress
+from ledgerframes.paging.cursor import Cursor
+from ledgerframes.paging.proofs import OVERLAP, Proofs
 from ledgerframes.paging.window import Window
 from ledgerframes.settings import source_of
-from ledgerframes.store.committing import Committer, Decoded
+from ledgerframes.store.agreement import AgreedServers, Agreement, first_update
+from ledgerframes.store.committing import Committer
 from ledgerframes.store.driving import Drive, ThreadDrive
-from ledgerframes.store.extent import gaps, has_ended, migrations_after, wanted_intervals
-from ledgerframes.store.fetching import Fetched, Fetchers, Task
-from ledgerframes.store.history import Advance, HistoryTables
-from ledgerframes.store.identity import News, check_every_server, check_network, first_update, look
-from ledgerframes.store.intervals import CLOSED, Interval
+from ledgerframes.store.extent import MIGRATIONS, migrations_after, wanted_in
+from ledgerframes.store.fetching import Fetched, Fetchers
+from ledgerframes.store.history import Advance, Decoded, HistoryTables
+from ledgerframes.store.intervals import CLOSED, Interval, missing
+from ledgerframes.store.probing import Prober, first_after
 from ledgerframes.store.rejecting import RejectingDecoder
 from ledgerframes.transport import Clock, SystemClock
 
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from ledgerframes.store.engine import ClusterFetchers
 
 _log = logging.getLogger("ledgerframes.store")
+_A_YEAR: Final = 31_557_600_000_000
 
 
 @dataclass(frozen=True)
@@ -42,17 +43,23 @@ class Wish:
 
     Attributes:
         window: the part of the history.
-        settled: nothing newer than this record time, in microseconds.
+        settle: how long after its newest item a server may show an older one, in microseconds.
+        now: where the clock says that the history ends, in microseconds: where to look first.
         workers: how many fetch at once.
         page_size: items a request asks for.
         commit_bytes: rows of so many bytes make a commit.
+        overlap: how long after the first item of a migration the one before may get more, in microseconds.
+        replicas: several machines answer behind one URL.
     """
 
     window: Window
-    settled: int
+    settle: int
+    now: int
     workers: int
     page_size: int
     commit_bytes: int
+    overlap: int = OVERLAP
+    replicas: bool = False
 
 
 @dataclass
@@ -60,35 +67,42 @@ class HistorySync:
     """One run over the history.
 
     Attributes:
-        source: where pages come from.
+        servers: where pages come from.
         history: the store's tables, as last refreshed.
         wish: what to do.
         shown: progress.
         rejecting: decodes bad pages item by item, where the caller wants to go on.
+        rejected: the ids of updates that are kept aside.
         left: what could not be read for now, in words.
-        fetchers: who reads; workers of this process by default.
+        fetchers: makes who reads; workers of this process by default.
         drive: runs workers and commits; threads by default.
         clock: for what happens every so often.
     """
 
-    source: PageSource
+    servers: AgreedServers
     history: HistoryTables
     wish: Wish
     shown: Progress
     rejecting: RejectingDecoder | None = None
+    rejected: Collection[str] = ()
     left: list[str] = field(default_factory=list)
     sources: dict[str, None] = field(default_factory=dict)
     decode_seconds: float = 0.0
     decode_cpu_seconds: float = 0.0
-
     fetchers: Fetchers | ClusterFetchers | None = None
     drive: Drive = field(default_factory=ThreadDrive)
     clock: Clock = field(default_factory=SystemClock)
 
     def __post_init__(self) -> None:
-        self.committer = Committer(self.history, self.drive, self.wish.commit_bytes, clock=self.clock.monotonic)
-        self._known: dict[Cursor, Mapping[str, frozenset[str]]] = {}
-        self._ahead: dict[str, tuple[Interval, ...]] = {}
+        wish = self.wish
+        self.committer = Committer(self.history, self.drive, wish.commit_bytes, clock=self.clock.monotonic)
+        self.proofs = Proofs(wish.settle, wish.overlap, replicas=wish.replicas)
+        self.prober = Prober(self.servers, self.proofs, wish.now, newest=0)
+        self._agreement = Agreement(self.servers, self.history, self.proofs, wish.page_size, self.rejected)
+        self._recognised = True
+        self._news: dict[Interval, bool] = {}  # by gap, whether a look at it has shown something new
+        self._stale: set[int] = set()
+        self._final: dict[int, int] = {}  # by stretch, up to where what was handed to the committer is final
 
     def run(self) -> None:
         """Read what is missing.
@@ -96,103 +110,111 @@ class HistorySync:
         Raises:
             RequestError: the servers gave no answer; what was read before stays.
             DecodeError: an answer breaks the contract; what was read before stays.
+            PagingError: a server's pages contradict each other; what was read before stays.
             StoreError: the storage refused, or a server belongs to another network.
         """
-        places = self._begin()
-        while places:
-            looked = [self._task(gap) for gap in self._gaps(places)]
-            following = self._read([task for task in looked if task is not None])
-            places = self._later(places, following)
-        self.history.join_slots()
+        known = self._begin()
+        done: set[int] = set()
+        while new := sorted(known - done):
+            if len(known) > MIGRATIONS:
+                raise PagingError(
+                    f"POST /v2/updates: the servers show more than {MIGRATIONS} migrations; they make them up as they"
+                    " are asked"
+                )
+            self.prober.newest = max(known)
+            gaps = [gap for migration_id in new for gap in self._gaps(migration_id)]
+            if gaps:
+                known |= self._read(gaps)
+            done.update(new)
+        if self.committer.commits:
+            self.history.finish()
+        self._check_clock()
 
-    def _begin(self) -> list[Cursor]:
-        """The migrations to look at, each by a place in it, after making sure of the network."""
+    def _begin(self) -> set[int]:
+        """The migrations to look at, after making sure of the network."""
         network = self.history.network
         if network is None:
-            first = first_update(self.source)
+            first = first_update(self.servers, self.proofs)
             if first is None:
-                return []
-            network = f"{first[0].migration_id}/{first[1]}"
-            if len(self.source.servers) > 1:
-                check_every_server(self.source, first[1])
-            self.history.prepare(network)
-            return [first[0], *migrations_after(self.source, Cursor(first[0].migration_id, LATEST))]
+                return set()
+            self.history.prepare(f"{first[0].migration_id}/{first[1]}")
+            later = migrations_after(self.servers, Cursor(first[0].migration_id, LATEST))
+            return {first[0].migration_id, *(place.migration_id for place in later)}
         self.history.prepare(network)
-        if len(self.source.servers) > 1:
-            check_every_server(self.source, _update_of(network))
-        self._ahead = {name: self.history.slots.ahead(name) for name in self.history.tables}
-        return list(self._stored_migrations(int(network.partition("/")[0])))
-
-    def _stored_migrations(self, first: int) -> Iterator[Cursor]:
-        """A place in every migration up to the last one stored; asks only where one may have been left out."""
-        covered = self.history.slots.common
-        stored = sorted({one.migration_id: Cursor(one.migration_id, one.at) for one in covered}.values())
+        stored = {part.migration_id for part in self.history.slots.common}
         if not stored:
-            yield from migrations_after(self.source, None)
-            return
-        before: int | None = None
-        for place in stored:
-            skipped = place.migration_id > first if before is None else place.migration_id > before + 1
-            if skipped:
-                since = None if before is None else Cursor(before, LATEST)
-                for found in migrations_after(self.source, since):
-                    if found.migration_id >= place.migration_id:
-                        break
-                    yield found
-            yield place
-            before = place.migration_id
-        if stored[-1].micros >= CLOSED:
-            yield from migrations_after(self.source, stored[-1])
+            return {place.migration_id for place in migrations_after(self.servers, None)}
+        found = self._look(max(stored))
+        return stored | found | self._before(min(stored)) if self._recognised else set()
 
-    def _gaps(self, places: list[Cursor]) -> tuple[Interval, ...]:
-        wanted = wanted_intervals(self.wish.window, places, self.wish.settled)
-        return gaps(wanted, self.history.slots.common)
+    def _look(self, newest: int) -> set[int]:
+        """Look at every server where the newest stored migration ends; gives the migrations that are new."""
+        gaps = self._missing(newest)
+        if not gaps:
+            self._recognised = True  # nothing is wanted there, and servers are looked at where something is
+            return set()
+        look = self._agreement.look(gaps[-1], every=True)
+        self._recognised = look.known
+        self._news[gaps[-1]] = look.news
+        if look.lags and not look.news:
+            self.left.append(f"{gaps[-1]}: the servers lag behind what is stored")
+            _log.warning("the servers lag behind the store in migration %d", newest)
+        return {place.migration_id for place in look.places if place.migration_id > newest}
 
-    def _task(self, gap: Interval) -> Task | None:
-        """How to read a gap, or None if a look shows that there is nothing new."""
-        place = Cursor(gap.migration_id, gap.lo)
-        extends = any((one.migration_id, one.at) == place for one in self.history.slots.common)
-        if not extends:
-            self._check_network()
-            return Task(gap)
-        known = self.history.ids_at(*place)
-        if not known["updates"]:
-            self._check_network()
-            return Task(gap)
-        self._known[place] = known
-        news, same = look(self.source, place, known["updates"], self.wish.page_size)
-        if not same:
-            self._check_network()
-        if news is News.BEHIND:
-            self.left.append(f"{gap}: the servers lag behind what is stored")
-            _log.warning("the servers lag behind the store after %s", format_instant(gap.lo))
-        return Task(gap, again=True) if news is News.MORE else None
+    def _before(self, first: int) -> set[int]:
+        """The migrations before the first one stored: an update of one can be a late one."""
+        begin = self.history.slots.begin
+        if first <= 0 or begin == first or wanted_in(self.wish.window, first - 1) is None:
+            return set()
+        place = first_after(self.servers, None, self.proofs)
+        if place is None or place.migration_id > first:
+            return set()
+        if place.migration_id == first:
+            if self.proofs.now().of(self.servers.servers[0]) >= self.proofs.closes(first - 1, place):
+                self.history.slots.begin = first  # goes with the next commit
+            return set()
+        found = {place.migration_id}
+        for later in migrations_after(self.servers, Cursor(place.migration_id, LATEST)):
+            if later.migration_id >= first:
+                break
+            found.add(later.migration_id)
+        return found
 
-    def _check_network(self) -> None:
-        network = self.history.network
-        if network is not None and len(self.source.servers) == 1 and not self._checked:
-            check_network(self.source, _update_of(network))
-        self._checked = True
+    def _missing(self, migration_id: int) -> tuple[Interval, ...]:
+        """What of a migration is wanted and not final."""
+        wanted = wanted_in(self.wish.window, migration_id)
+        return () if wanted is None else missing(wanted, self.history.slots.settled)
 
-    _checked: bool = False
+    def _gaps(self, migration_id: int) -> list[Interval]:
+        """The gaps of a migration that are worth reading: a look shows where there is nothing new."""
+        found = []
+        for gap in self._missing(migration_id):
+            stored = any(part.migration_id == migration_id for part in self.history.slots.common)
+            if gap not in self._news and stored and gap.at >= CLOSED:
+                self._news[gap] = self._agreement.look(gap, every=False).news
+            if self._news.get(gap, True):
+                found.append(gap)
+        return found
 
-    def _read(self, tasks: list[Task]) -> Cursor | None:
-        """Read gaps; give the first place seen of a migration after the last one."""
-        following: Cursor | None = None
-        last = max((task.gap.migration_id for task in tasks), default=None)
-        fetchers = self.fetchers or Fetchers(self.source, self.wish.workers, self.wish.page_size, self.drive)
-        self.fetchers = fetchers
+    def _read(self, gaps: list[Interval]) -> set[int]:
+        """Read gaps; give the migrations that were seen."""
+        seen: set[int] = set()
+        fetchers = self.fetchers
+        if fetchers is None:
+            wish = self.wish
+            fetchers = Fetchers(self.servers, self.prober, wish.workers, wish.page_size, self.drive, self.left)
+            self.fetchers = fetchers
         try:
-            with closing(fetchers.read(tasks)) as pages:
-                for one in pages:
-                    self._take(one)
-                    if one.following is not None and one.read.migration_id == last:
-                        following = one.following
+            with closing(fetchers.read(gaps)) as pages:
+                for fetched in pages:
+                    self._take(fetched)
+                    if fetched.following is not None:
+                        seen.add(fetched.following.migration_id)
         except BaseException:
             self._save_what_is_whole()
             raise
         self.committer.finish()
-        return following
+        return seen
 
     def _save_what_is_whole(self) -> None:
         try:
@@ -200,61 +222,42 @@ class HistorySync:
         except StoreError as error:
             _log.warning("the pages read last could not be committed: %s", error)
 
-    def _take(self, one: Fetched) -> None:
+    def _take(self, fetched: Fetched) -> None:
         began, cpu = time.perf_counter(), time.thread_time()
-        batches = self._decoded(one)
+        batches = self._decoded(fetched)
         self.decode_seconds += time.perf_counter() - began
         self.decode_cpu_seconds += time.thread_time() - cpu
-        read = one.read
-        if one.whole and read.at == self.wish.settled and one.following is not None:
-            ended = self.wish.window.end is None and self.wish.window.until is None
-            read = read._replace(at=CLOSED) if ended and has_ended(one.following, self.wish.settled) else read
-        if batches or read.lo < read.at:
-            self.committer.add(Decoded(batches, Advance(one.key, read)))
+        before = self._final.get(fetched.key, fetched.read.lo)
+        if batches or fetched.span.lo < fetched.span.at or fetched.settled > before or fetched.exhausted:
+            advance = Advance(fetched.key, fetched.read, self._settled(fetched), fetched.exhausted)
+            self.committer.add(Decoded(batches, fetched.span, advance))
         if batches:
-            self.sources[source_of(one.server if one.page is None else one.page.server)] = None
-            self.shown.advance(len(batches["updates"]), format_instant(min(read.at, self.wish.settled))[:19])
+            self.sources[source_of(fetched.server)] = None
+            self.shown.advance(len(batches["updates"]), format_instant(min(fetched.read.at, LATEST))[:19])
 
-    def _decoded(self, one: Fetched) -> dict[str, pa.RecordBatch]:
-        if one.page is not None:
-            return self._decode(one.page)
-        if not one.batches:
-            return {}
-        first = Cursor(one.read.migration_id, one.batches["updates"]["record_time"][0].value)
-        return {name: self._unseen(name, batch, first) for name, batch in one.batches.items()}
+    def _settled(self, fetched: Fetched) -> int:
+        """Up to where a stretch is final; not by a page of a server that has shown less since."""
+        before = self._final.get(fetched.key, fetched.read.lo)
+        if self.proofs.now().breaks.get(fetched.server, 0) > fetched.breaks:
+            self._stale.add(fetched.key)  # what follows in this stretch would join on to it
+        settled = before if fetched.key in self._stale else max(before, fetched.settled)
+        self._final[fetched.key] = settled
+        return settled
 
-    def _decode(self, page: PageRows) -> dict[str, pa.RecordBatch]:
+    def _decoded(self, fetched: Fetched) -> Mapping[str, pa.RecordBatch]:
+        if fetched.page is None:
+            return fetched.batches
+        page = fetched.page
         rows = page.rows if len(page.rows) < len(page.page) else None
         if self.rejecting is not None:
-            batches = self.rejecting.decode(page.page, rows)
-        else:
-            batches = decode_page(page.page.raw, rows=rows).batches
-        first = page.page.glimpse.cursors[page.rows[0]]
-        return {name: self._unseen(name, batch, first) for name, batch in batches.items()}
+            return self.rejecting.decode(page.page, rows)
+        return decode_page(page.page.raw, rows=rows).batches
 
-    def _unseen(self, name: str, batch: pa.RecordBatch, first: Cursor) -> pa.RecordBatch:
-        """Without the rows that this table has already, from before a crash or from the last stored instant."""
-        ahead = [one for one in self._ahead.get(name, ()) if one.migration_id == first.migration_id]
-        known = self._known.get(first, {}).get(name)
-        if not ahead and not known:
-            return batch
-        micros = batch["record_time"].cast(pa.int64())
-        keep = pa.array([True] * len(batch), pa.bool_())
-        for one in ahead:
-            inside = pc.and_(pc.greater(micros, one.lo), pc.less_equal(micros, one.at))
-            keep = pc.and_(keep, pc.invert(inside))
-        if known:
-            here = pc.equal(micros, first.micros)
-            stored = pc.is_in(batch["update_id"], pa.array(sorted(known), pa.string()))
-            keep = pc.and_(keep, pc.invert(pc.and_(here, stored)))
-        return batch.filter(keep)
-
-    def _later(self, places: list[Cursor], following: Cursor | None) -> list[Cursor]:
-        """The migrations that turned up while the last known one was read."""
-        if following is None or any(place.migration_id >= following.migration_id for place in places):
-            return []
-        return [following, *migrations_after(self.source, Cursor(following.migration_id, LATEST))]
-
-
-def _update_of(network: str) -> str:
-    return network.partition("/")[2]
+    def _check_clock(self) -> None:
+        """Say that the machine's clock is wrong, where what servers show is years away from it."""
+        newest = self.proofs.newest
+        if newest is not None and abs(newest - self.wish.now) > _A_YEAR:
+            _log.warning(
+                "the newest update seen was recorded at %s, this machine's clock says %s; last= counts from the clock",
+                format_instant(newest), format_instant(min(max(self.wish.now, EARLIEST), LATEST)),
+            )  # fmt: skip

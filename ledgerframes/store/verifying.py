@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Final
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ledgerframes.decoding.peek import Cursor
 from ledgerframes.errors import InputError
 from ledgerframes.loaders.canonical import Canonical, canonical_updates
 from ledgerframes.loaders.cross_check import CrossCheck, compare, served_updates
+from ledgerframes.paging.cursor import Cursor
 from ledgerframes.paging.window import Window
 from ledgerframes.store.extent import wanted_in
 from ledgerframes.store.history import ORDER

@@ -82,7 +82,7 @@ class Transport:
         request: Request,
         *alternatives: Request,
         read: Callable[[bytes], T],
-        server: str | None = None,
+        server: str | tuple[str, ...] | None = None,
         revise: Revise | None = None,
         attempts: int | None = None,
     ) -> Answer[T]:
@@ -93,7 +93,8 @@ class Transport:
             alternatives: the same thing on routes that older or newer releases know; not used for commands.
             read: makes a value of a successful answer's body. A `msgspec.DecodeError` that is no
                 `ValidationError` means the body is not whole, which counts as a broken connection.
-            server: one of the interface's base URLs, to ask no other; without it, all in order of preference.
+            server: one of the interface's base URLs, or some of them, to ask no other; without it, all in order of
+                preference.
             revise: called after each failed attempt of a safe request; a request it returns is sent next.
             attempts: how often to try at the most, where the caller has another way; the settings' by default.
 
@@ -174,14 +175,16 @@ class Transport:
         websocket = interface == "ledger" and self._sender.settings.ledger_carrier == "websocket"
         return WEBSOCKET if websocket else BEARER
 
-    def _chosen(self, endpoint: Endpoint, server: str | None) -> tuple[str, ...]:
+    def _chosen(self, endpoint: Endpoint, server: str | tuple[str, ...] | None) -> tuple[str, ...]:
         """The servers to ask, in order."""
         servers = self.servers(endpoint.interface)
         if server is None:
             return servers
-        if server.rstrip("/") not in servers:
-            raise InputError(f"server={source_of(server)!r} is no {endpoint.interface} server; there are {servers}")
-        return (server.rstrip("/"),)
+        chosen = [one.rstrip("/") for one in ((server,) if isinstance(server, str) else server)]
+        for one in chosen:
+            if one not in servers:
+                raise InputError(f"server={source_of(one)!r} is no {endpoint.interface} server; there are {servers}")
+        return tuple(one for one in servers if one in chosen)
 
     def _passing(self, server: str) -> AbstractContextManager[None]:
         gate = self._gates.get(_host(server))

@@ -6,8 +6,8 @@ import json
 import random
 from dataclasses import dataclass, field
 
-from ledgerframes.decoding.peek import Cursor
 from ledgerframes.instants import parse_instant
+from ledgerframes.paging.cursor import Cursor
 from ledgerframes.transport.outcome import Broken, Credential, Received
 from ledgerframes.transport.request import Prepared
 from tests.fuzz.corpus import UPDATES, Corpus, endpoint_of

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ledgerframes.decoding.peek import Cursor, Glimpse
 from ledgerframes.errors import PagingError
+from ledgerframes.paging.cursor import Cursor, Glimpse
 from ledgerframes.paging.history import HistoryReader, Outcome
 from ledgerframes.paging.window import Window
 

@@ -1,0 +1,118 @@
+"""What proves that a part of the history is complete: the one place that says so.
+
+Assumed of a server, and of nothing else:
+
+1. Whatever is recorded appears on it, in whichever synchronizer and migration, less than `settle` after its newest item
+   does. So once it has shown an item of record time n, everything at or before n - settle is on it.
+2. One URL is one server, and it never shows less than it did.
+3. No update of a migration is recorded later than the first of the next one plus `overlap`.
+
+Hence the rules. A page is final up to the newest record time that *the server which gave it* had shown, in this run
+before the page was asked for, or in the page itself, less `settle`, less a microsecond. A proof that comes after the
+page proves nothing about it, for its interior may have been incomplete when it was made. Another server's items prove
+nothing, and no clock does.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+from ledgerframes.paging.cursor import Cursor
+
+#: Before everything: what is proven of a server that has shown nothing.
+NOTHING: Final = -(2**62)
+#: How long after the first update of a migration the one before may still get some: a day, in microseconds.
+OVERLAP: Final = 86_400_000_000
+
+
+@dataclass(frozen=True)
+class Proof:
+    """What servers had shown at one instant of a run.
+
+    Attributes:
+        newest: for each server the newest record time that it has shown, in microseconds.
+        settle: how long after its newest item a server may show an older one, in microseconds.
+        breaks: for each server how often it had shown less than before.
+    """
+
+    newest: Mapping[str, int]
+    settle: int
+    breaks: Mapping[str, int] = field(default_factory=dict)
+
+    def of(self, server: str, page: Iterable[Cursor] = ()) -> int:
+        """Up to and with which record time a page of a server is final.
+
+        Args:
+            server: who gave the page.
+            page: the places of its items, which prove as well as what was shown before it.
+        """
+        newest = max((place.micros for place in page), default=NOTHING)
+        return max(newest, self.newest.get(server, NOTHING)) - self.settle - 1
+
+
+@dataclass
+class Proofs:
+    """What each server has shown in this run; any thread may ask and add.
+
+    Attributes:
+        settle: how long after its newest item a server may show an older one, in microseconds.
+        overlap: how long after the first item of a migration the one before may get more, in microseconds.
+        replicas: several machines answer behind one URL, so that only a page proves anything about itself.
+    """
+
+    settle: int
+    overlap: int = OVERLAP
+    replicas: bool = False
+    _newest: dict[str, int] = field(default_factory=dict)
+    _last: dict[str, Cursor] = field(default_factory=dict)
+    _broken: dict[str, int] = field(default_factory=dict)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def now(self) -> Proof:
+        """What is proven now: to be taken before a page is asked for."""
+        with self._lock:
+            return Proof({} if self.replicas else dict(self._newest), self.settle, dict(self._broken))
+
+    def saw(self, server: str, places: Iterable[Cursor]) -> None:
+        """A server has shown items at these places."""
+        places = list(places)
+        if not places:
+            return
+        with self._lock:
+            newest = max(place.micros for place in places)
+            self._newest[server] = max(newest, self._newest.get(server, newest))
+            self._last[server] = max(self._last.get(server, places[-1]), *places)
+
+    def contradicts(self, server: str, after: Cursor | None) -> bool:
+        """Whether a server that now has nothing after a place had shown something there: then it shows less."""
+        with self._lock:
+            last = self._last.get(server)
+        return last is not None and not self.replicas and (after is None or last > after)
+
+    def lose(self, server: str) -> None:
+        """A server shows less than before: what it had shown proves nothing any more, and never did in this run."""
+        with self._lock:
+            self._newest.pop(server, None)
+            self._last.pop(server, None)
+            self._broken[server] = self._broken.get(server, 0) + 1
+
+    def breaks(self, server: str) -> int:
+        """How often a server has shown less than before; what it gave before the last time is not final."""
+        with self._lock:
+            return self._broken.get(server, 0)
+
+    @property
+    def newest(self) -> int | None:
+        """The newest record time that any server has shown."""
+        with self._lock:
+            return max(self._newest.values(), default=None)
+
+    def closes(self, migration_id: int, following: Cursor) -> int:
+        """The last record time that a migration can have, told by an item of a later one.
+
+        Where ids are skipped, a migration between them may show its first item late, and each allows the overlap.
+        """
+        return following.micros + self.overlap * (following.migration_id - migration_id)

@@ -1,0 +1,373 @@
+"""Which servers agree with what a store holds, and whether they have news; a sync asks this first.
+
+A held update is missing on a server only if it lies where the server had shown everything: at or before its newest
+item less `settle`. Otherwise the server lags. Updates that only the server has are late ones, above what is settled;
+below it they contradict the store. A server on which something is missing belongs to another network, or has been
+restored and has gone on differently: a fork.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from ledgerframes.errors import DecodeError, LedgerframesError, PagingError, RequestError, StoreError
+from ledgerframes.instants import format_instant
+from ledgerframes.interfaces.answers import UpdatesPage
+from ledgerframes.interfaces.calls import Revise
+from ledgerframes.interfaces.history import PageSource, smaller_page
+from ledgerframes.paging.cursor import Cursor, Glimpse, before
+from ledgerframes.paging.history import MAXIMUM
+from ledgerframes.paging.proofs import Proof, Proofs
+from ledgerframes.store.history import HistoryTables
+from ledgerframes.store.intervals import BEGINNING, CLOSED, Interval
+from ledgerframes.transport import Answer
+from ledgerframes.transport.request import Request
+
+_log = logging.getLogger("ledgerframes.store")
+_FIRST: Final = 50
+_PAGES: Final = 40
+_HOUR: Final = 3600.0
+
+
+@dataclass
+class PageSizes:
+    """How many items servers send per page, from sync to sync: a page with fewer is all that there is.
+
+    A server may lower silently what it sends, so that this is forgotten after an hour.
+
+    Attributes:
+        clock: seconds.
+        known: for each server the largest page, and when it came; kept by the caller from sync to sync.
+    """
+
+    clock: Callable[[], float] = time.monotonic
+    known: dict[str, tuple[int, float]] = field(default_factory=dict)
+
+    def note(self, server: str, count: int) -> None:
+        """A server has sent a page."""
+        now = self.clock()
+        if count >= self.largest(server):
+            self.known[server] = count, now
+
+    def largest(self, server: str) -> int:
+        """The largest page that a server has sent within the last hour, or 0."""
+        count, seen = self.known.get(server, (0, 0.0))
+        return count if self.clock() - seen < _HOUR else 0
+
+
+@dataclass
+class AgreedServers:
+    """The servers of a sync, without those that were left out.
+
+    Attributes:
+        source: all of them.
+        pages: how large pages the servers send.
+        left_out: why some are not asked any more in this run.
+    """
+
+    source: PageSource
+    pages: PageSizes = field(default_factory=PageSizes)
+    left_out: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def servers(self) -> tuple[str, ...]:
+        """The scans' base URLs, the preferred one first."""
+        return tuple(server for server in self.source.servers if server not in self.left_out)
+
+    def page_request(self, after: Cursor | None, page_size: int) -> Request:
+        """The request for one page."""
+        return self.source.page_request(after, page_size)
+
+    def send_page(
+        self, request: Request, *, server: str | tuple[str, ...] | None, revise: Revise | None
+    ) -> Answer[UpdatesPage]:
+        """Ask for one page."""
+        chosen = self.servers if server is None and self.left_out else server
+        answer = self.source.send_page(request, server=chosen, revise=revise)
+        self.pages.note(answer.server, len(answer.value))
+        return answer
+
+    def largest(self, server: str) -> int:
+        """As many items a server has sent in one page not long ago; 0 if it is not known."""
+        return self.pages.largest(server)
+
+    def pause(self, seconds: float) -> None:
+        """Wait."""
+        self.source.pause(seconds)
+
+    def leave_out(self, server: str, why: object) -> bool:
+        """Ask a server no more in this run; False if there is no other one."""
+        if self.servers == (server,):
+            return False
+        if server not in self.left_out:
+            self.left_out[server] = str(why)
+            _log.warning("%s is left out of this sync: %s", server, why)
+        return True
+
+
+@dataclass(frozen=True)
+class Tail:
+    """What is stored where a gap begins: what servers are compared with.
+
+    Attributes:
+        gap: the gap; its `lo` is where the store is final.
+        after: the place after which servers are asked.
+        held: the updates stored after it, with their record times.
+        long: it is too long to be looked at; only its last instant is held here.
+    """
+
+    gap: Interval
+    after: Cursor | None
+    held: Mapping[str, int]
+    long: bool = False
+
+
+@dataclass(frozen=True)
+class Look:
+    """What one server showed at the end of what is stored.
+
+    Attributes:
+        news: whether it has something that the store has not, or can make final what is stored.
+        lags: whether it lacks something that it may still be about to show.
+        places: the places of what it showed.
+        known: whether it has shown that it belongs to the store's network.
+    """
+
+    news: bool
+    lags: bool
+    places: tuple[Cursor, ...] = ()
+    known: bool = True
+
+
+@dataclass
+class Agreement:
+    """Looks at servers for one sync.
+
+    Attributes:
+        servers: the servers; those that do not agree are left out.
+        history: what is stored.
+        proofs: takes note of what is shown.
+        page_size: items a request asks for.
+        rejected: the ids of updates that are kept aside.
+    """
+
+    servers: AgreedServers
+    history: HistoryTables
+    proofs: Proofs
+    page_size: int
+    rejected: Collection[str] = ()
+
+    def look(self, gap: Interval, *, every: bool) -> Look:
+        """Look at where a gap begins, on every server or on the preferred one.
+
+        Raises:
+            StoreError: a server belongs to another network, or none agrees with the store.
+            RequestError: no server gave an answer.
+        """
+        tail = self._tail(gap)
+        looks: list[Look] = []
+        failed: LedgerframesError | None = None
+        for server in self.servers.servers:
+            if looks and not every:
+                break
+            try:
+                looks.append(self._look_at(server, tail))
+            except (RequestError, PagingError, DecodeError, _DisagreesError) as error:
+                failed = error
+                self.servers.leave_out(server, error)
+        if not looks:
+            assert failed is not None
+            raise failed
+        looks = [look for look in looks if look.known] or looks
+        places = tuple(place for look in looks for place in look.places)
+        return Look(any(look.news for look in looks), all(look.lags for look in looks), places, looks[0].known)
+
+    def _tail(self, gap: Interval) -> Tail:
+        """What is stored where a gap begins, or just before it if nothing is: there is always something to compare."""
+        last = self.history.last_held(gap.migration_id, gap.at)
+        if last is None:
+            return Tail(gap, _after(gap), {})
+        long = last - gap.lo > 2 * self.proofs.settle + 1
+        lo = gap.lo if gap.lo < last and not long else last - 1
+        part = gap._replace(lo=lo, at=last)
+        return Tail(gap, _after(part), self.history.held(part), long)
+
+    def _look_at(self, server: str, tail: Tail) -> Look:
+        found, whole = self._found(server, tail)
+        final = self.proofs.now().of(server, found.values())
+        here = {one: place.micros for one, place in found.items() if place.migration_id == tail.gap.migration_id}
+        shown_to = final if whole else min(final, max(here.values(), default=final) - 1)
+        if not self._compare(server, tail, here, shown_to):
+            self.servers.leave_out(server, "it does not show yet whether it belongs to the store's network")
+            return Look(news=False, lags=True, known=False)
+        lags = not tail.held.keys() <= here.keys()
+        later = [place for place in found.values() if place.migration_id > tail.gap.migration_id]
+        closed = bool(later) and final >= self.proofs.closes(tail.gap.migration_id, min(later)) > tail.gap.lo
+        settles = any(tail.gap.lo < micros <= final for micros in tail.held.values())
+        unknown = not here.keys() <= {*tail.held, *self.rejected}
+        return Look(unknown or settles or closed or tail.long or not whole, lags, tuple(found.values()))
+
+    def _found(self, server: str, tail: Tail) -> tuple[dict[str, Cursor], bool]:
+        """What a server shows of a tail, as far as it is known; and whether that is all it has."""
+        after, most = tail.after, 0
+        found: dict[str, Cursor] = {}
+        for _ in range(_PAGES):
+            size, answer = _ask(self.servers, self.proofs, after, self.page_size, server)
+            ids, places = answer.value.glimpse.update_ids, answer.value.glimpse.cursors
+            found.update(zip(ids, places, strict=True))
+            if not places or places[-1].migration_id > tail.gap.migration_id:
+                return found, True
+            if len(places) < min(size, max(most, self.servers.largest(server))):
+                return found, True  # it can send more than this, so this is all
+            if tail.long or not {*ids} <= {*tail.held, *self.rejected}:
+                return found, False
+            most = max(most, len(places))
+            following = before(places[-1])
+            after = places[-1] if following == after else following
+        return found, False
+
+    def _compare(self, server: str, tail: Tail, here: Mapping[str, int], final: int) -> bool:
+        """Refuse a server that contradicts the store; say whether it is known to belong to its network.
+
+        Args:
+            server: which.
+            tail: what is stored.
+            here: what it shows in the same migration.
+            final: up to this record time it has shown everything.
+        """
+        missing = [one for one, micros in tail.held.items() if one not in here and micros <= final]
+        known = bool(here.keys() & tail.held.keys()) or self._recognise(server, certain=bool(missing))
+        if missing:
+            raise _DisagreesError(
+                f"{server}: update {missing[0]} is stored, and the server lacks it though it has shown later ones: it"
+                " was restored, and its history went on differently"
+            )
+        for one, micros in here.items():
+            if micros <= tail.gap.lo and one not in tail.held and one not in self.rejected:
+                raise _DisagreesError(
+                    f"{server}: update {one} at {format_instant(micros)} lies where the store is final, and is not in"
+                    " it: the server showed it later than settle= allows, or its history went on differently. Compare"
+                    " with store.verify; after store.repair sync with a longer settle="
+                )
+        return known
+
+    def _recognise(self, server: str, *, certain: bool) -> bool:
+        """Whether a server shows that it belongs to the store's network, by any update of its beginning.
+
+        Args:
+            server: which.
+            certain: it lacks an update that is stored.
+
+        Raises:
+            StoreError: it belongs to another one.
+        """
+        _, answer = _ask(self.servers, self.proofs, None, _FIRST, server)
+        ids, places = answer.value.glimpse.update_ids, answer.value.glimpse.cursors
+        name = (self.history.network or "").partition("/")[2]
+        if not ids:
+            return False
+        if name in ids or self.history.holds(ids):
+            return True
+        if certain or any(_lies_in(place, self.history.slots.settled) for place in places):
+            raise _another_network(server, ids[0], name)
+        return False
+
+
+def check_network(source: PageSource, history: HistoryTables, settle: int) -> None:
+    """Refuse servers that contradict what a store holds.
+
+    Raises:
+        StoreError: a server belongs to another network, or none agrees with the store.
+        RequestError: no server gave an answer.
+    """
+    newest = max(part.migration_id for part in history.slots.common)
+    end = max((part.at for part in history.slots.settled if part.migration_id == newest), default=BEGINNING)
+    Agreement(AgreedServers(source), history, Proofs(settle), MAXIMUM).look(Interval(newest, end, CLOSED), every=True)
+
+
+def first_update(servers: AgreedServers, proofs: Proofs) -> tuple[Cursor, str] | None:
+    """The first place of a history that is not stored yet, and the update there; None while it is empty.
+
+    Raises:
+        StoreError: the servers belong to different networks.
+    """
+    found: Glimpse | None = None
+    failed: LedgerframesError | None = None
+    for server in servers.servers:
+        try:
+            glimpse = _ask(servers, proofs, None, _FIRST, server)[1].value.glimpse
+        except (RequestError, PagingError, DecodeError) as error:
+            failed = error
+            servers.leave_out(server, error)
+            continue
+        failed = None
+        if found is None or not found.cursors:
+            found, of = glimpse, server
+        elif not {*glimpse.update_ids} & {*found.update_ids}:
+            _tell_apart(servers, proofs.now(), of, found, server, glimpse)
+    if found is None:
+        assert failed is not None
+        raise failed
+    if not found.cursors:
+        return None
+    group = [one for place, one in zip(found.cursors, found.update_ids, strict=True) if place == found.cursors[0]]
+    return found.cursors[0], min(group)
+
+
+def _tell_apart(servers: AgreedServers, proof: Proof, one: str, ours: Glimpse, other: str, theirs: Glimpse) -> None:
+    """Two servers begin differently: one has shown only a little yet, or they belong to different networks."""
+    for server, glimpse, against in ((one, theirs, ours), (other, ours, theirs)):
+        final = proof.of(server, against.cursors)
+        if any(place.micros <= final for place in glimpse.cursors):
+            raise _another_network(other, next(iter(theirs.update_ids), ""), ours.update_ids[0])
+    servers.leave_out(other, "it does not show yet whether it belongs to the network")
+
+
+def _ask(
+    servers: AgreedServers, proofs: Proofs, after: Cursor | None, page_size: int, server: str
+) -> tuple[int, Answer[UpdatesPage]]:
+    """Ask a server for a page; gives the size that was asked for in the end."""
+    size = page_size
+
+    def revise(_request: Request, error: RequestError) -> Request | None:
+        nonlocal size
+        smaller = smaller_page(size, error)
+        if smaller == size:
+            return None
+        size = smaller
+        return servers.page_request(after, size)
+
+    alone = len(servers.servers) == 1
+    request = servers.page_request(after, size)
+    answer = servers.send_page(request, server=None if alone else server, revise=revise)
+    places = answer.value.glimpse.cursors
+    if places and after is not None and places[0] <= after:
+        raise PagingError(
+            f"POST /v2/updates: asked for what follows {after}, {server} sent an update at {places[0]}; it ignores"
+            " the cursor"
+        )
+    proofs.saw(server, places)
+    return size, answer
+
+
+class _DisagreesError(StoreError):
+    """A server contradicts the store, or does not show whether it agrees."""
+
+
+def _another_network(server: str, begins: str, ours: str) -> StoreError:
+    return StoreError(
+        f"{server}: this is not the network that the store was filled from: its history begins with update {begins},"
+        f" the store's with {ours}. Open another store for it"
+    )
+
+
+def _after(part: Interval) -> Cursor | None:
+    return before(Cursor(part.migration_id, part.lo + 1))
+
+
+def _lies_in(place: Cursor, parts: Sequence[Interval]) -> bool:
+    return any(part.migration_id == place.migration_id and part.lo < place.micros <= part.at for part in parts)
