@@ -128,6 +128,7 @@ class _History:
         self.watch = Watch(self.disk, self.lake)
         everything = (*script.items, *script.branch)
         self.watch.kinds = {item.update_id: item.kind for item in everything}
+        self.broken = any(item.kind == "broken" for item in everything)
         self.clock = SimClock(BASE)
         self.log: list[str] = []
         self.syncs: Counter[str] = Counter()
@@ -203,10 +204,10 @@ class _History:
             settle=f"{settle // 1_000_000}s", now=format_instant(self.clock.micros),
             page_size=2 + choices.pick("sync", 3),
             commit_bytes=(1, 3000, 10**9)[choices.pick("sync", 3)],
-            on_error="reject" if "broken-item" in self.faults else "raise",
+            on_error="reject" if self.broken else "raise",
             progress=False, engine=None, worker_token=None,
         )  # fmt: skip
-        if "replicas" in self.faults and hasattr(order.wish, "replicas"):
+        if "replicas" in self.faults:
             order = replace(order, wish=replace(order.wish, replicas=True))
         return replace(order, drive=SeededDrive(choices), clock=self.clock)
 
@@ -362,7 +363,7 @@ class _History:
         if lively:
             if ending != "ended":
                 self.watch.say(Holds.LIVE, f"the last sync: {ending}")
-            self.watch.everything(self.script.items, rejects="broken-item" in self.faults)
+            self.watch.everything(self.script.items, rejects=self.broken)
             if not self.choices.chance("quiet", 60):
                 self._quiet()
         for sync_id, frame in self.frames.items():
@@ -424,7 +425,7 @@ class _History:
                 if item.migration == migration and not all(inside(item.place, spans) for spans in done)
             ]
             size = min([page_size, *(min(server.cap, server.maximum) for server in self.fleet.servers)])
-            if any(self.largest[server.url] <= len(tail) for server in self.fleet.servers) or migrations[0] > 1:
+            if any(self.largest[server.url] <= len(tail) for server in self.fleet.servers) or migrations[0] > 0:
                 return None
             pages += 1 if len(tail) < size else 1 + -(-len(tail) // max(1, size - largest_group(tail)))
         return max(pages, 1) + len(self.fleet.servers) - 1

@@ -12,10 +12,10 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from ledgerframes.decoding.peek import Cursor
 from ledgerframes.errors import DecodeError, LedgerframesError, NoAnswerError, RequestError, ServerError, StatusError
 from ledgerframes.interfaces.answers import UpdatesPage
 from ledgerframes.interfaces.calls import Revise
+from ledgerframes.paging.cursor import Cursor
 from ledgerframes.transport import Answer, Stats
 from tests.simulation.choices import Choices
 from tests.simulation.clock import SimClock

@@ -73,11 +73,11 @@ def draw_items(rng: random.Random, faults: Collection[str], *, prefix: str = "")
     items: dict[tuple[int, int, str], Item] = {}
     names = rng.sample("abcdefghijklmnop", count)
     for name in names:
-        migration = rng.randint(1, migrations)
-        last = SPAN if migration == migrations else min(SPAN, starts[migration] + 6)
-        if "overlap" not in faults and migration < migrations:
-            last = max(starts[migration - 1], starts[migration] - 1)
-        at = rng.randint(starts[migration - 1], last) * U
+        migration = rng.randrange(migrations)
+        last = SPAN if migration == migrations - 1 else min(SPAN, starts[migration + 1] + 6)
+        if "overlap" not in faults and migration < migrations - 1:
+            last = max(starts[migration], starts[migration + 1] - 1)
+        at = rng.randint(starts[migration], last) * U
         if "offbeat" in faults:
             at += rng.choice([0, 0, 0, -1, 1])
         synchronizer = rng.choice(SYNCHRONIZERS) if "ties" in faults or "late" in faults else "A"
