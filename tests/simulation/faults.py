@@ -28,6 +28,7 @@ class Holds(Enum):
     RISING = "coverage and its settled part never fall"
     FRAMES = "as_of frames stay what they were"
     LIVE = "once all servers show all, one sync ends without an error and makes stored rows the truth"
+    REACHED = "once all servers show all, what is older than settle gets settled"
     QUIET = "with no news no table changes"
     CHEAP = "with no news a sync costs what DESIGN says"
     SOUND = "check() is true"

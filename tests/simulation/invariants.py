@@ -160,6 +160,11 @@ class Watch:
 
     def _read(self) -> Mapping[str, set[str]]:
         view = self.lake.view(names=("updates",))
+        told = [Span(*interval) for interval in view.covered]
+        for name in ORDER:
+            there = covered(self.numbers(name))
+            if any(_common([[span], there]) != [span] for span in told):
+                self.say(Holds.WHOLE, f"a reader is told that {'; '.join(map(str, told))} is covered, {name} does not")
         seen: dict[str, Counter[str]] = {}
         for name in ORDER:
             part = Part.of(view, name, Window(), allow_partial=True)

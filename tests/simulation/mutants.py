@@ -145,14 +145,16 @@ def _extra_below_settled(original: Any) -> Any:
 
 
 def _by_first_id(original: Any) -> Any:
-    def recognise(self: Any, server: str, *, certain: bool) -> None:
+    def recognise(self: Any, server: str, *, certain: bool) -> bool:
         from ledgerframes.errors import StoreError
+        from ledgerframes.store import agreement
 
-        _, answer = self._ask(None, 1, server)
+        _, answer = agreement._ask(self.servers, self.proofs, None, 1, server)
         name = (self.history.network or "").partition("/")[2]
-        if answer.value.glimpse.update_ids != [name]:
+        if answer.value.glimpse.update_ids not in ([], [name]):
             raise StoreError(f"{server}: another network")
-        original(self, server, certain=certain)
+        known: bool = original(self, server, certain=certain)
+        return known
 
     return recognise
 
@@ -176,18 +178,14 @@ def _falls(_original: Any) -> Any:
 
 
 def _joins_anywhere(original: Any) -> Any:
-    def fewest(covered: Any, settled: Any) -> list[Any]:
+    def fewest(covered: Any, settled: Any, *rest: Any) -> list[Any]:
         from ledgerframes.store.intervals import merged
 
-        ends: dict[tuple[int, int], int] = {}
-        found = original(covered, settled)
+        slots, found = original(covered, settled, *rest), []
         for one in merged(covered):
-            inside = [slot.settled for slot in found if slot.migration_id == one.migration_id and slot.lo >= one.lo]
-            ends[one.migration_id, one.lo] = max(inside, default=one.lo)
-        kind = type(found[0]) if found else None
-        return (
-            [] if kind is None else [kind(*one, min(one.at, ends[one.migration_id, one.lo])) for one in merged(covered)]
-        )
+            inside = [slot for slot in slots if slot.migration_id == one.migration_id and one.lo <= slot.lo < one.at]
+            found.append(inside[-1]._replace(lo=one.lo, settled=max(slot.settled for slot in inside)))
+        return found
 
     return fewest
 
@@ -225,6 +223,7 @@ def _whole_page(original: Any) -> Any:
 
 def _rejects_again(original: Any) -> Any:
     def reject(self: Any, bad: Any) -> None:
+        self.table.refresh()
         self._stored = set()
         original(self, bad)
 
@@ -254,7 +253,7 @@ _SERVERS: Final = ("late", "lagging", "catching-up", "servers-change", "ties", "
 MUTANTS: Final[dict[str, Mutant]] = {
     "proof-of-anybody": Mutant(
         "only what the server that gave a page had shown proves anything about it",
-        "paging.proofs:Proof.of", _anybody, _SERVERS,
+        "paging.proofs:Proof.of", _anybody, ("late", "lagging", "catching-up"),
     ),
     "proof-of-a-clock": Mutant("no clock proves", "paging.proofs:Proof.of", _clock_proves, _SERVERS),
     "no-settle": Mutant(
@@ -266,7 +265,8 @@ MUTANTS: Final[dict[str, Mutant]] = {
         lambda original: lambda self, server, page=(): original(self, server, page) + 1, ("edge", *_SERVERS),
     ),
     "proof-after-the-read": Mutant(
-        "proof comes before or with the read, never after", "store.stretches:Stretch.cover", _earlier_pages, _SERVERS
+        "proof comes before or with the read, never after", "store.stretches:Stretch.cover", _earlier_pages,
+        ("late", "catching-up"),
     ),
     "no-probes": Mutant(
         "a server not yet probed is probed first", "store.probing:Prober.needed", _constant(value=False),
