@@ -25,8 +25,9 @@ def reassignment_anomalies(reassignments: Any) -> pd.DataFrame:
     Returns:
         One row a finding, by time: anomaly, contract_id, unassign_id, reassignment_counter, update_id, record_time,
         detail. The anomalies: "counter not increasing" (an unassignment's counter is not above that of the
-        contract's unassignment before), "counter differs", "contract differs", "target differs" (between the halves
-        of one unassign id), "assigned twice", "unassigned twice", "assigned without unassignment", "repaired"
+        contract's unassignment before on the same synchronizer, or another one of the contract has the same; record
+        times are ordered per synchronizer only), "counter differs", "contract differs", "target differs" (between the
+        halves of one unassign id), "assigned twice", "unassigned twice", "assigned without unassignment", "repaired"
         (source and target are the same).
 
     Raises:
@@ -52,9 +53,12 @@ def reassignment_anomalies(reassignments: Any) -> pd.DataFrame:
 
 
 def _standing_counters(away: pd.DataFrame) -> pd.DataFrame:
-    before = away.groupby("contract_id")["reassignment_counter"].shift()
+    before = away.groupby(["contract_id", "source_synchronizer"])["reassignment_counter"].shift()
     standing = before.notna() & (away["reassignment_counter"] <= before)
-    return _said(away[standing], "counter not increasing", "the one before was " + before[standing].astype("str"))
+    again = away.duplicated(["contract_id", "reassignment_counter"])
+    said = ("the one before was " + before.astype("str")).where(standing, "another unassignment has the same")
+    wrong = standing | again
+    return _said(away[wrong], "counter not increasing", said[wrong])
 
 
 def _unequal_halves(away: pd.DataFrame, back: pd.DataFrame) -> list[pd.DataFrame]:

@@ -1,4 +1,4 @@
-"""The commands that hold things against each other: `check`, `verify`, `cross-check`; exit code 1 where they differ."""
+"""The commands that hold things against each other: `check`, `repair`, `verify`, `cross-check`; exit code 1 for no."""
 
 from __future__ import annotations
 
@@ -12,9 +12,24 @@ from ledgerframes.cli.lake import StorePlace, existing
 
 
 @app.command()
-def check(store: StorePlace, *, as_json: opt.AsJson = False) -> None:
-    """Prove from a lake's files alone that keys are unique, counts add up, and counters are sound."""
-    _tell(existing(store).check(), as_json=as_json)
+def check(
+    store: StorePlace,
+    *,
+    full: Annotated[bool, typer.Option("--full", help="Also hash every byte of every file.")] = False,
+    as_json: opt.AsJson = False,
+) -> None:
+    """Prove from a lake's files alone that they are there, keys are unique, counts add up, and counters are sound."""
+    _tell(existing(store).check(full=full), as_json=as_json)
+
+
+@app.command()
+def repair(store: StorePlace, *, as_json: opt.AsJson = False) -> None:
+    """Take out of a lake what is damaged, lost or unsound; the next sync reads it again.
+
+    Example: ledgerframes repair lake, then ledgerframes sync lake --profile mainnet
+    """
+    report = existing(store).repair()
+    opt.say(report.to_json() if as_json else str(report))
 
 
 @app.command()

@@ -63,7 +63,8 @@ def _agreement(net: Network, scans: Sequence[str], last: Migration) -> Iterator[
         return
     try:
         others = {server: "it did not answer" for server in net.scan.servers if server not in scans}
-        first_update(AgreedServers(net.scan, left_out=others), Proofs(_SETTLE))
+        servers = AgreedServers(net.scan, left_out=dict(others))
+        first_update(servers, Proofs(_SETTLE))
     except StoreError as error:
         yield Finding(SUBJECT, "one network", "fail", str(error).partition(". Open")[0], "leave one of them out")
         return
@@ -71,6 +72,11 @@ def _agreement(net: Network, scans: Sequence[str], last: Migration) -> Iterator[
         yield Finding(
             SUBJECT, "one network", "warn", f"could not be asked of all: {bare(error)}", "see the scans above"
         )
+        return
+    apart = [server for server in servers.left_out if server not in others]
+    if apart:
+        text = f"{apart[0]} shows no update of the others: it belongs to another network, or has hardly begun"
+        yield Finding(SUBJECT, "one network", "fail", text, "leave one of them out")
         return
     yield Finding(SUBJECT, "one network", "ok", f"all {len(scans)} scans show the same beginning")
     lagging = [server for server in scans if not _has(net, server, last)]

@@ -19,6 +19,7 @@ from ledgerframes.paging.window import Window
 #: The contract's largest page of updates, until a server names a lower one.
 MAXIMUM: Final = 1000
 _STUCK: Final = 40
+_CUT: Final = 5
 
 
 class Outcome(Enum):
@@ -109,12 +110,10 @@ class Reading:
 
     Attributes:
         held: the updates of that group, as the page before showed them.
-        whole: servers that sent a group whole as far as they can tell, with its size; they are believed this once.
     """
 
     after: Cursor | None
     held: frozenset[str] = frozenset()
-    whole: tuple[str, int] | None = None
     size: int | None = None
 
     def take(self, reader: HistoryReader, page: Page) -> Taken:
@@ -132,7 +131,7 @@ class Reading:
             return Taken([], reader.stay(Outcome.MORE))
         taken = reader.divide(page, len(page), target)
         if taken.outcome is not Outcome.LIMIT:
-            reader.mode = Confirming(final, Reading(self.after, page.ids), self.whole)
+            reader.mode = Confirming(final, Reading(self.after, page.ids), page.server)
         return taken
 
     def _has_all(self, reader: HistoryReader, page: Page) -> bool:
@@ -177,10 +176,8 @@ class Probing:
         assert isinstance(back, Reading)
         if page.server != self.server:
             return Taken([], reader.stay(Outcome.MORE))
-        if len(page) <= self.group:
-            if page.ids != back.held:
-                raise _capped(len(page), self.group)
-            reader.mode = replace(back, whole=(self.server, self.group))  # fine if the group is all the history
+        if len(page) <= self.group and page.ids != back.held:  # it is fine if the group is all the history
+            raise _capped(self.group)
         reader.largest[self.server] = max(self.group + 1, reader.largest.get(self.server, 0))
         return Taken([], Outcome.MORE)
 
@@ -189,24 +186,25 @@ class Probing:
 class Confirming:
     """Asks what follows a group that seemed to be the last and was taken whole.
 
-    Where something follows after all, the server has moved on, and the group may have grown meanwhile.
+    Where something follows after all, the server has moved on, and the group may have grown meanwhile. If a server
+    shows the group alone again and again though something follows, its pages end inside the group.
 
     Attributes:
         back: reads the group again.
-        whole: as in `Reading`.
+        server: who sent the group.
     """
 
     after: Cursor | None
     back: Reading
-    whole: tuple[str, int] | None = None
+    server: str
     size: int | None = None
 
     def take(self, reader: HistoryReader, page: Page) -> Taken:
         """Nothing follows, or the group is read again."""
         if not page:
             return Taken([], Outcome.END)
-        if self.whole is not None and self.whole[0] == page.server and len(page) <= self.whole[1]:
-            raise _capped(len(page), self.whole[1])
+        if reader.reopened >= _CUT and page.server == self.server:
+            raise _capped(len(self.back.held))
         reader.reopen()
         reader.count_reopened()
         return Taken([], Outcome.MORE)
@@ -226,6 +224,7 @@ class HistoryReader:
         beyond: whether the server that gave the last row has shown an item beyond the window.
         mode: what it is doing.
         largest: the largest page that each server has sent.
+        reopened: how often the last group has been read again.
     """
 
     window: Window
@@ -237,9 +236,9 @@ class HistoryReader:
     beyond: bool = False
     largest: dict[str, int] = field(default_factory=dict)
     mode: Mode = Reading(None)
+    reopened: int = 0
     _preferred: int = MAXIMUM
     _recent: frozenset[str] = frozenset()
-    _reopened: int = 0
     _idle: int = 0
 
     def __post_init__(self) -> None:
@@ -354,7 +353,7 @@ class HistoryReader:
         self._recent = frozenset(update_ids[row] for row in rows)
         self.taken += len(rows)
         if rows:
-            self._reopened = 0
+            self.reopened = 0
             self.last = cursors[rows[-1]]
         self.page_size = min(self.maximum, self._preferred, self.page_size * 2)
 
@@ -385,15 +384,16 @@ class HistoryReader:
         Raises:
             PagingError: it happened too often without an update.
         """
-        self._reopened += 1
-        if self._reopened > _STUCK:
+        self.reopened += 1
+        if self.reopened > _STUCK:
             raise PagingError(
                 f"POST /v2/updates: no progress after {shown(self.after)}; the servers contradict each other"
             )
 
 
-def _capped(count: int, group: int) -> PagingError:
+def _capped(group: int) -> PagingError:
     return PagingError(
-        f"POST /v2/updates: the server sends {count} items per page at most, whatever is asked, and {group} updates"
-        " share one instant; whether there are more of them cannot be known"
+        f"POST /v2/updates: {group} updates share one instant, and the server's pages end inside that group whatever is"
+        " asked: it caps them at so many items or bytes, and whether there are more of them cannot be known. Ask its"
+        " operator to allow larger pages, or read from another scan"
     )

@@ -21,7 +21,7 @@ from ledgerframes.interfaces.calls import Revise
 from ledgerframes.interfaces.history import PageSource, smaller_page
 from ledgerframes.paging.cursor import Cursor, Glimpse, before
 from ledgerframes.paging.history import MAXIMUM
-from ledgerframes.paging.proofs import Proof, Proofs
+from ledgerframes.paging.proofs import Proofs
 from ledgerframes.store.history import HistoryTables
 from ledgerframes.store.intervals import BEGINNING, CLOSED, Interval
 from ledgerframes.transport import Answer
@@ -216,7 +216,8 @@ class Agreement:
         after, most = tail.after, 0
         found: dict[str, Cursor] = {}
         for _ in range(_PAGES):
-            size, answer = _ask(self.servers, self.proofs, after, self.page_size, server)
+            asked = after
+            size, answer = self._ask(after, self.page_size, server)
             ids, places = answer.value.glimpse.update_ids, answer.value.glimpse.cursors
             found.update(zip(ids, places, strict=True))
             if not places or places[-1].migration_id > tail.gap.migration_id:
@@ -226,9 +227,14 @@ class Agreement:
             if tail.long or not {*ids} <= {*tail.held, *self.rejected}:
                 return found, False
             most = max(most, len(places))
-            following = before(places[-1])
-            after = places[-1] if following == after else following
+            after = before(places[-1])
+            if after == asked:  # one group of equal cursors, which the page may have cut
+                beyond = len(places) < size and not self._ask(places[-1], 1, server)[1].value.glimpse.cursors
+                return found, beyond
         return found, False
+
+    def _ask(self, after: Cursor | None, page_size: int, server: str) -> tuple[int, Answer[UpdatesPage]]:
+        return _ask(self.servers, self.proofs, after, page_size, server)
 
     def _compare(self, server: str, tail: Tail, here: Mapping[str, int], final: int) -> bool:
         """Refuse a server that contradicts the store; say whether it is known to belong to its network.
@@ -247,7 +253,8 @@ class Agreement:
                 " was restored, and its history went on differently"
             )
         for one, micros in here.items():
-            if micros <= tail.gap.lo and one not in tail.held and one not in self.rejected:
+            place = Cursor(tail.gap.migration_id, micros)
+            if one not in tail.held and one not in self.rejected and _lies_in(place, self.history.slots.settled):
                 raise _DisagreesError(
                     f"{server}: update {one} at {format_instant(micros)} lies where the store is final, and is not in"
                     " it: the server showed it later than settle= allows, or its history went on differently. Compare"
@@ -265,7 +272,7 @@ class Agreement:
         Raises:
             StoreError: it belongs to another one.
         """
-        _, answer = _ask(self.servers, self.proofs, None, _FIRST, server)
+        _, answer = self._ask(None, _FIRST, server)
         ids, places = answer.value.glimpse.update_ids, answer.value.glimpse.cursors
         name = (self.history.network or "").partition("/")[2]
         if not ids:
@@ -308,7 +315,7 @@ def first_update(servers: AgreedServers, proofs: Proofs) -> tuple[Cursor, str] |
         if found is None or not found.cursors:
             found, of = glimpse, server
         elif not {*glimpse.update_ids} & {*found.update_ids}:
-            _tell_apart(servers, proofs.now(), of, found, server, glimpse)
+            _tell_apart(servers, proofs, of, server)
     if found is None:
         assert failed is not None
         raise failed
@@ -318,12 +325,15 @@ def first_update(servers: AgreedServers, proofs: Proofs) -> tuple[Cursor, str] |
     return found.cursors[0], min(group)
 
 
-def _tell_apart(servers: AgreedServers, proof: Proof, one: str, ours: Glimpse, other: str, theirs: Glimpse) -> None:
+def _tell_apart(servers: AgreedServers, proofs: Proofs, one: str, other: str) -> None:
     """Two servers begin differently: one has shown only a little yet, or they belong to different networks."""
-    for server, glimpse, against in ((one, theirs, ours), (other, ours, theirs)):
-        final = proof.of(server, against.cursors)
-        if any(place.micros <= final for place in glimpse.cursors):
-            raise _another_network(other, next(iter(theirs.update_ids), ""), ours.update_ids[0])
+    pages = {server: _ask(servers, proofs, None, MAXIMUM, server)[1].value.glimpse for server in (one, other)}
+    if {*pages[one].update_ids} & {*pages[other].update_ids}:
+        return
+    for server, against in ((one, other), (other, one)):
+        final = proofs.now().of(server)
+        if any(place.micros <= final for place in pages[against].cursors):
+            raise _another_network(other, next(iter(pages[other].update_ids), ""), pages[one].update_ids[0])
     servers.leave_out(other, "it does not show yet whether it belongs to the network")
 
 

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import time
-from typing import Final
 
 from ledgerframes.errors import InputError
 from ledgerframes.store.lake import STORED, Lake
 from ledgerframes.store.runs import SYNCS, forget_runs
-
-_HOUR: Final = 3_600_000_000
 
 
 def compact(lake: Lake, forget_before: int | None) -> None:
@@ -30,7 +27,7 @@ def compact(lake: Lake, forget_before: int | None) -> None:
         for name in (*STORED, SYNCS.name):
             table = lake.table(name).refresh()
             table.compact()
-            if forget_before is not None:
-                table.forget((now - forget_before) // _HOUR)
         if forget_before is not None:
             forget_runs(lake.table(SYNCS.name).refresh(), forget_before)
+            for name in (*STORED, SYNCS.name):
+                lake.table(name).refresh().forget(now - forget_before)

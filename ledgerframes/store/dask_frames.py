@@ -6,15 +6,15 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from ledgerframes.errors import InputError
 from ledgerframes.loaders.frames import Decimals, shape
 from ledgerframes.paging.window import Window
-from ledgerframes.store.history import ORDER
-from ledgerframes.store.intervals import Interval
+from ledgerframes.store.damage import damage_named
 from ledgerframes.store.lake import Lake, View, declared
 from ledgerframes.store.parts import Part
-from ledgerframes.store.reading import dataset_of, rows_of, visible
+from ledgerframes.store.stored_files import Verify
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -43,14 +43,14 @@ def dask_frame(
     table = declared(name)
     part = Part.of(view, name, wanted, allow_partial=allow_partial)
     empty = shape(table.schema.empty_table().select(list(columns)), table, decimals=decimals)
-    shown = visible(view.covered, wanted, allow_partial=allow_partial, name=name)[0] if name in ORDER else None
-    paths = [] if not view.tables[name].exists else [one.path for one in part.data.get_fragments(filter=part.rows)]
+    paths = [] if view.tables[name].handle is None else [one.path for one in part.data.get_fragments(filter=part.rows)]
     with dask.config.set({"dataframe.convert-string": False}):  # it would make text of lists and amounts
         if not paths:
             return frames.from_pandas(empty, npartitions=1)
         return frames.from_map(
-            read_file, sorted(paths), url=lake.url, options=lake.options, name=name, version=view.tables[name].version,
-            columns=list(columns), shown=shown, decimals=decimals, meta=empty, enforce_metadata=False,
+            read_file, sorted(paths), url=lake.url, options=lake.options, verify=lake.verify, name=name,
+            version=view.tables[name].version, columns=list(columns), rows=part.rows, decimals=decimals, meta=empty,
+            enforce_metadata=False,
         )  # fmt: skip
 
 
@@ -59,18 +59,20 @@ def read_file(
     *,
     url: str,
     options: Mapping[str, str],
+    verify: Verify,
     name: str,
     version: int,
     columns: Sequence[str],
-    shown: Sequence[Interval] | None,
+    rows: pc.Expression | None,
     decimals: Decimals,
 ) -> pd.DataFrame:
-    """One file's rows; runs where Dask wants, so it is told everything in plain values."""
+    """One file's rows; runs where Dask wants, so it is told everything by value."""
     table = declared(name)
-    data = dataset_of(Lake(url, storage_options=options).table(name).as_of(version), table)
+    stored = Lake(url, storage_options=options, verify=verify).table(name).as_of(version)
+    data = stored.dataset()
     fragment = next(one for one in data.get_fragments() if one.path == path)
-    rows = None if shown is None else rows_of(shown)
-    found = fragment.to_table(schema=data.schema, columns=list(columns), filter=rows)
+    with damage_named([stored]):
+        found = fragment.to_table(schema=data.schema, columns=list(columns), filter=rows)
     schema = pa.schema([table.schema.field(column) for column in columns])
     frame: pd.DataFrame = shape(found.cast(schema), table, decimals=decimals)
     return frame

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 import threading
+import time
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping, Sequence
+from functools import reduce
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -14,19 +14,20 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ledgerframes.errors import StoreError
-from ledgerframes.tables.kinds import JSON
+from ledgerframes.store.compaction import groups_to_join, row_groups
+from ledgerframes.store.data_files import FileWriter, Written, indexed_columns
+from ledgerframes.store.storage_errors import plain_errors
+from ledgerframes.store.stored_files import Damage, Files, StoredFile, Verify
 from ledgerframes.tables.table import Table
 
 if TYPE_CHECKING:
     import pyarrow.dataset as ds
     from deltalake import CommitProperties, DeltaTable
+    from deltalake.transaction import AddAction, RemoveAction
 
 #: A checkpoint after so many commits keeps opening a table quick.
 _CHECKPOINT_EVERY: Final = 50
-_COLOURS: Final = re.compile("\x1b" + r"\[[0-9;]*m")
-_LONGEST: Final = 500
-#: What a read of a short range has to read at least.
-_ROWS_A_GROUP: Final = 20_000
+_HOUR: Final = 3_600_000_000
 _KEEP: Final = "interval 36500 days"  # only compact(forget_before=) removes
 
 
@@ -40,15 +41,18 @@ class DeltaStoreTable:
         url: folder or object-store URL.
         storage_options: for the object store.
         partition_by: the columns that make folders.
+        verify: how much of a file a read looks at.
     """
 
     def __init__(
-        self, table: Table, url: str, *, storage_options: Mapping[str, str], partition_by: Sequence[str] = ()
-    ) -> None:
+        self, table: Table, url: str, *, storage_options: Mapping[str, str], partition_by: Sequence[str] = (),
+        verify: Verify = "pages",
+    ) -> None:  # fmt: skip
         self.table = table
         self.url = url
         self._options = dict(storage_options)
         self._partition_by = list(partition_by)
+        self._verify = verify
         self._handle: DeltaTable | None = None
         self._lock = threading.Lock()
 
@@ -73,24 +77,13 @@ class DeltaStoreTable:
         """Whether the table was there when it was last read."""
         return self._handle is not None
 
-    def dataset(self) -> ds.Dataset:
-        """All rows of the state last read, in the columns that are stored; none where there is no table."""
-        import pyarrow.dataset as ds
-
-        if self._handle is None:
-            return ds.dataset(self.table.schema.empty_table())
-        return self._handle.to_pyarrow_dataset()
-
     def partition_files(self) -> Counter[tuple[str, ...]]:
         """How many files each partition has, by the values of its columns as texts."""
-        if self._handle is None or not self._partition_by:
+        files = self.files
+        if files is None or not self._partition_by:
             return Counter()
-        actions = pa.table(self._handle.get_add_actions(flatten=True))
-        names = [f"partition.{name}" for name in self._partition_by]
-        if not actions.num_rows or not set(names) <= set(actions.column_names):
-            return Counter()
-        keys = zip(*(actions[name].to_pylist() for name in names), strict=True)
-        return Counter(tuple(map(str, key)) for key in keys)
+        listed = files.listed.values()
+        return Counter(tuple(str(file.partition[name]) for name in self._partition_by) for file in listed)
 
     @property
     def version(self) -> int | None:
@@ -101,6 +94,38 @@ class DeltaStoreTable:
         """The table in an older state, for reading; without a version, as if it were not there."""
         self._handle = None if version is None else self._open(version)
         return self
+
+    @property
+    def files(self) -> Files | None:
+        """The files of the state last read, or None where there is no table."""
+        if self._handle is None:
+            return None
+        return Files(self.name, self.url, self._options, self._handle, self._verify)
+
+    def dataset(self) -> ds.Dataset:
+        """The rows as an Arrow dataset whose files, footers and pages are checked when they are read.
+
+        Columns that an older version did not write are null.
+        """
+        import pyarrow.dataset as ds
+
+        files = self.files
+        if files is None or self._handle is None:
+            return ds.dataset(self.table.schema.empty_table())
+        with plain_errors(self.url, "be read"):
+            stored = self._handle.to_pyarrow_dataset(filesystem=files.filesystem)
+        checked = ds.ParquetFileFormat(
+            default_fragment_scan_options=ds.ParquetFragmentScanOptions(
+                pre_buffer=True, page_checksum_verification=True
+            )
+        )
+        fragments = [
+            checked.make_fragment(one.path, filesystem=files.filesystem, partition_expression=one.partition_expression)
+            for one in stored.get_fragments()
+        ]
+        declared = [field for field in self.table.schema if field.name not in stored.schema.names]
+        schema = pa.schema([*stored.schema, *declared]) if declared else stored.schema
+        return ds.FileSystemDataset(fragments, schema, checked, files.filesystem)
 
     def size(self) -> dict[str, Any]:
         """Rows, files and bytes, by the log alone."""
@@ -117,7 +142,10 @@ class DeltaStoreTable:
 
     def number(self, app_id: str) -> int | None:
         """The number that the log keeps under a name."""
-        return None if self._handle is None else self._handle.transaction_version(app_id)
+        if self._handle is None:
+            return None
+        with plain_errors(self.url, "be read"):  # the log is read when it is asked, and may have been shortened
+            return self._handle.transaction_version(app_id)
 
     def property(self, key: str) -> str | None:
         """A text that the table was made with."""
@@ -127,8 +155,8 @@ class DeltaStoreTable:
         """Make the table, empty, with a few texts that stay with it."""
         from deltalake import DeltaTable
 
-        stats = ",".join(_stats_columns(self.table))
-        with _plain_errors(self.url, "be made"):
+        stats = ",".join(indexed_columns(self.table))
+        with plain_errors(self.url, "be made"):
             self._handle = DeltaTable.create(
                 self.url,
                 schema=self.table.schema,
@@ -153,22 +181,30 @@ class DeltaStoreTable:
         Raises:
             StoreError: another writer was there first, or the storage refused.
         """
-        from deltalake import write_deltalake
+        schema = self.table.schema.remove_metadata()
+        rows = pa.Table.from_batches([batch.cast(schema) for batch in batches], schema)
+        self.change(rows, (), numbers)
 
-        handle = self._handle
-        if handle is None:
+    def change(self, rows: pa.Table, without: Sequence[StoredFile], numbers: Mapping[str, int]) -> None:
+        """Add rows, take files out and set numbers in one commit.
+
+        Args:
+            rows: in the declared columns, and further ones that are stored.
+            without: files that are no longer part of the table; they stay where they are for older states.
+            numbers: what the log keeps under some names.
+
+        Raises:
+            StoreError: another writer was there first, or the storage refused.
+        """
+        if self._handle is None:
             raise StoreError(f"{self.url}: the table is not there; it has to be made first")
-        with _plain_errors(self.url, "be written"):
-            schema = self.table.schema.remove_metadata()
-            rows = pa.RecordBatchReader.from_batches(schema, [batch.cast(schema) for batch in batches])
-            write_deltalake(
-                handle,
-                rows,
-                mode="append",
-                schema_mode="merge" if self._differs(handle) else None,
-                writer_properties=_writer(self.table),
-                commit_properties=_commit(numbers),
-            )
+        with plain_errors(self.url, "be written"):
+            self._extend()
+            added = [
+                self._put(self._written(part), values, changes=True)
+                for values, part in _parted(rows, self._partition_by)
+            ]
+            self._commit([*added, *(_removed(file, changes=True) for file in without)], numbers)
 
     def check_schema(self) -> None:
         """Refuse a stored table that this version cannot extend without changing what is there.
@@ -192,34 +228,120 @@ class DeltaStoreTable:
                 raise self._incompatible(f"it needs a column {field.name!r} that this version does not know")
 
     def compact(self, partition: Sequence[tuple[str, str, Any]] | None = None) -> None:
-        """Join small files, of one partition or everywhere, and write a checkpoint."""
-        if self._handle is None:
+        """Join small files, of one partition or everywhere, and write a checkpoint.
+
+        Raises:
+            StoreError: a file is damaged, or the storage refused; what came before stays.
+        """
+        files = self.files
+        if self._handle is None or files is None:
             return
-        with _plain_errors(self.url, "be compacted"):
-            self._handle.optimize.compact(
-                partition_filters=None if partition is None else list(partition),
-                writer_properties=_writer(self.table),
-                max_concurrent_tasks=1,
-            )
+        fragments = {fragment.path: fragment for fragment in self.dataset().get_fragments()}
+        with plain_errors(self.url, "be compacted"):
+            for group in groups_to_join(files.listed.values(), partition):
+                for file in group:
+                    why = files.harm(file, full=True)
+                    if why:
+                        raise StoreError(str(Damage(self.name, file, why)))
+                joined = self._joined([fragments[file.path] for file in group])
+                added = [self._put(one, group[0].partition, changes=False) for one in joined]
+                self._commit([*added, *(_removed(file, changes=False) for file in group)], {})
             self._handle.create_checkpoint()
 
-    def forget(self, hours: int) -> None:
-        """Remove files that no state of the last so many hours needs, and the log of older states."""
+    def forget(self, micros: int) -> None:
+        """Remove the files that only states of longer ago than this need, and the log of those states.
+
+        The log's own setting says to keep everything, so that no other program shortens it; it is lifted for this.
+        """
         if self._handle is None:
             return
-        with _plain_errors(self.url, "be cleaned"):
+        hours, seconds = micros // _HOUR, micros // 1_000_000
+        with plain_errors(self.url, "be cleaned"):
             self._handle.vacuum(retention_hours=hours, dry_run=False, enforce_retention_duration=False)
+            self._handle.update_incremental()
+            self._retain(f"interval {seconds} seconds")
+            self._handle.create_checkpoint()
+            self._handle.cleanup_metadata()
+            self._retain(_KEEP)
+            self._handle.create_checkpoint()
+
+    def _retain(self, duration: str) -> None:
+        assert self._handle is not None
+        self._handle.alter.set_table_properties(
+            {"delta.logRetentionDuration": duration}, commit_properties=_properties({})
+        )
 
     def replace(self, data: pa.Table) -> None:
         """Put these rows in place of all there are, in one commit."""
-        from deltalake import write_deltalake
+        files = self.refresh().files
+        self.change(data, [] if files is None else list(files.listed.values()), {})
 
-        with _plain_errors(self.url, "be written"):
-            write_deltalake(
-                self.url, data, mode="overwrite", writer_properties=_writer(self.table), commit_properties=_commit({}),
-                storage_options=self._options,
-            )  # fmt: skip
-        self.refresh()
+    def _file_schema(self) -> pa.Schema:
+        """The columns that files hold: those declared, and what a newer version has stored beside them."""
+        assert self._handle is not None
+        stored = pa.schema(self._handle.schema().to_arrow())
+        fields = list(self.table.schema.remove_metadata())
+        fields += [field for field in stored if field.name not in self.table.names]
+        return pa.schema([field for field in fields if field.name not in self._partition_by])
+
+    def _written(self, rows: pa.Table) -> Written:
+        own = [field for field in self._file_schema() if field.name in rows.column_names]
+        writer = FileWriter(self.table, pa.schema(own))
+        writer.write(rows.select([field.name for field in own]).cast(pa.schema(own)))
+        return writer.finish()
+
+    def _joined(self, fragments: Sequence[ds.Fragment]) -> Iterator[Written]:
+        """The rows of some files in one new file, read a row group at a time."""
+        writer = FileWriter(self.table, self._file_schema())
+        for rows in row_groups(fragments, self._file_schema()):
+            writer.write(rows)
+        yield writer.finish()
+
+    def _put(self, written: Written, partition: Mapping[str, Any], *, changes: bool) -> AddAction:
+        """Store a file and say how the log has to name it."""
+        from deltalake.transaction import AddAction
+
+        values = {name: str(partition[name]) for name in self._partition_by}
+        path = "/".join([*(f"{name}={value}" for name, value in values.items()), written.name])
+        if "://" in self.url:
+            from deltalake.fs import DeltaStorageHandler
+
+            # pyarrow's wrapper hands a Buffer on, and this stream takes bytes only
+            handler: Any = DeltaStorageHandler(self.url, self._options)
+            stream = handler._handler.open_output_stream(path, None)  # noqa: SLF001
+            stream.write(written.data)
+            stream.close()
+        else:
+            place = Path(self.url, path)
+            place.parent.mkdir(parents=True, exist_ok=True)
+            with place.open("xb") as file:
+                file.write(written.data)
+        now = time.time_ns() // 1_000_000
+        return AddAction(path, len(written.data), values, now, changes, written.statistics)
+
+    def _commit(self, actions: Sequence[AddAction | RemoveAction], numbers: Mapping[str, int]) -> None:
+        handle = self._handle
+        assert handle is not None
+        version = handle.version() + 1
+        handle.create_write_transaction(
+            list(actions), "append", handle.schema(), self._partition_by, commit_properties=_properties(numbers)
+        )
+        handle.update_incremental()
+        if handle.version() != version:  # somebody committed since; the next commit has to notice
+            handle.load_as_version(version)
+
+    def _extend(self) -> None:
+        """Add the columns that an older version did not have."""
+        from deltalake import Schema
+
+        handle = self._handle
+        assert handle is not None
+        stored = {field.name for field in handle.schema().fields}
+        new = [field for field in self.table.schema.remove_metadata() if field.name not in stored]
+        if new:
+            version = handle.version() + 1
+            handle.alter.add_columns(Schema.from_arrow(pa.schema(new)).fields, commit_properties=_properties({}))
+            handle.load_as_version(version)
 
     def _incompatible(self, why: str) -> StoreError:
         return StoreError(
@@ -227,25 +349,17 @@ class DeltaStoreTable:
             " that wrote it, or sync into a new store"
         )
 
-    def _differs(self, handle: DeltaTable) -> bool:
-        return {field.name for field in handle.schema().fields} != set(self.table.names)
-
     def _open(self, version: int | None) -> DeltaTable | None:
         from deltalake import DeltaTable
         from deltalake.exceptions import TableNotFoundError
 
         if "://" not in self.url and not (Path(self.url) / "_delta_log").is_dir():
             return None
-        with _plain_errors(self.url, "be read"):
+        with plain_errors(self.url, "be read"):
             try:
                 return DeltaTable(self.url, version=version, storage_options=self._options)
             except TableNotFoundError:
                 return None
-
-
-def _stats_columns(table: Table) -> Iterable[str]:
-    wanted = ("record_time", "update_id", "contract_id", "unassign_id", "party_id", "loaded_at")
-    return [name for name in table.names if name in wanted] or table.names[:1]
 
 
 def _same(stored: pa.DataType, declared: pa.DataType) -> bool:
@@ -258,21 +372,7 @@ def _same(stored: pa.DataType, declared: pa.DataType) -> bool:
     return same
 
 
-def _writer(table: Table) -> Any:
-    """zstd; statistics for the columns that reads are cut by, dictionaries where values repeat."""
-    from deltalake import ColumnProperties, WriterProperties
-
-    none = ColumnProperties(statistics_enabled="NONE")
-    own = {name: ColumnProperties(statistics_enabled="CHUNK") for name in _stats_columns(table)}
-    alone = ColumnProperties(statistics_enabled="NONE", dictionary_enabled=False)
-    own |= {column.name: alone for column in table.columns if column.kind is JSON or column.name == "event_id"}
-    return WriterProperties(
-        compression="ZSTD", compression_level=1, max_row_group_size=_ROWS_A_GROUP,
-        default_column_properties=none, column_properties=own,
-    )  # fmt: skip
-
-
-def _commit(numbers: Mapping[str, int]) -> CommitProperties:
+def _properties(numbers: Mapping[str, int]) -> CommitProperties:
     from deltalake import CommitProperties, Transaction
 
     # No retries: what another writer did since the numbers were read may make this commit wrong.
@@ -281,33 +381,21 @@ def _commit(numbers: Mapping[str, int]) -> CommitProperties:
     )
 
 
-@contextmanager
-def _plain_errors(url: str, verb: str) -> Iterator[None]:
-    """Turn what the storage says into a StoreError with the place and what to do."""
-    from deltalake.exceptions import CommitFailedError, DeltaError
+def _removed(file: StoredFile, *, changes: bool) -> RemoveAction:
+    from deltalake.transaction import RemoveAction
 
-    try:
-        yield
-    except CommitFailedError as error:
-        raise StoreError(
-            f"{url} cannot {verb}: another writer changed the store at the same time ({error}). Nothing is lost: run"
-            " sync again"
-        ) from error
-    except (DeltaError, OSError) as error:
-        text = " ".join(_COLOURS.sub("", str(error)).split())
-        raise StoreError(f"{url} cannot {verb}: {text[:_LONGEST]}. {_advice(text)}") from error
+    values: dict[str, str | None] = {name: str(value) for name, value in file.partition.items()}
+    now = time.time_ns() // 1_000_000
+    return RemoveAction(file.path, changes, now, size=file.size, partition_values=values)
 
 
-def _advice(text: str) -> str:
-    lowered = text.lower()
-    if "no space" in lowered or "quota" in lowered or "os error 28" in lowered:
-        return "The disk is full: free some space and run sync again; what was committed stays"
-    if "nosuchbucket" in lowered:
-        return "There is no such bucket: make it, or mend the URL"
-    if "accessdenied" in lowered or "403 forbidden" in lowered or "signaturedoesnotmatch" in lowered:
-        return "The object store refuses the credentials: check storage_options, or the variables that it reads"
-    if "error sending request" in lowered or "connection refused" in lowered or "error trying to connect" in lowered:
-        return "The object store cannot be reached: check the endpoint in storage_options and the network"
-    if "permission" in lowered or "read-only" in lowered or "os error 13" in lowered or "os error 30" in lowered:
-        return "The folder cannot be written: check its owner and permissions, or open a store elsewhere"
-    return "What was committed before stays; mend the storage, or restore the folder from a copy, and run sync again"
+def _parted(rows: pa.Table, names: Sequence[str]) -> Iterator[tuple[dict[str, Any], pa.Table]]:
+    """Rows by partition, in the order given; nothing where there are no rows."""
+    if not rows.num_rows:
+        return
+    if not names:
+        yield {}, rows
+        return
+    for values in rows.select(names).group_by(list(names)).aggregate([]).to_pylist():
+        same = [pc.equal(rows[name], pa.scalar(values[name], rows[name].type)) for name in names]
+        yield values, rows.filter(reduce(pc.and_, same))

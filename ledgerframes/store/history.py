@@ -80,7 +80,8 @@ class HistoryTables:
     @property
     def network(self) -> str | None:
         """What tells the store's network from others, or None while nothing was synced."""
-        return self.tables["events"].property(NETWORK)
+        known = (table.property(NETWORK) for table in self.tables.values())
+        return next((network for network in known if network is not None), None)
 
     def prepare(self, network: str) -> None:
         """Make the tables that are missing and check the others, before anything is written."""
@@ -120,6 +121,17 @@ class HistoryTables:
             self.slots.additions[name] += 1
             table.append([fresh], self.slots.numbers(name, ()))
         self._level(self.slots.additions, ())
+
+    def uncover(self, name: str, intervals: Iterable[Interval]) -> dict[str, int]:
+        """Take intervals out of what one table covers; what others cover stays, for they still hold their rows.
+
+        Readers see the intersection, so one table's commit hides an interval, and the next sync reads it again.
+
+        Returns:
+            The numbers that the log of the table has to say, in the commit that takes its rows out.
+        """
+        self.slots.commits[name] += 1
+        return self.slots.numbers(name, self.slots.uncover(name, merged(intervals)))
 
     def finish(self) -> None:
         """After a run that read all it wanted: say the coverage in as few slots as it needs, and close a crash's wake.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import date, datetime
@@ -20,6 +20,7 @@ from ledgerframes.store.intervals import Interval
 from ledgerframes.store.runs import SYNCS, find_versions
 from ledgerframes.store.slots import Slots
 from ledgerframes.store.snapshots import SNAPSHOTS, snapshot_table
+from ledgerframes.store.stored_files import Verify
 from ledgerframes.tables.catalogue import CATALOGUE, table_named
 from ledgerframes.tables.ledger import REJECTS
 from ledgerframes.tables.table import Table
@@ -50,13 +51,18 @@ class View:
     @property
     def first_migration(self) -> int | None:
         """The migration that the ledger begins with, or None while nothing was synced."""
-        network = self.tables["events"].property(NETWORK)
+        network = network_of(self.tables.values())
         return None if network is None else int(network.partition("/")[0])
 
     @property
     def versions(self) -> dict[str, int]:
         """The version of each table that is there."""
         return {name: table.version for name, table in self.tables.items() if table.version is not None}
+
+    @property
+    def stored(self) -> dict[str, DeltaStoreTable]:
+        """The tables that are there."""
+        return {name: table for name, table in self.tables.items() if table.version is not None}
 
 
 class Lake:
@@ -65,12 +71,22 @@ class Lake:
     Args:
         url: a folder, or an object-store URL such as `s3://bucket/lake`.
         storage_options: for the object store; see deltalake's documentation.
+        verify: how much of a file a read looks at: `"pages"` or `"files"`.
     """
 
-    def __init__(self, url: str | os.PathLike[str], *, storage_options: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self,
+        url: str | os.PathLike[str],
+        *,
+        storage_options: Mapping[str, str] | None = None,
+        verify: Verify = "pages",
+    ) -> None:
         self.url = os.fspath(url).rstrip("/") or "/"
         self.options = dict(storage_options or {})
         self.page_sizes: dict[str, tuple[int, float]] = {}  # what syncs have learnt of servers
+        self.verify: Verify = verify
+        if verify not in {"pages", "files"}:
+            raise InputError(f"verify={verify!r} is not valid: give 'pages' or 'files'")
         if not isinstance(self.url, str) or not self.url.strip():
             raise InputError(f"{url!r} is no place for a store; give a folder or a URL such as 's3://bucket/lake'")
         self.folder = None if "://" in self.url else Path(self.url).absolute()
@@ -88,11 +104,22 @@ class Lake:
             f"{base}/{name}",
             storage_options=self.options,
             partition_by=PARTITIONS if name in ORDER else (),
+            verify=self.verify,
         )
 
     def history(self) -> HistoryTables:
-        """The tables of the update history, in their newest state."""
-        return HistoryTables({name: self.table(name) for name in ORDER}).refresh()
+        """The tables of the update history, in their newest state.
+
+        Raises:
+            StoreError: one of them is lost.
+        """
+        history = HistoryTables({name: self.table(name) for name in ORDER}).refresh()
+        _refuse_lost(self.url, lost(history.tables))
+        return history
+
+    def network(self) -> str | None:
+        """What tells the store's network from others, by whichever table knows it; None while none does."""
+        return network_of(self.table(name).refresh() for name in STORED)
 
     def view(self, as_of: str | date | datetime | None = None, *, names: Iterable[str] = ()) -> View:
         """Tables, in their newest state or as a sync left them.
@@ -102,14 +129,44 @@ class Lake:
             names: the tables wanted beside those of the history; all by default.
 
         Raises:
-            StoreError: there was no such sync.
+            StoreError: there was no such sync, or a table of the history is lost.
         """
         # What is written last is read first: so no update is seen before what belongs to it.
         tables = {name: self.table(name) for name in ([*reversed(ORDER), *names] if names else STORED)}
         if as_of is None:
-            return View({name: table.refresh() for name, table in tables.items()})
+            view = View({name: table.refresh() for name, table in tables.items()})
+            _refuse_lost(self.url, lost(view.tables))
+            return view
         versions = find_versions(self.table(SYNCS.name).refresh(), as_of, self.url)
-        return View({name: table.as_of(versions.get(name)) for name, table in tables.items()})
+        view = View({name: table.as_of(versions.get(name)) for name, table in tables.items()})
+        _refuse_lost(self.url, [name for name, table in tables.items() if name in versions and not table.exists])
+        return view
+
+    def existing(self, as_of: str | date | datetime | None = None, *, names: Iterable[str] = ()) -> View:
+        """The same, of a store that has to be there.
+
+        Raises:
+            StoreError: nothing was ever synced into this place.
+        """
+        view = self.view(as_of, names=names)
+        if not view.versions:
+            self._require()
+        return view
+
+    def raw_view(self) -> View:
+        """The tables of a store that has to be there, in their newest state, whichever of them are lost.
+
+        Raises:
+            StoreError: nothing was ever synced into this place, or a log cannot be read.
+        """
+        view = View({name: self.table(name).refresh() for name in STORED})
+        if not view.versions:
+            self._require()
+        return view
+
+    def _require(self) -> None:
+        if not any(self.table(name).refresh().exists for name in (*STORED, SYNCS.name)):
+            raise StoreError(f"{self.url}: there is no store here. Make one with store.sync(net), or check the path")
 
     @contextmanager
     def writing(self) -> Iterator[None]:
@@ -143,6 +200,30 @@ class Lake:
             yield
         finally:
             lock.release()
+
+
+def network_of(tables: Iterable[DeltaStoreTable]) -> str | None:
+    """The network that tables belong to, by the first one that says it."""
+    return next((network for table in tables if (network := table.property(NETWORK)) is not None), None)
+
+
+def lost(tables: Mapping[str, DeltaStoreTable]) -> list[str]:
+    """The tables of the history that are missing beside others that hold something.
+
+    While the first sync makes them, they are missing for a moment beside others that are empty.
+    """
+    there = [tables[name] for name in ORDER if tables[name].exists]
+    if not any(table.number("slot/0/migration") is not None for table in there):
+        return []
+    return [name for name in ORDER if not tables[name].exists]
+
+
+def _refuse_lost(url: str, names: Sequence[str]) -> None:
+    if names:
+        raise StoreError(
+            f"{url}: the table {names[0]!r} is missing beside others of the history: its log is lost. store.repair()"
+            " makes it anew, empty, and the next sync fills it; or restore its folder from a copy"
+        )
 
 
 def _check_folder(folder: Path) -> None:

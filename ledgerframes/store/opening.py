@@ -7,17 +7,23 @@ from collections.abc import Mapping
 
 from ledgerframes.store.lake import Lake
 from ledgerframes.store.store import Store
+from ledgerframes.store.stored_files import Verify
 
 
-def open_store(path: str | os.PathLike[str], *, storage_options: Mapping[str, str] | None = None) -> Store:
+def open_store(
+    path: str | os.PathLike[str], *, storage_options: Mapping[str, str] | None = None, verify: Verify = "pages"
+) -> Store:
     """Open a lake: a history and snapshots kept as Delta Lake tables. Nothing is read or made yet.
 
     Args:
         path: a folder, or an object-store URL such as `s3://bucket/lake`.
         storage_options: credentials and settings of the object store, as deltalake takes them.
+        verify: what is checked of every file that is read: `"pages"`, the pages that are needed, against their
+            checksums, and the footer; or `"files"`, all bytes of it against its digest, which reads whole files
+            where a few columns would do.
 
     Raises:
-        InputError: the path is none.
+        InputError: the path or `verify` is not valid.
         StoreError: the path is a file.
 
     Example:
@@ -28,4 +34,4 @@ def open_store(path: str | os.PathLike[str], *, storage_options: Mapping[str, st
         ...     len(store.load("updates"))
         200
     """
-    return Store(Lake(path, storage_options=storage_options))
+    return Store(Lake(path, storage_options=storage_options, verify=verify))

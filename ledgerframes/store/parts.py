@@ -12,10 +12,12 @@ import pyarrow.compute as pc
 from ledgerframes.errors import InputError
 from ledgerframes.paging.cursor import Cursor
 from ledgerframes.paging.window import Window
+from ledgerframes.store.damage import damage_named
+from ledgerframes.store.delta import DeltaStoreTable
 from ledgerframes.store.history import ORDER
 from ledgerframes.store.intervals import BEGINNING, Interval, intersection, missing
 from ledgerframes.store.lake import View, declared
-from ledgerframes.store.reading import batches_of, dataset_of, rows_of, visible
+from ledgerframes.store.reading import batches_of, load_table, rows_of, visible
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -24,16 +26,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Part:
-    """A part of a stored table.
+    """A part of a stored table; its files are there and have the size and footer that the log says.
 
     Attributes:
-        data: the whole table.
+        table: the table.
+        data: all its rows.
         rows: which of them; None for all.
         complete: whether everything asked for is there.
         from_beginning: whether it begins where the ledger does.
         settled: up to this place, in the order of migrations and times, its rows are final.
     """
 
+    table: DeltaStoreTable
     data: ds.Dataset
     rows: pc.Expression | None
     complete: bool
@@ -47,24 +51,43 @@ class Part:
         Raises:
             InputError: the table has no places in the history, and the window names some.
             PartialResultError: the window is not wholly covered, and that is not allowed.
+            StoreError: a file is damaged; in an object store that is said when it is read.
         """
-        data = dataset_of(view.tables[name], declared(name))
+        table = view.tables[name]
+        data = table.dataset()
         if name not in ORDER:
             if not wanted.whole:
                 raise InputError(f"start and end are places in the history; {name!r} has none. Use where=")
-            return cls(data, None, complete=True)
+            return cls(table, data, None, complete=True).checked()
         shown, complete = visible(view.covered, wanted, ended=view.slots.ended, allow_partial=allow_partial, name=name)
         first = view.first_migration
         begins = bool(shown) and (shown[0].migration_id, shown[0].lo) == (first, BEGINNING)
-        return cls(data, _visible_rows(view, name, shown), complete, begins, _settled(shown, view.slots.settled))
+        rows = visible_rows(view, name, shown)
+        return cls(table, data, rows, complete, begins, _settled(shown, view.slots.settled)).checked()
+
+    def checked(self) -> Part:
+        """The same, after a look at the files of a folder; those of an object store are checked when they are read."""
+        files = self.table.files
+        if files is not None and files.local:
+            files.check(fragment.path for fragment in self.data.get_fragments(filter=self.rows))
+        return self
 
     @property
     def dataset(self) -> ds.Dataset:
         """The rows, to be read lazily."""
         return self.data if self.rows is None else self.data.filter(self.rows)
 
+    def load(self, columns: Sequence[str], rows: pc.Expression | None = None) -> pa.Table:
+        """Columns and rows in memory, in the order of the history or of loading, in the declared types.
 
-def _visible_rows(view: View, name: str, shown: Sequence[Interval]) -> pc.Expression:
+        Raises:
+            StoreError: a file is damaged.
+        """
+        with damage_named([self.table]):
+            return load_table(self.dataset, columns, rows, self.table.table)
+
+
+def visible_rows(view: View, name: str, shown: Sequence[Interval]) -> pc.Expression:
     """The rows of some intervals; where a crash may have left an update in part, only those of whole updates.
 
     A sync writes `updates` last, so an update that it holds is whole. Only late rows can lie apart: they are added to
@@ -100,5 +123,5 @@ def exported(
         declared(name)
         window = wanted if name in ORDER else Window()
         part = Part.of(view, name, window, allow_partial=allow_partial)
-        sources[name] = partial(batches_of, part.data, part.rows)
+        sources[name] = partial(batches_of, part.table, part.data, part.rows)
     return sources

@@ -13,14 +13,14 @@ import pyarrow.compute as pc
 from ledgerframes.errors import InputError, PartialResultError
 from ledgerframes.instants import EARLIEST, LATEST, month_of
 from ledgerframes.paging.window import Window
+from ledgerframes.store.damage import damage_named
+from ledgerframes.store.delta import DeltaStoreTable
 from ledgerframes.store.extent import wanted_in
 from ledgerframes.store.intervals import BEGINNING, CLOSED, Interval, intersection, merged, missing
 from ledgerframes.tables.table import Table
 
 if TYPE_CHECKING:
     import pyarrow.dataset as ds
-
-    from ledgerframes.store.delta import DeltaStoreTable
 
 Where = Any  # a pyarrow Expression, a mapping of column to value or values, or a list of (column, operator, value)
 
@@ -52,7 +52,7 @@ def visible(
 def _holes(covered: Sequence[Interval], window: Window, ended: Collection[int]) -> tuple[Interval, ...]:
     """What the window names and the store lacks; an open side of a window names nothing beyond what is there.
 
-    A migration that was followed by another one and read to its end has no hole before the end of the newest one.
+    Nor does a migration that another one followed have a hole after its end, once it was read to there.
     """
     found: list[Interval] = []
     ids = sorted({one.migration_id for one in covered})
@@ -63,11 +63,7 @@ def _holes(covered: Sequence[Interval], window: Window, ended: Collection[int]) 
         inside = [one for one in covered if one.migration_id == migration_id]
         lo = max(asked.lo, inside[0].lo) if asked.lo == BEGINNING and migration_id == ids[0] else asked.lo
         at = asked.at
-        if migration_id == ids[-1]:
-            followed, reach = True, CLOSED
-        else:
-            followed, reach = migration_id in ended, covered[-1].at
-        if followed and (at == CLOSED or at <= reach < CLOSED):
+        if migration_id in ended if migration_id < ids[-1] else at == CLOSED:
             at = max(min(at, inside[-1].at), lo)  # up to where the store has got
         if lo < at:
             found += missing(Interval(migration_id, lo, at), covered)
@@ -93,13 +89,6 @@ def _rows(one: Interval) -> pc.Expression:
     if one.at < LATEST:
         rows &= (pc.field("record_month") <= month_of(one.at)) & (pc.field("record_time") <= pa.scalar(one.at, _TIME))
     return rows
-
-
-def dataset_of(stored_table: DeltaStoreTable, table: Table) -> ds.Dataset:
-    """A stored table in its declared columns; those that an older version did not write are null."""
-    stored = stored_table.dataset()
-    declared = [field for field in table.schema if field.name not in stored.schema.names]
-    return stored.replace_schema(pa.schema([*stored.schema, *declared])) if declared else stored
 
 
 def conditions(where: Where, table: Table) -> pc.Expression | None:
@@ -136,13 +125,17 @@ def _is(name: str, value: Any) -> pc.Expression:
     return pc.field(name).is_null() if value is None else pc.field(name) == value
 
 
-def batches_of(data: ds.Dataset, rows: pc.Expression | None) -> pa.RecordBatchReader:
-    """All rows in batches, folder by folder: migrations and months in order, the rows of a month as stored."""
+def batches_of(table: DeltaStoreTable, data: ds.Dataset, rows: pc.Expression | None) -> pa.RecordBatchReader:
+    """All rows in batches, folder by folder: migrations and months in order, the rows of a month as stored.
+
+    Reading raises a StoreError where a file is damaged.
+    """
     schema = data.schema
 
     def batches() -> Iterator[pa.RecordBatch]:
-        for fragment in sorted(data.get_fragments(filter=rows), key=_folder):
-            yield from fragment.scanner(schema=schema, filter=rows, batch_readahead=2).to_batches()
+        with damage_named([table]):
+            for fragment in sorted(data.get_fragments(filter=rows), key=_folder):
+                yield from fragment.scanner(schema=schema, filter=rows, batch_readahead=2).to_batches()
 
     return pa.RecordBatchReader.from_batches(schema, batches())
 

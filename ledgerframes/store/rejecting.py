@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -25,6 +26,7 @@ from ledgerframes.transport.request import Request
 
 _log = logging.getLogger("ledgerframes.store")
 _ENDPOINT: Final = "POST /v2/updates"
+_ID: Final = re.compile(r'"update_id"\s*:\s*"([^"\\]+)"')
 _items: Final = msgspec.json.Decoder(dict[str, list[Raw]])
 
 
@@ -143,7 +145,9 @@ def _rows(table: DeltaStoreTable) -> list[dict[str, Any]]:
 
 def rejected_ids(table: DeltaStoreTable) -> frozenset[str]:
     """The ids of the updates that are kept aside."""
-    return frozenset(row["item"] for row in _rows(table.refresh()) if row["item"] is not None)
+    rows = _rows(table.refresh())
+    named = (row["item"] or (_ID.search(row["raw"]) or [None, None])[1] for row in rows)
+    return frozenset(update_id for update_id in named if update_id is not None)
 
 
 def _row(raw: bytes, error: DecodeError) -> dict[str, Any]:

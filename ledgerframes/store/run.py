@@ -14,11 +14,12 @@ from ledgerframes.loaders.progress import progress_of
 from ledgerframes.settings import source_of
 from ledgerframes.store.agreement import AgreedServers, PageSizes
 from ledgerframes.store.driving import Drive, ThreadDrive
+from ledgerframes.store.history import NETWORK, ORDER
 from ledgerframes.store.lake import Lake
 from ledgerframes.store.rejecting import LenientSource, RejectingDecoder, rejected_ids
 from ledgerframes.store.report import SyncReport
-from ledgerframes.store.runs import SYNCS, keep
-from ledgerframes.store.snapshots import load_snapshot
+from ledgerframes.store.runs import SYNCS, is_known, keep
+from ledgerframes.store.snapshots import load_snapshot, network_for
 from ledgerframes.store.syncing import HistorySync, Wish
 from ledgerframes.transport import Clock, SystemClock
 
@@ -94,6 +95,9 @@ class _Run:
 
     def carry_out(self) -> None:
         order = self._order
+        known = self._lake.network()
+        if order.wish is not None and known is not None and not self._lake.table(ORDER[0]).refresh().exists:
+            network_for(self._net, known)  # a store of snapshots gets its history
         if order.wish is not None:
             with progress_of("sync", shown=order.progress) as shown:
                 pages = PageSizes(order.clock.monotonic, self._lake.page_sizes)
@@ -106,8 +110,9 @@ class _Run:
                 if order.engine is not None:
                     self._sync.fetchers = self._cluster(self._sync)
                 self._sync.run()
+        network = network_for(self._net, known) if order.snapshots else None
         for name in order.snapshots:
-            self._append(name)
+            self._append(name, network)
 
     def _cluster(self, sync: HistorySync) -> ClusterFetchers:
         from ledgerframes.store.engine import ClusterFetchers, plain_settings
@@ -120,11 +125,11 @@ class _Run:
     def _source(self) -> PageSource:
         return LenientSource(self._net.scan) if self._order.reject else self._net.scan
 
-    def _append(self, name: str) -> None:
+    def _append(self, name: str, network: str | None) -> None:
         batch = load_snapshot(self._net, name, self._order.parties)
         table = self._lake.table(name).refresh()
         if not table.exists:
-            table.create({})
+            table.create({} if network is None else {NETWORK: network})
         table.check_schema()
         table.append([batch], {})
         self._rows[name] = batch.num_rows
@@ -132,9 +137,10 @@ class _Run:
             self._sources[source] = None
 
     def finish(self) -> SyncReport:
-        """The report, kept in the store."""
+        """The report; kept in the store unless nothing changed since the sync before."""
         report = self._filled()
-        keep(self._lake.table(SYNCS.name), report, self._now())
+        if not is_known(self._lake.table(SYNCS.name).refresh(), report):
+            keep(self._lake.table(SYNCS.name), report, self._now())
         return report
 
     def note(self, error: BaseException) -> None:

@@ -44,6 +44,15 @@ def keep(table: DeltaStoreTable, report: SyncReport, finished_at: int) -> None:
     table.append([pa.RecordBatch.from_pylist([row], SYNCS.schema)], {})
 
 
+def is_known(table: DeltaStoreTable, report: SyncReport) -> bool:
+    """Whether the newest sync kept left the same state, complete as this one; then this one says nothing new."""
+    rows = all_runs(table)
+    return (
+        bool(rows) and _versions(rows[-1]) == report.versions and rows[-1]["complete"] == report.complete
+        and not report.left
+    )  # fmt: skip
+
+
 def all_runs(table: DeltaStoreTable) -> list[dict[str, Any]]:
     """The rows of the table, the oldest first; times as integer microseconds."""
     if not table.exists:

@@ -19,7 +19,7 @@ from typing import Final, NamedTuple
 
 from ledgerframes.errors import StoreError
 from ledgerframes.store.delta import DeltaStoreTable
-from ledgerframes.store.intervals import CLOSED, Interval, intersection, merged
+from ledgerframes.store.intervals import CLOSED, Interval, beyond, intersection, merged
 
 #: The format of the numbers that this version writes.
 FORMAT: Final = 2
@@ -161,6 +161,23 @@ class Slots:
                 slot_here = slot
             slots[number] = slot_here
 
+    def uncover(self, name: str, intervals: Sequence[Interval]) -> list[int]:
+        """Take intervals out of what one table covers; give the slots that changed."""
+        changed: list[int] = []
+        for number, slot in enumerate(tuple(self.by_table[name])):
+            left = [] if slot is None else _without(slot, intervals)
+            if slot is None or left == [slot]:
+                continue
+            keeps = bool(left) and left[0].lo == slot.lo
+            self.by_table[name][number] = left[0] if keeps else _FREE
+            changed.append(number)
+            for part in left[1:] if keeps else left:
+                changed.append(self.count)
+                for slots in self.by_table.values():
+                    slots.extend([None] * (changed[-1] + 1 - len(slots)))
+                self.by_table[name][changed[-1]] = part
+        return changed
+
     def numbers(self, name: str, changed: Iterable[int]) -> dict[str, int]:
         """What the log of a table has to say about some slots, and beside them."""
         numbers = {_FORMAT: FORMAT, _COMMIT: self.commits[name], _ADDED: self.additions[name]}
@@ -200,6 +217,14 @@ def fewest(
     return [
         slot._replace(ended=int(last[slot.migration_id] == position and slot.migration_id in ended))
         for position, slot in enumerate(found)
+    ]
+
+
+def _without(slot: Slot, intervals: Sequence[Interval]) -> list[Slot]:
+    """What is left of a slot; only what follows its beginning without a break is still settled."""
+    return [
+        Slot(part.migration_id, part.lo, part.at, max(min(slot.settled, part.at), part.lo), slot.ended)
+        for part in beyond([slot.covered], intervals)
     ]
 
 

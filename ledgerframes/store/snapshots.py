@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pyarrow as pa
 
-from ledgerframes.errors import InputError
+from ledgerframes.errors import InputError, NotFoundError, StoreError
 from ledgerframes.loaders.contracts import (
     load_licenses,
     load_name_rules,
@@ -18,6 +18,8 @@ from ledgerframes.loaders.contracts import (
 )
 from ledgerframes.loaders.holdings import load_holdings_summary
 from ledgerframes.loaders.snapshots import load_instruments, load_name_entries, load_users
+from ledgerframes.paging.proofs import Proofs
+from ledgerframes.store.agreement import AgreedServers, first_update
 from ledgerframes.tables.catalogue import CATALOGUE
 from ledgerframes.tables.kinds import TEXT, TIME
 from ledgerframes.tables.table import Column, Table
@@ -61,6 +63,32 @@ def check_snapshots(names: Sequence[str], parties: Sequence[str] | None) -> None
     needing = [name for name in names if name in _BY_PARTY]
     if needing and not parties:
         raise InputError(f"tables={needing}: these are asked for party by party; give parties=[...]")
+
+
+def network_for(net: Network, known: str | None) -> str | None:
+    """The network that a snapshot or a first history belongs to, by the scan; None where no scan can tell.
+
+    Args:
+        net: what is to be read from.
+        known: the network that the store was filled from, if it is known.
+
+    Raises:
+        StoreError: it is another one.
+    """
+    if not net.settings.scan_url:
+        return known
+    if known is not None:
+        update_id = known.partition("/")[2]
+        try:
+            net.scan.update_by_id(update_id)
+        except NotFoundError as error:
+            raise StoreError(
+                f"{net.scan.servers[0]}: this is not the network that the store was filled from: it does not know"
+                f" update {update_id}. Open another store for it"
+            ) from error
+        return known
+    first = first_update(AgreedServers(net.scan), Proofs(0))
+    return None if first is None else f"{first[0].migration_id}/{first[1]}"
 
 
 def load_snapshot(net: Network, name: str, parties: Sequence[str] | None) -> pa.RecordBatch:

@@ -31,8 +31,9 @@ from ledgerframes.store.frames import coverage_frame, runs_frame
 from ledgerframes.store.history import ORDER
 from ledgerframes.store.lake import Lake, declared
 from ledgerframes.store.parts import Part, exported
-from ledgerframes.store.reading import Where, conditions, load_table
+from ledgerframes.store.reading import Where, conditions
 from ledgerframes.store.rejecting import retry
+from ledgerframes.store.repairing import RepairReport, repair
 from ledgerframes.store.report import SyncReport
 from ledgerframes.store.run import run_sync
 from ledgerframes.store.runs import SYNCS, all_runs
@@ -184,10 +185,10 @@ class Store:
         check_shape(as_, decimals)
         named = declared(table)
         names = named.pick(columns)
-        view = self._lake.view(as_of, names=[table])
+        view = self._lake.existing(as_of, names=[table])
         part = wanted_window(start, end, last)
         read = Part.of(view, table, part, allow_partial=allow_partial)
-        found = load_table(read.dataset, names, conditions(where, named), named)
+        found = read.load(names, conditions(where, named))
         origin = Provenance(
             (self._lake.url,), str(part), None, read.complete, from_beginning=read.from_beginning, settled=read.settled
         )
@@ -209,7 +210,7 @@ class Store:
             PartialResultError: the range is not wholly covered.
         """
         declared(table)
-        view = self._lake.view(as_of, names=[table])
+        view = self._lake.existing(as_of, names=[table])
         return Part.of(view, table, window(start, end), allow_partial=allow_partial).dataset
 
     def dask(
@@ -230,7 +231,7 @@ class Store:
             PartialResultError: the range is not wholly covered.
         """
         names = declared(table).pick(columns)
-        view = self._lake.view(as_of, names=[table])
+        view = self._lake.existing(as_of, names=[table])
         return dask_frame(
             self._lake, view, table, names, window(start, end), allow_partial=allow_partial, decimals=decimals
         )
@@ -253,12 +254,12 @@ class Store:
         """
         from ledgerframes.store.sql import ask
 
-        view = self._lake.view(as_of)
+        view = self._lake.existing(as_of)
 
         def dataset(name: str) -> ds.Dataset:
             return Part.of(view, name, Window(), allow_partial=allow_partial).dataset
 
-        return ask(query, dataset, tuple(view.versions), as_=as_, parameters=parameters)
+        return ask(query, dataset, view.stored, as_=as_, parameters=parameters)
 
     def export(
         self,
@@ -300,19 +301,40 @@ class Store:
             PartialResultError: the range is not wholly covered.
         """
         part = wanted_window(start, end, last)
-        sources = exported(self._lake.view(as_of), tables, part, allow_partial=allow_partial)
+        sources = exported(self._lake.existing(as_of), tables, part, allow_partial=allow_partial)
         return export_tables(
             sources, target, format=format, profile=profile, layout=layout, times=times, overwrite=overwrite,
             provenance={"source": self._lake.url, "range": str(part), "as_of": as_of and str(as_of)},
         )  # fmt: skip
 
-    def check(self) -> Check:
-        """Prove from the files alone that keys are unique, counts add up, and counters are sound.
+    def check(self, *, full: bool = False) -> Check:
+        """Prove from the files alone that they are there, keys are unique, counts add up, and counters are sound.
+
+        Args:
+            full: also hash every byte of every file and compare with what was written.
 
         Returns:
             What was found; true if there is no error.
+
+        Raises:
+            StoreError: there is no store, or a log cannot be read.
         """
-        return check(self._lake)
+        return check(self._lake, full=full)
+
+    def repair(self) -> RepairReport:
+        """Take out what is damaged, lost or unsound, so that the next sync reads it again by update id.
+
+        Every file is read to its last byte. What a damaged file held leaves the table and its coverage in one commit;
+        a table whose log is lost is made anew, empty. Nothing is deleted: states of before stay for `as_of=`. A
+        damaged snapshot cannot be read again; its files are taken out and reported.
+
+        Returns:
+            What was damaged, and which stretches the next sync has to read.
+
+        Raises:
+            StoreError: there is no store, a sync runs on it, or it cannot be written.
+        """
+        return repair(self._lake)
 
     def verify(
         self,

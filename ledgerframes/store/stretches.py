@@ -106,9 +106,10 @@ class Stretch:
         return after.micros if after is not None and after.migration_id == self.gap.migration_id else self.gap.lo
 
     def _end(self, page: PageRows) -> int:
-        if page.rows:
-            return page.page.glimpse.cursors[page.rows[-1]].micros
-        return self.gap.lo
+        cursors = page.page.glimpse.cursors
+        if page.outcome is Outcome.PAST and cursors[-1].migration_id == self.gap.migration_id:
+            return self.gap.at  # it lies inside the page
+        return cursors[page.rows[-1]].micros if page.rows else self.gap.lo
 
     def rewind(self, final: int) -> None:
         """Go back to where what was read is final, if what follows can be made so now.
@@ -151,7 +152,7 @@ def window_of(gap: Interval) -> Window:
 
 
 def halfway(stretch: Stretch, seen: int, page_size: int) -> int | None:
-    """Where to cut the rest of a stretch in two, or None if it is not worth it.
+    """Where to cut the rest of a stretch in two, or None if it is not worth it, or nobody knows where its items end.
 
     Args:
         stretch: what is being read.
@@ -159,7 +160,7 @@ def halfway(stretch: Stretch, seen: int, page_size: int) -> int | None:
         page_size: items a request asks for.
     """
     end = min(stretch.gap.at, stretch.top)
-    if end - seen < 2 or stretch.rest() < _PAGES_WORTH_SHARING * page_size:
+    if end >= LATEST or end - seen < 2 or stretch.rest() < _PAGES_WORTH_SHARING * page_size:
         return None
     return (seen + end) // 2
 

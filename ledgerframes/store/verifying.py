@@ -19,7 +19,6 @@ from ledgerframes.store.history import ORDER
 from ledgerframes.store.intervals import intersection
 from ledgerframes.store.lake import Lake, View, declared
 from ledgerframes.store.parts import Part
-from ledgerframes.store.reading import load_table
 from ledgerframes.store.stretches import window_of
 
 if TYPE_CHECKING:
@@ -40,7 +39,7 @@ def verify(lake: Lake, net: Network, part: Window, *, sample: int | None, seed: 
         seed: draws the same places again.
         differences: how many to keep.
     """
-    view = lake.view(names=ORDER)
+    view = lake.existing(names=ORDER)
     windows = _covered(view, part) if sample is None else list(_drawn(view, part, sample, seed))
     found: list[CrossCheck] = []
     names = [lake.url, ", ".join(net.scan.servers)]
@@ -68,7 +67,7 @@ def _drawn(view: View, part: Window, sample: int, seed: int) -> Iterator[Window]
     if isinstance(sample, bool) or sample < 1:
         raise InputError(f"sample={sample!r} is not a whole number of places, 1 or more")
     read = Part.of(view, "updates", part, allow_partial=True)
-    places = load_table(read.dataset, ["migration_id", "record_time"], None, declared("updates"))
+    places = read.load(["migration_id", "record_time"])
     if not places.num_rows:
         return
     rng = random.Random(seed)  # noqa: S311 - a sample, no secret
@@ -83,12 +82,12 @@ def _drawn(view: View, part: Window, sample: int, seed: int) -> Iterator[Window]
 def _stored(view: View, window: Window) -> Iterator[Canonical]:
     """The stored updates of a window, an hour at a time."""
     read = Part.of(view, "updates", window, allow_partial=True)
-    places = load_table(read.dataset, ["migration_id", "record_time"], None, declared("updates"))
+    places = read.load(["migration_id", "record_time"])
     for piece in _pieces(places):
         tables = {}
         for name in ORDER:
             part = Part.of(view, name, piece, allow_partial=True)
-            tables[name] = load_table(part.dataset, declared(name).names, None, declared(name))
+            tables[name] = part.load(declared(name).names)
         yield from canonical_updates(tables)
 
 

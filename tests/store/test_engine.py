@@ -66,7 +66,15 @@ def test_a_token_never_goes_along():
         plain_settings(net.settings, workers=2, worker_token=None)
     settings = plain_settings(net.settings, workers=2, worker_token="env:SCAN_TOKEN")
     assert TOKEN.encode() not in pickle.dumps(
-        Piece(settings=settings, worker_token="env:SCAN_TOKEN", gap=None, again=False, page_size=10)
+        Piece(
+            settings=settings,
+            worker_token="env:SCAN_TOKEN",
+            gap=None,
+            page_size=10,
+            proof=None,
+            overlap=0,
+            replicas=False,
+        )
     )
 
 

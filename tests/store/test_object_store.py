@@ -45,7 +45,7 @@ def test_a_bucket_is_synced_read_asked_and_checked(options, tmp_path):
     with lf.sandbox(updates=200) as net:
         first = store.sync(net, page_size=100, workers=2)
         assert_whole(store, net)
-        assert store.sync(net).requests == 2
+        assert store.sync(net).requests <= 6  # two at most per open migration, of which there are three
         net.sandbox.advance(updates=40)
         store.sync(net)
         store.sync(net, tables=["instruments"])

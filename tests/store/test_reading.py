@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 import pytest
 
 import ledgerframes as lf
-from ledgerframes.store.history import ORDER, PARTITIONS, Advance, HistoryTables
+from ledgerframes.store.history import ORDER, PARTITIONS, Advance, Decoded, HistoryTables
 from ledgerframes.store.intervals import BEGINNING, CLOSED, Interval
 from ledgerframes.store.lake import Lake
 from tests.store.conftest import BEGIN, KEYS, assert_same
@@ -149,11 +149,11 @@ def test_what_is_not_covered_is_an_error_unless_allowed(store, net, history):
     assert found.attrs["complete"] is False
 
 
-def test_a_store_without_anything_is_empty(store):
+def test_a_store_of_snapshots_has_no_history(store, net):
+    store.sync(net, tables=["licenses"])
     assert store.load("updates").empty
-    assert store.load("licenses").empty
     assert list(store.load("updates").columns) == list(lf.describe("updates").column)
-    assert store.tables().empty
+    assert list(store.tables().table) == ["licenses"]
     with pytest.raises(lf.PartialResultError):
         store.load("updates", start="2024-01-01", end="2025-01-01")
 
@@ -206,9 +206,13 @@ def test_a_day_out_of_a_year_reads_about_a_day(tmp_path, net):
     lake = Lake(tmp_path / "year")
     tables = lake.history()
     tables.prepare("0/year")
+    pages = []
     for number in range(0, 365, 5):
-        rows = {name: [_shifted(getattr(day, name), number + n) for n in range(5)] for name in ORDER}
-        tables.commit(rows, [Advance(0, Interval(0, BEGINNING, CLOSED - 365 + number))])
+        at = CLOSED - 365 + number
+        for n in range(5):
+            rows = {name: _shifted(getattr(day, name), number + n) for name in ORDER}
+            pages.append(Decoded(rows, Interval(0, at, at), Advance(0, Interval(0, BEGINNING, at), at)))
+        tables.commit(pages[-5:])
     store = lf.open_store(tmp_path / "year")
     store.compact()
     events = store.scan("events", allow_partial=True)

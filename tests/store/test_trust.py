@@ -197,5 +197,8 @@ def test_what_a_stopped_sync_left_is_a_note(filled):
     assert found.findings[0].severity == "note"
 
 
-def test_an_empty_store_is_sound(store):
+def test_a_store_of_an_empty_ledger_is_sound(store):
+    with lf.sandbox(updates=0) as empty:
+        store.sync(empty)
     assert store.check()
+    assert store.load("updates").empty

@@ -1,0 +1,86 @@
+"""Turns what the storage and its library say into StoreErrors with the place and what to do; `delta` calls it."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Final
+
+import pyarrow as pa
+
+from ledgerframes.errors import StoreError
+
+_COLOURS: Final = re.compile("\x1b" + r"\[[0-9;]*m")
+_LONGEST: Final = 500
+
+#: The process in which deltalake first ran. Its threads belong to that process, whatever store they work for, and a
+#: fork does not carry them over; nothing but a note of the whole process can tell.
+_started_in: list[int] = []
+
+
+@contextmanager
+def plain_errors(url: str, verb: str) -> Iterator[None]:
+    """Turn what the storage says into a StoreError with the place and what to do.
+
+    Raises:
+        StoreError: the storage refused, another writer was there first, or this process cannot use stores.
+    """
+    from deltalake.exceptions import CommitFailedError, DeltaError
+
+    refuse_after_fork(url)
+    try:
+        yield
+    except CommitFailedError as error:
+        raise StoreError(
+            f"{url} cannot {verb}: another writer changed the store at the same time ({error}). Nothing is lost: run"
+            " sync again"
+        ) from error
+    except (DeltaError, OSError, pa.ArrowException) as error:
+        raise _explained(url, verb, error) from error
+    except BaseException as error:
+        if is_panic(error):
+            raise _explained(url, verb, error) from error
+        raise
+
+
+def refuse_after_fork(url: str) -> None:
+    """Refuse a process that was forked from one in which a store was used.
+
+    Raises:
+        StoreError: it was.
+    """
+    if not _started_in:
+        _started_in.append(os.getpid())
+    if _started_in[0] != os.getpid():
+        raise StoreError(
+            f"{url}: this process was forked from one that had used a store, and the storage library does not work"
+            " after a fork. Start processes with multiprocessing.get_context('spawn') or 'forkserver', or use stores"
+            " in the children only"
+        )
+
+
+def is_panic(error: BaseException) -> bool:
+    """Whether a library written in Rust gave up; its panics are no ordinary exceptions and have no importable class."""
+    return type(error).__name__ == "PanicException"
+
+
+def _explained(url: str, verb: str, error: BaseException) -> StoreError:
+    text = " ".join(_COLOURS.sub("", str(error)).split())
+    return StoreError(f"{url} cannot {verb}: {text[:_LONGEST]}. {_advice(text)}")
+
+
+def _advice(text: str) -> str:
+    lowered = text.lower()
+    if "no space" in lowered or "quota" in lowered or "os error 28" in lowered:
+        return "The disk is full: free some space and run sync again; what was committed stays"
+    if "nosuchbucket" in lowered:
+        return "There is no such bucket: make it, or mend the URL"
+    if "accessdenied" in lowered or "403 forbidden" in lowered or "signaturedoesnotmatch" in lowered:
+        return "The object store refuses the credentials: check storage_options, or the variables that it reads"
+    if "error sending request" in lowered or "connection refused" in lowered or "error trying to connect" in lowered:
+        return "The object store cannot be reached: check the endpoint in storage_options and the network"
+    if "permission" in lowered or "read-only" in lowered or "os error 13" in lowered or "os error 30" in lowered:
+        return "The folder cannot be written: check its owner and permissions, or open a store elsewhere"
+    return "What was committed before stays; mend the storage, or restore the folder from a copy, and run sync again"

@@ -1,0 +1,173 @@
+"""Files that were changed, cut or lost after they were written: every read says so, none gives wrong rows."""
+
+import random
+import shutil
+
+import pytest
+
+import ledgerframes as lf
+from ledgerframes.store.history import ORDER
+from tests.store.conftest import assert_whole
+
+READS = {
+    "load": lambda store, _: store.load("events"),
+    "sql": lambda store, _: store.sql("select * from events"),
+    "export": lambda store, folder: store.export(folder, tables=["events"]),
+    "dask": lambda store, _: store.dask("events").compute(scheduler="synchronous"),
+    "verify": lambda store, _: store.verify(store.network, sample=None),
+}
+
+
+@pytest.fixture(scope="module")
+def net():
+    """A small network of this module's own."""
+    with lf.sandbox(seed=5, updates=150) as network:
+        yield network
+
+
+@pytest.fixture(scope="module")
+def whole(net, tmp_path_factory):
+    """A sound store of several files per table; to be copied."""
+    store = lf.open_store(tmp_path_factory.mktemp("whole") / "lake")
+    store.sync(net, page_size=20, commit_bytes=30_000, workers=1, tables=["updates", "instruments"])
+    return store
+
+
+@pytest.fixture
+def store(whole, net, tmp_path):
+    """A copy of it that may be damaged."""
+    shutil.copytree(whole._lake.folder, tmp_path / "lake")
+    store = lf.open_store(tmp_path / "lake")
+    store.network = net
+    return store
+
+
+def data_files(store, name=None):
+    """The Parquet files of a table, or of all that a caller reads."""
+    names = [*ORDER, "instruments"] if name is None else [name]
+    found = (file for one in names for file in (store._lake.folder / one).rglob("*.parquet"))
+    return sorted(file for file in found if "_delta_log" not in file.parts)
+
+
+def flip(file, rng):
+    """Turn one bit over."""
+    raw = bytearray(file.read_bytes())
+    raw[rng.randrange(len(raw))] ^= 1 << rng.randrange(8)
+    file.write_bytes(raw)
+
+
+def test_no_flipped_bit_gives_a_wrong_row(whole, store):
+    rng = random.Random(3)
+    wanted = {name: whole.load(name, as_="arrow") for name in (*ORDER, "instruments")}
+    said = []
+    for _ in range(120):
+        file = rng.choice(data_files(store))
+        name = file.relative_to(store._lake.folder).parts[0]
+        sound = file.read_bytes()
+        flip(file, rng)
+        try:
+            assert store.load(name, as_="arrow").equals(wanted[name])
+        except lf.StoreError as error:
+            said.append(file.name in str(error) and "store.repair()" in str(error))
+        file.write_bytes(sound)
+    assert len(said) > 110
+    assert all(said)
+
+
+@pytest.mark.parametrize("call", READS.values(), ids=READS)
+@pytest.mark.parametrize("harm", ["flipped", "gone", "cut", "emptied", "another file"])
+def test_every_read_names_the_damaged_file(store, tmp_path, call, harm):
+    file = data_files(store, "events")[1]
+    raw = bytearray(file.read_bytes())
+    if harm == "gone":
+        file.unlink()
+    else:
+        raw[500] ^= 4
+        other = data_files(store, "updates")[0].read_bytes()
+        file.write_bytes({"flipped": raw, "cut": raw[:-40], "emptied": b"", "another file": other}[harm])
+    with pytest.raises(lf.StoreError) as raised:
+        call(store, tmp_path / "out")
+    said = str(raised.value)
+    assert file.name in said
+    assert "events" in said
+    assert "of migration" in said
+    assert "store.repair()" in said
+    assert not {"Rust", "panicked", "Traceback"} & set(said.split())
+
+
+def test_a_whole_file_is_looked_at_where_asked(store):
+    """A bit of a column that is not read is found only with verify="files"."""
+    file = data_files(store, "events")[0]
+    raw = bytearray(file.read_bytes())
+    raw[len(raw) // 2] ^= 1
+    file.write_bytes(raw)
+    store.load("events", columns=["node_index"])
+    with pytest.raises(lf.StoreError, match=file.name):
+        lf.open_store(store._lake.folder, verify="files").load("events", columns=["node_index"])
+    with pytest.raises(lf.InputError, match="verify='all' is not valid"):
+        lf.open_store(store._lake.folder, verify="all")
+
+
+def test_compacted_files_are_checked_too_and_damage_is_not_copied(store, net):
+    files = data_files(store, "events")
+    store.compact()
+    assert_whole(store, net)
+    assert store._lake.table("events").refresh().size()["files"] < len(files)
+    joined = next(file for file in data_files(store, "events") if file not in files)
+    flip(joined, random.Random(1))
+    with pytest.raises(lf.StoreError, match=joined.name):
+        store.load("events")
+
+
+def test_compacting_stops_at_a_damaged_file(store):
+    file = data_files(store, "events")[0]
+    flip(file, random.Random(2))
+    with pytest.raises(lf.StoreError, match=file.name):
+        store.compact()
+
+
+@pytest.mark.parametrize("name", ORDER)
+def test_a_lost_table_is_said_wherever_a_store_is_used(store, net, tmp_path, name):
+    shutil.rmtree(store._lake.folder / name)
+    calls = [
+        lambda: store.sync(net), lambda: store.load("updates"), lambda: store.scan("events"),
+        lambda: store.sql("select 1"), lambda: store.export(tmp_path / "out"), lambda: store.verify(net),
+        lambda: store.dask("events"), store.coverage,
+    ]  # fmt: skip
+    for call in calls:
+        with pytest.raises(lf.StoreError, match=rf"{name}.*store\.repair\(\)"):
+            call()
+    assert not store.check()
+    assert f"{name}: the table is missing" in str(store.check())
+
+
+@pytest.mark.parametrize("there", [False, True], ids=["no folder", "an empty folder"])
+def test_a_place_without_a_store_is_an_error(tmp_path, net, there):
+    if there:
+        (tmp_path / "nothing").mkdir()
+    store = lf.open_store(tmp_path / "nothing")
+    calls = [
+        lambda: store.load("updates"), lambda: store.load("licenses"), lambda: store.scan("events"), store.check,
+        lambda: store.sql("select 1"), lambda: store.export(tmp_path / "out"), lambda: store.verify(net),
+        lambda: store.dask("events"), store.repair,
+    ]  # fmt: skip
+    for call in calls:
+        with pytest.raises(lf.StoreError, match=r"no store here.*store\.sync"):
+            call()
+    assert (tmp_path / "nothing").exists() is there
+    for frame in (store.tables(), store.syncs(), store.coverage()):
+        assert frame.empty
+
+
+def _network():
+    with lf.sandbox(updates=20) as other:
+        first = lf.load_updates(other, limit=1)
+    return f"{first.migration_id[0]}/{first.update_id[0]}"
+
+
+def test_a_first_sync_that_was_killed_while_it_made_the_tables_goes_on(tmp_path):
+    store = lf.open_store(tmp_path / "lake")
+    store._lake.table("events").create({"ledgerframes.network": _network()})
+    with lf.sandbox(updates=20) as other:
+        store.sync(other)
+        assert_whole(store, other)

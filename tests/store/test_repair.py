@@ -1,0 +1,187 @@
+"""`repair` takes out what is damaged, lost or unsound; readers never see a wrong row, and a sync makes it whole."""
+
+import shutil
+
+import pyarrow as pa
+import pytest
+from deltalake import DeltaTable, write_deltalake
+
+import ledgerframes as lf
+from ledgerframes.store.history import ORDER, HistoryTables
+from ledgerframes.store.repairing import _stretch_of, _take_out
+from tests.store.conftest import KEYS, assert_whole
+from tests.store.test_trust import HARMS
+
+
+@pytest.fixture(scope="module")
+def net():
+    """A small network of this module's own."""
+    with lf.sandbox(seed=5, updates=240) as network:
+        yield network
+
+
+@pytest.fixture(scope="module")
+def whole(net, tmp_path_factory):
+    """A sound store of several files per table; to be copied."""
+    store = lf.open_store(tmp_path_factory.mktemp("whole") / "lake")
+    store.sync(net, page_size=40, commit_bytes=60_000, workers=1)
+    return store
+
+
+@pytest.fixture
+def store(whole, tmp_path):
+    """A copy of it that may be damaged."""
+    shutil.copytree(whole._lake.folder, tmp_path / "lake")
+    return lf.open_store(tmp_path / "lake")
+
+
+def data_files(store, name):
+    found = sorted((store._lake.folder / name).rglob("*.parquet"))
+    return [file for file in found if "_delta_log" not in file.parts]
+
+
+def spoil(file):
+    raw = bytearray(file.read_bytes())
+    raw[400] ^= 16
+    file.write_bytes(raw)
+
+
+def assert_true_but_not_whole(store, whole):
+    """What readers see is part of the truth, each update with all that belongs to it."""
+    with pytest.raises(lf.PartialResultError):
+        store.load("updates")
+    seen = set(store.load("updates", allow_partial=True).update_id)
+    assert seen
+    for name, key in KEYS.items():
+        found = store.load(name, allow_partial=True).set_index(key)
+        truth = whole.load(name)
+        assert found.index.is_unique
+        assert set(found.index) == set(truth[truth.update_id.isin(seen)].set_index(key).index)
+    assert store.check(full=True)
+
+
+def mend(store, net):
+    store.sync(net)
+    assert_whole(store, net)
+    assert store.check(full=True).findings == ()
+    assert str(store.repair()).endswith("nothing to repair")
+
+
+@pytest.mark.parametrize(
+    "names", [["events"], ["updates"], ["reassignments"], ["events", "updates"], ORDER], ids="+".join
+)
+@pytest.mark.parametrize("harm", [spoil, lambda file: file.unlink()], ids=["flipped", "gone"])
+def test_a_damaged_file_is_taken_out_and_read_again(store, whole, net, names, harm):
+    for name in names:
+        harm(data_files(store, name)[0])
+    assert not store.check(full=True)
+    report = store.repair()
+    assert len(report.damaged) == len(names)
+    assert report.stretches
+    assert "run sync" in str(report)
+    assert_true_but_not_whole(store, whole)
+    mend(store, net)
+
+
+def test_every_file_of_every_table_may_be_damaged(store, net):
+    for name in ORDER:
+        for file in data_files(store, name):
+            spoil(file)
+    store.repair()
+    assert store.load("updates", allow_partial=True).empty
+    mend(store, net)
+
+
+@pytest.mark.parametrize("names", [["events"], ["updates"], ["events", "reassignments"]], ids="+".join)
+def test_a_lost_table_is_made_anew(store, net, names):
+    for name in names:
+        shutil.rmtree(store._lake.folder / name / "_delta_log")
+    with pytest.raises(lf.StoreError, match="repair"):
+        store.sync(net)
+    report = store.repair()
+    assert list(report.remade) == names
+    assert store.load("updates", allow_partial=True).empty
+    mend(store, net)
+
+
+@pytest.mark.parametrize("harm", ["garbage", "cut", "gap"])
+def test_a_log_that_cannot_be_read_is_set_aside(store, net, harm):
+    logs = sorted((store._lake.folder / "events" / "_delta_log").glob("*.json"))
+    if harm == "garbage":
+        logs[0].write_text("not json")
+    elif harm == "cut":
+        logs[-1].write_bytes(logs[-1].read_bytes()[:-200])
+    else:
+        logs[1].unlink()
+    with pytest.raises(lf.StoreError, match="events"):
+        store.load("events")
+    assert store.repair().remade == ("events",)
+    assert list((store._lake.folder / "events").glob("_delta_log.damaged.*"))
+    mend(store, net)
+
+
+def other_counter(rows):
+    """The rows, one assignment whose unassignment is there with another counter."""
+    places = [n for n, kind in enumerate(rows["kind"].to_pylist()) if kind == "assignment"]
+    pairs = rows["unassign_id"].to_pylist()
+    place = next(n for n in places if pairs.count(pairs[n]) == 2)
+    counters = rows["reassignment_counter"].to_pylist()
+    counters[place] += 50
+    column = rows.column_names.index("reassignment_counter")
+    return rows.set_column(column, rows.schema.field(column), pa.array(counters, pa.int64()))
+
+
+UNSOUND = HARMS | {"a counter": ("reassignments", other_counter, "counter differs")}
+
+
+@pytest.mark.parametrize(("name", "harm", "said"), UNSOUND.values(), ids=UNSOUND)
+def test_what_check_proves_wrong_is_read_again(store, net, name, harm, said):
+    table = store._lake.table(name).refresh()
+    write_deltalake(DeltaTable(table.url), harm(table.handle.to_pyarrow_dataset().to_table()), mode="overwrite")
+    assert any(said in one for one in store.repair().unsound)
+    assert store.check()
+    store.sync(net)
+    assert_whole(store, net)
+    assert store.check()
+
+
+def test_a_repair_that_was_stopped_after_one_table_is_seen_rightly(store, whole, net):
+    """As after a kill between two commits."""
+    for name in ("events", "updates"):
+        spoil(data_files(store, name)[0])
+    tables = {name: store._lake.table(name).refresh() for name in ORDER}
+    damaged = [one.file for one in tables["events"].files.damages(full=True)]
+    _take_out(HistoryTables(tables).refresh(), "events", map(_stretch_of, damaged), damaged)
+    with pytest.raises(lf.StoreError, match="updates"):
+        store.load("updates", allow_partial=True)
+    assert len(store.repair().damaged) == 1
+    assert_true_but_not_whole(store, whole)
+    mend(store, net)
+
+
+def test_a_damaged_snapshot_is_taken_out_and_reported(store, net):
+    for _ in range(2):
+        store.sync(net, tables=["licenses"])
+    count = len(store.load("licenses"))
+    spoil(data_files(store, "licenses")[0])
+    report = store.repair()
+    assert report.lost == {"licenses": 1}
+    assert report.stretches == ()
+    assert len(store.load("licenses")) == count / 2
+    assert store.check(full=True)
+
+
+def test_a_sound_store_is_left_as_it_is(store):
+    before = store.tables()
+    assert str(store.repair()).endswith("nothing to repair")
+    assert store.tables().equals(before)
+
+
+def test_older_states_stay(store, net):
+    first = store.syncs().sync_id[0]
+    before = store.load("events", as_of=first)
+    rows = pa.concat_tables([store.load("updates", as_="arrow")] * 2)
+    write_deltalake(DeltaTable(store._lake.table("updates").url), rows, mode="overwrite")
+    store.repair()
+    store.sync(net)
+    assert store.load("events", as_of=first).equals(before)

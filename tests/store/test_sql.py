@@ -1,0 +1,85 @@
+"""`store.sql` reads the store's tables, and nothing else."""
+
+from decimal import Decimal
+
+import pytest
+
+import ledgerframes as lf
+
+DENIED = {
+    "copy": "copy (select 1) to '{folder}/out.csv'",
+    "attach": "attach '{folder}/other.db'",
+    "install": "install httpfs",
+    "load": "load httpfs",
+    "pragma": "pragma version",
+    "set": "set threads = 1",
+    "create": "create table x as select 1",
+    "insert": "insert into updates select * from updates",
+    "export": "export database '{folder}'",
+    "two statements": "select 1; select 2",
+    "none": "",
+    "read_csv": "select * from read_csv('{folder}/secret.csv')",
+    "read_text": "select * from read_text('{folder}/secret.csv')",
+    "a file as a table": "select * from '{folder}/secret.csv'",
+    "glob": "select * from glob('{folder}/*')",
+    "a Python variable": "select * from secret",
+}
+
+
+@pytest.fixture(scope="module")
+def filled(tmp_path_factory):
+    """A store of 60 updates and a snapshot with amounts."""
+    store = lf.open_store(tmp_path_factory.mktemp("sql") / "lake")
+    with lf.sandbox(updates=60) as net:
+        store.sync(net, tables=["updates", "instruments"])
+    return store
+
+
+@pytest.mark.parametrize("query", DENIED.values(), ids=DENIED)
+def test_what_does_more_than_read_the_store_is_refused(filled, tmp_path, query):
+    secret = tmp_path / "secret.csv"
+    secret.write_text("word\nsesame\n")
+    with pytest.raises(lf.InputError) as raised:
+        filled.sql(query.format(folder=tmp_path))
+    assert "sesame" not in str(raised.value)
+    assert list(tmp_path.iterdir()) == [secret]
+
+
+@pytest.mark.parametrize(
+    ("query", "wanted"),
+    [
+        ("select count(*) from Updates", 60),
+        ('select count(*) from "UPDATES" u', 60),
+        ("from updates select count(*)", 60),
+        ("with updates as (select 5 as n) select n from updates", 5),
+        ("select 'licenses' from updates limit 1", "licenses"),
+        ("select count(*) from (select 7 as events) events", 1),
+        ("select count(*) from main.updates", 60),
+    ],
+)
+def test_tables_go_by_the_names_that_duckdb_reads(filled, query, wanted):
+    assert filled.sql(query).iloc[0, 0] == wanted
+
+
+def test_a_pivot_and_a_description_read_too(filled):
+    assert len(filled.sql("pivot (select kind from updates) on kind using count(*)")) == 1
+    assert "update_id" in set(filled.sql("describe updates").column_name)
+
+
+def test_amounts_stay_exact(filled):
+    found = filled.sql("select sum(total_supply) as total from instruments", as_="arrow")
+    rows = filled.load("instruments").total_supply.dropna()
+    assert found["total"][0].as_py() == sum(rows, Decimal(0))
+
+
+def test_a_name_in_a_text_opens_no_table(tmp_path):
+    """The history has a hole, which only a query of it may meet."""
+    store = lf.open_store(tmp_path / "lake")
+    with lf.sandbox(updates=60) as net:
+        store.sync(net, tables=["licenses"])
+        times = lf.load_updates(net).record_time
+        store.sync(net, start=(0, times[5]), end=(0, times[9]))
+        store.sync(net, start=(0, times[12]), end=(0, times[15]))
+    assert store.sql("select count(*) as updates from licenses where validator <> 'events'").updates[0] > 0
+    with pytest.raises(lf.PartialResultError):
+        store.sql("select count(*) from updates")
