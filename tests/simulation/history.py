@@ -137,8 +137,8 @@ class _History:
         self.refused = False
         self.frames: dict[str, pa.Table] = {}
         self.largest: Counter[str] = Counter()  # by server, the most items that it has sent in a page
-        self.disk.before, self.disk.after = self._before_write, self._after_write
         self._set_up()
+        self.disk.before, self.disk.after = self._before_write, self._after_write
 
     def _set_up(self) -> None:
         script, choices = self.script, self.choices

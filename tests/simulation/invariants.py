@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import count
 from typing import Final, NamedTuple
 
 import pyarrow as pa
@@ -91,10 +90,10 @@ def settled(numbers: Mapping[str, int]) -> list[Span]:
 
 
 def _spans(numbers: Mapping[str, int], end: str) -> Iterator[Span]:
-    for number in count():
-        lo = numbers.get(f"slot/{number}/lo")
-        if lo is None:
-            return
+    for key, lo in numbers.items():  # a table may lack a number that another one has
+        _, number, name = key.split("/") if key.startswith("slot/") else ("", "", "")
+        if name != "lo":
+            continue
         yield Span(numbers[f"slot/{number}/migration"], lo, numbers.get(f"slot/{number}/{end}", lo))
 
 
