@@ -290,6 +290,7 @@ class _History:
             self.requests += scan.stats.requests
             for seen in scan.seen:
                 self.largest[seen.url] = max(self.largest[seen.url], len(seen.items))
+        self.log += [f"    {seen}" for seen in scan.seen]
         self.log.append(f"  {ending} after {scan.stats.requests} requests")
         self.syncs[ending] += 1
         return scan, ending, records
@@ -440,7 +441,8 @@ class _History:
             if any(server.maximum < page_size for server in self.fleet.servers):
                 return None
             pages += 1 if len(tail) < size else 1 + -(-len(tail) // max(1, size - largest_group(tail)))
-        return max(pages, 1) + len(self.fleet.servers) - 1
+        servers = len(self.fleet.servers)
+        return max(pages, 1) + servers - 1 if pages <= 1 else pages * servers  # every server is compared page by page
 
     def _check(self) -> None:
         found = check(SimLake(self.disk))

@@ -21,7 +21,7 @@ from ledgerframes.store.parts import Part
 from tests.simulation.faults import Holds
 from tests.simulation.net import Seen
 from tests.simulation.storage import Disk, SimLake
-from tests.simulation.world import BASE, SETTLE, Item, U
+from tests.simulation.world import SETTLE, Item, ago
 
 #: Whether the code under test knows `settled`; without it, all that is covered is claimed to be final.
 KNOWS_SETTLED: Final = "slot/0/settled" in slots._names(0)
@@ -43,14 +43,6 @@ class Span(NamedTuple):
 
     def __str__(self) -> str:
         return f"migration {self.migration}: ({ago(self.lo)}, {ago(self.hi)}]"
-
-
-def ago(micros: int) -> str:
-    """A record time in the units of a world."""
-    units, rest = divmod(micros - BASE, U)
-    if not -100 < units < 1000:
-        return "-inf" if units < 0 else "inf"
-    return f"{units}U" + (f"{rest - U:+d}" if rest > U // 2 else f"{rest:+d}" if rest else "")
 
 
 def joined(spans: Iterable[Span]) -> list[Span]:
@@ -262,7 +254,8 @@ class Watch:
         for item in ever:
             if item.update_id in stored or item.kind == "broken" or not self.covers(item):
                 continue
-            last = next((one for one in reversed(seen) if one.spans(item.place)), None)
+            # from ledger begin is only asked to recognise a network, or to learn how many items a server sends
+            last = next((one for one in reversed(seen) if one.after is not None and one.spans(item.place)), None)
             if last is not None and item in last.items:
                 self.say(Holds.SHOWN, f"{tell(item)} was in the last answer about its place, which is covered")
 
@@ -308,4 +301,4 @@ def tell(item: Item) -> str:
     return f"{item.name} (migration {item.migration}, {ago(item.micros)}, {item.synchronizer}, {item.kind})"
 
 
-__all__ = ["Problem", "SimLake", "Span", "Watch", "ago", "covered", "joined", "settled", "tell"]
+__all__ = ["Problem", "SimLake", "Span", "Watch", "covered", "inside", "joined", "settled", "tell"]

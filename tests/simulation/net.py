@@ -21,7 +21,7 @@ from tests.simulation.choices import Choices
 from tests.simulation.clock import SimClock
 from tests.simulation.servers import Fleet, Server
 from tests.simulation.storage import Disk
-from tests.simulation.world import Item, U, page_of
+from tests.simulation.world import Item, U, ago, page_of
 
 ATTEMPTS = 8
 _STRICT = UpdatesPage.read
@@ -68,6 +68,11 @@ class Seen:
     newest: int
     clean: bool
     last: bool = False
+
+    def __str__(self) -> str:
+        after = "the beginning" if self.after is None else f"{self.after[0]}/{ago(self.after[1])}"
+        items = ", ".join(f"{item.name} {item.migration}/{ago(item.micros)}" for item in self.items) or "nothing"
+        return f"{self.url}, {self.size} after {after}: {items}"
 
     def spans(self, place: tuple[int, int]) -> bool:
         """Whether the answer says all that its server has at a place."""

@@ -65,6 +65,14 @@ class Item(NamedTuple):
         return tuple(f"{self.update_id}:{number}" for number in range({"create": 1, "exercise": 2}.get(self.kind, 0)))
 
 
+def ago(micros: int) -> str:
+    """A record time in the units of a world."""
+    units, rest = divmod(micros - BASE, U)
+    if not -100 < units < 1000:
+        return "-inf" if units < 0 else "inf"
+    return f"{units}U" + (f"{rest - U:+d}" if rest > U // 2 else f"{rest:+d}" if rest else "")
+
+
 def draw_items(rng: random.Random, faults: Collection[str], *, prefix: str = "") -> tuple[Item, ...]:
     """A ledger: two to six updates, ties and overlapping migrations only where the faults allow them."""
     count = rng.randint(2, 6)
