@@ -21,15 +21,18 @@ setup: $(READY)  ## make the virtual environment
 demo: $(READY)  ## load the embedded ledger, write Parquet, say where the results are
 	$(BIN)/ledgerframes demo
 
+# xdist spreads the tests over the processors; PYTEST_XDIST_AUTO_NUM_WORKERS=1 says how many processes instead.
+SPREAD := -n logical --dist worksteal
+
 test: $(READY)  ## every test
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest $(SPREAD)
 
 # Old libraries call what newer ones beside them deprecate, so such warnings are no errors here.
 test-oldest:  ## every test with the oldest versions that pyproject allows
 	$(PYTHON) -m venv --clear .venv-oldest
 	.venv-oldest/bin/python tests/oldest.py > .venv-oldest/oldest.txt
 	.venv-oldest/bin/python -m pip install --quiet --disable-pip-version-check -c .venv-oldest/oldest.txt -e ".[all,dev]"
-	.venv-oldest/bin/python -m pytest -W ignore::DeprecationWarning -W ignore::PendingDeprecationWarning
+	.venv-oldest/bin/python -m pytest $(SPREAD) -W ignore::DeprecationWarning -W ignore::PendingDeprecationWarning
 
 PYTHONS ?= python3.11 python3.12 python3.13
 test-matrix:  ## every test on each Python of PYTHONS that is installed

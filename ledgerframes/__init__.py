@@ -30,6 +30,7 @@ from ledgerframes.errors import (
     RequestError,
     ServerError,
     StatusError,
+    StoppedError,
     StoreError,
 )
 from ledgerframes.loaders.contracts import (
@@ -40,16 +41,8 @@ from ledgerframes.loaders.contracts import (
 )
 from ledgerframes.loaders.cross_check import CrossCheck, cross_check
 from ledgerframes.loaders.descriptions import describe, tables
-from ledgerframes.loaders.history import (
-    History,
-    load_events,
-    load_history,
-    load_reassignments,
-    load_update,
-    load_update_by_hash,
-    load_updates,
-    rebuild_items,
-)
+from ledgerframes.loaders.history import History, load_history, load_update, load_update_by_hash, rebuild_items
+from ledgerframes.loaders.history_tables import load_events, load_reassignments, load_updates
 from ledgerframes.loaders.holdings import load_holdings_summary
 from ledgerframes.loaders.ledger import LedgerTransaction, load_ledger_transaction
 from ledgerframes.loaders.probes import Plan, migrations, plan
@@ -102,6 +95,7 @@ __all__ = [
     "RequestError",
     "ServerError",
     "StatusError",
+    "StoppedError",
     "Store",
     "StoreError",
     "SyncReport",

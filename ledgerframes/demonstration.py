@@ -87,7 +87,7 @@ def _draw(store: Store, folder: Path, say: Callable[[str], None]) -> dict[str, P
     return found
 
 
-def _tell(history: History, say: Callable[[str], None]) -> None:
+def _tell(history: History[Any], say: Callable[[str], None]) -> None:
     updates, events, reassignments = history
     say(f"Loaded {len(updates):,} updates, {len(events):,} events, {len(reassignments):,} halves of reassignments.\n")
     say("Updates by migration and kind:")

@@ -14,7 +14,8 @@ LedgerframesError
 ├── PagingError                 a server's pages contradict each other; going on would lose rows
 ├── DecodeError                 an answer breaks the contract; names endpoint, table, column, item
 ├── PartialResultError          the result would have a gap; `allow_partial=True` returns it as it is
-└── StoreError                  a lake on disk cannot be used as asked
+├── StoreError                  a lake on disk cannot be used as asked
+└── StoppedError                an operation was ended by its caller; start it again to go on
 """
 
 from __future__ import annotations
@@ -57,6 +58,7 @@ class StatusError(RequestError):
         trace_id: likewise.
         context: the ledger interface's context map.
         unknown_route: the server does not know the path at all (an older or newer release).
+        server: the base URL that answered.
     """
 
     def __init__(
@@ -71,6 +73,7 @@ class StatusError(RequestError):
         trace_id: str | None = None,
         context: Mapping[str, str] | None = None,
         unknown_route: bool = False,
+        server: str = "",
     ) -> None:
         super().__init__(message)
         self.status = status
@@ -81,6 +84,7 @@ class StatusError(RequestError):
         self.trace_id = trace_id
         self.context = dict(context or {})
         self.unknown_route = unknown_route
+        self.server = server
 
     def __reduce__(self) -> tuple[object, ...]:
         return _rebuild, (type(self), self.args, self.__dict__)
@@ -145,6 +149,10 @@ class PartialResultError(LedgerframesError):
 
 class StoreError(LedgerframesError):
     """A store on disk or object storage cannot be used as asked."""
+
+
+class StoppedError(LedgerframesError):
+    """An operation was ended by its caller, or its connection was closed, before it was done."""
 
 
 def visible(text: str, *, lines: bool = False) -> str:

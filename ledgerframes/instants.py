@@ -21,11 +21,6 @@ _ISO = re.compile(
     r"(\d{4})-(\d\d)-(\d\d)[Tt ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d{1,9}))?)?(?:([Zz])|([+-])(\d\d):?(\d\d))?",
     re.ASCII,
 )
-_DURATION = re.compile(r"\s*(\d+(?:\.\d+)?)\s*(us|ms|s|sec|m|min|h|d|w)\s*", re.ASCII)
-_UNITS: Final = {
-    "us": 1, "ms": 1_000, "s": 1_000_000, "sec": 1_000_000, "m": 60_000_000, "min": 60_000_000,
-    "h": 3_600_000_000, "d": 86_400_000_000, "w": 604_800_000_000,
-}  # fmt: skip
 
 
 def parse_instant(text: str) -> tuple[int, bool]:
@@ -69,15 +64,17 @@ def month_of(micros: int) -> str:
 
 
 def to_micros(value: str | date | datetime, name: str) -> int:
-    """Read a caller's time: str, date, datetime or pandas Timestamp; without a zone it is UTC.
+    """Read a caller's time: str, date, datetime, pandas Timestamp or numpy datetime64; without a zone it is UTC.
 
     Args:
         value: the time; a day alone (`2024-06-24`) is its first instant.
         name: the argument's name, for the message.
 
     Raises:
-        InputError: the value is no time.
+        InputError: the value is not a time.
     """
+    if getattr(getattr(value, "dtype", None), "kind", "") == "M":
+        value = value.astype("datetime64[us]").item()  # type: ignore[union-attr]  # numpy's; None for NaT
     if isinstance(value, str):
         text = value.strip()
         try:
@@ -90,17 +87,3 @@ def to_micros(value: str | date | datetime, name: str) -> int:
         aware = value if value.tzinfo else value.replace(tzinfo=UTC)
         return int((aware - EPOCH) // MICROSECOND)
     raise InputError(f"{name}={value!r} is not a time; give text, a datetime or a Timestamp in UTC")
-
-
-def to_duration(value: str | timedelta, name: str) -> int:
-    """Read a caller's duration as microseconds: `"1h"`, `"90 min"`, `"7d"`, or a timedelta.
-
-    Raises:
-        InputError: the value is no positive duration.
-    """
-    if isinstance(value, timedelta) and value > timedelta(0):
-        return value // MICROSECOND
-    match = _DURATION.fullmatch(value) if isinstance(value, str) else None
-    if match is None or float(match[1]) <= 0:
-        raise InputError(f'{name}={value!r} is not a duration; write for example "30min", "1h" or "7d"')
-    return int(float(match[1]) * _UNITS[match[2]])

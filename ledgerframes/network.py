@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from functools import cached_property
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Final, Self
+from typing import TYPE_CHECKING, Any, Final, Literal, Self
 
+from ledgerframes.arguments import suggesting
 from ledgerframes.errors import ConfigurationError, InputError
 from ledgerframes.interfaces.ledger import Ledger
 from ledgerframes.interfaces.registry import Registry
@@ -20,6 +22,7 @@ from ledgerframes.transport.recording import Way
 
 if TYPE_CHECKING:
     from ledgerframes.sandbox.bulk import Bulk
+    from ledgerframes.sandbox.faults import Faults
     from ledgerframes.sandbox.server import Sandbox
 
 #: Who an analyst is on the sandbox: administers, reads as any party, has a wallet.
@@ -31,7 +34,8 @@ Urls = str | Sequence[str]
 class Network:
     """One network's interfaces, with their addresses, tokens and rate limit.
 
-    A context manager; without `with`, it lives until the interpreter ends.
+    A context manager; without `with`, it lives until the interpreter ends. Threads may share one, and a forked process
+    opens connections of its own.
 
     Args:
         settings: addresses, tokens, limits.
@@ -52,6 +56,7 @@ class Network:
         self._way = way
         self._sandbox = sandbox
         self._clock = clock
+        self._pid = os.getpid()
 
     @cached_property
     def transport(self) -> Transport:
@@ -95,10 +100,10 @@ class Network:
         return self.transport.stats
 
     def close(self) -> None:
-        """Close the connections, and stop the sandbox if there is one."""
+        """Close the connections, and stop the sandbox if there is one; a forked child leaves its parent's alone."""
         if "transport" in self.__dict__:
             self.transport.close()
-        if self._sandbox is not None:
+        if self._sandbox is not None and self._pid == os.getpid():
             self._sandbox.stop()
 
     def __enter__(self) -> Self:
@@ -113,6 +118,7 @@ class Network:
         return f"Network({self.settings!r})"
 
 
+@suggesting
 def connect(
     *,
     profile: str | None = None,
@@ -121,11 +127,27 @@ def connect(
     registry_url: Urls | None = None,
     ledger_url: Urls | None = None,
     token: Token | None = None,
-    **options: Any,
+    scan_token: Token | None = None,
+    validator_token: Token | None = None,
+    registry_token: Token | None = None,
+    ledger_token: Token | None = None,
+    rate: float | None = None,
+    burst: int | None = None,
+    parallel: int | None = None,
+    attempts: int | None = None,
+    budget: float | None = None,
+    connect_timeout: float | None = None,
+    read_timeout: float | None = None,
+    deadline: float | None = None,
+    max_answer_bytes: int | None = None,
+    ledger_carrier: Literal["bearer", "websocket"] | None = None,
+    ca_file: str | os.PathLike[str] | None = None,
+    personal: bool | None = None,
 ) -> Network:
     """Connect to a network; any subset of its interfaces. Nothing is sent yet.
 
-    What is not given here comes from `LEDGERFRAMES_*` variables, then from the profile, then from defaults.
+    What is not given here comes from `LEDGERFRAMES_*` variables, then from the profile, then from the defaults of
+    `Settings`.
 
     Args:
         profile: name of a profile in the user's `config.toml`.
@@ -134,57 +156,139 @@ def connect(
         registry_url: base URL of the token registry, at the host's root.
         ledger_url: base URL of the participant's ledger interface.
         token: bearer token for ledger and validator, as text or as a function that gives it anew for each request.
-        options: further settings: `scan_token`, `registry_token`, `rate` (requests a second and host),
-            `read_timeout` (seconds), `attempts`, …; see `Settings`.
+        scan_token: a token for the scan.
+        validator_token: a token for the validator alone.
+        registry_token: a token for the token registry.
+        ledger_token: a token for the ledger interface alone.
+        rate: requests per second and host; loopback is never held back.
+        burst: requests that may be sent at once after a pause.
+        parallel: requests to one host under way at the same time.
+        attempts: how often a safe request is tried in all.
+        budget: seconds for one request with all its attempts and waits.
+        connect_timeout: seconds for a connection to come about.
+        read_timeout: seconds of silence in the middle of an answer.
+        deadline: seconds for one attempt as a whole.
+        max_answer_bytes: the largest answer taken, in bytes after decompression.
+        ledger_carrier: the header that carries the ledger's token: `"bearer"` or `"websocket"`.
+        ca_file: certificates (PEM) of a private authority, trusted beside the usual ones.
+        personal: True keeps personal data, the contact points of validators' operators, in what is loaded, expanded
+            and exported; by default they are left out (docs/howto/personal-data.md).
+
+    Returns:
+        A network; a context manager, or open until the interpreter ends.
 
     Raises:
-        ConfigurationError: an address, token or profile cannot be used.
+        ConfigurationError: an address, token, limit or profile cannot be used.
 
     Example:
         >>> net = connect(scan_url="https://scan.example.com/api/scan")
     """
-    given = {
-        "scan_url": scan_url, "validator_url": validator_url, "registry_url": registry_url,
-        "ledger_url": ledger_url, "token": token, **options,
-    }  # fmt: skip
-    settings = resolve(profile=profile, **{name: value for name, value in given.items() if value is not None})
+    settings = resolve(
+        profile=profile, scan_url=scan_url, validator_url=validator_url, registry_url=registry_url,
+        ledger_url=ledger_url, token=token, scan_token=scan_token, validator_token=validator_token,
+        registry_token=registry_token, ledger_token=ledger_token, rate=rate, burst=burst, parallel=parallel,
+        attempts=attempts, budget=budget, connect_timeout=connect_timeout, read_timeout=read_timeout,
+        deadline=deadline, max_answer_bytes=max_answer_bytes, ledger_carrier=ledger_carrier, ca_file=ca_file,
+        personal=personal,
+    )  # fmt: skip
     return Network(settings)
 
 
-def sandbox(*, seed: int = 7, updates: int = 2000, bulk: int | None = None, **options: Any) -> Network:
+@suggesting
+def sandbox(
+    *,
+    seed: int = 7,
+    updates: int = 2_000,
+    bulk: int | None = None,
+    synchronizers: int = 3,
+    migrations: int = 3,
+    hostile: bool = False,
+    load: str | os.PathLike[str] | None = None,
+    port: int = 0,
+    page_maximum: int = 1_000,
+    silent_cap: int | None = None,
+    lag: int = 0,
+    late: float = 0.0,
+    latency: float = 0.0,
+    faults: str | Faults | None = None,
+    release: str = "3.5",
+    older: bool = False,
+    live: str | None = None,
+    holdings_limit: int = 1_000,
+) -> Network:
     """Start an embedded, made-up ledger on a loopback port and connect to it; no network is needed.
 
     Args:
         seed: the same seed makes the same ledger.
         updates: length of its history.
-        bulk: instead, a read-only history of so many updates in its own process, for benchmarks.
-        options: see `ledgerframes.sandbox.server.start`: `hostile=True` for the nastiest legal data,
-            `release="3.6"` for a newer ledger, `live="50/s"` for one that grows by itself, `load="world.db"` for one
-            that `net.sandbox.save` kept, `faults="429:0.1"`, `port`, `page_maximum`, `latency`, ….
+        bulk: instead, a read-only history of so many updates in its own process, for benchmarks; of the other
+            arguments it takes `seed`, `port`, `page_maximum` and `latency`.
+        synchronizers: how many synchronizers there are.
+        migrations: how many migration ids there are.
+        hostile: serve the nastiest legal data in place of a plausible ledger.
+        load: serve the ledger that `net.sandbox.save` kept in this file; it has its own seed and length.
+        port: the port on 127.0.0.1; 0 takes a free one.
+        page_maximum: the largest page of updates; a request for more is refused.
+        silent_cap: silently give at most this many updates per page.
+        lag: how many of the last updates this server has not seen yet.
+        late: which share of the slowest synchronizer's newest updates shows up late, from 0 to 1.
+        latency: seconds that every request waits.
+        faults: what goes wrong how often: `"429:0.1,reset:0.05,latency:80ms"`, or a `Faults`.
+        release: `"3.5"`, or `"3.6"` for a newer ledger and a scan of its time.
+        older: serve as an older release does.
+        live: the ledger grows by itself at this rate, such as `"50/s"`.
+        holdings_limit: a holdings summary of more coin contracts than this is refused.
 
     Returns:
         A connected network with a token of the user `validator_operator`; a context manager, or alive until the
         interpreter ends. Its handle is `net.sandbox`; `net.sandbox.token(user)` gives another user's token.
 
     Raises:
-        InputError: an option has no such value, or the file to load holds no world.
-    """
-    handle: Sandbox | Bulk
-    if bulk is not None:
-        from ledgerframes.sandbox.bulk import start_bulk
+        InputError: an argument breaks a rule, or the file to load holds no world.
 
-        handle = start_bulk(bulk, seed=seed, **options)
-        return Network(resolve(environ={}, scan_url=handle.scan_url), sandbox=handle)
+    Example:
+        >>> with sandbox(seed=7, updates=100) as net:
+        ...     net.sandbox.url.startswith("http://127.0.0.1:")
+        True
+    """
+    try:
+        if bulk is not None:
+            world = {
+                "synchronizers": synchronizers != 3, "migrations": migrations != 3, "hostile": hostile, "load": load,
+                "silent_cap": silent_cap, "lag": lag, "late": late, "faults": faults, "release": release != "3.5",
+                "older": older, "live": live, "holdings_limit": holdings_limit != 1_000, "updates": updates != 2_000,
+            }  # fmt: skip
+            return _bulk_sandbox(bulk, world, seed=seed, port=port, page_maximum=page_maximum, latency=latency)
+        return _whole_sandbox(
+            seed=seed, updates=updates, synchronizers=synchronizers, migrations=migrations, hostile=hostile, load=load,
+            port=port, page_maximum=page_maximum, silent_cap=silent_cap, lag=lag, late=late, latency=latency,
+            faults=faults, release=release, older=older, live=live, holdings_limit=holdings_limit,
+        )  # fmt: skip
+    except ValueError as error:
+        raise InputError(str(error)) from error
+
+
+def _bulk_sandbox(bulk: int, world: dict[str, Any], **options: Any) -> Network:
+    """A network over the bulk server, which has no world of its own to be told about."""
+    from ledgerframes.sandbox.bulk import start_bulk
+
+    for name, given in world.items():
+        if given:
+            raise InputError(f"bulk= and {name}= do not go together: a bulk history is always the same; leave one out")
+    handle = start_bulk(bulk, **options)
+    return Network(resolve(environ={}, scan_url=handle.scan_url), sandbox=handle)
+
+
+def _whole_sandbox(*, faults: str | Faults | None, seed: int, **options: Any) -> Network:
+    """A network over the made-up ledger with its four interfaces."""
+    from ledgerframes.sandbox.faults import Faults
     from ledgerframes.sandbox.server import start
 
     try:
-        if isinstance(options.get("faults"), str):
-            from ledgerframes.sandbox.faults import Faults
-
-            options["faults"] = Faults.parse(options["faults"], seed=seed)
-        handle = start(seed=seed, updates=updates, **options)
+        told = Faults.parse(faults, seed=seed) if isinstance(faults, str) else faults
     except ValueError as error:
-        raise InputError(str(error)) from error
+        raise InputError(f"faults={faults!r} is not valid: {error}") from error
+    handle = start(seed=seed, faults=told, **options)
     settings = resolve(
         environ={},
         scan_url=handle.scan_url,

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import ipaddress
 import math
+import operator
+import os
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, fields
-from typing import Final, Literal, NoReturn, cast
+from pathlib import Path
+from typing import Any, Final, Literal, NoReturn, cast
 from urllib.parse import SplitResult, urlsplit
 
 from ledgerframes.errors import ConfigurationError
@@ -74,6 +77,10 @@ class Settings:
         deadline: seconds for one attempt as a whole.
         max_answer_bytes: the largest answer taken, in bytes after decompression.
         ledger_carrier: the header that carries the ledger's token (contract: Authentication).
+        ca_file: certificates (PEM) of a private authority, trusted beside the usual ones. The usual ones are the
+            public authorities, or those that `SSL_CERT_FILE`, `REQUESTS_CA_BUNDLE` or `SSL_CERT_DIR` name.
+        personal: keep personal data: the contact points that operators of validators gave. Without it, licenses,
+            `expand`, exports and reports leave them out; docs/howto/personal-data.md says where they remain.
 
     Raises:
         ConfigurationError: a value breaks a rule; the message names it.
@@ -97,6 +104,8 @@ class Settings:
     deadline: float = 120.0
     max_answer_bytes: int = 256 * 2**20
     ledger_carrier: Literal["bearer", "websocket"] = "bearer"
+    ca_file: str | None = None
+    personal: bool = False
 
     def __post_init__(self) -> None:
         for interface in INTERFACES:
@@ -107,10 +116,14 @@ class Settings:
             object.__setattr__(self, f"{interface}_token", secret)
             _refuse_clear_text(interface, urls, secret)
         for field in fields(self):
-            if isinstance(field.default, int | float):
+            if isinstance(field.default, int | float) and not isinstance(field.default, bool):
                 object.__setattr__(self, field.name, _number(getattr(self, field.name), field.name, field.default))
         if self.ledger_carrier not in ("bearer", "websocket"):
             raise ConfigurationError(f"ledger_carrier={self.ledger_carrier!r}; give 'bearer' or 'websocket'")
+        if self.ca_file is not None:
+            object.__setattr__(self, "ca_file", check_ca_file(self.ca_file, "ca_file"))
+        if not isinstance(self.personal, bool):
+            raise ConfigurationError(f"personal={self.personal!r} is not valid: give True or False")
 
     def urls(self, interface: Interface) -> tuple[str, ...]:
         """The base URLs of an interface, in the order they were given.
@@ -173,6 +186,38 @@ def check_url(url: object, name: str) -> str:
     return f"{parts.scheme}://{parts.netloc.lower()}{parts.path.rstrip('/')}"
 
 
+def check_ca_file(place: object, name: str) -> str:
+    """The path of a file that holds certificates, absolute.
+
+    Args:
+        place: what the user gave; `~` is the home folder.
+        name: the setting or the variable, for the message.
+
+    Raises:
+        ConfigurationError: there is no such file, it cannot be read, or it holds no certificate.
+    """
+    import ssl
+
+    if not isinstance(place, str | os.PathLike) or not os.fspath(place):
+        raise ConfigurationError(f"{name}={place!r} is not valid: give the path of a PEM file")
+    try:
+        path = Path(os.fsdecode(place)).expanduser().absolute()
+        if path.is_dir():
+            raise ConfigurationError(f"{name}={str(path)!r} is a folder: give the PEM file in it")
+        text = path.read_bytes()
+        ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT).load_verify_locations(path)
+    except ssl.SSLError as error:
+        held = "no certificate in PEM form" if b"-----BEGIN CERTIFICATE-----" not in text else "a broken certificate"
+        raise ConfigurationError(
+            f"{name}={str(path)!r} holds {held} ({error.reason}): give the authority's certificate as PEM, the text "
+            "that begins with -----BEGIN CERTIFICATE-----"
+        ) from error
+    except (OSError, ValueError, RuntimeError) as error:
+        why = getattr(error, "strerror", None) or str(error)
+        raise ConfigurationError(f"{name}={os.fsdecode(place)!r} cannot be read: {why}") from error
+    return str(path)
+
+
 def _split(text: str, name: str) -> SplitResult:
     """Take a URL apart and check scheme, host and port."""
     try:
@@ -211,7 +256,17 @@ def _refuse_clear_text(interface: str, urls: tuple[str, ...], secret: Secret | N
 def _number(value: object, name: str, default: float) -> float:
     """A positive number of the default's kind."""
     whole = isinstance(default, int)
-    fits = isinstance(value, int if whole else int | float) and not isinstance(value, bool)
-    if not fits or not math.isfinite(cast("float", value)) or cast("float", value) <= 0:
+    number = _plain(value)
+    if not isinstance(number, int if whole else int | float) or not math.isfinite(number) or number <= 0:
         raise ConfigurationError(f"{name}={value!r}; give a {'whole ' if whole else ''}number above 0, as {default}")
-    return cast("float", value)
+    return number
+
+
+def _plain(value: object) -> object:
+    """A number of another library as Python's own; None for True and False."""
+    if isinstance(value, bool):
+        return None
+    try:
+        return operator.index(cast("Any", value))
+    except TypeError:
+        return value

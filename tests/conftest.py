@@ -1,9 +1,14 @@
-"""Networks that many tests read."""
+"""Networks that many tests read, and how Hypothesis runs."""
 
 import pytest
+from hypothesis import settings
 
 import ledgerframes as lf
 from tests.replay import captures as captures  # noqa: PLC0414 - a fixture
+
+# An example takes as long as a busy machine lets it; its default deadline is 0.2 s of wall time.
+settings.register_profile("no deadline", deadline=None)
+settings.load_profile("no deadline")
 
 
 @pytest.fixture(scope="session")

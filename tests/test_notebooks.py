@@ -5,21 +5,26 @@ from __future__ import annotations
 import os
 import shutil
 from pathlib import Path
+from typing import Any
 
-import nbformat
 import pytest
-from nbmake.nb_run import NotebookRun
 
 FOLDER = Path(__file__).parents[1] / "notebooks"
 NOTEBOOKS = sorted(FOLDER.glob("*.ipynb"))
-LONGEST = 120  # seconds a cell
+LONGEST = 300  # seconds a cell
 SHORT = 12  # lines of a cell
 
 every_notebook = pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 
 
-def cells(path: Path, kind: str) -> list[nbformat.NotebookNode]:
-    return [cell for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == kind]
+def read(path: Path) -> Any:
+    import nbformat  # two seconds, which no other test has to wait for
+
+    return nbformat.read(path, as_version=4)
+
+
+def cells(path: Path, kind: str) -> list[Any]:
+    return [cell for cell in read(path).cells if cell.cell_type == kind]
 
 
 def test_there_are_notebooks():
@@ -30,6 +35,8 @@ def test_there_are_notebooks():
 # The kernel's own libraries warn in this process; what the notebook's cells warn about is their output.
 @pytest.mark.filterwarnings("default")
 def test_a_notebook_runs_in_an_empty_folder(path, tmp_path, monkeypatch):
+    from nbmake.nb_run import NotebookRun
+
     copy = shutil.copy(path, tmp_path)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("MPLBACKEND", "agg")
@@ -42,7 +49,7 @@ def test_a_notebook_runs_in_an_empty_folder(path, tmp_path, monkeypatch):
     assert complaints(ran.nb) == []
 
 
-def complaints(notebook: nbformat.NotebookNode) -> list[str]:
+def complaints(notebook: Any) -> list[str]:
     """What the cells wrote to standard error, warnings among it, apart from progress bars."""
     outputs = [output for cell in notebook.cells if cell.cell_type == "code" for output in cell.outputs]
     said = [output.text for output in outputs if output.output_type == "stream" and output.name == "stderr"]
@@ -59,9 +66,11 @@ def test_a_notebook_is_stored_without_outputs(path):
 
 @every_notebook
 def test_a_notebook_opens_with_the_kernel_that_everyone_has(path):
-    notebook = nbformat.read(path, as_version=4)
+    from nbformat import validate
 
-    nbformat.validate(notebook)
+    notebook = read(path)
+
+    validate(notebook)
     assert (notebook.nbformat, notebook.nbformat_minor) == (4, 5)
     assert notebook.metadata.kernelspec.name == "python3"
     assert notebook.cells[0].cell_type == "markdown"

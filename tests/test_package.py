@@ -45,7 +45,7 @@ PICTURES = {
 ERRORS = {
     "LedgerframesError", "ConfigurationError", "InputError", "RequestError", "NoAnswerError", "StatusError",
     "NotFoundError", "RateLimitedError", "ConflictError", "NotAuthorizedError", "ServerError", "PagingError",
-    "DecodeError", "PartialResultError", "StoreError",
+    "DecodeError", "PartialResultError", "StoppedError", "StoreError",
 }  # fmt: skip
 FILES = ("ls-files", "-z", "--cached", "--others", "--exclude-standard")  # those of the next commit too
 HEAVY = (
@@ -174,8 +174,12 @@ def public(tree: ast.Module | ast.ClassDef) -> list[ast.FunctionDef | ast.ClassD
 
 
 def sets(node: ast.FunctionDef | ast.ClassDef) -> bool:
-    """Whether this is a property's setter, which its getter speaks for."""
-    return any(isinstance(mark, ast.Attribute) and mark.attr == "setter" for mark in node.decorator_list)
+    """Whether this is a setter or an overload, which the getter or the implementation speaks for."""
+    return any(
+        (isinstance(mark, ast.Attribute) and mark.attr == "setter")
+        or (isinstance(mark, ast.Name) and mark.id == "overload")
+        for mark in node.decorator_list
+    )
 
 
 def test_no_module_is_a_place_for_anything():

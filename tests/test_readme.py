@@ -21,7 +21,7 @@ def test_an_example_prints_what_the_readme_says(tmp_path, code, output):
 
     done = subprocess.run(
         [sys.executable, "-X", "utf8", "-W", "error", "example.py"],
-        check=False, capture_output=True, encoding="utf-8", cwd=tmp_path, timeout=60,
+        check=False, capture_output=True, encoding="utf-8", cwd=tmp_path, timeout=300,
     )  # fmt: skip
 
     assert done.returncode == 0, done.stderr

@@ -110,7 +110,7 @@ def test_the_command_line_hides_it(net, token, tmp_path):
     for extra, code in (([], 0), (["--columns", "nonsense"], 2)):
         done = subprocess.run(
             [sys.executable, "-c", "from ledgerframes.cli import main; main()", "--verbose", *command, *extra],
-            check=False, capture_output=True, text=True, cwd=tmp_path, timeout=60,
+            check=False, capture_output=True, text=True, cwd=tmp_path, timeout=300,
             env={"LEDGERFRAMES_LEDGER_TOKEN": token, "HOME": str(tmp_path), "PATH": "/usr/bin:/bin"},
         )  # fmt: skip
         assert done.returncode == code, done.stderr
@@ -131,7 +131,7 @@ display(net.ledger.preview("list_users"))
 display(lf.load_users(net, limit=2))
 lf.load_users(net, columns=["nonsense"])"""
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source)])
-    NotebookClient(notebook, timeout=60, allow_errors=True, resources={"metadata": {"path": str(tmp_path)}}).execute()
+    NotebookClient(notebook, timeout=300, allow_errors=True, resources={"metadata": {"path": str(tmp_path)}}).execute()
     shown = json.dumps(notebook)
     assert "nonsense" in shown
     assert "user_id" in shown

@@ -7,7 +7,9 @@ from typing import Any, Final
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ledgerframes.analysis.coverage import check_same_range
 from ledgerframes.analysis.frames import attrs_of, check_whole, given_back, taken
+from ledgerframes.arguments import text
 from ledgerframes.instants import format_instant
 from ledgerframes.paging.window import Bound, bound
 from ledgerframes.tables.history import EVENTS, REASSIGNMENTS
@@ -61,13 +63,16 @@ def active_contracts(
         first).
 
     Raises:
-        InputError: columns are missing, or `at` is none.
+        InputError: columns are missing, `at` is not valid, or the two frames say that they cover different ranges.
         PartialResultError: the frames do not say that they begin at ledger begin and have no gap.
     """
+    if template is not None:
+        text(template, "template", "Module:Entity, as the column template_name has it")
     check_whole(events, name="events", opening=opening)
     if reassignments is not None:
         check_whole(reassignments, name="reassignments", opening=opening)
     moment = bound(at, "at")
+    check_same_range(events, reassignments, moment)
     rows = _until(taken(events, EVENTS, _EVENTS, name="events"), moment)
     ended = rows["contract_id"].filter(rows["consuming"])
     halves = None
@@ -95,12 +100,16 @@ def _until(rows: pa.Table, moment: Any) -> pa.Table:
 
 
 def _created(rows: pa.Table, ended: pa.ChunkedArray, template: str | None) -> pa.Table:
-    """The creations whose contracts have not ended; only these are copied, payloads and all."""
+    """The first creation of each contract that has not ended; only these are copied, payloads and all."""
     creates = pc.equal(rows["event_type"], "created_event")
     if template is not None:
         creates = pc.and_(creates, pc.equal(rows["template_name"], template))
     alive = pc.and_(creates, pc.invert(pc.is_in(rows["contract_id"], ended)))
-    return rows.drop_columns(["event_type", "consuming"]).filter(alive)
+    found = rows.drop_columns(["event_type", "consuming"]).filter(alive)
+    if pc.count_distinct(found["contract_id"]).as_py() == found.num_rows:
+        return found
+    order = pc.sort_indices(found, sort_keys=[("migration_id", "ascending"), ("record_time", "ascending")])
+    return _first_of_each(found.take(order), "contract_id")
 
 
 def _with_assigned(created: pa.Table, halves: pa.Table | None, template: str | None) -> pa.Table:

@@ -10,9 +10,11 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ledgerframes.analysis.frames import given_back, taken
+from ledgerframes.analysis.frames import attrs_of, given_back, taken
 from ledgerframes.analysis.narrowing import typed
 from ledgerframes.analysis.payloads import is_record, leaves
+from ledgerframes.arguments import flag, names, text, whole_number
+from ledgerframes.decoding.personal import is_personal, without_personal
 from ledgerframes.errors import InputError
 from ledgerframes.tables.history import EVENTS
 
@@ -31,6 +33,7 @@ def expand(
     fields: Sequence[str] | None = None,
     choice: str | None = None,
     infer: bool = True,
+    personal: bool | None = None,
 ) -> Any:
     r"""Turn the payloads of a template's contracts, or of a choice's arguments, into typed columns.
 
@@ -46,6 +49,8 @@ def expand(
         fields: dotted paths to keep, in this order; all there are by default. A path to a record gives its JSON.
         choice: expand the arguments of this choice's exercises in place of the creates.
         infer: False leaves text columns as text.
+        personal: True keeps personal data, the contact points of validators' operators; by default it is left out,
+            unless the events were loaded with `connect(personal=True)`.
 
     Returns:
         One row an event, in the form that came in: migration_id, record_time, update_id, event_id, contract_id, and
@@ -56,20 +61,28 @@ def expand(
     Raises:
         InputError: columns are missing, no event has such a template, choice or field, or a payload is no JSON.
     """
-    if isinstance(fields, str):
-        raise InputError(f'fields={fields!r}: give a list of paths, for example fields=["{fields}"]')
+    fields = None if fields is None else names(fields, "fields")
+    text(template, "template", "Module:Entity, as the column template_name has it")
+    infer = flag(infer, "infer")
+    personal = attrs_of(events).get("personal") is True if personal is None else flag(personal, "personal")
+    hidden = [] if personal else [one for one in fields or () if is_personal(one.replace(".", "/"))]
+    if hidden:
+        raise InputError(f"fields: {hidden[0]!r} holds personal data; pass personal=True to have it")
     rows = taken(events, EVENTS, _NEEDED, name="events")
     chosen = _chosen(rows, template, choice)
+    if not personal:
+        place = chosen.column_names.index("payload")
+        chosen = chosen.set_column(place, "payload", without_personal(chosen["payload"]))
     records = is_record(chosen["payload"])
     others = pc.any(pc.invert(records)).as_py()
     payloads = pc.if_else(records, chosen["payload"], _MISSING) if others else chosen["payload"]
     found = record_fields(payloads, fields, infer=infer)
-    names = list(found) if fields is None else list(fields)
-    for name in names:
+    paths = list(found) if fields is None else list(fields)
+    for name in paths:
         if name not in found and chosen.num_rows:
             raise InputError(f"fields: no {choice or 'create'} of {template} has {name!r}{_near(name, chosen)}")
     columns = {name: chosen[name] for name in _PLACE}
-    for name in names:
+    for name in paths:
         columns[name if name not in columns and name != _REST else f"payload.{name}"] = found.get(name, _NOTHING)
     if fields is None and others:
         columns[_REST] = pc.if_else(records, _MISSING, chosen["payload"])
@@ -126,6 +139,7 @@ def template_catalogue(events: Any, *, sample: int = 1000) -> pd.DataFrame:
     Raises:
         InputError: columns are missing.
     """
+    looked_at = whole_number(sample, "sample", least=1)
     rows = taken(events, EVENTS, _COUNTED, name="events")
     rows = rows.filter(pc.is_valid(rows["template_name"]))
     created = pc.equal(rows["event_type"], "created_event").cast(pa.int64())
@@ -144,7 +158,7 @@ def template_catalogue(events: Any, *, sample: int = 1000) -> pd.DataFrame:
     for row in choices.sort_by([("count_all", "descending"), ("choice", "ascending")]).to_pylist():
         by_template.setdefault(row["template_name"], {})[row["choice"]] = row["count_all"]
     creates = rows.filter(pc.equal(rows["event_type"], "created_event"))
-    found = [_line(row, by_template, creates, sample) for row in totals.to_pylist()]
+    found = [_line(row, by_template, creates, looked_at) for row in totals.to_pylist()]
     frame = pd.DataFrame(found, columns=_COLUMNS).sort_values(
         ["creates", "exercises", "template_name"], ascending=[False, False, True], ignore_index=True
     )

@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ledgerframes.analysis.frames import given_back, taken
+from ledgerframes.arguments import choice
 from ledgerframes.errors import InputError
 from ledgerframes.tables.history import REASSIGNMENTS
 
@@ -131,6 +132,7 @@ def flow_matrix(flows: Any, *, period: str | None = None, by: Literal["began", "
     Raises:
         InputError: columns are missing, or the period is none.
     """
+    choice(by, "by", ("began", "assigned"))
     frame = _pandas(flows, ("source_synchronizer", "target_synchronizer", "contract_id", "status"))
     keys = ["source_synchronizer", "target_synchronizer"]
     if period is not None:
@@ -153,9 +155,9 @@ def contract_journeys(flows: Any) -> pd.DataFrame:
         flows: as `reassignment_flows` gives them.
 
     Returns:
-        One row a contract: contract_id, template_name, reassignments (how many), path (the synchronizers in order of
-        the counter, a tuple), began_at, ended_at (null while the last step is on its way), gaps (counters missing in
-        between: steps outside the range).
+        One row per contract: contract_id, template_name, reassignments (how many), path (the synchronizers in order of
+        the counter, a tuple; None stands where steps are missing), began_at, ended_at (null while the last step is on
+        its way), gaps (counters missing in between: steps outside the range).
 
     Raises:
         InputError: columns are missing.
@@ -164,17 +166,15 @@ def contract_journeys(flows: Any) -> pd.DataFrame:
     ordered = frame.sort_values(["contract_id", "reassignment_counter"], kind="stable", ignore_index=True)
     first = ~ordered.duplicated("contract_id")
     grouped = ordered.groupby("contract_id", sort=False)
-    targets = grouped["target_synchronizer"].agg(tuple)
     began = ordered["unassigned_at"].fillna(ordered["assigned_at"])
     last = ordered[~ordered.duplicated("contract_id", keep="last")]
     counters = grouped["reassignment_counter"].agg(["min", "max", "nunique"])
-    sources = ordered.loc[first, "source_synchronizer"]
     found = pd.DataFrame(
         {
             "contract_id": ordered.loc[first, "contract_id"].to_numpy(),
             "template_name": grouped["template_name"].first().to_numpy(),
             "reassignments": grouped.size().to_numpy(),
-            "path": [(source, *rest) for source, rest in zip(sources, targets, strict=True)],
+            "path": _paths(ordered),
             "began_at": began[first].to_numpy(),
             "ended_at": last["assigned_at"].to_numpy(),
             "gaps": (counters["max"] - counters["min"] + 1 - counters["nunique"]).astype("int64").to_numpy(),
@@ -186,6 +186,21 @@ def contract_journeys(flows: Any) -> pd.DataFrame:
     found["template_name"] = found["template_name"].astype("str")
     found.attrs.update(getattr(flows, "attrs", {}))
     return found
+
+
+def _paths(ordered: pd.DataFrame) -> list[tuple[str | None, ...]]:
+    """The path of each contract; None where a counter is missing or a step begins elsewhere than the last ended."""
+    paths: list[list[str | None]] = []
+    contract, counter = None, 0
+    names = ["contract_id", "reassignment_counter", "source_synchronizer", "target_synchronizer"]
+    for step in ordered[names].itertuples(index=False, name=None):
+        if not paths or step[0] != contract:
+            paths.append([step[2]])
+        elif step[2] != paths[-1][-1] or step[1] > counter + 1:
+            paths[-1] += [None, step[2]]
+        paths[-1].append(step[3])
+        contract, counter = step[:2]
+    return [tuple(path) for path in paths]
 
 
 def _pandas(flows: Any, needed: tuple[str, ...]) -> pd.DataFrame:

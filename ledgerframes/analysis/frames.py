@@ -10,7 +10,7 @@ import pandas as pd
 import pyarrow as pa
 
 from ledgerframes.errors import InputError, PartialResultError
-from ledgerframes.loaders.frames import to_arrow
+from ledgerframes.loaders.frames import exact, to_arrow
 from ledgerframes.tables.kinds import TIME
 from ledgerframes.tables.table import Table
 
@@ -18,6 +18,11 @@ _LOADERS: Final[Mapping[str, str]] = {
     "reassignments": "lf.load_reassignments or store.load('reassignments')",
     "events": "lf.load_events or store.load('events')",
 }
+
+_OPENING: Final = (
+    'give the whole history (start="begin"), or opening= with the contracts active before it, as'
+    ' active_contracts gives them, or opening="nothing" if you know that there were none'
+)
 
 
 def taken(frame: Any, table: Table, needed: Sequence[str], *, name: str) -> pa.Table:
@@ -74,20 +79,18 @@ def attrs_of(frame: Any) -> dict[str, Any]:
     return {}
 
 
-def check_whole(frame: Any, *, name: str, opening: Any) -> None:
+def check_whole(frame: Any, *, name: str, opening: Any, advice: str = _OPENING) -> None:
     """Refuse a history that has a gap, or that begins after ledger begin while the caller does not say what was there.
 
     Raises:
         InputError: `opening` is another text than "nothing".
         PartialResultError: it is incomplete, begins later, or does not say.
     """
+    if not hasattr(frame, "column_names") and not hasattr(frame, "columns"):
+        raise InputError(f"{name} is {type(frame).__name__}, not a frame; lf.load_{name} gives one")
     if isinstance(opening, str) and opening != "nothing":
         raise InputError(f'opening={opening!r}: give a frame of contracts, or "nothing"')
     attrs = attrs_of(frame)
-    advice = (
-        "give the whole history (start from ledger begin), or opening= with the contracts active before it, as"
-        ' active_contracts gives them, or opening="nothing" if you know that there were none'
-    )
     if not attrs.get("complete", True):
         raise PartialResultError(f"{name} has a gap, for its load ended early; load it again, or {advice}")
     if opening is not None:
@@ -101,7 +104,7 @@ def check_whole(frame: Any, *, name: str, opening: Any) -> None:
 def _series(column: pa.ChunkedArray) -> pd.Series:
     kind = column.type
     if pa.types.is_decimal(kind):
-        return pd.Series(column.to_pylist(), dtype=object)
+        return pd.Series(exact(column), dtype=object)
     if pa.types.is_list(kind):
         cells = [None if cell is None else tuple(cell) for cell in column.to_pylist()]
         return pd.Series(cells, dtype=object)

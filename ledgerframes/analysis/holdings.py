@@ -14,6 +14,7 @@ import pyarrow.compute as pc
 from ledgerframes.analysis.contracts import active_contracts
 from ledgerframes.analysis.expanding import record_fields
 from ledgerframes.analysis.frames import attrs_of, taken
+from ledgerframes.arguments import names, whole_number
 from ledgerframes.errors import InputError
 from ledgerframes.instants import EPOCH, MICROSECOND
 from ledgerframes.paging.cursor import Cursor
@@ -28,6 +29,9 @@ AMOUNTS: Final = (
     "accumulated_holding_fees_locked", "accumulated_holding_fees_total", "total_available_coin",
 )  # fmt: skip
 
+#: What depends on the round that fees are computed for, and newer servers leave out.
+_OF_A_ROUND: Final = AMOUNTS[3:]
+_KNOWN: Final = "the side knows the party"
 _WIDE: Final = pa.decimal256(70, 10)
 _ROUNDS: Final = pa.decimal256(19, 0)
 _PATHS: Final = {
@@ -37,7 +41,7 @@ _PATHS: Final = {
     "amount.ratePerRound.rate": ("rate", pa.decimal256(48, 20)),
 }
 _EXACT: Final = Context(prec=_WIDE.precision)  # the usual 28 digits would round
-_NOTHING: Final = (Decimal("0E-10"),) * 4
+_NOTHING: Final = (Decimal(0),) * 4
 
 
 def holdings_from_events(
@@ -52,35 +56,41 @@ def holdings_from_events(
     """Work out the seven amounts of a holdings summary by replay (contract: Resources, HoldingsSummary).
 
     The fee of one coin contract at round R is its rate per round times the rounds since its creation, rounded half
-    even to ten places, at most its initial amount. Fees are notional: they are charged when a contract expires, not on
+    even to ten places, at most its initial amount. Fees are notional: charged only when a contract expires, not on
     transfers; do not subtract them.
 
     Args:
         events: as `load_events` or a store gives it, from ledger begin.
         reassignments: likewise; coins that only an assignment shows need it.
         at: up to and with this moment; see `active_contracts`.
-        as_of_round: round to compute fees for; the earliest open mining round at that moment by default.
+        as_of_round: round to compute fees for; the earliest open mining round at that moment by default. A server's
+            default is the earliest round that is open when it is asked.
         parties: a row each, in this order, zeros where one holds nothing; by default every owner, by party id.
         opening: the contracts active before the frames begin, or `"nothing"`; see `active_contracts`.
 
     Returns:
         As `load_holdings_summary`: record_time and migration_id (of `at`, else of the last event),
-        computed_as_of_round, party_id and the seven amounts in coin, each an exact `Decimal` with ten places.
+        computed_as_of_round, party_id, found (whether the party holds anything) and the seven amounts in coin, each an
+        exact `Decimal`, `Decimal(0)` where there is none.
 
     Raises:
         InputError: columns are missing, a coin lacks a field, or there is no open round to compute fees for.
         PartialResultError: the frames do not say that they begin at ledger begin and have no gap.
     """
+    asked_round = (
+        None if as_of_round is None else whole_number(as_of_round, "as_of_round", least=-(2**63), most=2**63 - 1)
+    )
+    wanted = None if parties is None else names(parties, "parties")
     rows = active_contracts(events, reassignments, at=at, opening=opening)
     contracts = rows if isinstance(rows, pa.Table) else _arrow(rows)
     coins = pa.concat_tables([_coins(contracts, COIN, ""), _coins(contracts, LOCKED_COIN, "amulet.")])
-    moment = as_of_round if as_of_round is not None else _earliest_round(contracts)
+    moment = asked_round if asked_round is not None else _earliest_round(contracts)
     if moment is None:
         if coins.num_rows:
             raise InputError(f"as_of_round is needed: no {ROUND} is open at that moment")
         moment = 0
     sums = _summed(coins, moment)
-    named = sorted(sums) if parties is None else list(parties)
+    named = sorted(sums) if wanted is None else list(wanted)
     place = _place(events, at)
     found = pd.DataFrame(
         {
@@ -88,6 +98,7 @@ def holdings_from_events(
             "migration_id": pd.Series([place[0]] * len(named), dtype="int64"),
             "computed_as_of_round": pd.Series([moment] * len(named), dtype="Int64"),
             "party_id": pd.Series(named, dtype="str"),
+            "found": pd.Series([party in sums for party in named], dtype="boolean"),
             **_amounts([sums.get(party, _NOTHING) for party in named]),
         }
     )
@@ -116,7 +127,7 @@ def _amounts(sums: list[tuple[Decimal, ...]]) -> dict[str, pd.Series]:
         for unlocked, locked, fees, locked_fees in sums:
             values = (unlocked, locked, unlocked + locked, fees, locked_fees, fees + locked_fees, unlocked - fees)
             for name, value in zip(AMOUNTS, values, strict=True):
-                columns[name].append(value)
+                columns[name].append(value or Decimal(0))
     return {name: pd.Series(values, dtype=object) for name, values in columns.items()}
 
 
@@ -175,33 +186,40 @@ def _arrow(rows: Any) -> pa.Table:
 
 
 def reconcile_holdings(computed: Any, summary: Any) -> pd.DataFrame:
-    """Set holdings worked out from the history against a server's summary, to the last digit.
+    """Compare holdings worked out from the history with a server's summary, to the last digit.
 
     Args:
         computed: as `holdings_from_events` gives it, for one moment and round.
-        summary: as `load_holdings_summary` gives it, for the same.
+        summary: as `load_holdings_summary` gives it, for the same. A server computes fees for the round that is open
+            when it is asked; `as_of_round=` makes both the same.
 
     Returns:
-        One row a difference, none if all agree: party_id, amount (which of the seven), computed, served, difference
-        (computed less served). A party that one side lacks counts as holding nothing there.
+        One row per difference, none if all agree: party_id, amount (which of the seven), computed, served, difference
+        (computed less served). Only what both sides state is compared: `attrs["not_served"]` lists the amounts that
+        one side does not state at all, such as the fees of newer servers. A party that one side lacks counts as
+        holding nothing there.
 
     Raises:
-        InputError: columns are missing, or the two are for different rounds.
+        InputError: columns are missing, or the two state fees for different rounds.
     """
     left, right = (_by_party(one, name) for one, name in ((computed, "computed"), (summary, "summary")))
     rounds = {name: set(one["computed_as_of_round"].dropna()) for name, one in (("computed", left), ("summary", right))}
-    if rounds["computed"] and rounds["summary"] and rounds["computed"] != rounds["summary"]:
+    stated = [name for name in AMOUNTS if _states(left, name) and _states(right, name)]
+    fees = set(stated) & set(_OF_A_ROUND)
+    if fees and rounds["computed"] and rounds["summary"] and rounds["computed"] != rounds["summary"]:
         raise InputError(
             f"computed is for round {_numbers(rounds['computed'])}, summary for {_numbers(rounds['summary'])}; fees"
-            " differ from round to round: pass as_of_round= to both"
+            " differ from round to round: pass the same as_of_round= to both"
         )
-    found = []
+    rows = []
     for party in dict.fromkeys([*left.index, *right.index]):
-        for name in AMOUNTS:
+        for name in stated:
             ours, theirs = _amount(left, party, name), _amount(right, party, name)
-            if ours != theirs:
-                found.append((party, name, ours, theirs, _EXACT.subtract(ours, theirs)))
-    return pd.DataFrame(found, columns=["party_id", "amount", "computed", "served", "difference"])
+            if ours is not None and theirs is not None and ours != theirs:
+                rows.append((party, name, ours, theirs, _EXACT.subtract(ours, theirs)))
+    found = pd.DataFrame(rows, columns=["party_id", "amount", "computed", "served", "difference"])
+    found.attrs["not_served"] = [name for name in AMOUNTS if name not in stated]
+    return found
 
 
 def holding_fees(summary: Any) -> pd.DataFrame:
@@ -212,8 +230,8 @@ def holding_fees(summary: Any) -> pd.DataFrame:
 
     Returns:
         Two rows a row of the summary: its record_time, migration_id and computed_as_of_round where it has them,
-        party_id, lock ("unlocked" or "locked"), holdings (at reception) and notional_fees, both in coin. Fees are
-        notional: charged when a contract expires, not on transfers.
+        party_id, lock ("unlocked" or "locked"), holdings (at reception) and notional_fees, both in coin; null where
+        the server does not state them. Fees are notional: charged only when a contract expires, not on transfers.
 
     Raises:
         InputError: columns are missing.
@@ -252,14 +270,31 @@ def _by_party(one: Any, name: str) -> pd.DataFrame:
         raise InputError(f"{name} has several rows for a party; reconcile one record time and round at a time")
     if "computed_as_of_round" not in frame.columns:
         frame = frame.assign(computed_as_of_round=pd.Series([pd.NA] * len(frame), dtype="Int64"))
-    return frame.set_index("party_id")
+    return frame.assign(**{_KNOWN: _held(frame)}).set_index("party_id")
 
 
-def _amount(frame: pd.DataFrame, party: str, name: str) -> Decimal:
+def _states(frame: pd.DataFrame, name: str) -> bool:
+    """Whether a side states an amount; where no party holds anything, fees are stated if their round is."""
+    if frame[name].notna().any():
+        return True
+    nobody = not _held(frame).any()
+    return nobody and (name not in _OF_A_ROUND or frame["computed_as_of_round"].notna().any() or not len(frame))
+
+
+def _held(frame: pd.DataFrame) -> Any:
+    """Which parties the side knows; frames of older stores do not say, and leave all amounts of the others null."""
+    known = frame[list(AMOUNTS)].notna().any(axis=1)
+    return known if "found" not in frame.columns else frame["found"].astype("boolean").fillna(known).astype(bool)
+
+
+def _amount(frame: pd.DataFrame, party: str, name: str) -> Decimal | None:
+    """A party's amount, zero where it holds nothing, None where it is not stated."""
     if party not in frame.index:
         return Decimal(0)
     value = frame.at[party, name]
-    return Decimal(0) if value is None or value is pd.NA or value != value else Decimal(str(value))
+    if value is None or value is pd.NA or value != value:
+        return None if frame.at[party, _KNOWN] else Decimal(0)
+    return Decimal(str(value))
 
 
 def _numbers(values: set[Any]) -> str:

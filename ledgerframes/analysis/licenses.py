@@ -3,66 +3,84 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from decimal import Context, Decimal
 from typing import Any, Final
 
 import pandas as pd
 import pyarrow as pa
 
+from ledgerframes.analysis.license_starts import Starts, by_first_license, by_rounds
+from ledgerframes.arguments import duration
 from ledgerframes.errors import InputError
-from ledgerframes.instants import EPOCH, MICROSECOND, to_duration, to_micros
+from ledgerframes.instants import EPOCH, MICROSECOND, to_micros
 from ledgerframes.paging.window import When
 
-_LICENSE: Final = "Splice.ValidatorLicense:ValidatorLicense"
+#: 38 digits either side of the point, and a carry.
+_EXACT: Final = Context(prec=80)
 
 
-def license_growth(licenses: Any, *, period: str = "D") -> pd.DataFrame:
-    """Count validators by when each first appeared.
+def license_growth(licenses: Any, *, rounds: Any = None, period: str = "D") -> pd.DataFrame:
+    """Count validators by when each began.
 
-    A license contract is made anew at every change, so one load of licenses knows only the latest contract of each
-    validator; the history, or snapshots of a store, know when it began.
+    A license contract is made anew at every change, so its `created_at` is not when the validator began. Its first
+    round is, and the times of rounds date it; or the whole history shows each validator's first license.
 
     Args:
-        licenses: events of the history (its license creates count), snapshots of a store, or one load of licenses.
+        licenses: one load of licenses or snapshots of a store, which need `rounds`; or the events of a whole history.
+        rounds: with licenses: a frame of known rounds, columns round and opens_at. A first round between two known
+            ones is placed on the straight line between them; one outside them is refused, because rounds do not last
+            equally long.
         period: "h", "D", "W" or "MS".
 
     Returns:
-        One row a period, those without a newcomer included: time (its beginning), new, validators (so far).
+        One row per period, those without a newcomer included: time (its beginning), new, validators (so far). `attrs`
+        say what the times rest on (`basis`), how many are interpolated, and how many validators never received a
+        coupon and so are left out (`never_received`).
 
     Raises:
-        InputError: columns are missing, or the period is none.
+        InputError: columns are missing, the period is not valid, licenses come without rounds, or validators began
+            outside the known rounds: the message counts them.
+        PartialResultError: the events do not say that they begin at ledger begin and have no gap.
     """
-    first = _first_seen(_frame(licenses))
-    if not len(first):
-        return pd.DataFrame({"time": pd.Series(dtype="datetime64[us, UTC]"), "new": [], "validators": []}).astype(
-            {"new": "int64", "validators": "int64"}
+    frame = _frame(licenses)
+    starts = _starts(licenses, frame, rounds)
+    found = _counted(starts.times, period)
+    found.attrs.update(frame.attrs | dict(starts.attrs))
+    return found
+
+
+def _starts(licenses: Any, frame: pd.DataFrame, rounds: Any) -> Starts:
+    if "event_type" in frame.columns:
+        if rounds is not None:
+            raise InputError("rounds= is for licenses; events tell themselves when each license was created")
+        return by_first_license(licenses)
+    _need(frame, ("validator", "first_round"))
+    if rounds is None and len(frame):
+        raise InputError(
+            f"rounds= is needed to date the first rounds of {frame['validator'].nunique():,} validators (a license's"
+            " created_at is only its last change); give a frame of round and opens_at, or give the events of the"
+            " whole history in place of licenses"
         )
+    empty = pd.DataFrame({"round": [], "opens_at": []})
+    return by_rounds(frame, empty if rounds is None else _frame(rounds, "a frame of round and opens_at is needed"))
+
+
+def _counted(times: pd.Series, period: str) -> pd.DataFrame:
+    plain = times.dt.tz_convert("UTC").dt.tz_localize(None)
     try:
-        counted = (
-            first.dt.tz_convert("UTC").dt.tz_localize(None).dt.to_period(_PERIODS.get(period, period)).value_counts()
-        )
+        counted = plain.dt.to_period(_PERIODS.get(period, period)).value_counts()
     except (ValueError, AttributeError) as error:
-        raise InputError(f'period={period!r} is none; write "h", "D", "W" or "MS"') from error
+        raise InputError(f'period={period!r} is not valid: write "h", "D", "W" or "MS"') from error
+    if not len(times):
+        nothing = {"time": pd.Series(dtype="datetime64[us, UTC]"), "new": [], "validators": []}
+        return pd.DataFrame(nothing).astype({"new": "int64", "validators": "int64"})
     every = pd.period_range(counted.index.min(), counted.index.max(), freq=counted.index.freq)
     new = counted.reindex(every, fill_value=0).astype("int64")
-    times = pd.Series(every.start_time).dt.tz_localize("UTC").astype("datetime64[us, UTC]")
-    return pd.DataFrame({"time": times, "new": new.to_numpy(), "validators": new.cumsum().to_numpy()})
+    begins = pd.Series(every.start_time).dt.tz_localize("UTC").astype("datetime64[us, UTC]")
+    return pd.DataFrame({"time": begins, "new": new.to_numpy(), "validators": new.cumsum().to_numpy()})
 
 
 _PERIODS: Final = {"MS": "M", "ME": "M", "H": "h"}
-
-
-def _first_seen(frame: pd.DataFrame) -> pd.Series:
-    """When each validator first appeared."""
-    if "event_type" in frame.columns:
-        from ledgerframes.analysis.expanding import expand
-
-        made = frame[(frame["event_type"] == "created_event") & (frame["template_name"] == _LICENSE)]
-        if not len(made):
-            return pd.Series(dtype="datetime64[us, UTC]")
-        return expand(made, template=_LICENSE, fields=["validator"]).groupby("validator")["record_time"].min()
-    times = [name for name in ("created_at", "loaded_at") if name in frame.columns]
-    _need(frame, ("validator", "created_at"))
-    return frame.groupby("validator")[times].min().min(axis=1)
 
 
 def license_activity(licenses: Any, *, now: When | None = None, within: str | timedelta = "1d") -> pd.DataFrame:
@@ -74,43 +92,63 @@ def license_activity(licenses: Any, *, now: When | None = None, within: str | ti
         within: how long ago still counts as active.
 
     Returns:
-        One row a validator, the longest silent first: validator, sponsor, version, last_active_at, silent_for,
-        active, coupons_missed.
+        One row per validator, first those that were never active, then the longest silent: validator, sponsor,
+        version, last_active_at, silent_for and active (both null for one never active), coupons_missed.
 
     Raises:
         InputError: columns are missing, or an argument is no time.
     """
     frame = _newest(_frame(licenses))
     _need(frame, ("validator", "sponsor", "version", "last_active_at", "coupons_missed"))
-    latest = frame["last_active_at"].max()
-    moment = latest if now is None else pd.Timestamp(EPOCH + to_micros(now, "now") * MICROSECOND)
-    silent = moment - frame["last_active_at"]
-    limit = pd.Timedelta(to_duration(within, "within"), unit="us")
+    silent = _moment(frame, now) - frame["last_active_at"]
+    limit = pd.Timedelta(duration(within, "within"), unit="us")
+    active = (silent <= limit).astype("boolean").mask(silent.isna())
     found = frame[["validator", "sponsor", "version", "last_active_at"]].assign(
-        silent_for=silent, active=(silent <= limit).astype("boolean"), coupons_missed=frame["coupons_missed"]
+        silent_for=silent, active=active, coupons_missed=frame["coupons_missed"]
     )
-    return found.sort_values(["silent_for", "validator"], ascending=[False, True], ignore_index=True)
+    return found.sort_values(
+        ["silent_for", "validator"], ascending=[False, True], na_position="first", ignore_index=True
+    )
 
 
-def license_versions(licenses: Any) -> pd.DataFrame:
+def license_versions(
+    licenses: Any, *, active_within: str | timedelta | None = None, now: When | None = None
+) -> pd.DataFrame:
     """Count validators by the version they run.
 
     Args:
         licenses: as `load_licenses` gives it.
+        active_within: only validators that were active within this long before `now`; all by default, among them
+            those that stopped long ago.
+        now: the moment to look from; by default the latest activity in the frame.
 
     Returns:
-        One row a version, the most frequent first: version (null where none is told), validators, share (0 to 1).
+        One row per version, the most frequent first: version (null where it is not known), validators, share (0 to 1,
+        of those counted).
 
     Raises:
-        InputError: columns are missing.
+        InputError: columns are missing, or an argument is not valid.
     """
     frame = _newest(_frame(licenses))
     _need(frame, ("validator", "version"))
+    if active_within is not None:
+        _need(frame, ("last_active_at",))
+        limit = pd.Timedelta(duration(active_within, "active_within"), unit="us")
+        frame = frame[_moment(frame, now) - frame["last_active_at"] <= limit]
+    elif now is not None:
+        raise InputError(f"now={now!r} needs active_within=: without it all validators count")
     counts = frame["version"].value_counts(dropna=False, sort=False)
     found = pd.DataFrame({"version": counts.index.astype("str"), "validators": counts.to_numpy("int64")})
     found["version"] = found["version"].where(pd.Series(counts.index).notna().to_numpy())
     found["share"] = found["validators"] / max(len(frame), 1)
     return found.sort_values(["validators", "version"], ascending=[False, True], ignore_index=True)
+
+
+def _moment(frame: pd.DataFrame, now: When | None) -> Any:
+    """The moment to look from."""
+    if now is None:
+        return frame["last_active_at"].max()
+    return pd.Timestamp(EPOCH + to_micros(now, "now") * MICROSECOND)
 
 
 def supply_over_time(instruments: Any) -> pd.DataFrame:
@@ -134,10 +172,17 @@ def supply_over_time(instruments: Any) -> pd.DataFrame:
     told = told.sort_values(["instrument_id", "time"], kind="stable", ignore_index=True)
     before = told.groupby("instrument_id")["total_supply"].shift()
     change = [
-        None if old is None or old is pd.NA or old != old else new - old
+        None if old is None or old is pd.NA or old != old else _difference(new, old)
         for old, new in zip(before, told["total_supply"], strict=True)
     ]
     return told[["instrument_id", "symbol", "time", "total_supply"]].assign(change=pd.Series(change, dtype=object))
+
+
+def _difference(new: Any, old: Any) -> Any:
+    """The exact difference; Python's own context would round it to 28 digits."""
+    if not isinstance(new, Decimal) or not isinstance(old, Decimal):
+        return new - old
+    return _EXACT.subtract(new, old) or Decimal(0)
 
 
 def _newest(frame: pd.DataFrame) -> pd.DataFrame:
@@ -148,7 +193,7 @@ def _newest(frame: pd.DataFrame) -> pd.DataFrame:
     return ordered.drop_duplicates("validator", keep="last").reset_index(drop=True)
 
 
-def _frame(data: Any) -> pd.DataFrame:
+def _frame(data: Any, advice: str = "lf.load_licenses and lf.load_instruments give one") -> pd.DataFrame:
     if isinstance(data, pd.DataFrame):
         return data
     if isinstance(data, pa.Table):
@@ -157,8 +202,8 @@ def _frame(data: Any) -> pd.DataFrame:
         frame: pd.DataFrame = given_back(data, pd.DataFrame())
         return frame
     if hasattr(data, "to_arrow"):
-        return _frame(data.to_arrow())
-    raise InputError(f"{type(data).__name__} is not a frame; lf.load_licenses and lf.load_instruments give one")
+        return _frame(data.to_arrow(), advice)
+    raise InputError(f"{type(data).__name__} is not a frame; {advice}")
 
 
 def _need(frame: pd.DataFrame, names: tuple[str, ...]) -> None:

@@ -1,4 +1,7 @@
-"""The commands and how they end: 0 done, 1 a request failed, 2 the input was wrong; never a traceback."""
+"""The commands and how they end: 0 done, 1 a request failed, 2 the input was wrong, 130 or 143 after a signal.
+
+None of them shows a traceback.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,10 @@ import json
 import logging
 import signal
 import sys
+import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -29,13 +35,42 @@ app = typer.Typer(
 )
 
 
+class Signalled(SystemExit):
+    """Ctrl-C or SIGTERM ended the command; the exit code is 128 and the signal's number, as shells have it."""
+
+
 def main() -> None:
     """Run the command line."""
+    with _signals_as_exits():
+        try:
+            app(prog_name="ledgerframes")
+        except LedgerframesError as error:
+            say(f"error: {error}", err=True)
+            sys.exit(2 if isinstance(error, InputError | ConfigurationError) else 1)
+        except Signalled:
+            say("ended by a signal before it was done", err=True)
+            raise
+
+
+@contextmanager
+def _signals_as_exits() -> Iterator[None]:
+    """While a command runs, Ctrl-C and SIGTERM unwind it, so that what is whole is kept and every file is closed."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    for number, handler in before.items():
+        if handler is not signal.SIG_IGN:  # a shell's background job ignores Ctrl-C, which is meant for another
+            signal.signal(number, _leave)
     try:
-        app(prog_name="ledgerframes")
-    except LedgerframesError as error:
-        say(f"error: {error}", err=True)
-        sys.exit(2 if isinstance(error, InputError | ConfigurationError) else 1)
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _leave(number: int, _frame: object) -> None:
+    raise Signalled(128 + number)
 
 
 def _version(asked: bool) -> None:
@@ -66,6 +101,7 @@ def plan(
     profile: opt.Profile = None,
     scan_url: opt.ScanUrl = None,
     rate: opt.Rate = None,
+    ca_file: opt.CaFile = None,
     as_json: opt.AsJson = False,
 ) -> None:
     """Estimate what loading a range takes: rows, requests, megabytes, minutes.
@@ -74,7 +110,7 @@ def plan(
     """
     from ledgerframes.loaders.probes import plan as estimate
 
-    with opt.network(profile, scan_url, rate) as net:
+    with opt.network(profile, scan_url, rate, ca_file=ca_file) as net:
         found = estimate(net, opt.bound(start), opt.bound(end))
     say(json.dumps(found.to_dict()) if as_json else str(found))
 
@@ -85,12 +121,13 @@ def migrations(
     profile: opt.Profile = None,
     scan_url: opt.ScanUrl = None,
     rate: opt.Rate = None,
+    ca_file: opt.CaFile = None,
     as_json: opt.AsJson = False,
 ) -> None:
     """List the network's migrations with their first and last record time."""
     from ledgerframes.loaders.probes import migrations as find
 
-    with opt.network(profile, scan_url, rate) as net:
+    with opt.network(profile, scan_url, rate, ca_file=ca_file) as net:
         found = find(net)
     say_frame(found, as_json=as_json)
 

@@ -21,6 +21,7 @@ def doctor(
     registry_url: opt.RegistryUrl = None,
     ledger_url: opt.LedgerUrl = None,
     rate: opt.Rate = None,
+    ca_file: opt.CaFile = None,
     as_json: opt.AsJson = False,
 ) -> None:
     """Say what can be reached, what answers there, and what to do about what is wrong.
@@ -30,7 +31,7 @@ def doctor(
     from ledgerframes.diagnosis.examining import doctor as examine
 
     urls = {"validator_url": validator_url, "registry_url": registry_url, "ledger_url": ledger_url}
-    with opt.network(profile, scan_url, rate, **urls) as net:
+    with opt.network(profile, scan_url, rate, ca_file=ca_file, **urls) as net:
         found = examine(net, store=store)
     say(found.to_json() if as_json else str(found))
     if not found:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import signal
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -51,12 +50,17 @@ def sync(
     reject: Annotated[bool, typer.Option("--reject", help="Put broken items aside and go on.")] = False,
     follow: Annotated[bool, typer.Option("--follow", help="Go on until Ctrl-C or SIGTERM.")] = False,
     every: Annotated[str, typer.Option(help="With --follow: how often.")] = "30s",
+    personal: Annotated[
+        bool | None,
+        typer.Option("--personal/--no-personal", help="A new lake with or without personal data; by default with."),
+    ] = None,
     profile: opt.Profile = None,
     scan_url: opt.ScanUrl = None,
     validator_url: opt.ValidatorUrl = None,
     registry_url: opt.RegistryUrl = None,
     ledger_url: opt.LedgerUrl = None,
     rate: opt.Rate = None,
+    ca_file: opt.CaFile = None,
     as_json: opt.AsJson = False,
 ) -> None:
     """Bring a lake up to date: what is missing is read, nothing is lost and nothing twice, whatever ended it before.
@@ -68,19 +72,19 @@ def sync(
     """
     from ledgerframes.store.opening import open_store
 
-    lake = open_store(store)
+    lake = open_store(store, personal=personal)
     options: dict[str, Any] = {
         "start": opt.bound(start), "end": opt.bound(end), "last": last, "workers": workers, "settle": settle,
         "tables": tables.split(",") if tables else None, "parties": party or None,
         "on_error": "reject" if reject else "raise",
     }  # fmt: skip
     urls = {"validator_url": validator_url, "registry_url": registry_url, "ledger_url": ledger_url}
-    with opt.network(profile, scan_url, rate, **urls) as net:
+    with opt.network(profile, scan_url, rate, ca_file=ca_file, **urls) as net:
         if not follow:
             _show(lake.sync(net, **options), as_json=as_json)
             return
-        with _until_told() as stop:
-            for report in lake.follow(net, every=every, stop=stop, **options):
+        with _until_told():
+            for report in lake.follow(net, every=every, **options):
                 _show(report, as_json=as_json)
     opt.say("ended", err=True)
 
@@ -90,12 +94,14 @@ def _show(report: SyncReport, *, as_json: bool) -> None:
 
 
 @contextmanager
-def _until_told() -> Iterator[threading.Event]:
-    """An event that Ctrl-C and SIGTERM set; what runs is brought to a clean end."""
-    stop = threading.Event()
-    before = {one: signal.signal(one, lambda *_: stop.set()) for one in (signal.SIGINT, signal.SIGTERM)}
+def _until_told() -> Iterator[None]:
+    """Until Ctrl-C or SIGTERM, which is how this is meant to end; a sync under way commits what is whole."""
+    numbers = (signal.SIGINT, signal.SIGTERM)
+    before = {one: signal.signal(one, signal.default_int_handler) for one in numbers}
     try:
-        yield stop
+        yield
+    except KeyboardInterrupt:
+        pass
     finally:
         for one, handler in before.items():
             signal.signal(one, handler)
@@ -156,6 +162,7 @@ def export(
     as_of: AsOf = None,
     allow_partial: Annotated[bool, typer.Option("--allow-partial", help="Export a history with holes.")] = False,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Put the files in place of those there.")] = False,
+    personal: Annotated[bool, typer.Option("--personal", help="Keep personal data: contact points.")] = False,
     as_json: opt.AsJson = False,
 ) -> None:
     """Write a lake's tables to files that other programs read.
@@ -165,7 +172,7 @@ def export(
     options: dict[str, Any] = {
         "tables": tables.split(",") if tables else None, "format": file_format, "profile": export_profile,
         "layout": layout, "times": times, "start": opt.bound(start), "end": opt.bound(end), "last": last,
-        "as_of": as_of, "allow_partial": allow_partial, "overwrite": overwrite,
+        "as_of": as_of, "allow_partial": allow_partial, "overwrite": overwrite, "personal": personal,
     }  # fmt: skip
     report = existing(store).export(target, **options)
     opt.say(report.to_json() if as_json else str(report))

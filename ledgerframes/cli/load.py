@@ -43,7 +43,7 @@ def load(
     as_of_round: Annotated[int | None, typer.Option(help="holdings_summary: round of the notional fees.")] = None,
     missing: Annotated[str | None, typer.Option(help="holdings_summary: null, zero or drop.")] = None,
     update_id: Annotated[str | None, typer.Option(help="ledger_transaction: which one.")] = None,
-    personal: Annotated[bool, typer.Option("--personal", help="licenses: keep personal data.")] = False,
+    personal: Annotated[bool, typer.Option("--personal", help="Keep personal data: contact points.")] = False,
     blobs: Annotated[bool, typer.Option("--blobs", help="Contracts: keep created_event_blob.")] = False,
     profile: opt.Profile = None,
     scan_url: opt.ScanUrl = None,
@@ -51,6 +51,7 @@ def load(
     registry_url: opt.RegistryUrl = None,
     ledger_url: opt.LedgerUrl = None,
     rate: opt.Rate = None,
+    ca_file: opt.CaFile = None,
 ) -> None:
     """Load a table, or the history's three, into Parquet, CSV or JSON.
 
@@ -71,13 +72,16 @@ def load(
         "start": opt.bound(start), "end": opt.bound(end), "last": last, "limit": limit,
         "columns": columns.split(",") if columns else None, "parties": party or None, "record_time": record_time,
         "migration_id": migration_id, "match": match, "as_of_round": as_of_round, "missing": missing,
-        "update_id": update_id, "personal": personal or None, "blobs": blobs or None,
+        "update_id": update_id, "blobs": blobs or None,
+        "personal": True if personal and table == "licenses" else None,
     }  # fmt: skip
     urls = {"validator_url": validator_url, "registry_url": registry_url, "ledger_url": ledger_url}
     loader, arguments = _call(table, {name: value for name, value in given.items() if value is not None})
-    with opt.network(profile, scan_url, rate, **urls) as net:
+    with opt.network(profile, scan_url, rate, ca_file=ca_file, **urls) as net:
         loaded = loader(net, as_="arrow", **arguments)
-    _write({table: loaded} if not isinstance(loaded, tuple) else loaded._asdict(), output, single=single)  # type: ignore[attr-defined]
+        personal = personal or net.settings.personal
+    tables = {table: loaded} if not isinstance(loaded, tuple) else loaded._asdict()  # type: ignore[attr-defined]
+    _write(tables if personal else _impersonal(tables), output, single=single)
 
 
 def _call(table: str, given: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
@@ -92,12 +96,9 @@ def _call(table: str, given: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
     known: set[str] = set()
     needed: set[str] = set()
     for name, parameter in list(inspect.signature(loader).parameters.items())[1:]:
-        if parameter.kind is parameter.VAR_KEYWORD:
-            known |= set(_shared(loader).__annotations__)
-        else:
-            known.add(name)
-            if parameter.default is parameter.empty:
-                needed.add(name)
+        known.add(name)
+        if parameter.default is parameter.empty:
+            needed.add(name)
     for name in given:
         if name not in known or (name == "columns" and table == "history"):
             raise InputError(f"{_option(name)} means nothing to {table}; see: ledgerframes load --help")
@@ -106,15 +107,18 @@ def _call(table: str, given: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
     return loader, given
 
 
-def _shared(loader: Any) -> Any:
-    from ledgerframes.loaders.history import HistoryOptions
-    from ledgerframes.loaders.listing import FormOptions
-
-    return HistoryOptions if loader.__module__.endswith(".history") else FormOptions
-
-
 def _option(name: str) -> str:
     return "--party" if name == "parties" else f"--{name.replace('_', '-')}"
+
+
+def _impersonal(tables: dict[str, Any]) -> dict[str, Any]:
+    """The tables without personal data, which says so in their provenance and their rows, as an export does."""
+    import pyarrow as pa
+
+    from ledgerframes.export.sources import open_source
+
+    opened = {name: open_source(name, data, personal=False) for name, data in tables.items()}
+    return {name: pa.Table.from_batches(one.batches, one.schema) for name, one in opened.items()}
 
 
 def _write(tables: dict[str, Any], output: Path, *, single: bool) -> None:

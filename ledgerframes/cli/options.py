@@ -46,13 +46,21 @@ LedgerUrl = Annotated[
     list[str] | None, typer.Option(help="Base URL of a participant's ledger interface.", rich_help_panel="Network")
 ]
 Rate = Annotated[float | None, typer.Option(help="Most requests a second and host.", rich_help_panel="Network")]
+CaFile = Annotated[
+    str | None,
+    typer.Option(
+        help="Certificates (PEM) of a private authority, trusted beside the usual.", rich_help_panel="Network"
+    ),
+]
 Start = Annotated[
     str | None,
-    typer.Option(help="Inclusive, UTC: 2026-01-30, 2026-01-30T06:00, or MIGRATION@TIME.", rich_help_panel="Range"),
+    typer.Option(
+        help="Inclusive, UTC: 2026-01-30, 2026-01-30T06:00, MIGRATION@TIME, or begin.", rich_help_panel="Range"
+    ),
 ]
 End = Annotated[str | None, typer.Option(help="Exclusive; likewise.", rich_help_panel="Range")]
 Last = Annotated[
-    str | None, typer.Option(help='Instead of --start: "30min", "1h", "7d" back from now.', rich_help_panel="Range")
+    str | None, typer.Option(help='Instead of --start: "30min", "1h", "7 days" back from now.', rich_help_panel="Range")
 ]
 Limit = Annotated[int | None, typer.Option(help="At most so many updates, or rows.", rich_help_panel="Range")]
 AsJson = Annotated[bool, typer.Option("--json", help="JSON on standard output, for scripts.")]
@@ -60,11 +68,19 @@ AsJson = Annotated[bool, typer.Option("--json", help="JSON on standard output, f
 _PLACE = re.compile(r"(-?\d+)@(.+)", re.DOTALL)
 
 
-def network(profile: str | None, scan_url: list[str] | None, rate: float | None, **urls: list[str] | None) -> Network:
+def network(
+    profile: str | None,
+    scan_url: list[str] | None,
+    rate: float | None,
+    *,
+    ca_file: str | None = None,
+    **urls: list[str] | None,
+) -> Network:
     """Connect as the options say; what they leave out comes from LEDGERFRAMES_* and the profile."""
     given: dict[str, Any] = {
         "scan_url": scan_url or None,
         "rate": rate,
+        "ca_file": ca_file,
         **{name: url or None for name, url in urls.items()},
     }
     return connect(profile=profile, **{name: value for name, value in given.items() if value is not None})

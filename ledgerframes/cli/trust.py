@@ -44,11 +44,12 @@ def verify(
     profile: opt.Profile = None,
     scan_url: opt.ScanUrl = None,
     rate: opt.Rate = None,
+    ca_file: opt.CaFile = None,
     as_json: opt.AsJson = False,
 ) -> None:
     """Read parts of a lake again from a server and compare; nothing is changed."""
     lake = existing(store)
-    with opt.network(profile, scan_url, rate) as net:
+    with opt.network(profile, scan_url, rate, ca_file=ca_file) as net:
         found = lake.verify(
             net, start=opt.bound(start), end=opt.bound(end), last=last, sample=sample or None, seed=seed
         )
@@ -65,6 +66,7 @@ def cross_check(
     profile: opt.Profile = None,
     scan_url: opt.ScanUrl = None,
     rate: opt.Rate = None,
+    ca_file: opt.CaFile = None,
     as_json: opt.AsJson = False,
 ) -> None:
     """Read a range from two scans and compare it update by update.
@@ -73,7 +75,10 @@ def cross_check(
     """
     from ledgerframes.loaders.cross_check import cross_check as compare
 
-    with opt.network(profile, scan_url, rate) as net, opt.network(None, against, rate) as other:
+    with (
+        opt.network(profile, scan_url, rate, ca_file=ca_file) as net,
+        opt.network(None, against, rate, ca_file=ca_file) as other,
+    ):
         found = compare(net, other, opt.bound(start), opt.bound(end), last=last)
     _tell(found, as_json=as_json)
 

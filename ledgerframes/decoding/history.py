@@ -19,8 +19,9 @@ from msgspec import UNSET, Raw
 from ledgerframes.decoding import columns as col
 from ledgerframes.decoding.canonical import canonical_item, shorten, tree_error
 from ledgerframes.decoding.columns import SIX_DIGITS, TRIMMED, Irregular
+from ledgerframes.decoding.splitting import UNREADABLE, raws_of
 from ledgerframes.decoding.tree import Forest, TreeError, grow
-from ledgerframes.decoding.wire import NO_JSON, Item, Page, RawPage
+from ledgerframes.decoding.wire import NO_JSON, Item, Page
 from ledgerframes.errors import DecodeError
 from ledgerframes.instants import month_of
 from ledgerframes.tables.history import EVENTS, REASSIGNMENTS, UPDATES
@@ -29,7 +30,6 @@ ALL: Final = frozenset({"updates", "events", "reassignments"})
 _DAY: Final = 86_400_000_000
 
 _page = msgspec.json.Decoder(Page)
-_raw_page = msgspec.json.Decoder(RawPage)
 
 
 @dataclass(frozen=True)
@@ -72,8 +72,8 @@ def decode_page(
     except (msgspec.DecodeError, UnicodeDecodeError, Irregular, DecodeError, pa.ArrowException, RecursionError):
         pass  # the careful way finds out what it is
     try:
-        raws = _raw_page.decode(body).transactions
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raws = raws_of(body)
+    except UNREADABLE as error:
         raise DecodeError(
             f"{endpoint}: the answer is no page of updates ({error}): {shorten(body)}", endpoint=endpoint
         ) from error

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal, InvalidOperation
 from typing import Any, Final
 
-from ledgerframes.errors import DecodeError
+from ledgerframes.decoding.personal import MARK
+from ledgerframes.errors import DecodeError, InputError
 from ledgerframes.instants import format_instant, format_trimmed
 
 Row = Mapping[str, Any]
@@ -127,10 +128,19 @@ def _reassignment(update: Row, row: Row) -> dict[str, Any]:
 
 
 def apply_extra(item: dict[str, Any], extra: str | None) -> dict[str, Any]:
-    """Put back what the `extra` column kept: values by JSON pointer, and members that were absent."""
+    """Put back what the `extra` column kept: values by JSON pointer, and members that were absent.
+
+    Raises:
+        InputError: the row says that something was left out of it.
+    """
     if extra is None:
         return item
     notes = read_json(extra)
+    if MARK in notes:
+        raise InputError(
+            f"history: {', '.join(map(str, notes[MARK]))} was left out of a row, for it holds personal data, so what "
+            "the server sent cannot be rebuilt; load the history from the network, or from a lake that keeps it"
+        )
     for pointer in notes.pop("absent", ()):
         parent, name = _parent(item, pointer)
         parent.pop(name, None)

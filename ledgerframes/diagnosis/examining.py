@@ -5,9 +5,12 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
+from ledgerframes.errors import ConfigurationError
 from ledgerframes.settings import INTERFACES
+
+_UNUSABLE: Final = frozenset({("proxies", "fail"), ("certificates", "fail")})
 
 if TYPE_CHECKING:
     from ledgerframes.diagnosis.finding import Diagnosis, Finding
@@ -35,19 +38,30 @@ def doctor(net: Network, *, store: str | os.PathLike[str] | None = None) -> Diag
     """
     from ledgerframes.diagnosis.finding import Diagnosis
 
-    began, before = time.monotonic(), net.stats.snapshot().requests
+    began, before = time.monotonic(), _requests(net)
     findings = tuple(_examine(net, store))
-    return Diagnosis(findings, net.stats.snapshot().requests - before, time.monotonic() - began)
+    return Diagnosis(findings, _requests(net) - before, time.monotonic() - began)
+
+
+def _requests(net: Network) -> int:
+    """How many requests were sent so far: none where the way to the servers cannot even be set up."""
+    try:
+        return net.stats.snapshot().requests
+    except ConfigurationError:
+        return 0
 
 
 def _examine(net: Network, store: str | os.PathLike[str] | None) -> Iterator[Finding]:
     from ledgerframes.diagnosis import histories, servers, surroundings
 
     yield from surroundings.examine_surroundings(os.environ)
-    yield from surroundings.examine_settings(net)
+    of_settings = tuple(surroundings.examine_settings(net))
+    yield from of_settings
+    # without its proxies and certificates the way to the servers cannot be set up
+    usable = not any((one.check, one.status) in _UNUSABLE for one in of_settings)
     scans = []
     for interface in INTERFACES:
-        for url in getattr(net.settings, f"{interface}_url"):
+        for url in getattr(net.settings, f"{interface}_url") if usable else ():
             found = list(servers.examine_server(net, interface, url))
             if interface == "scan" and any((one.check, one.status) == ("kind", "ok") for one in found):
                 scans.append(url)

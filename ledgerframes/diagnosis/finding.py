@@ -114,3 +114,8 @@ def duration(seconds: float) -> str:
 def bare(error: Exception) -> str:
     """What an error says happened, without its own advice."""
     return str(error).partition(" What to do:")[0]
+
+
+def remedy(error: Exception) -> str:
+    """What an error says to do; empty where it says nothing."""
+    return str(error).partition(" What to do: ")[2].partition(" Gave up after ")[0].rstrip(".")

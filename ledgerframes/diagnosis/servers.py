@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from ledgerframes.diagnosis.finding import Finding, bare
+from ledgerframes.diagnosis.finding import Finding, bare, remedy
 from ledgerframes.errors import (
     ConfigurationError,
     DecodeError,
@@ -24,7 +24,7 @@ from ledgerframes.interfaces import ledger, registry, scan, validator
 from ledgerframes.network import Network
 from ledgerframes.settings import Interface
 from ledgerframes.transport import Answer
-from ledgerframes.transport.request import Request
+from ledgerframes.transport.request import PREFIXES, Request
 
 SKEW: Final = 2.0  # seconds; the header Date has whole seconds
 SLOW: Final = 2.0
@@ -47,6 +47,15 @@ _ROUTES: Final[dict[Interface, tuple[Request, Request]]] = {
         ledger.TRANSACTION_BY_ID.request(json={"updateId": _NOWHERE, "requestingParties": ["nobody::00"]}),
         ledger.UPDATE_BY_ID.request(json={"updateId": _NOWHERE, "updateFormat": {}}),
     ),
+}
+
+
+#: What the transport says of causes that it knows the remedy of, by the check that they belong to.
+_SAID: Final = {
+    "certificate": "its certificate is not trusted",
+    "proxy": " the proxy ",
+    "TLS": " got no answer: it does not speak TLS",
+    "compression": " got no answer: the body is compressed as ",
 }
 
 
@@ -93,13 +102,14 @@ def _failed(error: LedgerframesError, subject: str, interface: Interface, server
 
 
 def _unreached(error: NoAnswerError, subject: str, interface: Interface, server: str) -> Finding:
-    """Tell a name that is unknown from a port that is closed and a certificate that is not trusted."""
+    """Tell a certificate, a proxy, a name that is unknown and a port that is closed from each other."""
     host = urlsplit(server).hostname or ""
     text = bare(error)
+    for check, words in _SAID.items():
+        if words in text:
+            return Finding(subject, check, "fail", text, remedy(error))
     advice = f"check {interface}_url= and the network (a VPN? a proxy? an allow-list of addresses?)"
-    if "certificate" in text.lower():
-        advice = "the certificate is not trusted here: set SSL_CERT_FILE to your organisation's, or ask its operator"
-    elif "larger than max_answer_bytes" in text:
+    if "larger than max_answer_bytes" in text:
         advice = "raise max_answer_bytes="
     else:
         try:
@@ -123,7 +133,7 @@ def _refused(error: NotAuthorizedError, subject: str, interface: Interface) -> F
 
 
 def _no_such_server(subject: str, interface: Interface, why: str) -> Finding:
-    prefix = {"scan": "/api/scan", "validator": "/api/validator"}.get(interface)
+    prefix = PREFIXES.get(interface)
     lacks = f"it may lack the prefix {prefix}, or be" if prefix else "it may be"
     return Finding(
         subject,

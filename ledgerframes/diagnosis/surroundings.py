@@ -9,7 +9,7 @@ import shutil
 import stat
 import time
 from base64 import urlsafe_b64decode
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from importlib import metadata, util
 from pathlib import Path
 from typing import Final
@@ -24,6 +24,8 @@ from ledgerframes.settings import INTERFACES, Secret, is_loopback
 from ledgerframes.store.agreement import check_network
 from ledgerframes.store.lake import Lake
 from ledgerframes.store.opening import open_store
+from ledgerframes.transport.proxies import proxy_for
+from ledgerframes.transport.trust import TRUST_VARIABLES, trusted
 from ledgerframes.version import __version__
 
 HERE: Final = "this machine"
@@ -78,13 +80,39 @@ def examine_settings(net: Network) -> Iterator[Finding]:
             advice = f"give {interface}_token=, or a profile that fetches one"
             yield Finding(HERE, f"{interface} token", "warn", "none is given, and its calls need one", advice)
     away = [url for one in given for url in getattr(settings, f"{one}_url") if not is_loopback(url)]
-    if proxies := {name for name in getproxies() if name in {"http", "https", "all"}}:
-        used = f"{', '.join(sorted(proxies))} named by the environment"
-        yield Finding(HERE, "proxies", "ok" if away else "skipped", f"{used}; loopback goes without")
+    yield from _proxies(away)
+    if any(url.startswith("https") for url in away):
+        yield _certificates(settings.ca_file)
     if away:
         yield Finding(
             HERE, "rate", "ok", f"{settings.rate:g} requests a second and host, {settings.parallel} at a time"
         )
+
+
+def _proxies(away: Sequence[str]) -> Iterator[Finding]:
+    """By which proxy each server is reached, without the user info of the proxy."""
+    if not {name for name in getproxies() if name in {"http", "https", "all"}}:
+        return
+    try:
+        found = {url: proxy_for(url) for url in away}
+    except ConfigurationError as error:
+        yield Finding(HERE, "proxies", "fail", str(error), "mend or unset the variable that it names")
+        return
+    used = [f"{url} by {proxy.shown} ({proxy.variable})" for url, proxy in found.items() if proxy is not None]
+    text = "; ".join(used) or "the environment names some, and no server here is reached by one"
+    yield Finding(HERE, "proxies", "ok" if away else "skipped", f"{text}; loopback goes without")
+
+
+def _certificates(ca_file: str | None) -> Finding:
+    """Whom TLS trusts, and whether the files that say so can be read."""
+    try:
+        trusted(ca_file)
+    except ConfigurationError as error:
+        return Finding(HERE, "certificates", "fail", str(error), "mend or unset the setting or variable that it names")
+    named = next((name for name in TRUST_VARIABLES if os.environ.get(name)), None)
+    usual = f"those that {named} names" if named else "the public authorities"
+    own = f", and {ca_file}" if ca_file else ""
+    return Finding(HERE, "certificates", "ok", f"trusted are {usual}{own}")
 
 
 def _tables(given: set[str]) -> Finding:

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Literal, get_args
 
+from ledgerframes.arguments import flag, path
+from ledgerframes.decoding.origins import origin_of
 from ledgerframes.errors import InputError
 from ledgerframes.export.csv_files import CsvFile
 from ledgerframes.export.names import check_tables
@@ -42,11 +44,12 @@ class _Export:
     layout: Layout
     times: Times
     origin: Mapping[str, str]
+    personal: bool | None
 
     def opened(self) -> Iterator[tuple[Opened, Shape]]:
         """The tables, each opened when its turn comes, and its shape in the export."""
         for name, source in self.sources.items():
-            table = open_source(name, source)
+            table = open_source(name, source, personal=self.personal)
             twice = self.format == "xlsx"
             yield table, shape_of(name, table.schema, flat=self.flat, times=self.times, twice=twice)
 
@@ -59,6 +62,7 @@ class _Written:
     rows: int
     place: Path
     cut: int = 0
+    lost: int = 0
 
 
 def export_tables(
@@ -71,6 +75,7 @@ def export_tables(
     times: Times = "us",
     overwrite: bool = False,
     provenance: Mapping[str, Any] | None = None,
+    personal: bool | None = None,
 ) -> ExportReport:
     """Write tables to files that other programs read, in bounded memory.
 
@@ -91,6 +96,9 @@ def export_tables(
         times: "ms" takes the microseconds off, toward the past.
         overwrite: whether files of an earlier export may be replaced.
         provenance: where the rows are from, JSON-serialisable and without secrets; goes into Parquet and workbooks.
+        personal: True keeps personal data, the contact points of validators' operators, False leaves it out. Without
+            it, each table's source decides: it is left out unless that was loaded to be kept. What was left out is
+            counted in the report, listed in `extra` where there is such a column, and said by the provenance.
 
     Returns:
         Rows, bytes and files of each table, and the cells of a workbook that had to be cut to 32,767 characters.
@@ -106,9 +114,9 @@ def export_tables(
         24
     """
     start = time.perf_counter()
-    asked = _check(sources, format, profile, layout, times, provenance)
-    folder, name = _place(target, format)
-    with Staging(folder, overwrite=overwrite) as staging:
+    asked = _check(sources, format, profile, layout, times, provenance, personal)
+    folder, name = _place(path(target, "target"), format)
+    with Staging(folder, overwrite=flag(overwrite, "overwrite")) as staging:
         written = _workbook(asked, staging, name) if format == "xlsx" else _files(asked, staging)
         staging.commit()
     report = _report(written, folder / name, format, time.perf_counter() - start)
@@ -125,12 +133,14 @@ def _check(
     layout: Layout,
     times: Times,
     provenance: Mapping[str, Any] | None,
+    personal: bool | None,  # noqa: FBT001 - all of it is export_tables' own
 ) -> _Export:
     for name, value, known in (
         ("format", format, get_args(Format)),
         ("profile", profile, (None, *get_args(Profile))),
         ("layout", layout, get_args(Layout)),
         ("times", times, get_args(Times)),
+        ("personal", personal, (None, True, False)),
     ):
         if value not in known:
             raise InputError(f"{name}={value!r} is none of {', '.join(map(repr, known))}")
@@ -139,7 +149,7 @@ def _check(
     if not isinstance(sources, Mapping) or not sources:
         raise InputError("sources names no table; give a mapping from table names to their rows")
     check_tables(sources, sheets=format == "xlsx")
-    return _Export(sources, format, profile == "bi" or format == "xlsx", layout, times, _origin(provenance))
+    return _Export(sources, format, profile == "bi" or format == "xlsx", layout, times, _origin(provenance), personal)
 
 
 def _origin(provenance: Mapping[str, Any] | None) -> dict[str, str]:
@@ -168,12 +178,12 @@ def _files(asked: _Export, staging: Staging) -> list[_Written]:
         with writing(place):
             sink = _sink(asked, table, shape, paths[table.name])
         pour(table, shape, sink, place)
-        written.append(_Written(table.name, sink.rows, place))
+        written.append(_Written(table.name, sink.rows, place, lost=_lost(table)))
     return written
 
 
 def _sink(asked: _Export, table: Opened, shape: Shape, path: Path) -> Sink:
-    schema = shape.schema.with_metadata({**(table.schema.metadata or {}), **asked.origin})
+    schema = shape.schema.with_metadata({**(table.schema.metadata or {}), **_said(asked, table)})
     if asked.format == "csv":
         return CsvFile(path, schema, foreign=shape.foreign)
     if asked.layout == "file":
@@ -184,19 +194,31 @@ def _sink(asked: _Export, table: Opened, shape: Shape, path: Path) -> Sink:
     return ParquetFile(path / "part-0.parquet", schema, table=table.name)
 
 
+def _said(asked: _Export, table: Opened) -> dict[bytes, bytes]:
+    """The provenance of one table: its own, that of the export, and where personal data was left out."""
+    said = {**origin_of(table), **json.loads(asked.origin["ledgerframes"])}
+    return {b"ledgerframes": json.dumps(said, ensure_ascii=False).encode()}
+
+
+def _lost(table: Opened) -> int:
+    return table.lost.total() if table.lost is not None else 0
+
+
 def _workbook(asked: _Export, staging: Staging, name: str) -> list[_Written]:
     place = staging.final(name)
     book = Workbook(staging.place(name), scratch=staging.scratch)
-    written, shapes = [], {}
+    written, shapes, said = [], {}, dict(asked.origin)
     try:
         for table, shape in asked.opened():
             with writing(place):
                 sheets = Sheets(book, table.name, shape)
             pour(table, shape, sheets, place)
             shapes[table.name] = shape
-            written.append(_Written(table.name, sheets.rows, place, sheets.cut))
+            if left_out := origin_of(table).get("left_out"):
+                said[f"left out of {table.name}"] = ", ".join(left_out)
+            written.append(_Written(table.name, sheets.rows, place, sheets.cut, _lost(table)))
         with writing(place):
-            book.about(asked.origin, shapes)
+            book.about(said, shapes)
             book.close()
     finally:
         book.give_up()
@@ -211,5 +233,5 @@ def _report(written: list[_Written], target: Path, format: Format, seconds: floa
         found = {str(path): path.stat().st_size for path in files}
         sizes |= found
         own = None if format == "xlsx" else sum(found.values())
-        tables.append(ExportedTable(one.name, one.rows, own, tuple(found), one.cut))
+        tables.append(ExportedTable(one.name, one.rows, own, tuple(found), one.cut, one.lost))
     return ExportReport(str(target), format, tuple(tables), sum(sizes.values()), seconds)

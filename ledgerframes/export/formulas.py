@@ -33,6 +33,12 @@ def defuse(column: pa.Array) -> pa.Array:
 def restore_text(cell: str) -> str:
     """Give back the text of an exported CSV's text cell as it was before its export.
 
+    Args:
+        cell: the cell's text.
+
+    Returns:
+        The text without the mark that keeps spreadsheets from reading it as a formula.
+
     Example:
         >>> restore_text("'=1+1")
         '=1+1'

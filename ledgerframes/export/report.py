@@ -19,6 +19,7 @@ class ExportedTable:
         bytes: size of its files; None in a workbook, whose tables share one file.
         files: their paths.
         cut: cells that were too long for a workbook's cell and end in a mark that says so.
+        left_out: rows that personal data was left out of.
     """
 
     name: str
@@ -26,6 +27,7 @@ class ExportedTable:
     bytes: int | None
     files: tuple[str, ...]
     cut: int = 0
+    left_out: int = 0
 
 
 @dataclass(frozen=True)
@@ -83,7 +85,12 @@ class ExportReport:
                 f"{table.rows:,} rows",
                 "" if table.bytes is None else f"{table.bytes / 1e6:,.2f} MB",
                 visible(table.files[0]) if len(table.files) == 1 else f"{len(table.files):,} files",
-                f"{table.cut:,} cells cut short" if table.cut else "",
+                "; ".join(_notes(table)),
             )
             for table in self.tables
         ]
+
+
+def _notes(table: ExportedTable) -> list[str]:
+    cut = [f"{table.cut:,} cells cut short"] if table.cut else []
+    return cut + ([f"contact points left out of {table.left_out:,} rows"] if table.left_out else [])

@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
+import json
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import chain
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 import pyarrow as pa
 
+from ledgerframes.decoding.origins import origin_of
+from ledgerframes.decoding.personal import LEFT_OUT, is_personal, is_text, json_columns, strip_batch
 from ledgerframes.errors import InputError
 from ledgerframes.tables.catalogue import CATALOGUE
 
 Batches: TypeAlias = "pa.Table | pa.RecordBatchReader | Iterable[pa.RecordBatch] | Any"  # what Arrow can read
 Source: TypeAlias = "Batches | Callable[[], Batches]"
+
+
+#: The columns in which a table of the catalogue may hold personal data by its nature.
+_TELLING: Final = frozenset({"payload", "exercise_result", "raw"})
 
 
 @dataclass(frozen=True)
@@ -24,27 +32,70 @@ class Opened:
         name: the table.
         schema: the batches' schema, with the declared texts of a table of the catalogue.
         batches: the rows.
+        lost: counts the rows that personal data was taken out of; None where it is kept.
     """
 
     name: str
     schema: pa.Schema
     batches: Iterator[pa.RecordBatch]
+    lost: Counter[str] | None = None
 
 
-def open_source(name: str, source: Source) -> Opened:
+def open_source(name: str, source: Source, *, personal: bool | None = True) -> Opened:
     """Open a table's source.
 
     Args:
         name: the table; the columns of a table of the catalogue get their declared texts.
         source: an Arrow table, dataset, reader or batches, anything with `__arrow_c_stream__` (a DataFrame of
             pandas or polars, say), or a callable that gives one of these.
+        personal: whether personal data is kept; None asks the source, which says so if it was loaded to be kept.
 
     Raises:
         InputError: the source gives no Arrow batches, none at all without saying their schema, or batches that differ.
     """
     given = source() if callable(source) and not hasattr(source, "__arrow_c_stream__") else source
     schema, batches = _read(name, given)
-    return Opened(name, _described(name, schema), _checked(name, schema, batches))
+    kept = origin_of(given).get("personal") is True if personal is None else personal
+    if kept:
+        return Opened(name, _described(name, schema), _checked(name, schema, batches))
+    whole = _described(name, schema)
+    if len(set(whole.names)) < len(whole.names):
+        return Opened(name, whole, _checked(name, schema, batches))  # refused by whoever names the file's columns
+    columns = [field.name for field in whole if not _is_personal_column(name, field.name)]
+    whole = pa.schema([whole.field(column) for column in columns], metadata=_saying_so(name, whole))
+    lost: Counter[str] = Counter()
+    return Opened(name, whole, _without(name, _checked(name, schema, batches), columns, lost), lost)
+
+
+def _is_personal_column(table: str, column: str) -> bool:
+    """Whether a whole column is personal data: a contact point, or a license's blob, in which it can be read."""
+    return is_personal(column) or (table == "licenses" and column == "created_event_blob")
+
+
+def _saying_so(name: str, schema: pa.Schema) -> dict[bytes, bytes]:
+    """A schema's texts, its provenance saying that personal data was left out, if there could be any."""
+    metadata = schema.metadata
+    if name in CATALOGUE and not _TELLING.intersection(schema.names):
+        return metadata or {}
+    try:
+        origin = json.loads((metadata or {}).get(b"ledgerframes", b"{}"))
+    except ValueError:
+        origin = {}
+    return {**(metadata or {}), b"ledgerframes": json.dumps({**origin, "left_out": [LEFT_OUT]}).encode()}
+
+
+def _without(
+    name: str, batches: Iterator[pa.RecordBatch], columns: list[str], lost: Counter[str]
+) -> Iterator[pa.RecordBatch]:
+    """The batches without personal data: in the columns declared to hold JSON, or in every text of another table."""
+    declared = CATALOGUE.get(name)
+    for batch in batches:
+        found = batch.select(columns)
+        texts = [field.name for field in found.schema if is_text(field.type)]
+        known = texts if declared is None else [one for one in json_columns(declared) if one in texts]
+        stripped, count = strip_batch(found, known)
+        lost[name] += count
+        yield stripped
 
 
 def _read(name: str, given: Batches) -> tuple[pa.Schema, Iterator[pa.RecordBatch]]:

@@ -15,7 +15,7 @@ import msgspec
 from msgspec import Raw, Struct
 
 from ledgerframes.decoding.peek import ENDPOINT, peek
-from ledgerframes.decoding.wire import RawPage
+from ledgerframes.decoding.splitting import UNREADABLE, NotWholeError, members_of, place_of, raws_of, reason_of
 from ledgerframes.errors import DecodeError
 from ledgerframes.paging.cursor import Glimpse
 
@@ -148,7 +148,6 @@ class _Tell(Struct):
 _tell: Final = msgspec.json.Decoder(_Tell)
 _transaction: Final = reads(TransactionItem)
 _reassignment: Final = reads(ReassignmentItem)
-_raw_page: Final = msgspec.json.Decoder(RawPage)
 
 
 def _page_of(raws: Sequence[bytes | Raw]) -> bytes:
@@ -158,6 +157,18 @@ def _page_of(raws: Sequence[bytes | Raw]) -> bytes:
 def _item(raw: bytes | Raw) -> UpdateItem:
     whole = bytes(raw)
     return _transaction(whole) if bytes(_tell.decode(whole).event) == b"null" else _reassignment(whole)
+
+
+def _unreadable(position: int, raw: bytes, reason: Exception | None) -> DecodeError:
+    try:
+        named = msgspec.json.decode(members_of(raw)[b'"update_id"'], type=str)
+    except (NotWholeError, KeyError, *UNREADABLE):
+        named = f"at position {position}"
+    return DecodeError(
+        f"{ENDPOINT}: item {position} (update {named}) cannot be read as JSON: {reason}. What to do: ask"
+        ' another server; in a lake, on_error="reject" puts it aside and goes on',
+        endpoint=ENDPOINT, table="updates", item=named,
+    )  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -194,12 +205,24 @@ class UpdatesPage:
 
     @classmethod
     def read(cls, body: bytes) -> UpdatesPage:
-        """Read the body of POST /v2/updates."""
-        return cls(body, peek(body))
+        """Read the body of POST /v2/updates.
+
+        Raises:
+            DecodeError: an item says no place, or cannot be read as JSON; the message names it.
+        """
+        try:
+            return cls(body, peek(body))
+        except UNREADABLE:
+            for position, raw in enumerate(raws_of(body)):
+                if (reason := reason_of(raw)) is not None:
+                    raise _unreadable(position, raw, reason) from reason
+            raise
 
     @classmethod
     def read_leniently(cls, body: bytes) -> UpdatesPage:
         """Read the body of POST /v2/updates, leaving out items that say no place in the history.
+
+        An item that cannot be read as JSON, but says its place, stays in the page: decoding it tells what is wrong.
 
         Raises:
             DecodeError: no item says its place, or only those of one instant: how to go on cannot be told.
@@ -207,19 +230,23 @@ class UpdatesPage:
         try:
             return cls.read(body)
         except DecodeError:
-            placed, unplaced = [], []
-            for raw in _raw_page.decode(body).transactions:
+            placed, places, unplaced = [], [], []
+            for position, raw in enumerate(raws_of(body)):
+                reason = reason_of(raw)
                 try:
-                    peek(_page_of([raw]))
-                except DecodeError as reason:
-                    unplaced.append((bytes(raw), reason))
+                    place = raw if reason is None else place_of(raw)
+                    peek(_page_of([place]))
+                except DecodeError as error:
+                    unplaced.append((raw, error))
+                except (NotWholeError, *UNREADABLE):
+                    unplaced.append((raw, _unreadable(position, raw, reason)))
                 else:
                     placed.append(raw)
-            page = _page_of(placed)
-            glimpse = peek(page)
-            if len(set(glimpse.cursors)) < 2:
+                    places.append(place)
+            glimpse = peek(_page_of(places))
+            if unplaced and len(set(glimpse.cursors)) < 2:
                 raise
-            return cls(page, glimpse, tuple(unplaced))
+            return cls(_page_of(placed), glimpse, tuple(unplaced))
 
     @cached_property
     def items(self) -> tuple[UpdateItem, ...]:
@@ -228,9 +255,9 @@ class UpdatesPage:
         Raises:
             DecodeError: one of them breaks the contract.
         """
-        return tuple(self._typed(raw, row) for row, raw in enumerate(_raw_page.decode(self.raw).transactions))
+        return tuple(self._typed(raw, row) for row, raw in enumerate(raws_of(self.raw)))
 
-    def _typed(self, raw: Raw, row: int) -> UpdateItem:
+    def _typed(self, raw: bytes, row: int) -> UpdateItem:
         try:
             return _item(raw)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import codecs
 from collections.abc import Callable
 from copy import copy
-from typing import Any, Final, Protocol, TypeVar
+from typing import Any, Final, Protocol, Self, TypeVar
 
 import msgspec
 
 from ledgerframes.errors import InputError, RequestError
 from ledgerframes.settings import Interface
-from ledgerframes.transport import Answer
+from ledgerframes.transport import Answer, Stop
 from ledgerframes.transport.request import Prepared, Request
 
 T = TypeVar("T")
@@ -41,6 +41,15 @@ class Sender(Protocol):
     def pause(self, seconds: float) -> None:
         """Wait, by the transport's clock."""
 
+    def page_maximum(self, server: str | None) -> int | None:
+        """The largest page of updates that a scan has named, if it has."""
+
+    def learn_page_maximum(self, server: str, maximum: int) -> None:
+        """Keep the largest page of updates that a scan has named."""
+
+    def stoppable(self, stop: Stop) -> Sender:
+        """The same for one operation, which ends once `stop` is set."""
+
 
 class _Unsent(Exception):  # noqa: N818 - carries the request out of the call, never leaves this module
     def __init__(self, request: Request) -> None:
@@ -60,6 +69,15 @@ class _Catcher:
 
     def pause(self, _seconds: float) -> None:
         return
+
+    def page_maximum(self, _server: str | None) -> None:
+        return
+
+    def learn_page_maximum(self, _server: str, _maximum: int) -> None:
+        return
+
+    def stoppable(self, _stop: Stop) -> _Catcher:
+        return self
 
 
 class _Kept(Exception):  # noqa: N818 - carries the answer out of the call, never leaves this module
@@ -109,6 +127,14 @@ class Calls:
     def __init__(self, sender: Sender) -> None:
         self._sender = sender
 
+    def stoppable(self, stop: Stop) -> Self:
+        """The same interface for one operation: once `stop` is set, its requests, waits and pauses end.
+
+        Args:
+            stop: set by any thread; a call that runs then, or comes later, raises a StoppedError in less than a second.
+        """
+        return self._sending_by(self._sender.stoppable(stop))
+
     def preview(self, call: str, /, *arguments: Any, **options: Any) -> Prepared:
         """Show the request that a call would send, without sending it; a token is masked.
 
@@ -149,10 +175,13 @@ class Calls:
 
     def _redirected(self, sender: Sender, call: str) -> Callable[..., Any]:
         """A call that sends by another way."""
-        known = not call.startswith(("_", "iter_")) and call not in {"preview", "raw"}
+        known = not call.startswith(("_", "iter_")) and call not in {"preview", "raw", "stoppable"}
         if not known or not callable(getattr(type(self), call, None)):
             raise InputError(f"{call!r} is no call of {type(self).__name__.lower()}")
+        method: Callable[..., Any] = getattr(self._sending_by(sender), call)
+        return method
+
+    def _sending_by(self, sender: Sender) -> Self:
         twin = copy(self)
         twin._sender = sender  # noqa: SLF001 - its own
-        method: Callable[..., Any] = getattr(twin, call)
-        return method
+        return twin

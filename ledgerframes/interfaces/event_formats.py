@@ -94,6 +94,22 @@ class TransactionFormat(Struct, frozen=True, kw_only=True):
     transaction_shape: TransactionShape = "TRANSACTION_SHAPE_ACS_DELTA"
 
 
+def whole_format(parties: Sequence[str] | None, *, interfaces: Sequence[str] = ()) -> TransactionFormat:
+    """The format that leaves nothing out: every template, creations and exercises, values with their types.
+
+    Args:
+        parties: whose view; None is any party's, which takes the right to read as any party.
+        interfaces: interfaces whose views of the contracts are to be added, as `InterfaceFilter` names them.
+    """
+    views = [InterfaceFilter(interface, include_interface_view=True) for interface in interfaces]
+    filters = Filters([WildcardFilter(), *views])
+    if parties is None:
+        shown = EventFormat(filters_for_any_party=filters, verbose=True)
+    else:
+        shown = EventFormat(filters_by_party=dict.fromkeys(parties, filters), verbose=True)
+    return TransactionFormat(event_format=shown, transaction_shape="TRANSACTION_SHAPE_LEDGER_EFFECTS")
+
+
 def event_format_json(value: EventFormat, name: str) -> dict[str, Any]:
     """An event format as the ledger interface writes it.
 

@@ -5,16 +5,17 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import wait
 from dataclasses import dataclass, replace
 from typing import Final, Protocol
 
-from ledgerframes.errors import NoAnswerError, PartialResultError, RequestError, StatusError
+from ledgerframes.errors import DecodeError, NoAnswerError, PartialResultError, RequestError, StatusError
 from ledgerframes.interfaces.answers import UpdatesPage
 from ledgerframes.interfaces.calls import Revise
 from ledgerframes.paging.cursor import Cursor
 from ledgerframes.paging.history import Ask, HistoryReader, Outcome
-from ledgerframes.transport import Answer
+from ledgerframes.transport import Answer, Stop
+from ledgerframes.transport.background import in_background
 from ledgerframes.transport.request import Request
 
 _log = logging.getLogger("ledgerframes.history")
@@ -22,6 +23,9 @@ _log = logging.getLogger("ledgerframes.history")
 _MAXIMUM: Final = re.compile(r"maximum \(\d+ > (\d+)\)")
 #: How long to wait for servers that lag behind what another one showed, in seconds.
 _WAITS: Final = (0.0, 0.5, 1.0, 2.0)
+_THREAD: Final = "ledgerframes-fetch"
+#: Seconds that a read which ends early waits for the request under way to end.
+_LEAVING: Final = 1.0
 
 
 class PageSource(Protocol):
@@ -41,6 +45,15 @@ class PageSource(Protocol):
 
     def pause(self, seconds: float) -> None:
         """Wait."""
+
+    def page_maximum(self, server: str | None) -> int | None:
+        """The largest page that a scan has named, if it has: this one, or the one that is asked first."""
+
+    def learn_page_maximum(self, server: str, maximum: int) -> None:
+        """Keep the largest page that a scan has named, for every reader of the network."""
+
+    def stoppable(self, stop: Stop) -> PageSource:
+        """The same for one operation, whose requests and pauses end once `stop` is set."""
 
 
 @dataclass(frozen=True)
@@ -70,19 +83,20 @@ def read_pages(source: PageSource, reader: HistoryReader) -> Iterator[PageRows]:
         PagingError: the pages contradict each other.
         PartialResultError: the servers that answer lag behind what another one has shown.
     """
-    session = HistorySession(source, reader)
-    fetcher = ThreadPoolExecutor(1, "ledgerframes-fetch")
+    stop = Stop()
+    session = HistorySession(source.stoppable(stop), reader)
+    coming = in_background(session.step, _THREAD)
     try:
         more = True
-        coming = fetcher.submit(session.step)
         while more:
             rows, more = coming.result()
             if more:
-                coming = fetcher.submit(session.step)
+                coming = in_background(session.step, _THREAD)
             if rows.rows:
                 yield rows
     finally:
-        fetcher.shutdown(wait=False, cancel_futures=True)
+        stop.set()
+        wait([coming], timeout=_LEAVING)
 
 
 class HistorySession:
@@ -124,6 +138,9 @@ class HistorySession:
         return rows, taken.outcome is Outcome.MORE
 
     def _fetch(self) -> tuple[Ask, Answer[UpdatesPage]]:
+        known = self._source.page_maximum(self._server)
+        if known is not None and known < self._reader.maximum:
+            self._reader.lower(known)
         first = asked = self._reader.ask()
 
         def revise(_request: Request, error: RequestError) -> Request | None:
@@ -136,7 +153,7 @@ class HistorySession:
         request = self._source.page_request(first.after, first.page_size)
         try:
             answer = self._source.send_page(request, server=self._server, revise=revise)
-        except RequestError:
+        except (RequestError, DecodeError):
             if self._server is None:
                 raise
             self._server = None
@@ -149,6 +166,8 @@ class HistorySession:
         size = self._reader.ask().page_size
         named = named_maximum(error)
         if named is not None:
+            if isinstance(error, StatusError):
+                self._source.learn_page_maximum(error.server, named)
             self._reader.lower(named)
         elif _too_much(error):
             self._reader.shrink()

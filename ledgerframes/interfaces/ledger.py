@@ -1,4 +1,4 @@
-"""The eight calls of the ledger interface (contract: Endpoints, Ledger interface). Commands are sent once."""
+"""The eight calls of the ledger interface (contract: Endpoints, Ledger interface) and update-by-id."""
 
 from __future__ import annotations
 
@@ -23,10 +23,8 @@ from ledgerframes.interfaces.commands import (
 from ledgerframes.interfaces.disclosure import DisclosedContract, disclosed_json
 from ledgerframes.interfaces.event_formats import (
     EventFormat,
-    Filters,
     TransactionFormat,
     event_format_json,
-    transaction_format_json,
 )
 from ledgerframes.interfaces.ledger_answers import (
     LedgerAnswer,
@@ -36,7 +34,9 @@ from ledgerframes.interfaces.ledger_answers import (
     read_reassignment,
     read_transaction,
     read_tree,
+    read_update,
 )
+from ledgerframes.interfaces.looking_up import question_by_id
 from ledgerframes.interfaces.packages import Dar, dar_bytes
 from ledgerframes.interfaces.reassignment_commands import ReassignmentCommand, reassignments_json
 from ledgerframes.interfaces.rights import Right, new_rights
@@ -52,7 +52,7 @@ from ledgerframes.interfaces.rules import (
     given,
     unless_none,
 )
-from ledgerframes.interfaces.users import CreatedUser, User, UsersPage, new_user
+from ledgerframes.interfaces.users import CreatedUser, User, UsersPage, new_user, read_users
 from ledgerframes.paging.tokens import follow_tokens
 from ledgerframes.transport.request import Endpoint
 
@@ -92,7 +92,7 @@ VALIDATE_DAR: Final = Endpoint(interface="ledger", method="POST", path="/v2/dars
 
 
 class Ledger(Calls):
-    """The participant's ledger interface. One method, one request.
+    """The participant's ledger interface. One method, one request; a command is sent once.
 
     Args:
         sender: the way to the servers.
@@ -239,37 +239,51 @@ class Ledger(Calls):
     ) -> LedgerAnswer[LedgerTransaction]:
         """Read a transaction (contract: POST /v2/updates/transaction-by-id).
 
-        Where the server has only update-by-id, that is asked for the same.
+        A format is always sent, since participants refuse a request without one. Where the server has only
+        update-by-id, that is asked for the same.
 
         Args:
             update_id: the transaction's id.
-            requesting_parties: whose events to show, by the server's defaults; deprecated.
+            requesting_parties: whose events to show: every template, creations and exercises.
             transaction_format: which events to show, and how; not together with `requesting_parties`. Without
-                either, servers refuse or show whatever any party sees, which takes the right to read as any party.
+                either, whatever any party sees is shown, which takes the right to read as any party.
 
         Raises:
             InputError: an argument breaks a rule; nothing was sent.
             NotFoundError: the participant does not know the transaction.
+            NotAuthorizedError: the token's user may not read as these parties, or as any party.
         """
-        if requesting_parties is not None and transaction_format is not None:
-            raise InputError(
-                f"requesting_parties={requesting_parties!r} excludes transaction_format; give transaction_format only"
-            )
-        fits(update_id, LedgerString, "update_id")
-        body: dict[str, Any] = {"updateId": update_id}
-        shown = TransactionFormat(event_format=EventFormat(filters_for_any_party=Filters()))
-        if requesting_parties is not None:
-            parties = each(requesting_parties, "requesting_parties", kind=PartyId)
-            body["requestingParties"] = parties
-            # the server's own defaults for requesting parties
-            filters = {party: Filters() for party in parties}
-            shown = TransactionFormat(event_format=EventFormat(filters_by_party=filters, verbose=True))
-        if transaction_format is not None:
-            shown = transaction_format
-            body["transactionFormat"] = transaction_format_json(shown, "transaction_format")
-        included = {"includeTransactions": transaction_format_json(shown, "transaction_format")}
-        newer = UPDATE_BY_ID.request(json={"updateId": update_id, "updateFormat": included})
-        return self._sender.send(TRANSACTION_BY_ID.request(json=body), newer, read=read_transaction).value
+        body, shown = question_by_id(update_id, requesting_parties, transaction_format)
+        older = TRANSACTION_BY_ID.request(json=body | {"transactionFormat": shown})
+        newer = UPDATE_BY_ID.request(json=body | {"updateFormat": {"includeTransactions": shown}})
+        return self._sender.send(older, newer, read=read_transaction).value
+
+    def update_by_id(
+        self,
+        update_id: str,
+        *,
+        requesting_parties: Iterable[str] | None = None,
+        transaction_format: TransactionFormat | None = None,
+    ) -> LedgerAnswer[LedgerTransaction | Reassignment]:
+        """Read a transaction or a reassignment (POST /v2/updates/update-by-id, the successor of transaction-by-id).
+
+        Where the server has only transaction-by-id, that is asked, which knows no reassignments.
+
+        Args:
+            update_id: the update's id.
+            requesting_parties: whose events to show; see `transaction_by_id`.
+            transaction_format: likewise; its event format holds for a reassignment, too.
+
+        Raises:
+            InputError: an argument breaks a rule; nothing was sent.
+            NotFoundError: the participant does not know the update.
+            NotAuthorizedError: the token's user may not read as these parties, or as any party.
+        """
+        body, shown = question_by_id(update_id, requesting_parties, transaction_format)
+        either = {"includeTransactions": shown, "includeReassignments": shown["eventFormat"]}
+        newer = UPDATE_BY_ID.request(json=body | {"updateFormat": either})
+        older = TRANSACTION_BY_ID.request(json=body | {"transactionFormat": shown})
+        return self._sender.send(newer, older, read=read_update).value
 
     def list_users(self, *, page_size: int | None = None, page_token: str | None = None) -> UsersPage:
         """Read one page of users (contract: GET /v2/users).
@@ -284,7 +298,7 @@ class Ledger(Calls):
         size = unless_none(page_size, Positive32, "page_size")
         token = unless_none(page_token, str, "page_token") or None
         request = LIST_USERS.request(query={"pageSize": size, "pageToken": token})
-        return self._sender.send(request, read=reads(UsersPage)).value
+        return self._sender.send(request, read=read_users).value
 
     def iter_users(self, *, page_size: int | None = None) -> Iterator[User]:
         """Iterate over all users, following the tokens whatever the length of the pages.

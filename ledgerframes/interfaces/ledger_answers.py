@@ -147,6 +147,7 @@ _KINDS: Final = frozenset(
     }
 )  # fmt: skip
 
+_NULL: Final = b"null"
 _raw_members: Final = msgspec.json.Decoder(dict[str, Raw])
 _any: Final = msgspec.json.Decoder(float_hook=exact)
 
@@ -156,10 +157,19 @@ def read_transaction(body: bytes) -> LedgerAnswer[LedgerTransaction]:
     members = _raw_members.decode(body)
     if "update" in members:
         update = _raw_members.decode(_member(members, "update"))
-        raw = _member(update, "Transaction")
-        wrapped = _raw_members.decode(raw)
-        return _answer(_member(wrapped, "value") if wrapped.keys() == {"value"} else raw, LedgerTransaction)
+        return _answer(_bare(_member(update, "Transaction")), LedgerTransaction)
     return _answer(_member(members, "transaction"), LedgerTransaction)
+
+
+def read_update(body: bytes) -> LedgerAnswer[LedgerTransaction | Reassignment]:
+    """Read the answer of update-by-id, or of transaction-by-id, which stands in for it."""
+    members = _raw_members.decode(body)
+    update = {} if "transaction" in members else _raw_members.decode(_member(members, "update"))
+    if "Reassignment" in update:
+        reassignment = _answer(_bare(bytes(update["Reassignment"])), Reassignment)
+        return LedgerAnswer(reassignment.raw, reassignment.item)
+    transaction = read_transaction(body)
+    return LedgerAnswer(transaction.raw, transaction.item)
 
 
 def read_tree(body: bytes) -> LedgerAnswer[TransactionTree]:
@@ -173,9 +183,15 @@ def read_reassignment(body: bytes) -> LedgerAnswer[Reassignment]:
 
 
 def _member(members: dict[str, Raw], name: str) -> bytes:
-    if name not in members:
+    if bytes(members.get(name, _NULL)) == _NULL:
         raise msgspec.ValidationError(f"the answer has no {name!r} but {str(sorted(members))[:80]}")
     return bytes(members[name])
+
+
+def _bare(raw: bytes) -> bytes:
+    """An update without the `value` that it may lie under, and what may be beside that."""
+    wrapped = _raw_members.decode(raw)
+    return _member(wrapped, "value") if "value" in wrapped else raw
 
 
 def _answer(raw: bytes, kind: type[T]) -> LedgerAnswer[T]:
@@ -202,9 +218,10 @@ def _flat(event: Any) -> dict[str, Any]:
     if not isinstance(event, dict) or len(event) != 1:
         raise msgspec.ValidationError(f"an event is an object with one key, not {str(event)[:80]}")
     kind, body = next(iter(event.items()))
-    members = body["value"] if isinstance(body, dict) and body.keys() == {"value"} else body
-    if kind not in _KINDS or not isinstance(members, dict):
-        return {"kind": kind, "other": members}
+    if kind not in _KINDS or not isinstance(body, dict):
+        return {"kind": kind, "other": body["value"] if isinstance(body, dict) and body.keys() == {"value"} else body}
+    wrapped = body.get("value")
+    members = wrapped if isinstance(wrapped, dict) else body
     created = members.get("createdEvent")
     if isinstance(created, dict):
         bare = created if len(created) == 1 else {"CreatedEvent": created}

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import Any, Final, Literal
 
+import msgspec
 from msgspec import Struct
 
-from ledgerframes.errors import InputError
+from ledgerframes.errors import DecodeError, InputError
 from ledgerframes.instants import format_instant
 from ledgerframes.interfaces.answers import Contract, ContractWithState, Update, UpdateItem, UpdatesPage, reads
 from ledgerframes.interfaces.calls import Calls, Revise
@@ -112,13 +114,24 @@ class Scan(Calls):
     ) -> Answer[UpdatesPage]:
         """Ask for one page, for readers of whole histories: a named server once, or some servers alone."""
         attempts = 1 if isinstance(server, str) else None
-        read = UpdatesPage.read_leniently if lenient else UpdatesPage.read
+        read: Callable[[bytes], UpdatesPage] = UpdatesPage.read
+        if lenient:
+            several = len(self.servers if server is None else server) > 1 and not isinstance(server, str)
+            read = _Lenient(several=True) if several else UpdatesPage.read_leniently
         return self._sender.send(request, read=read, server=server, revise=revise, attempts=attempts)
 
     @property
     def servers(self) -> tuple[str, ...]:
         """The scans' base URLs, the preferred one first."""
         return self._sender.servers("scan")
+
+    def page_maximum(self, server: str | None) -> int | None:
+        """The largest page of updates that a scan has named: this one, or the one that is asked first."""
+        return self._sender.page_maximum(server)
+
+    def learn_page_maximum(self, server: str, maximum: int) -> None:
+        """Keep the largest page of updates that a scan has named, for every reader of this network."""
+        self._sender.learn_page_maximum(server, maximum)
 
     def pause(self, seconds: float) -> None:
         """Wait, by the transport's clock."""
@@ -193,6 +206,29 @@ class Scan(Calls):
             lambda page: (page.validator_licenses, page.next_page_token),
             LICENSES.path,
         )
+
+
+@dataclass
+class _Lenient:
+    """Reads a page without its broken items, but not at once: asked again, or of another scan, it may come whole.
+
+    An item that is JSON and breaks the contract is the same each time; only another scan may have it right.
+    """
+
+    several: bool
+    again: bool = False
+
+    def __call__(self, body: bytes) -> UpdatesPage:
+        if self.again:
+            return UpdatesPage.read_leniently(body)
+        try:
+            return UpdatesPage.read(body)
+        except DecodeError as error:
+            self.again = True
+            readable = error.__cause__ is None or isinstance(error.__cause__, msgspec.ValidationError)
+            if self.several or not readable:
+                raise
+            return UpdatesPage.read_leniently(body)
 
 
 def _updates_request(after: Cursor | None, page_size: int, value_encoding: ValueEncoding | None) -> Request:

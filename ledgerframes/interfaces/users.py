@@ -9,6 +9,7 @@ from typing import Any, Final
 from msgspec import Struct
 
 from ledgerframes.errors import InputError
+from ledgerframes.interfaces.answers import reads
 from ledgerframes.interfaces.rules import UserId, fits, given, shown, unless_none
 
 ANNOTATIONS_BYTES: Final = 256 * 1024
@@ -56,6 +57,20 @@ class UsersPage(Struct, frozen=True, rename="camel"):
 
     users: list[User] = []
     next_page_token: str | None = None
+
+
+class _SentPage(Struct, rename="camel"):
+    users: list[User] | None = None
+    next_page_token: str | None = None
+
+
+_sent_page: Final = reads(_SentPage)
+
+
+def read_users(body: bytes) -> UsersPage:
+    """Read the answer of GET /v2/users; one without the member `users` holds none."""
+    page = _sent_page(body)
+    return UsersPage(page.users or [], page.next_page_token)
 
 
 class CreatedUser(Struct, frozen=True):

@@ -6,18 +6,18 @@ import html
 import json
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
-from datetime import timedelta
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, Final
 
+from ledgerframes.arguments import suggesting, whole_number
 from ledgerframes.decoding.history import decode_page
-from ledgerframes.errors import InputError, visible
+from ledgerframes.errors import visible
 from ledgerframes.instants import format_instant
 from ledgerframes.interfaces.history import read_pages
 from ledgerframes.loaders.canonical import Canonical, canonical_updates, first_difference
 from ledgerframes.paging.cursor import Cursor
 from ledgerframes.paging.history import HistoryReader
-from ledgerframes.paging.window import Bound, Window, wanted_window
+from ledgerframes.paging.window import Bound, Duration, Window, wanted_window
 from ledgerframes.settings import source_of
 
 if TYPE_CHECKING:
@@ -113,13 +113,14 @@ class CrossCheck:
         return "<pre>" + html.escape(str(self)) + "</pre>"
 
 
+@suggesting
 def cross_check(
     net_a: Network,
     net_b: Network,
     start: Bound | None = None,
     end: Bound | None = None,
     *,
-    last: str | timedelta | None = None,
+    last: Duration | None = None,
     differences: int = 20,
 ) -> CrossCheck:
     """Read the same range from two servers and compare it update by update, in bounded memory.
@@ -130,7 +131,7 @@ def cross_check(
     Args:
         net_a: the first network; a connection to one server.
         net_b: the second.
-        start: inclusive, in UTC; a time for every migration from there, or a pair (migration id, time).
+        start: inclusive, in UTC; a time for every migration from there, a pair (migration id, time), or `"begin"`.
         end: exclusive; likewise.
         last: count back from now, instead of `start`.
         differences: how many differences to keep.
@@ -150,12 +151,11 @@ def cross_check(
         ...     bool(lf.cross_check(net, lf.connect(scan_url=other.scan_url)))
         True
     """
-    if isinstance(differences, bool) or not isinstance(differences, int) or differences < 0:
-        raise InputError(f"differences={differences!r} is not a whole number, 0 or more")
+    most = whole_number(differences, "differences", least=0)
     window = wanted_window(start, end, last)
     names = [", ".join(map(source_of, net.scan.servers)) for net in (net_a, net_b)]
     return compare(
-        served_updates(net_a, window), served_updates(net_b, window), names=names, part=str(window), most=differences
+        served_updates(net_a, window), served_updates(net_b, window), names=names, part=str(window), most=most
     )
 
 

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from typing import Any, Literal
+from decimal import Decimal
+from typing import Any, Literal, get_args
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ledgerframes.arguments import choice
 from ledgerframes.errors import InputError
 from ledgerframes.tables.kinds import AMOUNT, BOOL, INT64, TEXTS, TIME, Kind
 from ledgerframes.tables.table import Column, Table
@@ -25,10 +27,8 @@ def check_shape(as_: str, decimals: str) -> None:
     Raises:
         InputError: the value is none of the known ones.
     """
-    if as_ not in {"pandas", "arrow", "polars"}:
-        raise InputError(f"as_={as_!r} is none of 'pandas', 'arrow', 'polars'")
-    if decimals not in {"object", "arrow", "float", "string"}:
-        raise InputError(f"decimals={decimals!r} is none of 'object', 'arrow', 'float', 'string'")
+    choice(as_, "as_", get_args(As))
+    choice(decimals, "decimals", get_args(Decimals))
     if as_ == "polars":
         _polars()
 
@@ -98,6 +98,7 @@ def _series(column: pa.ChunkedArray, declared: Column, decimals: Decimals) -> An
 
 
 _NAT = -(2**63)
+_ZERO = Decimal(0)
 
 
 def _dtype(kind: Kind, *, nullable: bool) -> Any:
@@ -138,8 +139,14 @@ def _amounts(column: pa.ChunkedArray, decimals: Decimals) -> Any:
     if decimals == "float":
         return pd.Series(column.cast(pa.float64()).to_numpy())
     if decimals == "string":
-        return column.cast(pa.string()).to_pandas(types_mapper={pa.string(): _dtype(AMOUNT, nullable=True)}.get)
-    return pd.Series(column.to_pylist(), dtype=object)
+        texts = [None if amount is None else format(amount, "f") for amount in column.to_pylist()]
+        return pd.Series(texts, dtype=_dtype(AMOUNT, nullable=True))
+    return pd.Series(exact(column), dtype=object)
+
+
+def exact(column: pa.ChunkedArray) -> list[Decimal | None]:
+    """Amounts as `Decimal`; a zero is `Decimal(0)`, because one with ten places prints as `0E-10`."""
+    return [amount or (None if amount is None else _ZERO) for amount in column.to_pylist()]
 
 
 def _polars() -> Any:

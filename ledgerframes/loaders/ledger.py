@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 import pyarrow as pa
-from msgspec import Raw
+from msgspec import Raw, Struct
 
+from ledgerframes.arguments import names
 from ledgerframes.decoding.records import read_records
-from ledgerframes.errors import DecodeError
+from ledgerframes.errors import DecodeError, NotFoundError
+from ledgerframes.interfaces.event_formats import TransactionFormat, whole_format
+from ledgerframes.interfaces.ledger_answers import LedgerAnswer, Reassignment
+from ledgerframes.interfaces.ledger_answers import LedgerTransaction as TransactionAnswer
+from ledgerframes.interfaces.rules import PartyId, Text, each
+from ledgerframes.loaders.contracts import party_list
 from ledgerframes.loaders.frames import As, Decimals, check_shape
 from ledgerframes.loaders.listing import Form, Origin
 from ledgerframes.settings import source_of
@@ -40,31 +46,62 @@ def load_ledger_transaction(
     net: Network,
     update_id: str,
     *,
-    parties: Sequence[str] | None = None,
+    parties: Iterable[str] | None = None,
+    interfaces: Iterable[str] = (),
     as_: As = "pandas",
     decimals: Decimals = "object",
 ) -> LedgerTransaction:
-    """Load one transaction by its id (contract: POST /v2/updates/transaction-by-id, or its successor).
+    """Load one transaction or reassignment by its id (contract: POST /v2/updates/transaction-by-id, or its successor).
+
+    Creations and exercises of every template are asked for. Where the participant knows no transaction of this id,
+    it is asked for a reassignment, as far as its release has POST /v2/updates/update-by-id.
 
     Args:
         net: the network; its ledger interface is asked, with a token.
         update_id: the update's id.
-        parties: whose view; events that none of them sees are left out.
+        parties: whose view; events that none of them sees are left out. None is any party's view, which takes the
+            right to read as any party; with a token that has fewer rights, name the parties it may read as.
+        interfaces: interfaces, such as `"#package-name:Module:Entity"`, whose views of the created contracts are to
+            be computed, for `interface_views`.
         as_: `"pandas"`, `"arrow"` or `"polars"`.
         decimals: how pandas holds amounts.
 
     Raises:
+        InputError: an argument breaks a rule; nothing was sent.
         NotFoundError: the participant does not know the update.
+        NotAuthorizedError: the token's user may not read as these parties, or as any party.
     """
     check_shape(as_, decimals)
-    answer = net.ledger.transaction_by_id(update_id, requesting_parties=parties)
+    named = None if parties is None else each(party_list(parties), "parties", kind=PartyId, least=1)
+    views = each(names(interfaces, "interfaces"), "interfaces", kind=Text)
+    answer = _look_up(net, update_id, whole_format(named, interfaces=views))
     origin = Origin({source_of(net.transport.servers("ledger")[0]): None})
     transactions, events = read_ledger_item(answer.raw, LEDGER_TRANSACTIONS.endpoints[0])
 
     def frame(table: Table, batch: pa.RecordBatch) -> Any:
-        return Form.of(table, {"as_": as_, "decimals": decimals}).frame(batch, origin)
+        return Form.of(table, as_=as_, decimals=decimals).frame(batch, origin)
 
     return LedgerTransaction(frame(LEDGER_TRANSACTIONS, transactions), frame(LEDGER_EVENTS, events))
+
+
+def _look_up(
+    net: Network, update_id: str, wanted: TransactionFormat
+) -> LedgerAnswer[TransactionAnswer] | LedgerAnswer[TransactionAnswer | Reassignment]:
+    """The transaction of this id, or the reassignment.
+
+    Raises:
+        NotFoundError: there is neither; what the participant said of the transaction where it has no other look-up.
+    """
+    try:
+        return net.ledger.transaction_by_id(update_id, transaction_format=wanted)
+    except NotFoundError as error:
+        if error.unknown_route:
+            raise
+        unknown = error
+    try:
+        return net.ledger.update_by_id(update_id, transaction_format=wanted)
+    except NotFoundError:
+        raise unknown from None
 
 
 def read_ledger_item(raw: bytes, endpoint: str) -> tuple[pa.RecordBatch, pa.RecordBatch]:
@@ -88,6 +125,7 @@ def read_ledger_item(raw: bytes, endpoint: str) -> tuple[pa.RecordBatch, pa.Reco
     given = {
         "update_id": transactions.column("update_id").to_pylist() * len(events),
         "kind": [event.kind for event in events],
+        "view_interfaces": [event.views for event in events],
         "payload": [None if event.payload is None else bytes(event.payload).decode() for event in events],
     }
     return transactions, read_records(LEDGER_EVENTS, [event.item for event in events], endpoint, given=given)
@@ -97,6 +135,14 @@ class _Event(NamedTuple):
     kind: str
     item: bytes
     payload: Raw | None
+    views: list[str] | None
+
+
+class _View(Struct, rename="camel"):
+    interface_id: str
+
+
+_views = msgspec.json.Decoder(list[_View] | None)
 
 
 def _unwrap(event: Raw) -> _Event:
@@ -106,11 +152,13 @@ def _unwrap(event: Raw) -> _Event:
         raise ValueError(f"an event has exactly one key, its kind; this one has {sorted(outer)}")
     ((kind, inner),) = outer.items()
     members = _members.decode(inner)
-    if set(members) == {"value"}:
-        members = _members.decode(members["value"])
+    if "value" in members:  # no event that lies flat has a member of this name
+        members |= _members.decode(members.pop("value"))
     if "createdEvent" in members:
         members = _members.decode(members.pop("createdEvent")) | members
     payload = members.pop("createArgument", None)
     if payload is None:
         payload = members.pop("choiceArgument", None)
-    return _Event(kind, msgspec.json.encode(members), payload)
+    views = _views.decode(members.get("interfaceViews", b"null"))
+    named = None if views is None else [view.interface_id for view in views]
+    return _Event(kind, msgspec.json.encode(members), payload, named)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, TypedDict
@@ -12,7 +12,8 @@ import msgspec
 import pyarrow as pa
 from msgspec import Raw
 
-from ledgerframes.errors import DecodeError, InputError, PagingError, RequestError
+from ledgerframes.arguments import flag, whole_number
+from ledgerframes.errors import DecodeError, PagingError, RequestError
 from ledgerframes.interfaces.calls import Calls
 from ledgerframes.loaders.frames import As, Decimals, check_shape, described, shape
 from ledgerframes.loaders.provenance import Provenance
@@ -27,15 +28,9 @@ _token = msgspec.json.Decoder(int | str | None)
 
 
 class FormOptions(TypedDict, total=False):
-    """The keyword arguments that every loader of a table takes.
+    """The keywords that every loader of a table takes, for their overloads; a test holds both together."""
 
-    `columns`: names of the columns to keep; all by default. `as_`: `"pandas"`, `"arrow"` or `"polars"`. `decimals`: how
-    pandas holds amounts: `"object"` (exact), `"arrow"`, `"float"`, `"string"`. `limit`: how many rows at most.
-    `allow_partial`: return what there is, with `attrs["complete"]` False, when a fault ends the load early.
-    """
-
-    columns: Sequence[str] | None
-    as_: As
+    columns: Iterable[str] | None
     decimals: Decimals
     limit: int | None
     allow_partial: bool
@@ -53,38 +48,43 @@ class Form:
     allow_partial: bool
 
     @classmethod
-    def of(cls, table: Table, options: FormOptions) -> Form:
-        """Check the options before anything is sent.
+    def of(
+        cls,
+        table: Table,
+        *,
+        columns: Iterable[str] | None = None,
+        as_: As = "pandas",
+        decimals: Decimals = "object",
+        limit: int | None = None,
+        allow_partial: bool = False,
+    ) -> Form:
+        """Check a loader's keywords before anything is sent.
 
         Raises:
             InputError: one of them breaks a rule.
         """
-        unknown = set(options) - set(FormOptions.__annotations__)
-        if unknown:
-            raise InputError(
-                f"{sorted(unknown)[0]}= is no argument of this loader; there are columns, as_, decimals, …"
-            )
-        as_, decimals = options.get("as_", "pandas"), options.get("decimals", "object")
         check_shape(as_, decimals)
-        limit = options.get("limit")
-        if limit is not None and (isinstance(limit, bool) or not isinstance(limit, int) or limit < 1):
-            raise InputError(f"limit={limit!r} is not a whole number of rows, 1 or more")
-        names = table.pick(options.get("columns"))
-        return cls(table, names, as_, decimals, limit, options.get("allow_partial", False))
+        most = None if limit is None else whole_number(limit, "limit", least=1)
+        return cls(table, table.pick(columns), as_, decimals, most, flag(allow_partial, "allow_partial"))
 
-    def frame(self, batch: pa.RecordBatch, origin: Origin) -> Any:
-        """Cut to the caller's columns and rows, with provenance."""
-        attrs = Provenance(tuple(origin.servers), self.table.name, None, origin.complete).attrs()
+    def frame(self, batch: pa.RecordBatch, origin: Origin, **said: str) -> Any:
+        """Cut to the caller's columns and rows, with provenance and what else the frame says of itself."""
+        attrs = said | Provenance(
+            tuple(origin.servers), self.table.name, None, origin.complete, personal=origin.personal,
+            left_out=origin.left_out,
+        ).attrs()  # fmt: skip
         data = pa.Table.from_batches([batch]).slice(0, self.limit).select(list(self.names))
         return shape(described(data, attrs), self.table, as_=self.as_, decimals=self.decimals, attrs=attrs)
 
 
 @dataclass
 class Origin:
-    """Which servers answered, and whether the answers are all there is."""
+    """Which servers answered, whether the answers are all there is, and what was done with personal data."""
 
     servers: dict[str, None] = field(default_factory=dict)
     complete: bool = True
+    personal: bool = False
+    left_out: tuple[str, ...] = ()
 
     def body(self, calls: Calls, call: str, *arguments: Any, **options: Any) -> dict[str, Raw]:
         """Send a call and take its answer apart; empty where the call takes a 404 for "there is none".
@@ -127,7 +127,16 @@ def items_of(members: dict[str, Raw], name: str, endpoint: str) -> list[Raw]:
 
 
 def list_pages(
-    origin: Origin, calls: Calls, call: str, *, items: str, following: str, argument: str, endpoint: str, form: Form
+    origin: Origin,
+    calls: Calls,
+    call: str,
+    *,
+    items: str,
+    following: str,
+    argument: str,
+    endpoint: str,
+    form: Form,
+    optional: bool = False,
 ) -> list[Raw]:
     """Collect the items of all pages, or as many as the caller wants.
 
@@ -140,6 +149,7 @@ def list_pages(
         argument: the call's argument for the token.
         endpoint: for messages.
         form: the caller's limit, and whether a part will do.
+        optional: the contract lets a page without items leave the member out.
     """
 
     def fetch(token: Token | None) -> dict[str, Raw]:
@@ -150,6 +160,8 @@ def list_pages(
             token = _token.decode(page.get(following, b"null"))
         except msgspec.DecodeError as error:
             raise DecodeError(f"{endpoint}: {following!r} is no page token: {error}", endpoint=endpoint) from error
+        if optional and bytes(page.get(items, b"null")) == b"null":
+            return [], token
         return items_of(page, items, endpoint), token
 
     found: list[Raw] = []

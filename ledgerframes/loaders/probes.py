@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import pandas as pd
 
+from ledgerframes.arguments import suggesting
 from ledgerframes.errors import PagingError
 from ledgerframes.instants import LATEST, format_instant
 from ledgerframes.paging.cursor import Cursor, before
 from ledgerframes.paging.history import MAXIMUM
 from ledgerframes.paging.window import Bound, Window, window
+from ledgerframes.settings import is_loopback
 
 if TYPE_CHECKING:
     from ledgerframes.interfaces.scan import Scan
@@ -44,7 +46,7 @@ class Plan:
         rows: updates, about.
         requests: requests of 1,000 items.
         megabytes: size of the answers, uncompressed.
-        minutes: time at the configured rate and the sampled answer time.
+        minutes: time at the configured rate (loopback has none) and the sampled answer time.
     """
 
     range: str
@@ -69,6 +71,9 @@ def migrations(net: Network) -> pd.DataFrame:
 
     Found by bisection, with about 60 requests of one item a migration.
 
+    Args:
+        net: the network; its scan is asked.
+
     Returns:
         One row a migration: migration_id, first_record_time, last_record_time (datetime64[us, UTC]).
 
@@ -87,16 +92,20 @@ def migrations(net: Network) -> pd.DataFrame:
     return frame
 
 
+@suggesting
 def plan(net: Network, start: Bound | None = None, end: Bound | None = None) -> Plan:
     """Estimate what loading a range of the history takes, before loading it.
 
     Args:
         net: the network.
-        start: inclusive; a time, or a pair (migration id, time); None is ledger begin.
+        start: inclusive; a time, or a pair (migration id, time); None or `"begin"` is ledger begin.
         end: exclusive; None is now.
 
+    Returns:
+        Updates, requests, megabytes and minutes, about.
+
     Raises:
-        InputError: the range is no range.
+        InputError: a bound is not valid, or the end is not after the start.
         RequestError: the scan gave no answer.
     """
     return plan_window(net, window(start, end))
@@ -123,7 +132,7 @@ def plan_windows(net: Network, windows: Sequence[Window], name: str) -> Plan:
         probes += sample.requests
     count = round(rows)
     requests = -(-count // MAXIMUM) + 2
-    rate = net.settings.rate
+    rate = net.settings.rate if not is_loopback(net.scan.servers[0]) else 0.0
     each = max(seconds / probes if probes else 0.0, 1 / rate if rate else 0.0)
     megabytes = count * size / items / 1e6 if items else 0.0
     return Plan(name, count, requests, round(megabytes, 3), round(requests * each / 60, 3))

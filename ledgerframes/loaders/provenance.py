@@ -21,6 +21,8 @@ class Provenance:
         complete: False if a fault cut the result short and the caller allowed it.
         from_beginning: whether the result begins where the ledger does.
         settled: of a store, the place up to which rows are final; later ones may still get company.
+        personal: whether the caller's settings keep personal data: `expand` and exports then do so too.
+        left_out: members that were taken out, for they hold personal data.
     """
 
     sources: tuple[str, ...]
@@ -29,6 +31,8 @@ class Provenance:
     complete: bool
     from_beginning: bool = False
     settled: Cursor | None = None
+    personal: bool = False
+    left_out: tuple[str, ...] = ()
 
     def attrs(self) -> dict[str, Any]:
         """The values for `df.attrs`."""
@@ -40,6 +44,8 @@ class Provenance:
             "from_beginning": self.from_beginning,
             **({} if self.settled is None else {"settled": _said(self.settled)}),
             "version": __version__,
+            **({"personal": True} if self.personal else {}),
+            **({"left_out": list(self.left_out)} if self.left_out else {}),
         }
 
 

@@ -15,6 +15,12 @@ def earliest_reward_round(net: Network) -> int | None:
 
     Contract: GET /v0/internal/reward-accounting-process/rounds/earliest-available; older scans have it at another path.
 
+    Args:
+        net: the network; its scan is asked.
+
+    Returns:
+        The round's number.
+
     Raises:
         NotFoundError: the scan knows neither path.
         RequestError: the scan gave no answer.

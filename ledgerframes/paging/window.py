@@ -7,15 +7,20 @@ from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from typing import Any, Final
 
+from ledgerframes.arguments import duration, pair
 from ledgerframes.errors import InputError
-from ledgerframes.instants import EARLIEST, EPOCH, MICROSECOND, format_instant, to_duration, to_micros
+from ledgerframes.instants import EARLIEST, EPOCH, MICROSECOND, format_instant, to_micros
 from ledgerframes.paging.cursor import Cursor
 
 When = str | date | datetime
-#: A bare time means every migration; a pair (migration id, time) is one place in the history.
+#: A bare time means every migration; a pair (migration id, time) is one place in the history; "begin" starts at the
+#: first update there is.
 Bound = When | tuple[int, When]
+#: A duration: `"1h"`, `"90s"`, `"1 day"`, a timedelta, or a number of seconds.
+Duration = str | timedelta | float
 
 _LOWEST: Final = -(2**63)
+_BEGIN: Final = Cursor(_LOWEST, EARLIEST)
 
 
 @dataclass(frozen=True)
@@ -49,17 +54,18 @@ class Window:
         return begins and (self.since is None or self.since <= EARLIEST)
 
     def __str__(self) -> str:
-        low = _say(self.start, self.since) or "ledger begin"
+        low = "ledger begin" if self.start == _BEGIN else _say(self.start, self.since) or "ledger begin"
         return f"{low} to {_say(self.end, self.until) or 'now'}"
 
 
 def window(start: Bound | None = None, end: Bound | None = None) -> Window:
-    """Read a caller's `start` (inclusive) and `end` (exclusive).
+    """Read a caller's `start` (inclusive; `"begin"` is ledger begin) and `end` (exclusive).
 
     Raises:
-        InputError: a bound is no time and no pair, or the end is not after the start.
+        InputError: a bound is neither a time nor a pair, or the end is not after the start.
     """
-    low, high = bound(start, "start"), bound(end, "end")
+    low = _BEGIN if isinstance(start, str) and start == "begin" else bound(start, "start")
+    high = bound(end, "end")
     if low is not None and high is not None and type(low) is type(high) and low >= high:  # type: ignore[operator]
         raise InputError(f"end={end!r} is not after start={start!r}; a range runs from start up to, without, end")
     return Window(
@@ -70,9 +76,7 @@ def window(start: Bound | None = None, end: Bound | None = None) -> Window:
     )
 
 
-def wanted_window(
-    start: Bound | None, end: Bound | None, last: str | timedelta | None, *, now: int | None = None
-) -> Window:
+def wanted_window(start: Bound | None, end: Bound | None, last: Duration | None, *, now: int | None = None) -> Window:
     """Read a caller's `start` and `end`, or `last`: a duration back from now.
 
     Args:
@@ -82,14 +86,14 @@ def wanted_window(
         now: microseconds that `last` counts from; the clock's time by default.
 
     Raises:
-        InputError: a bound is no time and no pair, `last` is no duration, or they contradict each other.
+        InputError: a bound is neither a time nor a pair, `last` is not a duration, or they contradict each other.
     """
     if last is None:
         return window(start, end)
     if start is not None:
         raise InputError(f"last={last!r} and start={start!r} both say where to begin; give one of them")
     moment = time.time_ns() // 1000 if now is None else now
-    start = EPOCH + (moment - to_duration(last, "last")) * MICROSECOND
+    start = EPOCH + max(moment - duration(last, "last"), EARLIEST) * MICROSECOND
     try:
         return window(start, end)
     except InputError as error:
@@ -109,11 +113,8 @@ def bound(value: Any, name: str) -> Cursor | int | None:
     if isinstance(value, Cursor):
         return value
     if isinstance(value, tuple | list):
-        if len(value) != 2 or isinstance(value[0], bool) or not isinstance(value[0], int):
-            raise InputError(f"{name}={value!r} is no pair (migration id, time), such as (4, '2026-01-30')")
-        if not _LOWEST <= value[0] < -_LOWEST:
-            raise InputError(f"{name}={value!r}: the migration id does not fit 64 bits")
-        return Cursor(value[0], to_micros(value[1], name))
+        migration_id, moment = pair(value, name)
+        return Cursor(migration_id, to_micros(moment, name))
     return to_micros(value, name)
 
 

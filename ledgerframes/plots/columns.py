@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from ledgerframes.arguments import whole_number
 from ledgerframes.errors import InputError
 
 Floats = npt.NDArray[np.float64]
@@ -89,8 +90,8 @@ def at_least_one(value: int | None, name: str) -> None:
     Raises:
         InputError: the value is no such count.
     """
-    if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < 1):
-        raise InputError(f"{name}={value!r} is not a whole number above 0; give how many categories to show")
+    if value is not None:
+        whole_number(value, name, least=1)
 
 
 def one_of(value: object, name: str, choices: Sequence[str]) -> None:

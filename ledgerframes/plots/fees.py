@@ -36,8 +36,9 @@ def plot_holding_fees(
 ) -> Axes:
     """Draw a bar a party, unlocked and locked one after the other, the largest first and the rest together.
 
-    Of a frame with several snapshots the newest is drawn. Fees are notional: they are charged when a contract expires,
-    so they are shown beside holdings and never taken off them.
+    Of a frame with several snapshots the newest is drawn. Fees are notional: they are charged only when a contract
+    expires, so they are shown beside holdings and never taken off them. Newer servers serve none: the picture says so,
+    and `show="holdings"` draws what they do serve.
 
     Args:
         holdings: from `load_holdings_summary`, whatever its `decimals`.
@@ -51,16 +52,23 @@ def plot_holding_fees(
     at_least_one(top, "top")
     one_of(show, "show", tuple(_TITLES))
     read = amounts(holdings, HOLDINGS if show == "holdings" else FEES, _PICTURE)
-    if read.rows.empty:
+    if read.rows.empty and read.unstated.empty:
         return nothing(axes(ax, size=(8.4, 4.2)), _TITLES[show], "no party holds anything in this snapshot")
     rows, when = read.latest()
+    withheld = read.withheld()
+    if rows.empty:
+        words = (
+            f'fees not served for {plural(withheld, "party", "parties")} {when}; show="holdings" draws what they hold'
+        )
+        return nothing(axes(ax, size=(8.4, 4.2)), _TITLES[show], words)
     table, ranking = _table(rows, show, top)
     ax = axes(ax, size=(8.4, 1.9 + 0.29 * len(table)))
     _draw(ax, table, ranking, "%" if show == "share" else "")
     ax.set_xlabel(_UNITS[show])
     absent = f", {plural(read.absent, 'other')} without holdings" if read.absent else ""
+    unstated = f", fees not served for {plural(withheld, 'other')}" if withheld else ""
     parties = plural(len(rows), "party", "parties")
-    return finish(ax, _TITLES[show], f"{parties}{absent}, {when}", _keys(ax))
+    return finish(ax, _TITLES[show], f"{parties}{absent}{unstated}, {when}", _keys(ax))
 
 
 def _table(rows: pd.DataFrame, show: str, top: int) -> tuple[pd.DataFrame, Ranking]:

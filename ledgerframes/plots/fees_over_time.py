@@ -14,7 +14,7 @@ from ledgerframes.plots.columns import Floats, at_least_one, one_of
 from ledgerframes.plots.numerals import plural, scale_text
 from ledgerframes.plots.palette import inside
 from ledgerframes.plots.sidelabels import End, finish_with_names
-from ledgerframes.plots.snapshots import FEES, amounts
+from ledgerframes.plots.snapshots import FEES, Amounts, amounts
 from ledgerframes.plots.tally import ranked
 
 if TYPE_CHECKING:
@@ -35,10 +35,11 @@ def plot_holding_fees_over_time(
     """Draw notional holding fees as areas, one upon the other.
 
     Where a party has several rows at one place of the axis, the last by record time and round counts; a party without
-    a row there has no fees there.
+    a row there has no fees there. Snapshots without fees are left out and counted in the second line.
 
     Args:
-        holdings: summaries at several record times or rounds, from `load_holdings_summary`, put together.
+        holdings: summaries at several record times or rounds, from one `load_holdings_summary` with a round for each
+            time (`as_of_round=`), or put together.
         by: an area a party, or one for unlocked and one for locked amounts.
         over: what the axis counts; by default record times where there are several, else rounds.
         top: how many parties to show by name; the others are put together.
@@ -52,17 +53,32 @@ def plot_holding_fees_over_time(
     one_of(over, "over", ("record_time", "round", None))  # type: ignore[arg-type]
     read = amounts(holdings, FEES, _PICTURE)
     ax = axes(ax, size=(9.2, 4.4))
+    withheld = _withheld(read)
     if read.rows.empty:
-        return nothing(ax, _TITLE, "no holding fees in this range")
+        return nothing(ax, _TITLE, withheld or "no holding fees in this range")
     key = _key(read.rows, over)
     rows = read.rows.sort_values(["moment", "round"], kind="stable").drop_duplicates(["party", key], keep="last")
     places, names, table = _table(rows[rows[key].notna()], key, by, top)
     ends = _areas(ax, places, names, table, key)
     parties = plural(read.rows["party"].nunique(), "party", "parties")
     spans = between(places.astype(np.int64)) if key == "moment" else _rounds(places)
+    notes = ["nothing is charged before expiry", *_one_round(rows, key), *([withheld] if withheld else [])]
     return finish_with_names(
-        ax, ends, _TITLE, f"{parties}, {plural(len(places), 'snapshot')}, {spans}; nothing is charged before expiry"
+        ax, ends, _TITLE, f"{parties}, {plural(len(places), 'snapshot')}, {spans}; {'; '.join(notes)}"
     )
+
+
+def _withheld(read: Amounts) -> str:
+    """Which snapshots state holdings and no fees at all, in words; empty if all state them."""
+    silent = set(read.unstated["moment"]) - set(read.rows["moment"])
+    return f"fees not served in {plural(len(silent), 'snapshot')}" if silent else ""
+
+
+def _one_round(rows: pd.DataFrame, key: str) -> list[str]:
+    """A server computes fees for the round that is open when it is asked, also for past snapshots."""
+    numbers = rows["round"].dropna().unique()
+    several = key == "moment" and rows["moment"].nunique() > 1
+    return [f"all fees are of round {numbers[0]:.0f}"] if several and len(numbers) == 1 else []
 
 
 def _rounds(places: Floats) -> str:
@@ -126,5 +142,5 @@ def _areas(ax: Axes, places: Floats, names: list[tuple[str, bool]], table: Float
             MaxNLocator(nbins=8, integer=True) if len(places) > 1 else FixedLocator(places.tolist())
         )
         ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:.0f}"))
-        ax.set_xlabel("round that fees are reckoned for")
+        ax.set_xlabel("round that fees are computed for")
     return ends

@@ -19,54 +19,57 @@ if TYPE_CHECKING:
 
 _PICTURE: Final = "plot_license_growth"
 _TITLE: Final = "Validators with a license"
+_GIVER: Final = "lf.load_licenses(net), or for times lf.license_growth(licenses, rounds=rounds)"
 
 
 def plot_license_growth(licenses: Any, *, ax: Axes | None = None) -> Axes:
-    """Draw the number of validators over time, as steps.
+    """Draw the number of validators as steps: over time, or over the rounds in which they first received a coupon.
 
-    A license contract is made anew at every change, so a single load knows only when each present contract was made;
-    a growth frame, or licenses of several loads put together, tells when each validator first appeared.
+    A license contract is made anew at every change, so `created_at` is not when a validator began: growth from
+    `license_growth` has times, a single load of licenses has first rounds.
 
     Args:
-        licenses: from `load_licenses` (validator, created_at), or growth: columns time and validators.
+        licenses: growth (columns time and validators), or licenses (validator and first_round).
         ax: where to draw; a new figure by default.
 
     Raises:
         InputError: the frame is another one.
     """
     ax = axes(ax, size=(8.4, 4.2))
-    frame = checked(licenses, (), picture=_PICTURE, giver="lf.load_licenses(net)")
-    ready = {"time", "validators"} <= set(frame.columns)
-    times, counts = _growth(frame) if ready else _first_seen(frame)
-    if not len(times):
-        return nothing(ax, _TITLE, "no licenses in this range")
-    _steps(ax, times, counts)
-    basis = "" if ready else ", by each one's earliest license contract in this frame"
-    since = moment_text(int(times[0]))
-    return finish(ax, _TITLE, f"{plural(int(counts[-1]), 'validator')}, the first at {since} UTC{basis}")
+    frame = checked(licenses, (), picture=_PICTURE, giver=_GIVER)
+    timed = {"time", "validators"} <= set(frame.columns)
+    places, counts, silent = _growth(frame) if timed else _first_rounds(frame)
+    left_out = f"; {plural(silent, 'other')} never received a coupon" if silent else ""
+    if not len(places):
+        return nothing(ax, _TITLE, f"no licenses in this range{left_out}")
+    _steps(ax, places, counts, timed=timed)
+    began = f"the first at {moment_text(int(places[0]))} UTC" if timed else f"the first in round {places[0]}"
+    basis = ", some times interpolated between known rounds" if timed and frame.attrs.get("interpolated") else ""
+    return finish(ax, _TITLE, f"{plural(int(counts[-1]), 'validator')}, {began}{basis}{left_out}")
 
 
-def _growth(frame: pd.DataFrame) -> tuple[Micros, Floats]:
+def _growth(frame: pd.DataFrame) -> tuple[Micros, Floats, int]:
     times, known = micros(frame, "time")
     counts = floats(frame, "validators")
     known = known & ~np.isnan(counts)
     order = np.argsort(times[known], kind="stable")
-    return times[known][order], counts[known][order]
+    return times[known][order], counts[known][order], int(frame.attrs.get("never_received", 0))
 
 
-def _first_seen(frame: pd.DataFrame) -> tuple[Micros, Floats]:
-    frame = checked(frame, ("validator", "created_at"), picture=_PICTURE, giver="lf.load_licenses(net)")
-    made, known = micros(frame, "created_at")
-    first = pd.Series(made[known]).groupby(frame["validator"].to_numpy()[known]).min()
-    times = np.sort(first.to_numpy(np.int64))
-    return times, np.arange(1, len(times) + 1, dtype=np.float64)
+def _first_rounds(frame: pd.DataFrame) -> tuple[Micros, Floats, int]:
+    """The rounds in which validators first received, how many had by then, and how many never did."""
+    frame = checked(frame, ("validator", "first_round"), picture=_PICTURE, giver=_GIVER)
+    first = pd.Series(floats(frame, "first_round")).groupby(frame["validator"].to_numpy()).min()
+    rounds = first.dropna().astype("int64").value_counts().sort_index()
+    return rounds.index.to_numpy(np.int64), rounds.cumsum().to_numpy(np.float64), int(first.isna().sum())
 
 
-def _steps(ax: Axes, times: Micros, counts: Floats) -> None:
+def _steps(ax: Axes, places: Micros, counts: Floats, *, timed: bool) -> None:
     tones = inside(ax)
-    low, high = int(times[0]), int(times[-1])
-    room = max((high - low) // 16, 30_000_000)
-    x = dates(np.append(times, high + room))
+    low, high = int(places[0]), int(places[-1])
+    room = max((high - low) // 16, 30_000_000 if timed else 1)
+    ends = np.append(places, high + room)
+    x = dates(ends) if timed else ends.astype(np.float64)
     y = np.append(counts, counts[-1])
     ax.fill_between(x, y, step="post", color=tones.hues[0], alpha=0.16, linewidth=0)
     ax.step(x, y, where="post", color=tones.hues[0], linewidth=2, gid="series")
@@ -78,4 +81,16 @@ def _steps(ax: Axes, times: Micros, counts: Floats) -> None:
     plain(ax)
     count_axis(ax, float(y.max()) * 1.06)
     ax.set_ylabel("validators")
-    time_axis(ax, low - room // 2, high + room + 1, label="time (UTC)")
+    if timed:
+        time_axis(ax, low - room // 2, high + room + 1, label="time (UTC)")
+    else:
+        _round_axis(ax, low - room // 2, high + room)
+
+
+def _round_axis(ax: Axes, low: int, high: int) -> None:
+    from matplotlib.ticker import FuncFormatter, MaxNLocator
+
+    ax.set_xlim(low, high)
+    ax.xaxis.set_major_locator(MaxNLocator(nbins=7, integer=True))
+    ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:.0f}"))
+    ax.set_xlabel("round of the first coupon")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import Final
 
 _LARGE: Final = ((1e12, " tn"), (1e9, " bn"), (1e6, " M"), (1e3, "k"))
@@ -14,10 +15,12 @@ def count_text(count: int) -> str:
 
 
 def amount_text(value: float) -> str:
-    """An amount with three digits: 0.0123, 12.3, 1,230, 12.3k, 4.56 M."""
+    """An amount with three digits: 0.0000123, 0.0123, 12.3, 1,230, 12.3k, 4.56 M."""
     size = abs(value)
-    if size >= 1e15 or 0 < size < 1e-4:
+    if size >= 1e15:
         return f"{value:.2e}"
+    if 0 < size < 1e-4:
+        return _plain(value, 3)
     for unit, name in _LARGE:
         if size >= unit and size >= 1e4:
             return f"{_digits(value / unit)}{name}"
@@ -37,12 +40,19 @@ def scale_text(value: float, highest: float) -> str:
     for unit, name in _LARGE:
         if 1e4 <= highest < 1e15 and highest >= unit:
             return f"{value / unit:,.10g}{name}" if value else "0"
+    if 0 < abs(value) < 1e-4:
+        return _plain(value, 10)
     return f"{value:,.10g}"
 
 
 def plural(count: int, word: str, words: str | None = None) -> str:
     """A count and its noun, whose plural takes an s unless it is given."""
     return f"{count_text(count)} {word if count == 1 else words or word + 's'}"
+
+
+def _plain(value: float, digits: int) -> str:
+    """A small amount without an exponent."""
+    return f"{Decimal(f'{value:.{digits}g}').normalize():f}"
 
 
 def _digits(value: float) -> str:

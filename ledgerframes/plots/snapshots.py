@@ -21,24 +21,35 @@ class Amounts:
     """Unlocked and locked amounts of each party at each moment, as floats.
 
     Attributes:
-        rows: party, moment (microseconds), round (NaN where unknown), unlocked, locked, held; without parties that
-            hold nothing.
-        absent: how many parties have no amounts at all.
+        rows: party, moment (microseconds), round (NaN where unknown), unlocked, locked, held; only where one of the
+            two amounts is stated.
+        absent: how many parties hold nothing, as far as is known.
+        unstated: party and moment of holdings without the amounts: summaries of newer servers have no fees.
     """
 
     rows: pd.DataFrame
     absent: int
+    unstated: pd.DataFrame
 
     def latest(self) -> tuple[pd.DataFrame, str]:
         """The rows of the newest snapshot, its newest round, and in words which that is."""
-        moment = self.rows["moment"].max()
+        moment = self.newest()
         rows = self.rows[self.rows["moment"] == moment]
         number = rows["round"].max()
         if not np.isnan(number):
             rows = rows[rows["round"] == number]
         snapshots = len(self.rows[["moment", "round"]].drop_duplicates())
+        snapshots += len(set(self.unstated["moment"]) - set(self.rows["moment"]))
         words = f"at {moment_text(int(moment))} UTC" + ("" if np.isnan(number) else f", round {number:.0f}")
         return rows, words + (f", the last of {snapshots} snapshots" if snapshots > 1 else "")
+
+    def newest(self) -> int:
+        """The moment of the newest snapshot."""
+        return int(pd.concat([self.rows["moment"], self.unstated["moment"]]).max())
+
+    def withheld(self) -> int:
+        """How many parties hold something in the newest snapshot whose amounts it does not state."""
+        return int(self.unstated.loc[self.unstated["moment"] == self.newest(), "party"].nunique())
 
 
 def amounts(holdings: Any, columns: tuple[str, str], picture: str) -> Amounts:
@@ -62,6 +73,8 @@ def amounts(holdings: Any, columns: tuple[str, str], picture: str) -> Amounts:
         }
     )
     there = known & rows[["unlocked", "locked"]].notna().any(axis=1).to_numpy()
-    absent = len(set(rows["party"]) - set(rows["party"][there]))
+    holding = known & frame[list(HOLDINGS)].notna().any(axis=1).to_numpy()
+    unstated = rows[holding & ~there]
+    absent = len(set(rows["party"]) - set(rows["party"][there | holding]))
     rows = rows[there].fillna({"unlocked": 0.0, "locked": 0.0})
-    return Amounts(rows.drop_duplicates(["party", "moment", "round"], keep="last"), absent)
+    return Amounts(rows.drop_duplicates(["party", "moment", "round"], keep="last"), absent, unstated)

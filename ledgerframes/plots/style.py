@@ -52,7 +52,7 @@ def style(theme: Literal["light", "dark"] = "light", *, scale: float = 1.0) -> S
         'updates per 5 seconds'
     """
     themes = {"light": LIGHT, "dark": DARK}
-    if theme not in themes:
+    if not isinstance(theme, str) or theme not in themes:
         raise InputError(f"theme={theme!r} is neither 'light' nor 'dark'")
     if not 0.3 <= scale <= 5:
         raise InputError(f"scale={scale!r} is not between 0.3 and 5; 1 is the size for a page, 1.4 for slides")

@@ -99,7 +99,7 @@ def settings_of(own: Mapping[str, Any], place: str, folder: Path, environ: Mappi
     Args:
         own: keys and values.
         place: where they stand, for messages.
-        folder: what the names of token files are relative to.
+        folder: what the names of token files and of `ca_file` are relative to.
         environ: the variables.
 
     Raises:
@@ -107,7 +107,8 @@ def settings_of(own: Mapping[str, Any], place: str, folder: Path, environ: Mappi
     """
     values: dict[str, Any] = {}
     for key, value in own.items():
-        name, _, way = key.rpartition("_") if key.endswith(TOKEN_WAYS) else (key, "", "")
+        of_token = key.endswith(TOKEN_WAYS) and key not in KNOWN
+        name, _, way = key.rpartition("_") if of_token else (key, "", "")
         if key in KNOWN and key.endswith("token"):
             raise ConfigurationError(
                 f"{place}: {key!r} would keep a token in the file; use {key}_env, {key}_file or {key}_command"
@@ -115,6 +116,8 @@ def settings_of(own: Mapping[str, Any], place: str, folder: Path, environ: Mappi
         if name not in KNOWN or bool(way) != name.endswith("token") or name in values:
             again = "names a token for the second time" if name in values else "is no known key"
             raise ConfigurationError(f"{place}: {key!r} {again}{nearest(key, KEYS)}")
+        if name == "ca_file" and isinstance(value, str) and value:
+            value = str(folder / Path(value).expanduser())  # as the names of token files are  # noqa: PLW2901
         values[name] = token_way(way, value, f"{place}: {key}", folder, environ) if way else value
     return values
 

@@ -12,6 +12,16 @@ from ledgerframes.profiles.reading import KNOWN, config_folder, nearest, read_pr
 from ledgerframes.settings import PREFIX, Settings
 
 SHARED_TOKEN: Final = ("ledger_token", "validator_token")
+_SWITCHES: Final = {
+    "true": True,
+    "yes": True,
+    "on": True,
+    "1": True,
+    "false": False,
+    "no": False,
+    "off": False,
+    "0": False,
+}
 
 
 def resolve(
@@ -64,14 +74,23 @@ def from_text(name: str, text: str, source: str) -> object:
     """Read a text as the kind of its setting; `source` names it in messages.
 
     Raises:
-        ConfigurationError: the setting is a number and the text is none.
+        ConfigurationError: the setting is a number or a switch and the text is none.
     """
     default = getattr(Settings, name, None)
     if name.endswith("_url"):
         return tuple(part.strip() for part in text.split(",") if part.strip())
+    if isinstance(default, bool):
+        return _switch(text, source)
     if not isinstance(default, int | float):
         return text.strip() if name.endswith("token") else text
     try:
         return type(default)(text)
     except ValueError as error:
         raise ConfigurationError(f"{source}={text!r} is not a number such as {default}") from error
+
+
+def _switch(text: str, source: str) -> bool:
+    word = text.strip().lower()
+    if word not in _SWITCHES:
+        raise ConfigurationError(f"{source}={text!r} is not valid: give true or false")
+    return _SWITCHES[word]

@@ -143,14 +143,16 @@ def licenses(material: Material) -> Section:
     if found is None:
         advice = "No snapshot of licenses is stored; add them: store.sync(net, tables=['licenses'])."
         return Section("Validators", [text(advice, quiet=True)])
-    growth = license_growth(material.events if len(material.events) else found, period="D")
-    return Section(
-        "Validators",
-        [
-            picture(plot_license_growth(growth), "Validators over time") if len(growth) > 1 else "",
-            table(license_versions(found), "Versions they run"),
-        ],
-    )
+    return Section("Validators", [_growth(material, found), table(license_versions(found), "Versions they run")])
+
+
+def _growth(material: Material, found: pd.DataFrame) -> str:
+    """Validators over time where the whole history is there, else over the rounds of their first coupons."""
+    try:
+        growth = license_growth(material.events, period="D")
+    except (PartialResultError, InputError):
+        return picture(plot_license_growth(found), "Validators by the round of their first coupon")
+    return picture(plot_license_growth(growth), "Validators over time") if len(growth) > 1 else ""
 
 
 def supply(material: Material) -> Section:

@@ -8,6 +8,8 @@ from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any
 
+from ledgerframes.arguments import flag, names
+from ledgerframes.arguments import path as read_path
 from ledgerframes.errors import InputError
 from ledgerframes.export.placing import write_text, writing
 from ledgerframes.loaders.frames import shape, to_arrow
@@ -22,7 +24,7 @@ from ledgerframes.version import __version__
 
 
 def report(
-    data: Store | History,
+    data: Store | History[Any],
     path: str | os.PathLike[str] = "report.html",
     *,
     title: str = "Ledger report",
@@ -54,11 +56,12 @@ def report(
         InputError: an argument breaks a rule, or the file is there or cannot be written.
         PartialResultError: the store does not cover the range.
     """
-    names = list(SECTIONS) if sections is None else list(sections)
-    for name in names:
+    chosen = list(SECTIONS) if sections is None else list(names(sections, "sections"))
+    for name in chosen:
         if name not in SECTIONS:
             raise InputError(f"sections: {name!r} is none; there are {', '.join(SECTIONS)}")
-    target = Path(path)
+    overwrite = flag(overwrite, "overwrite")
+    target = Path(read_path(path, "path"))
     with writing(target):
         _check(target, overwrite=overwrite)
     if isinstance(data, Store):
@@ -67,6 +70,8 @@ def report(
         )
         material = Material(one, two, three, store=data, as_of=as_of)
     elif isinstance(data, tuple) and len(data) == len(_TABLES):
+        if start is not None or end is not None or as_of is not None:
+            raise InputError("start=, end= and as_of= are for a store; a History is told whole, so leave them out")
         one, two, three = (_pandas(frame, name) for frame, name in zip(data, _TABLES, strict=True))
         material = Material(one, two, three)
     else:
@@ -75,7 +80,7 @@ def report(
         )
     made = f"made {datetime.now(UTC):%Y-%m-%d %H:%M} UTC by ledgerframes {__version__}"
     with style("light"):
-        whole = page(title, made, [SECTIONS[name](material) for name in names])
+        whole = page(title, made, [SECTIONS[name](material) for name in chosen])
     write_text(target, whole, overwrite=overwrite)
     return target
 

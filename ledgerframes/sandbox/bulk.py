@@ -8,6 +8,7 @@ from types import TracebackType
 from typing import Self
 
 from ledgerframes.sandbox.bulk_history import item, totals
+from ledgerframes.sandbox.start_options import real, whole
 
 __all__ = ["Bulk", "item", "start_bulk", "totals"]
 
@@ -28,8 +29,12 @@ def start_bulk(updates: int, *, seed: int = 7, port: int = 0, page_maximum: int 
         latency: seconds that every request waits.
 
     Raises:
+        ValueError: a value breaks a rule.
         OSError: the server did not start, for instance because the port is taken.
     """
+    updates, seed = whole(updates, "bulk", least=1), whole(seed, "seed")
+    port, page_maximum = whole(port, "port", least=0, most=65_535), whole(page_maximum, "page_maximum", least=1)
+    latency = real(latency, "latency")
     command = [sys.executable, "-m", SERVER, str(updates), "--seed", str(seed), "--port", str(port)]
     options = ["--page-maximum", str(page_maximum), "--latency", str(latency)]
     process = subprocess.Popen(  # noqa: S603  # our own interpreter and module

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -44,12 +43,13 @@ class CoinBook:
 
     Attributes:
         units: what all coins are worth now, in ten-billionths.
+        earliest_round: the earliest round that is open now, if any is.
     """
 
     units: int = 0
+    earliest_round: int | None = None
     _living: dict[str, Coin] = field(default_factory=dict)
     _by_owner: dict[str, list[Coin]] = field(default_factory=dict)
-    _rounds: list[tuple[Cursor, int]] = field(default_factory=list)
 
     def create(self, contract: Contract, at: Cursor) -> None:
         """Enter a new contract, if it is coin."""
@@ -77,15 +77,10 @@ class CoinBook:
             coin.until = at
             self.units -= coin.units
 
-    def open_round(self, earliest: int, at: Cursor) -> None:
+    def open_round(self, earliest: int) -> None:
         """Note which open round is the earliest from now on."""
-        self._rounds.append((at, earliest))
+        self.earliest_round = earliest
 
     def held(self, owner: str, at: Cursor) -> list[Coin]:
         """What a party's coins were after everything up to that migration id and record time."""
         return [coin for coin in self._by_owner.get(owner, ()) if coin.is_active(at)]
-
-    def earliest_round(self, at: Cursor) -> int | None:
-        """The earliest open round then, if any round was open."""
-        place = bisect_right(self._rounds, at, key=lambda noted: noted[0])
-        return self._rounds[place - 1][1] if place else None

@@ -42,13 +42,16 @@ class Transfer(Record):
     provider: Party
     inputs: Annotated[list[Input], Meta(min_length=1)]
     outputs: list[Output]
+    beneficiaries: None = None
 
 
 class TransferContext(Record):
     """The contracts that a transfer goes by."""
 
     open_mining_round: Text
+    issuing_mining_rounds: list[Any] = field(default_factory=list)
     validator_rights: list[Any] = field(default_factory=list)
+    featured_app_right: None = None
 
 
 class RulesTransfer(Record):
@@ -56,6 +59,7 @@ class RulesTransfer(Record):
 
     transfer: Transfer
     context: TransferContext
+    expected_dso: Party | None = None
 
 
 class Tap(Record):
@@ -151,6 +155,9 @@ def _make_coin(scene: Scene, owner: str, units: int, open_round: Contract) -> st
 
 
 def _transfer(scene: Scene) -> dict[str, Any]:
+    expected = scene.argument.expected_dso
+    if expected not in (None, scene.stage.cast.dso):
+        raise failed(f"the coin's rules are not {expected}'s")
     wanted, open_round = scene.argument.transfer, scene.act.fetch(scene.argument.context.open_mining_round, OPEN_ROUND)
     outputs = [(one.receiver, int(one.amount)) for one in wanted.outputs]
     moved = move_coin(scene, wanted.sender, [one.value for one in wanted.inputs], outputs, open_round=open_round)

@@ -89,8 +89,15 @@ def transfer(
                 {"receiver": receiver, "amount": amount(share), "receiverFeeRatio": "0.0000000000", "lock": None}
                 for receiver, share in zip(receivers, shares, strict=False)
             ],
+            "beneficiaries": None,
         },
-        "context": {"openMiningRound": stage.rounds[0].contract_id, "validatorRights": []},
+        "context": {
+            "openMiningRound": stage.rounds[0].contract_id,
+            "issuingMiningRounds": [],
+            "validatorRights": [],
+            "featuredAppRight": None,
+        },
+        "expectedDso": stage.cast.dso,
     }
     event = tx.exercise(rules, "AmuletRules_Transfer", argument, acting=(sender, *receivers[:1]), under=under)
     for coin in inputs:

@@ -60,10 +60,17 @@ class Subject(NamedTuple):
 
 
 class Seen(NamedTuple):
-    """How an event is seen: by which parties, and whether the contract's blob was asked for."""
+    """How an event is seen.
+
+    Attributes:
+        parties: those of the witnesses who asked.
+        with_blob: the contract's blob was asked for.
+        views: the interfaces whose views were asked for, as references, each once.
+    """
 
     parties: list[str]
     with_blob: bool
+    views: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,11 +80,13 @@ class Matcher:
     Attributes:
         template_id: the template wanted, as a reference; empty where it does not matter.
         interface: the interface wanted, as `Module:Entity`; empty where it does not matter.
+        view: the interface whose view is wanted, as it was referred to; empty for none.
         nothing: nothing matches: the variant `Empty`.
     """
 
     template_id: str = ""
     interface: str = ""
+    view: str = ""
     with_blob: bool = False
     nothing: bool = False
 
@@ -111,7 +120,8 @@ class Selection:
         """How an event with these witnesses is seen; None if it is not."""
         asked = [one for party in witnesses for one in self.by_party.get(party, ())] + list(self.anyone or ())
         matching = [one for one in asked if one.matches(subject)]
-        return Seen(self.parties(witnesses), any(one.with_blob for one in matching)) if matching else None
+        views = tuple(dict.fromkeys(one.view for one in matching if one.view))
+        return Seen(self.parties(witnesses), any(one.with_blob for one in matching), views) if matching else None
 
 
 def everything(parties: Iterable[str], *, anyone: bool = False) -> Selection:
@@ -163,4 +173,4 @@ def _matcher(variants: dict[str, dict[str, Any]]) -> Matcher:
         raise invalid(f"{_MEMBERS[name]} {reference!r} is no package reference, module and entity")
     if name == "TemplateFilter":
         return Matcher(template_id=parts[0], with_blob=with_blob)
-    return Matcher(interface=parts[3], with_blob=with_blob)
+    return Matcher(interface=parts[3], view=parts[0] if value.get("includeInterfaceView") else "", with_blob=with_blob)

@@ -6,12 +6,13 @@ from itertools import pairwise
 from typing import Any
 
 from ledgerframes.sandbox import moments
+from ledgerframes.sandbox.configuration import coin_rules, dso_rules, name_of
 from ledgerframes.sandbox.contracts import Contract, Template
 from ledgerframes.sandbox.licenses import grant
 from ledgerframes.sandbox.names import grant_names
 from ledgerframes.sandbox.offers import leave_offer
 from ledgerframes.sandbox.preapprovals import preapprove
-from ledgerframes.sandbox.rounds import open_round
+from ledgerframes.sandbox.rounds import TICK, open_round
 from ledgerframes.sandbox.stage import Stage
 from ledgerframes.sandbox.templates import COIN_RULES, DSO_RULES, NAME_RULES, STATUS_REPORT, TRANSFER_FACTORY
 from ledgerframes.sandbox.transaction import Event, Transaction
@@ -20,18 +21,20 @@ from ledgerframes.sandbox.transaction import Event, Transaction
 def bootstrap(tx: Transaction, stage: Stage) -> None:
     """Create everything that later activities rely on."""
     dso = stage.cast.dso
-    rules = _rule(tx, stage, DSO_RULES, {"dso": dso, "epoch": "0", "svs": list(stage.cast.sponsors)}, None)
+    synchronizers, main = stage.world.synchronizers, stage.main
+    rules = _rule(
+        tx, stage, DSO_RULES, dso_rules(dso, members=stage.cast.sponsors, synchronizers=synchronizers, main=main), None
+    )
     root = tx.exercise(rules, "DsoRules_Bootstrap", {"round0Number": "0"}, acting=(dso,))
-    curve = {"amuletToIssuePerYear": "40000000000.0000000000", "validatorRewardPercentage": "0.0500000000"}
-    _rule(tx, stage, COIN_RULES, {"dso": dso, "isDevNet": True, "configSchedule": {"initialValue": curve}}, root)
+    _rule(tx, stage, COIN_RULES, coin_rules(dso, synchronizers=synchronizers, main=main, tick=TICK), root)
     _rule(tx, stage, TRANSFER_FACTORY, {"dso": dso}, root)
     stage.world.ans_rules = _rule(tx, stage, NAME_RULES, {"dso": dso, "config": _name_rules()}, root)
     for number in range(3):
         open_round(tx, stage, number, root)
     for validator in stage.cast.validators:
-        granting = tx.exercise(
-            rules, "DsoRules_OnboardValidator", {"validator": validator}, acting=stage.cast.sponsors[:1], under=root
-        )
+        sponsor = stage.cast.sponsors[0]
+        argument = {"sponsor": sponsor, "validator": validator, "version": None, "contactPoint": None}
+        granting = tx.exercise(rules, "DsoRules_OnboardValidator", argument, acting=(sponsor,), under=root)
         granting["exercise_result"] = {"validatorLicense": grant(tx, stage, validator, under=granting).contract_id}
     _first_wallets(tx, stage, root)
 
@@ -53,15 +56,23 @@ def report_status(tx: Transaction, stage: Stage) -> None:
     former = next(iter(stage.world.contracts.free(STATUS_REPORT, stage.main, sponsor).values()), None)
     status = {
         "createdAt": moments.trimmed(stage.now),
-        "participantHealthy": True,
-        "latestOpenRound": stage.round_number(),
+        "cometBftHeight": str(stage.now // moments.SECOND % 10**8),
+        "mediatorSynchronizerTime": moments.trimmed(stage.now - moments.SECOND),
+        "participantSynchronizerTime": moments.trimmed(stage.now - moments.SECOND),
+        "latestOpenRound": {"number": stage.round_number()},
     }
     number = int(former.payload["number"]) + 1 if former else 0
     argument = {"sv": sponsor, "previousReportCid": former.contract_id if former else None, "status": status}
     event = tx.exercise(stage.rules[DSO_RULES.entity], "DsoRules_SubmitStatusReport", argument, acting=(sponsor,))
     if former is not None:
         tx.archive(former, under=event)
-    payload = {"dso": stage.cast.dso, "sv": sponsor, "number": str(number), "status": status}
+    payload = {
+        "dso": stage.cast.dso,
+        "sv": sponsor,
+        "svName": name_of(sponsor),
+        "number": str(number),
+        "status": status,
+    }
     report = tx.create(STATUS_REPORT, payload, signatories=(stage.cast.dso,), owner=sponsor, under=event)
     event["exercise_result"] = {"newReport": report.contract_id}
 

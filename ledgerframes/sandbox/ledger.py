@@ -11,6 +11,7 @@ from msgspec import Raw, Struct
 
 from ledgerframes.sandbox.answering import blob
 from ledgerframes.sandbox.event_filters import Seen, Selection, Subject, everything, interfaces_of
+from ledgerframes.sandbox.interface_views import interface_views
 from ledgerframes.sandbox.keys import Key, has_key, key_hash, key_of, key_record
 from ledgerframes.sandbox.ledger_trees import Node, ScanEvent, nodes_of, read_transaction
 from ledgerframes.sandbox.world import Update, World
@@ -201,7 +202,7 @@ def _created(node: Node, seen: Seen, offset: int) -> dict[str, Any]:
         "contractKeyHash": "" if key is None else key_hash(key),
         "createArgument": event.create_arguments,
         "createdEventBlob": blob(event.contract_id) if seen.with_blob else "",
-        "interfaceViews": [],
+        "interfaceViews": _views(event, seen),
         "witnessParties": seen.parties,
         "signatories": event.signatories,
         "observers": event.observers,
@@ -210,6 +211,12 @@ def _created(node: Node, seen: Seen, offset: int) -> dict[str, Any]:
         "representativePackageId": event.template_id.partition(":")[0],
         "acsDelta": node.acs_delta,
     }
+
+
+def _views(event: ScanEvent, seen: Seen) -> list[dict[str, Any]]:
+    if not seen.views:
+        return []
+    return interface_views(seen.views, event.template_id.partition(":")[2], msgspec.json.decode(event.create_arguments))
 
 
 def _key(event: ScanEvent) -> Key | None:

@@ -44,7 +44,7 @@ class UpdateById(Struct, rename="camel"):
     """The body of POST /v2/updates/update-by-id."""
 
     update_id: str
-    update_format: UpdateFormat | None = None
+    update_format: UpdateFormat
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +94,8 @@ class LedgerRoutes:
         body = await read_body(request, TransactionById)
         if body.requesting_parties and body.transaction_format:
             raise invalid("Both requestingParties and transactionFormat are set; use transactionFormat only")
+        if not body.requesting_parties and not body.transaction_format:
+            raise invalid("Either transaction_format or requesting_parties is required")
         parties = everything(body.requesting_parties) if body.requesting_parties else None
         found = self._transaction(user, body.update_id, body.transaction_format, otherwise=parties)
         if found is None:
@@ -105,10 +107,10 @@ class LedgerRoutes:
         user = caller(self.gate, request)
         body = await read_body(request, UpdateById)
         wanted, found, kind = body.update_format, None, "Transaction"
-        if wanted is None or wanted.include_transactions:
-            found = self._transaction(user, body.update_id, wanted.include_transactions if wanted else None)
-        if found is None and (wanted is None or wanted.include_reassignments):
-            chosen = allowed(user, wanted.include_reassignments if wanted else None)
+        if wanted.include_transactions:
+            found = self._transaction(user, body.update_id, wanted.include_transactions)
+        if found is None and wanted.include_reassignments:
+            chosen = allowed(user, wanted.include_reassignments)
             found, kind = self._reassignment(body.update_id, chosen), "Reassignment"
         if found is None:
             raise not_found("update", body.update_id)

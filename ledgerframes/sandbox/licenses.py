@@ -38,14 +38,16 @@ def renew(tx: Transaction, stage: Stage) -> None:
         return mint(tx, stage)
     validator = former.owner
     chance = stage.rng.random()
+    argument: dict[str, Any] = {}
     if chance < 0.6:
+        argument = {"openRoundCid": stage.rounds[0].contract_id}
         choice, changes = "ValidatorLicense_RecordValidatorLivenessActivity", _one_more_round(stage, former)
     elif chance < 0.9:
         choice, changes = "ValidatorLicense_ReportActive", {"lastActiveAt": tx.created_at}
     else:
         metadata = {**former.payload["metadata"], "lastUpdatedAt": tx.created_at}
         choice, changes = "ValidatorLicense_UpdateMetadata", {"metadata": metadata}
-    argument = {"openRoundCid": stage.rounds[0].contract_id}
+        argument = {name: metadata[name] for name in ("version", "contactPoint")}
     event = tx.exercise(former, choice, argument, acting=(validator,), consuming=True)
     renewed = _create(tx, stage, {**former.payload, **changes}, event)
     event["exercise_result"] = {"licenseCid": renewed.contract_id}

@@ -25,7 +25,7 @@ def parse_rate(text: str) -> float:
     Raises:
         ValueError: it is no rate above zero.
     """
-    match = _RATE.fullmatch(text)
+    match = _RATE.fullmatch(text) if isinstance(text, str) else None
     rate = float(match[1]) / _UNITS[match[2]] if match else 0.0
     if rate <= 0:
         raise ValueError(f"live={text!r} is no rate; write updates a second, minute or hour: 50/s, 90/min, 10/h")

@@ -51,7 +51,10 @@ FATES: Final[Mapping[tuple[str, str], Fate]] = MappingProxyType(
             successor="/v2/updates/update-by-id",
             gone=NEWER,
         ),
-        ("scan", "/v1/updates/{update_id:path}"): Fate("Deprecated since scan release 0.5.10.", gone=NEWER),
+        ("scan", "/v1/updates/{update_id:path}"): Fate(
+            "Deprecated since scan release 0.5.10; the look-up under /v2 replaces it.",
+            gone=NEWER,
+        ),
         ("validator", "/v0/scan-proxy/holdings/summary"): Fate(
             "Deprecated since release 0.6.3; the summary under /v1 replaces it.",
             successor="/v1/scan-proxy/holdings/summary",
@@ -66,8 +69,8 @@ def check_release(release: str) -> None:
     Raises:
         ValueError: it is none of `RELEASES`.
     """
-    if release not in RELEASES:
-        raise ValueError(f"release {release!r} is unknown; the sandbox serves as one of {', '.join(RELEASES)}")
+    if not isinstance(release, str) or release not in RELEASES:
+        raise ValueError(f"release={release!r} is unknown; the sandbox serves as one of {', '.join(RELEASES)}")
 
 
 def served_routes(routes: Iterable[BaseRoute], *, interface: str, prefix: str, release: str) -> list[BaseRoute]:

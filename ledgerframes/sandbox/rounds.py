@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from ledgerframes.sandbox import moments
+from ledgerframes.sandbox.configuration import open_round_issuance, transfer_config
 from ledgerframes.sandbox.contracts import Contract
 from ledgerframes.sandbox.stage import Stage
 from ledgerframes.sandbox.templates import COIN_RULES, DSO_RULES, ISSUING_ROUND, OPEN_ROUND
@@ -23,12 +24,13 @@ def open_round(tx: Transaction, stage: Stage, number: int, under: Event) -> Cont
         "opensAt": moments.trimmed(stage.now),
         "targetClosesAt": moments.trimmed(stage.now + 2 * TICK),
         "issuingFor": {"microseconds": str(number * TICK)},
-        "transferConfigUsd": {"holdingFee": {"rate": "0.0000190259"}, "maxNumInputs": "100", "maxNumOutputs": "100"},
+        "transferConfigUsd": transfer_config(),
+        "issuanceConfig": open_round_issuance(),
         "tickDuration": {"microseconds": str(TICK)},
     }
     opened = tx.create(OPEN_ROUND, payload, signatories=(stage.cast.dso,), under=under)
     stage.rounds.append(opened)
-    stage.world.coins.open_round(int(stage.rounds[0].payload["round"]["number"]), stage.cursor)
+    stage.world.coins.open_round(int(stage.rounds[0].payload["round"]["number"]))
     stage.round_opened = stage.now
     return opened
 
@@ -36,11 +38,21 @@ def open_round(tx: Transaction, stage: Stage, number: int, under: Event) -> Cont
 def advance_rounds(tx: Transaction, stage: Stage) -> None:
     """Close the earliest open round, open the next, and begin issuing for the closed one."""
     closing, newest = stage.rounds[0], int(stage.rounds[-1].payload["round"]["number"])
-    root_argument = {"amuletRulesCid": stage.rules[COIN_RULES.entity].contract_id, "sv": stage.cast.sponsors[0]}
+    rounds = {
+        "roundToArchiveCid": closing.contract_id,
+        "middleRoundCid": stage.rounds[1].contract_id,
+        "latestRoundCid": stage.rounds[-1].contract_id,
+    }
+    root_argument = {
+        "amuletRulesCid": stage.rules[COIN_RULES.entity].contract_id,
+        **rounds,
+        "amuletPriceVoteCids": [],
+        "sv": stage.cast.sponsors[0],
+    }
     root = tx.exercise(
         stage.rules[DSO_RULES.entity], "DsoRules_AdvanceOpenMiningRounds", root_argument, acting=stage.cast.sponsors[:1]
     )
-    argument = {"amuletPrice": closing.payload["amuletPrice"], "roundToArchiveCid": closing.contract_id}
+    argument = {"amuletPrice": closing.payload["amuletPrice"], **rounds}
     rules = stage.rules[COIN_RULES.entity]
     step = tx.exercise(rules, "AmuletRules_AdvanceOpenMiningRounds", argument, acting=(stage.cast.dso,), under=root)
     tx.archive(closing, under=step)

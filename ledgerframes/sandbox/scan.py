@@ -34,7 +34,7 @@ class ScanOptions:
     Attributes:
         page_maximum: the largest page size of `POST /v2/updates`; more is refused, with this number in the message.
         silent_cap: give at most so many items a page, without a word; None for no such cap.
-        newer: a release that has `GET /v2/updates/{update_id}` in place of the v1 look-up.
+        newer: a release without the v1 look-up of an update by its id.
         older: a release with the earliest round under its former path.
     """
 
@@ -53,13 +53,14 @@ class Scan:
 
     def routes(self) -> list[BaseRoute]:
         """The routes, without the interface's prefix."""
-        single = "/v2/updates/{update_id:path}" if self.options.newer else "/v1/updates/{update_id:path}"
+        older_look_up = Route("/v1/updates/{update_id:path}", self.update_by_id_v1, methods=["GET"])
         internal = "" if self.options.older else "/internal"
         earliest = f"/v0{internal}/reward-accounting-process/rounds/earliest-available"
         return [
             Route("/v2/updates", self.updates, methods=["POST"]),
             Route("/v2/updates/hash/{hash:path}", self.update_by_hash, methods=["GET"]),
-            Route(single, self.update_by_id, methods=["GET"]),
+            Route("/v2/updates/{update_id:path}", self.update_by_id, methods=["GET"]),
+            *([] if self.options.newer else [older_look_up]),
             Route("/v0/ans-rules", self.ans_rules, methods=["POST"]),
             Route("/v0/admin/validator/licenses", self.licenses, methods=["GET"]),
             Route(earliest, self.earliest_round, methods=["GET"]),
@@ -76,10 +77,12 @@ class Scan:
         return json_answer(page_of(found))
 
     async def update_by_id(self, request: Request) -> Response:
-        """GET /v1/updates/{update_id}, or GET /v2/updates/{update_id} of newer releases."""
-        update_id = request.path_params["update_id"]
-        item = self._item(request, self.view.world.update(update_id), f"Transaction with id {update_id} not found")
-        return json_answer(item if self.options.newer else render.with_offset(item))
+        """GET /v2/updates/{update_id}, which every release has."""
+        return json_answer(self._by_id(request))
+
+    async def update_by_id_v1(self, request: Request) -> Response:
+        """GET /v1/updates/{update_id}."""
+        return json_answer(render.with_offset(self._by_id(request)))
 
     async def update_by_hash(self, request: Request) -> Response:
         """GET /v2/updates/hash/{hash}; what it finds carries its hash, so the page's form is the right one."""
@@ -128,6 +131,10 @@ class Scan:
             raise RefusalError(400, "The request content was malformed: page_size must be an int32")
         _check_size("page_size", size, self.options.page_maximum)
         return min(size, self.options.silent_cap or size)
+
+    def _by_id(self, request: Request) -> bytes:
+        update_id = request.path_params["update_id"]
+        return self._item(request, self.view.world.update(update_id), f"Transaction with id {update_id} not found")
 
     def _item(self, request: Request, update: Update | None, missing: str) -> bytes:
         carrying = _carries_types(request.query_params.get("daml_value_encoding"))

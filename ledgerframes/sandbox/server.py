@@ -17,6 +17,7 @@ from ledgerframes.sandbox.living import Living, parse_rate
 from ledgerframes.sandbox.serving import Served, serve
 from ledgerframes.sandbox.shelf import Stored
 from ledgerframes.sandbox.snapshots import instants
+from ledgerframes.sandbox.start_options import check_faults, real, switch, whole
 from ledgerframes.sandbox.tokens import DAY, Issuer
 from ledgerframes.sandbox.views import View
 from ledgerframes.sandbox.world import World
@@ -64,7 +65,7 @@ def start(
         latency: seconds that every request waits.
         faults: what goes wrong; the handle's `faults` changes it later.
         release: of the ledger, with a scan of its time. "3.6" has neither transaction-by-id nor
-            submit-and-wait-for-transaction-tree, and looks an update up under /v2 in place of /v1; until then the
+            submit-and-wait-for-transaction-tree, and looks an update up by its id under /v2 alone; until then the
             deprecated routes say in a header that they are.
         older: a release with the earliest round under its former path, and without the newer holdings summary.
         live: the ledger grows by itself at this rate, such as `50/s`, until it is stopped.
@@ -72,13 +73,23 @@ def start(
         issuer: whose tokens count; one of its own without it.
 
     Raises:
-        ValueError: an unknown release, no rate, or a file that holds no world.
+        ValueError: a value breaks a rule, or a file holds no world.
         OSError: the port cannot be had.
     """
     from ledgerframes.sandbox.releases import check_release
 
     check_release(release)
     rate = None if live is None else parse_rate(live)
+    seed, updates = whole(seed, "seed"), whole(updates, "updates", least=0)
+    synchronizers = whole(synchronizers, "synchronizers", least=1)
+    migrations = whole(migrations, "migrations", least=1)
+    port, latency = whole(port, "port", least=0, most=65_535), real(latency, "latency")
+    lag, late = whole(lag, "lag", least=0), real(late, "late", most=1)
+    page_maximum = whole(page_maximum, "page_maximum", least=1)
+    silent_cap = None if silent_cap is None else whole(silent_cap, "silent_cap", least=1)
+    holdings_limit = whole(holdings_limit, "holdings_limit", least=1)
+    hostile, older = switch(hostile, "hostile"), switch(older, "older")
+    check_faults(faults)
     issuer = issuer or Issuer()
     if load is not None:
         world = load_world(load)
@@ -151,8 +162,12 @@ class Sandbox:
         self._served.faults = faults
 
     def advance(self, *, updates: int) -> None:
-        """Let the ledger live on for so many more updates, all in its newest migration."""
-        self.world.advance(updates)
+        """Let the ledger live on for so many more updates, all in its newest migration.
+
+        Raises:
+            ValueError: it is not a whole number of 0 or more.
+        """
+        self.world.advance(whole(updates, "updates", least=0))
 
     @property
     def packages(self) -> Mapping[str, Stored]:

@@ -18,7 +18,6 @@ from ledgerframes.sandbox.callers import AccessError, Gate
 from ledgerframes.sandbox.coin_book import Coin
 from ledgerframes.sandbox.contracts import Contract
 from ledgerframes.sandbox.holdings import summarize
-from ledgerframes.sandbox.moments import Cursor
 from ledgerframes.sandbox.names import names_of
 from ledgerframes.sandbox.offers import offers_of
 from ledgerframes.sandbox.preapprovals import preapproval_of
@@ -71,14 +70,17 @@ class Validator:
         ]
 
     async def holdings_with_fees(self, request: Request) -> Response:
-        """POST /v0/scan-proxy/holdings/summary."""
+        """POST /v0/scan-proxy/holdings/summary, by default with the fees of the earliest round that is open now.
+
+        Real servers do so (a snapshot of 06:00 asked at 08:39 came with the round that was open at 08:39).
+        """
         wanted = await self._summary_request(request)
         with self.world.lock:
-            at, held = self._held(wanted)
-            earliest = self.world.coins.earliest_round(at)
+            held = self._held(wanted)
+            earliest = self.world.coins.earliest_round
         as_of_round = earliest if wanted.as_of_round is None else wanted.as_of_round
         if as_of_round is None:
-            raise RefusalError(404, "No open mining round found at the snapshot")
+            raise RefusalError(404, "No open mining round found")
         summaries = [summarize(party, coins, as_of_round=as_of_round).with_fees() for party, coins in held.items()]
         return json_answer(encode({**_echo(wanted), "computed_as_of_round": as_of_round, "summaries": summaries}))
 
@@ -86,7 +88,7 @@ class Validator:
         """POST /v1/scan-proxy/holdings/summary: no fees, no round, no available amount."""
         wanted = await self._summary_request(request)
         with self.world.lock:
-            _, held = self._held(wanted)
+            held = self._held(wanted)
         summaries = [summarize(party, coins, as_of_round=0).without_fees() for party, coins in held.items()]
         return json_answer(encode({**_echo(wanted), "summaries": summaries}))
 
@@ -124,14 +126,14 @@ class Validator:
         except UNREADABLE as error:
             raise RefusalError(400, f"The request content was malformed: {error}") from error
 
-    def _held(self, wanted: SummaryRequest) -> tuple[Cursor, dict[str, list[Coin]]]:
-        """The snapshot's cursor, and what each party held that held something, in an order of the server's own."""
+    def _held(self, wanted: SummaryRequest) -> dict[str, list[Coin]]:
+        """What each party held that held something at the snapshot, in an order of the server's own."""
         at = (wanted.migration_id, self._snapshot(wanted))
         parties = sorted(set(wanted.owner_party_ids), key=lambda party: party.rpartition("::")[::-1])
         held = {party: coins for party in parties if (coins := self.world.coins.held(party, at))}
         if sum(map(len, held.values())) > self.holdings_maximum:
             raise RefusalError(400, f"The number of holdings exceeded the limit of {self.holdings_maximum}")
-        return at, held
+        return held
 
     def _snapshot(self, wanted: SummaryRequest) -> int:
         try:

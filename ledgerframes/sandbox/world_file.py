@@ -60,6 +60,8 @@ def load(path: str | os.PathLike[str]) -> World:
     Raises:
         WorldFileError: there is no such file, it is no world file, it is damaged, or another release wrote it.
     """
+    if not isinstance(path, str | os.PathLike):
+        raise WorldFileError(f"load={path!r} is not valid: give the path of a file that sandbox.save wrote")
     source = Path(path)
     try:
         there = source.is_file()

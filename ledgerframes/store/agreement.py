@@ -11,7 +11,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from ledgerframes.errors import DecodeError, LedgerframesError, PagingError, RequestError, StoreError
@@ -26,6 +26,7 @@ from ledgerframes.store.history import HistoryTables
 from ledgerframes.store.intervals import BEGINNING, CLOSED, Interval
 from ledgerframes.transport import Answer
 from ledgerframes.transport.request import Request
+from ledgerframes.transport.stopping import Stop
 
 _log = logging.getLogger("ledgerframes.store")
 _FIRST: Final = 50
@@ -98,6 +99,18 @@ class AgreedServers:
     def pause(self, seconds: float) -> None:
         """Wait."""
         self.source.pause(seconds)
+
+    def page_maximum(self, server: str | None) -> int | None:
+        """The largest page that a scan has named, if it has: this one, or the one that is asked first."""
+        return self.source.page_maximum(server)
+
+    def learn_page_maximum(self, server: str, maximum: int) -> None:
+        """Keep the largest page that a scan has named, for every reader of the network."""
+        self.source.learn_page_maximum(server, maximum)
+
+    def stoppable(self, stop: Stop) -> AgreedServers:
+        """The same for one operation, whose requests and pauses end once `stop` is set."""
+        return replace(self, source=self.source.stoppable(stop))
 
     def leave_out(self, server: str, why: object) -> bool:
         """Ask a server no more in this run; False if there is no other one."""
@@ -341,7 +354,7 @@ def _ask(
     servers: AgreedServers, proofs: Proofs, after: Cursor | None, page_size: int, server: str
 ) -> tuple[int, Answer[UpdatesPage]]:
     """Ask a server for a page; gives the size that was asked for in the end."""
-    size = page_size
+    size = min(page_size, servers.page_maximum(server) or page_size)
 
     def revise(_request: Request, error: RequestError) -> Request | None:
         nonlocal size

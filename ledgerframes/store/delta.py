@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import reduce
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -16,6 +16,7 @@ import pyarrow.compute as pc
 from ledgerframes.errors import StoreError
 from ledgerframes.store.compaction import groups_to_join, row_groups
 from ledgerframes.store.data_files import FileWriter, Written, indexed_columns
+from ledgerframes.store.personal import LEFT_OUT_OF_IT, PROPERTY, kept
 from ledgerframes.store.storage_errors import plain_errors
 from ledgerframes.store.stored_files import Damage, Files, StoredFile, Verify
 from ledgerframes.tables.table import Table
@@ -42,17 +43,25 @@ class DeltaStoreTable:
         storage_options: for the object store.
         partition_by: the columns that make folders.
         verify: how much of a file a read looks at.
+        personal: whether personal data is kept, if the table has to be made; one that is there says so itself.
     """
 
     def __init__(
-        self, table: Table, url: str, *, storage_options: Mapping[str, str], partition_by: Sequence[str] = (),
+        self,
+        table: Table,
+        url: str,
+        *,
+        storage_options: Mapping[str, str],
+        partition_by: Sequence[str] = (),
         verify: Verify = "pages",
-    ) -> None:  # fmt: skip
+        personal: Callable[[], bool] | None = None,
+    ) -> None:
         self.table = table
         self.url = url
         self._options = dict(storage_options)
         self._partition_by = list(partition_by)
         self._verify = verify
+        self._personal = personal
         self._handle: DeltaTable | None = None
         self._lock = threading.Lock()
 
@@ -151,6 +160,16 @@ class DeltaStoreTable:
         """A text that the table was made with."""
         return None if self._handle is None else self._handle.metadata().configuration.get(key)
 
+    def strips(self) -> bool:
+        """Whether personal data is taken out of rows on their way in."""
+        if self._handle is not None:
+            return self.property(PROPERTY) == LEFT_OUT_OF_IT
+        return self._personal is not None and not self._personal()
+
+    def as_kept(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        """Rows as the table keeps them: without personal data, if it was made so."""
+        return kept(self.table, batch) if self.strips() else batch
+
     def create(self, properties: Mapping[str, str]) -> None:
         """Make the table, empty, with a few texts that stay with it."""
         from deltalake import DeltaTable
@@ -169,6 +188,7 @@ class DeltaStoreTable:
                     "delta.checkpointInterval": str(_CHECKPOINT_EVERY),
                     "delta.logRetentionDuration": _KEEP,
                     "delta.deletedFileRetentionDuration": _KEEP,
+                    **({PROPERTY: LEFT_OUT_OF_IT} if self.strips() else {}),
                     **properties,
                 },
                 storage_options=self._options,
@@ -182,7 +202,7 @@ class DeltaStoreTable:
             StoreError: another writer was there first, or the storage refused.
         """
         schema = self.table.schema.remove_metadata()
-        rows = pa.Table.from_batches([batch.cast(schema) for batch in batches], schema)
+        rows = pa.Table.from_batches([self.as_kept(batch).cast(schema) for batch in batches], schema)
         self.change(rows, (), numbers)
 
     def change(self, rows: pa.Table, without: Sequence[StoredFile], numbers: Mapping[str, int]) -> None:

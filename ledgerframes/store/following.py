@@ -7,18 +7,22 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 
-from ledgerframes.errors import RequestError
+from ledgerframes.errors import DecodeError, PagingError, PartialResultError, RequestError
 from ledgerframes.store.report import SyncReport
 
 _log = logging.getLogger("ledgerframes.store")
 
 
 def follow(sync: Callable[[], SyncReport], seconds: float, stop: threading.Event) -> Iterator[SyncReport]:
-    """Run a sync every so many seconds; a server that gives no answer is asked again the next time."""
+    """Run a sync every so many seconds; what servers do wrong ends one sync, and the next one tries again.
+
+    Raises:
+        LedgerframesError: what no later sync mends: the store, the settings or the arguments are at fault.
+    """
     while not stop.is_set():
         began = time.monotonic()
         try:
             yield sync()
-        except RequestError as error:
+        except (RequestError, DecodeError, PagingError, PartialResultError) as error:
             _log.warning("the sync ended early and is tried again in %.0f s: %s", seconds, error)
         stop.wait(max(0.0, seconds - (time.monotonic() - began)))

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from typing import Any
 
 import pandas as pd
+import pyarrow as pa
 
-from ledgerframes.instants import EARLIEST, format_instant
 from ledgerframes.store.intervals import BEGINNING, CLOSED
 from ledgerframes.store.slots import Slots, fewest
 
@@ -21,7 +21,7 @@ def coverage_frame(slots: Slots) -> pd.DataFrame:
             "migration_id": pd.Series([slot.migration_id for slot in rows], dtype="int64"),
             "after": _times([None if slot.lo <= BEGINNING else slot.lo for slot in rows]),
             "up_to": _times([None if slot.at >= CLOSED else slot.at for slot in rows]),
-            "settled": _times([None if slot.settled >= CLOSED else max(slot.settled, EARLIEST) for slot in rows]),
+            "settled": _times([slot.settled if slot.settled > slot.lo else None for slot in rows]),
             "from_beginning": pd.Series([slot.lo <= BEGINNING for slot in rows], dtype=bool),
             "to_end": pd.Series([slot.at >= CLOSED for slot in rows], dtype=bool),
         }
@@ -44,5 +44,5 @@ def runs_frame(rows: Sequence[dict[str, Any]]) -> pd.DataFrame:
 
 
 def _times(micros: Sequence[int | None]) -> pd.Series:
-    texts = [None if one is None else format_instant(one) for one in micros]
-    return pd.Series(pd.to_datetime(pd.Series(texts, dtype=object), utc=True)).astype("datetime64[us, UTC]")
+    found: pd.Series = pa.array(micros, pa.timestamp("us", "UTC")).to_pandas()
+    return found

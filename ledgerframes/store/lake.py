@@ -13,10 +13,12 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
 
+from ledgerframes.decoding.personal import LEFT_OUT
 from ledgerframes.errors import InputError, StoreError
 from ledgerframes.store.delta import DeltaStoreTable
 from ledgerframes.store.history import NETWORK, ORDER, PARTITIONS, HistoryTables
 from ledgerframes.store.intervals import Interval
+from ledgerframes.store.personal import LEFT_OUT_OF_IT, PROPERTY, leaves_out
 from ledgerframes.store.runs import SYNCS, find_versions
 from ledgerframes.store.slots import Slots
 from ledgerframes.store.snapshots import SNAPSHOTS, snapshot_table
@@ -54,6 +56,19 @@ class View:
         network = network_of(self.tables.values())
         return None if network is None else int(network.partition("/")[0])
 
+    def left_out(self, name: str) -> tuple[str, ...]:
+        """What a table was made without, for provenance."""
+        return (LEFT_OUT,) if self.tables[name].property(PROPERTY) == LEFT_OUT_OF_IT else ()
+
+    def to_show(self, *, personal: bool) -> None:
+        """Refuse to show what is not there.
+
+        Raises:
+            InputError: personal data is asked for, and the store was made without.
+        """
+        if personal and any(map(self.left_out, self.versions)):
+            raise InputError("personal=True: this store was made without personal data; leave personal out")
+
     @property
     def versions(self) -> dict[str, int]:
         """The version of each table that is there."""
@@ -72,6 +87,7 @@ class Lake:
         url: a folder, or an object-store URL such as `s3://bucket/lake`.
         storage_options: for the object store; see deltalake's documentation.
         verify: how much of a file a read looks at: `"pages"` or `"files"`.
+        personal: False leaves personal data out of what is stored, True keeps it, None does as the lake was made.
     """
 
     def __init__(
@@ -80,6 +96,7 @@ class Lake:
         *,
         storage_options: Mapping[str, str] | None = None,
         verify: Verify = "pages",
+        personal: bool | None = None,
     ) -> None:
         self.url = os.fspath(url).rstrip("/") or "/"
         self.options = dict(storage_options or {})
@@ -87,6 +104,9 @@ class Lake:
         self.verify: Verify = verify
         if verify not in {"pages", "files"}:
             raise InputError(f"verify={verify!r} is not valid: give 'pages' or 'files'")
+        if personal is not None and not isinstance(personal, bool):
+            raise InputError(f"personal={personal!r} is not valid: give True or False, or leave it out")
+        self._asked = personal
         if not isinstance(self.url, str) or not self.url.strip():
             raise InputError(f"{url!r} is no place for a store; give a folder or a URL such as 's3://bucket/lake'")
         self.folder = None if "://" in self.url else Path(self.url).absolute()
@@ -105,7 +125,18 @@ class Lake:
             storage_options=self.options,
             partition_by=PARTITIONS if name in ORDER else (),
             verify=self.verify,
+            personal=self.keeps_personal,
         )
+
+    def keeps_personal(self) -> bool:
+        """Whether personal data is kept: as the tables that are there were made, else as the caller said.
+
+        Raises:
+            StoreError: they were made otherwise than the caller says.
+        """
+        tables = (self.table(name).refresh() for name in (*STORED, SYNCS.name))
+        stored = [table.property(PROPERTY) for table in tables if table.handle is not None]
+        return not leaves_out(stored, asked=self._asked, url=self.url)
 
     def history(self) -> HistoryTables:
         """The tables of the update history, in their newest state.
@@ -175,9 +206,11 @@ class Lake:
         On object storage nobody can be kept out; there the commits tell of a second writer.
 
         Raises:
-            StoreError: another sync runs on it, or the folder cannot be made.
+            StoreError: another sync runs on it, the folder cannot be made, or it was made with or without personal
+                data and the caller says otherwise.
         """
         if self.folder is None:
+            self._check_personal()
             yield
             return
         from filelock import FileLock, Timeout
@@ -197,9 +230,14 @@ class Lake:
                 " elsewhere"
             ) from error
         try:
+            self._check_personal()
             yield
         finally:
             lock.release()
+
+    def _check_personal(self) -> None:
+        if self._asked is not None:
+            self.keeps_personal()
 
 
 def network_of(tables: Iterable[DeltaStoreTable]) -> str | None:

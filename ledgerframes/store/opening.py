@@ -5,15 +5,22 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 
+from ledgerframes.arguments import path as read_path
 from ledgerframes.store.lake import Lake
 from ledgerframes.store.store import Store
 from ledgerframes.store.stored_files import Verify
 
 
 def open_store(
-    path: str | os.PathLike[str], *, storage_options: Mapping[str, str] | None = None, verify: Verify = "pages"
+    path: str | os.PathLike[str],
+    *,
+    storage_options: Mapping[str, str] | None = None,
+    verify: Verify = "pages",
+    personal: bool | None = None,
 ) -> Store:
-    """Open a lake: a history and snapshots kept as Delta Lake tables. Nothing is read or made yet.
+    """Open a lake: a history and snapshots kept as Delta Lake tables. Nothing is made yet.
+
+    Nothing is read either, unless `personal` is given.
 
     Args:
         path: a folder, or an object-store URL such as `s3://bucket/lake`.
@@ -21,10 +28,13 @@ def open_store(
         verify: what is checked of every file that is read: `"pages"`, the pages that are needed, against their
             checksums, and the footer; or `"files"`, all bytes of it against its digest, which reads whole files
             where a few columns would do.
+        personal: False makes a lake without personal data: the contact points of validators' operators are taken out
+            of what is synced, `extra` lists them row by row, and `rebuild_items` refuses its history. A lake stays as
+            it was made, whoever syncs it: without `personal` it is taken as it is.
 
     Raises:
         InputError: the path or `verify` is not valid.
-        StoreError: the path is a file.
+        StoreError: the path is a file, or the lake was made otherwise than `personal` says.
 
     Example:
         >>> import tempfile, ledgerframes as lf
@@ -34,4 +44,7 @@ def open_store(
         ...     len(store.load("updates"))
         200
     """
-    return Store(Lake(path, storage_options=storage_options, verify=verify))
+    lake = Lake(read_path(path, "path"), storage_options=storage_options, verify=verify, personal=personal)
+    if personal is not None:
+        lake.keeps_personal()
+    return Store(lake)

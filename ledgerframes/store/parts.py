@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING
 
 import pyarrow.compute as pc
 
+from ledgerframes.arguments import flag
 from ledgerframes.errors import InputError
+from ledgerframes.loaders.provenance import Provenance
 from ledgerframes.paging.cursor import Cursor
 from ledgerframes.paging.window import Window
 from ledgerframes.store.damage import damage_named
@@ -35,6 +37,7 @@ class Part:
         complete: whether everything asked for is there.
         from_beginning: whether it begins where the ledger does.
         settled: up to this place, in the order of migrations and times, its rows are final.
+        left_out: personal data that the table was made without.
     """
 
     table: DeltaStoreTable
@@ -43,6 +46,7 @@ class Part:
     complete: bool
     from_beginning: bool = False
     settled: Cursor | None = None
+    left_out: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, view: View, name: str, wanted: Window, *, allow_partial: bool) -> Part:
@@ -53,17 +57,26 @@ class Part:
             PartialResultError: the window is not wholly covered, and that is not allowed.
             StoreError: a file is damaged; in an object store that is said when it is read.
         """
+        partly = flag(allow_partial, "allow_partial")
         table = view.tables[name]
         data = table.dataset()
         if name not in ORDER:
             if not wanted.whole:
                 raise InputError(f"start and end are places in the history; {name!r} has none. Use where=")
-            return cls(table, data, None, complete=True).checked()
-        shown, complete = visible(view.covered, wanted, ended=view.slots.ended, allow_partial=allow_partial, name=name)
+            return cls(table, data, None, complete=True, left_out=view.left_out(name)).checked()
+        shown, complete = visible(view.covered, wanted, ended=view.slots.ended, allow_partial=partly, name=name)
         first = view.first_migration
         begins = bool(shown) and (shown[0].migration_id, shown[0].lo) == (first, BEGINNING)
         rows = visible_rows(view, name, shown)
-        return cls(table, data, rows, complete, begins, _settled(shown, view.slots.settled)).checked()
+        return cls(
+            table, data, rows, complete, begins, _settled(shown, view.slots.settled), left_out=view.left_out(name)
+        ).checked()
+
+    def provenance(self, url: str, wanted: Window) -> Provenance:
+        """Where its rows come from."""
+        return Provenance(
+            (url,), str(wanted), None, self.complete, self.from_beginning, settled=self.settled, left_out=self.left_out
+        )
 
     def checked(self) -> Part:
         """The same, after a look at the files of a folder; those of an object store are checked when they are read."""
@@ -115,9 +128,10 @@ def _settled(shown: Sequence[Interval], settled: Sequence[Interval]) -> Cursor |
 
 
 def exported(
-    view: View, tables: Sequence[str] | None, wanted: Window, *, allow_partial: bool
+    view: View, tables: Sequence[str] | None, wanted: Window, *, allow_partial: bool, personal: bool = False
 ) -> dict[str, Callable[[], pa.RecordBatchReader]]:
     """What an export reads: each table's rows in batches, opened when its turn comes; snapshots whole."""
+    view.to_show(personal=personal)
     sources: dict[str, Callable[[], pa.RecordBatchReader]] = {}
     for name in list(view.versions) if tables is None else tables:
         declared(name)

@@ -5,14 +5,13 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-import msgspec
 import pyarrow as pa
-from msgspec import Raw
 
 from ledgerframes.decoding.history import decode_items, decode_page
+from ledgerframes.decoding.splitting import raws_of
 from ledgerframes.errors import DecodeError
 from ledgerframes.interfaces.answers import UpdatesPage
 from ledgerframes.interfaces.calls import Revise
@@ -21,13 +20,12 @@ from ledgerframes.paging.cursor import Cursor
 from ledgerframes.store.delta import DeltaStoreTable
 from ledgerframes.store.history import HistoryTables
 from ledgerframes.store.lake import Lake
-from ledgerframes.transport import Answer
+from ledgerframes.transport import Answer, Stop
 from ledgerframes.transport.request import Request
 
 _log = logging.getLogger("ledgerframes.store")
 _ENDPOINT: Final = "POST /v2/updates"
 _ID: Final = re.compile(r'"update_id"\s*:\s*"([^"\\]+)"')
-_items: Final = msgspec.json.Decoder(dict[str, list[Raw]])
 
 
 @dataclass(frozen=True)
@@ -51,9 +49,21 @@ class LenientSource:
         """Ask for one page."""
         return self.scan.send_page(request, server=server, revise=revise, lenient=True)
 
+    def page_maximum(self, server: str | None) -> int | None:
+        """The largest page of updates that a scan has named, if it has."""
+        return self.scan.page_maximum(server)
+
+    def learn_page_maximum(self, server: str, maximum: int) -> None:
+        """Keep the largest page of updates that a scan has named."""
+        self.scan.learn_page_maximum(server, maximum)
+
     def pause(self, seconds: float) -> None:
         """Wait, by the transport's clock."""
         self.scan.pause(seconds)
+
+    def stoppable(self, stop: Stop) -> LenientSource:
+        """The same for one operation, whose requests and pauses end once `stop` is set."""
+        return replace(self, scan=self.scan.stoppable(stop))
 
 
 @dataclass
@@ -76,13 +86,13 @@ class RejectingDecoder:
             return decode_page(page.raw, rows=rows).batches
         except DecodeError:
             pass
-        raws = _items.decode(page.raw)["transactions"]
+        raws = raws_of(page.raw)
         good, bad = [], []
         for position in range(len(raws)) if rows is None else rows:
             try:
                 decode_items([raws[position]], endpoint=_ENDPOINT)
             except DecodeError as error:
-                bad.append((bytes(raws[position]), error))
+                bad.append((raws[position], error))
             else:
                 good.append(raws[position])
         self.reject(bad)
@@ -94,7 +104,8 @@ class RejectingDecoder:
             return
         if self._stored is None:
             self._stored = {row["raw"] for row in _rows(self.table.refresh())}
-        rows = [_row(raw, error) for raw, error in bad]
+        given = pa.RecordBatch.from_pylist([_row(raw, error) for raw, error in bad], self.table.table.schema)
+        rows = self.table.as_kept(given).to_pylist()
         new = list({row["raw"]: row for row in rows if row["raw"] not in self._stored}.values())
         if not new:
             return

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
+from ledgerframes.arguments import text
 from ledgerframes.errors import InputError
 from ledgerframes.loaders.frames import As, check_shape
 from ledgerframes.store.damage import raise_damage
@@ -47,8 +48,7 @@ def ask(
         StoreError: a file is damaged.
     """
     check_shape(as_, "object")
-    if not isinstance(query, str):
-        raise InputError(f"query={query!r} is not valid: give one SELECT statement as text")
+    text(query, "query", "one SELECT statement as text")
     try:
         import duckdb
     except ImportError as error:

@@ -2,49 +2,44 @@
 
 from __future__ import annotations
 
-import os
-import threading
-from collections.abc import Iterator, Sequence
-from datetime import date, datetime, timedelta
-from typing import TYPE_CHECKING, Any, Literal, cast
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any, Literal, Unpack, overload
 
 import pandas as pd
+import pyarrow as pa
 
-from ledgerframes.export.exporting import Format, Layout, Profile, export_tables
-from ledgerframes.export.report import ExportReport
-from ledgerframes.export.shape import Times
-from ledgerframes.instants import to_duration, to_micros
+from ledgerframes.arguments import flag, suggesting
+from ledgerframes.instants import to_micros
 from ledgerframes.loaders.cross_check import CrossCheck
 from ledgerframes.loaders.frames import As, Decimals, check_shape, described, shape
 from ledgerframes.loaders.probes import Plan, plan_windows
-from ledgerframes.loaders.provenance import Provenance
 from ledgerframes.paging.history import MAXIMUM
-from ledgerframes.paging.window import Bound, When, Window, wanted_window, window
+from ledgerframes.paging.window import Bound, Duration, When, Window, wanted_window, window
 from ledgerframes.store.asking import ordered
 from ledgerframes.store.checking import Check, check
 from ledgerframes.store.committing import COMMIT_BYTES
 from ledgerframes.store.compacting import compact
 from ledgerframes.store.dask_frames import dask_frame
+from ledgerframes.store.exports import export
 from ledgerframes.store.extent import missing_windows
-from ledgerframes.store.following import follow
 from ledgerframes.store.frames import coverage_frame, runs_frame
 from ledgerframes.store.history import ORDER
+from ledgerframes.store.keywords import AsOf, LoadOptions, SqlOptions
 from ledgerframes.store.lake import Lake, declared
-from ledgerframes.store.parts import Part, exported
+from ledgerframes.store.parts import Part
 from ledgerframes.store.reading import Where, conditions
 from ledgerframes.store.rejecting import retry
 from ledgerframes.store.repairing import RepairReport, repair
 from ledgerframes.store.report import SyncReport
 from ledgerframes.store.run import run_sync
 from ledgerframes.store.runs import SYNCS, all_runs
+from ledgerframes.store.tail import follow
 from ledgerframes.store.verifying import verify
 
 if TYPE_CHECKING:
     import pyarrow.dataset as ds
 
     from ledgerframes.network import Network
-
-AsOf = str | date | datetime
 
 
 class Store:
@@ -60,17 +55,18 @@ class Store:
     def __repr__(self) -> str:
         return f"Store({self._lake.url!r})"
 
+    @suggesting
     def sync(
         self,
         net: Network,
         *,
         start: Bound | None = None,
         end: Bound | None = None,
-        last: str | timedelta | None = None,
+        last: Duration | None = None,
         workers: int = 4,
-        tables: Sequence[str] | None = None,
-        parties: Sequence[str] | None = None,
-        settle: str | timedelta = "60s",
+        tables: Iterable[str] | None = None,
+        parties: Iterable[str] | None = None,
+        settle: Duration = "60s",
         now: When | None = None,
         page_size: int = MAXIMUM,
         commit_bytes: int = COMMIT_BYTES,
@@ -87,9 +83,9 @@ class Store:
 
         Args:
             net: the network; a store holds one, told by its first update.
-            start: inclusive, in UTC; a time for every migration from there, or a pair (migration id, time).
+            start: inclusive, in UTC; a time for every migration from there, a pair (migration id, time), or `"begin"`.
             end: exclusive; likewise.
-            last: count back from now: `"1h"`, `"7d"`, a timedelta; instead of `start`.
+            last: count back from now: `"1h"`, `"7 days"`, a timedelta, or seconds; instead of `start`.
             workers: how many requests at once.
             tables: what to sync. The history is `updates`, `events` and `reassignments`, always together; snapshots
                 (`licenses`, `instruments`, `holdings_summary`, …) are appended with their time of loading. Without
@@ -126,35 +122,23 @@ class Store:
         )  # fmt: skip
         return run_sync(self._lake, net, order)
 
-    def follow(
-        self, net: Network, *, every: str | timedelta = "30s", stop: threading.Event | None = None, **options: Any
-    ) -> Iterator[SyncReport]:
-        """Sync again and again: a live tail. A server that is away for a while does not end it.
+    follow = follow
 
-        Args:
-            net: the network.
-            every: from the beginning of one sync to that of the next.
-            stop: ends it once set; the sync that runs is brought to a clean end first.
-            options: as `sync` takes them.
-
-        Yields:
-            A report after every sync.
-
-        Example:
-            for report in store.follow(net, every="1min"):
-                print(report.rows)
-        """
-        seconds = to_duration(every, "every") / 1e6
-        return follow(lambda: self.sync(net, **options), seconds, stop or threading.Event())
-
+    @overload
+    def load(self, table: str, *, as_: Literal["pandas"] = ..., **options: Unpack[LoadOptions]) -> pd.DataFrame: ...
+    @overload
+    def load(self, table: str, *, as_: Literal["arrow"], **options: Unpack[LoadOptions]) -> pa.Table: ...
+    @overload
+    def load(self, table: str, *, as_: Literal["polars"], **options: Unpack[LoadOptions]) -> Any: ...
+    @suggesting
     def load(
         self,
         table: str,
         *,
-        columns: Sequence[str] | None = None,
+        columns: Iterable[str] | None = None,
         start: Bound | None = None,
         end: Bound | None = None,
-        last: str | timedelta | None = None,
+        last: Duration | None = None,
         where: Where = None,
         as_of: AsOf | None = None,
         allow_partial: bool = False,
@@ -166,7 +150,7 @@ class Store:
         Args:
             table: its name; `store.tables()` lists them.
             columns: the columns to keep; all by default.
-            start: inclusive; a time for every migration from there, or a pair (migration id, time).
+            start: inclusive; a time for every migration from there, a pair (migration id, time), or `"begin"`.
             end: exclusive; likewise.
             last: count back from now; instead of `start`.
             where: `{column: value}` or `{column: [values]}`, `[(column, ">", value), …]`, or a pyarrow expression.
@@ -184,17 +168,14 @@ class Store:
         """
         check_shape(as_, decimals)
         named = declared(table)
-        names = named.pick(columns)
-        view = self._lake.existing(as_of, names=[table])
+        kept = named.pick(columns)
         part = wanted_window(start, end, last)
-        read = Part.of(view, table, part, allow_partial=allow_partial)
-        found = read.load(names, conditions(where, named))
-        origin = Provenance(
-            (self._lake.url,), str(part), None, read.complete, from_beginning=read.from_beginning, settled=read.settled
-        )
-        attrs = origin.attrs() | {"as_of": as_of and str(as_of)}
+        read = Part.of(self._lake.existing(as_of, names=[table]), table, part, allow_partial=allow_partial)
+        found = read.load(kept, conditions(where, named))
+        attrs = read.provenance(self._lake.url, part).attrs() | {"as_of": as_of and str(as_of)}
         return shape(described(found, attrs), named, as_=as_, decimals=decimals, attrs=attrs)
 
+    @suggesting
     def scan(
         self,
         table: str,
@@ -206,18 +187,30 @@ class Store:
     ) -> ds.Dataset:
         """A stored table as a pyarrow Dataset, cut to what is covered; for engines that read lazily.
 
+        Args:
+            table: its name; `store.tables()` lists them.
+            start: see `load`, as for `end`.
+            end: exclusive.
+            as_of: the state that a sync left: its id, or a time.
+            allow_partial: give what there is of a range that is not wholly covered.
+
+        Returns:
+            A dataset of the rows.
+
         Raises:
+            InputError: an argument breaks a rule.
             PartialResultError: the range is not wholly covered.
         """
         declared(table)
         view = self._lake.existing(as_of, names=[table])
         return Part.of(view, table, window(start, end), allow_partial=allow_partial).dataset
 
+    @suggesting
     def dask(
         self,
         table: str,
         *,
-        columns: Sequence[str] | None = None,
+        columns: Iterable[str] | None = None,
         start: Bound | None = None,
         end: Bound | None = None,
         as_of: AsOf | None = None,
@@ -226,16 +219,36 @@ class Store:
     ) -> Any:
         """A stored table as a Dask DataFrame, a partition a file, in the types of `load`; rows are read when computed.
 
+        Args:
+            table: its name; `store.tables()` lists them.
+            columns: the columns to keep; all by default.
+            start: see `load`, as for `end`.
+            end: exclusive.
+            as_of: the state that a sync left: its id, or a time.
+            allow_partial: give what there is of a range that is not wholly covered.
+            decimals: how it holds amounts; see `load`.
+
+        Returns:
+            A Dask DataFrame.
+
         Raises:
             InputError: Dask is not installed, or an argument breaks a rule.
             PartialResultError: the range is not wholly covered.
         """
+        check_shape("pandas", decimals)
         names = declared(table).pick(columns)
         view = self._lake.existing(as_of, names=[table])
         return dask_frame(
             self._lake, view, table, names, window(start, end), allow_partial=allow_partial, decimals=decimals
         )
 
+    @overload
+    def sql(self, query: str, *, as_: Literal["pandas"] = ..., **options: Unpack[SqlOptions]) -> pd.DataFrame: ...
+    @overload
+    def sql(self, query: str, *, as_: Literal["arrow"], **options: Unpack[SqlOptions]) -> pa.Table: ...
+    @overload
+    def sql(self, query: str, *, as_: Literal["polars"], **options: Unpack[SqlOptions]) -> Any: ...
+    @suggesting
     def sql(
         self, query: str, *, as_of: AsOf | None = None, allow_partial: bool = False,
         as_: As = "pandas", parameters: Sequence[Any] | None = None,
@@ -254,58 +267,15 @@ class Store:
         """
         from ledgerframes.store.sql import ask
 
+        partly = flag(allow_partial, "allow_partial")
         view = self._lake.existing(as_of)
 
         def dataset(name: str) -> ds.Dataset:
-            return Part.of(view, name, Window(), allow_partial=allow_partial).dataset
+            return Part.of(view, name, Window(), allow_partial=partly).dataset
 
         return ask(query, dataset, view.stored, as_=as_, parameters=parameters)
 
-    def export(
-        self,
-        target: str | os.PathLike[str],
-        *,
-        tables: Sequence[str] | None = None,
-        format: Format = "parquet",  # noqa: A002 - the word that pandas, polars and Delta use
-        profile: Profile | None = None,
-        layout: Layout = "file",
-        times: Times = "us",
-        start: Bound | None = None,
-        end: Bound | None = None,
-        last: str | timedelta | None = None,
-        as_of: AsOf | None = None,
-        allow_partial: bool = False,
-        overwrite: bool = False,
-    ) -> ExportReport:
-        """Write stored tables to files that other programs read; docs/bi.md says how they read them.
-
-        Args:
-            target: a folder; for a workbook a file `.xlsx` or a folder.
-            tables: which; by default all that are there. Snapshots are exported whole.
-            format: see `export_tables`, as for `profile`, `layout`, `times` and `overwrite`.
-            profile: `"bi"` for programs without lists and exact decimals.
-            layout: `"file"`, one a table, or `"hive"`: folders by migration id and month.
-            times: `"us"` or `"ms"`.
-            start: see `load`, as for `end`, `last`, `as_of` and `allow_partial`.
-            end: exclusive.
-            last: count back from now.
-            as_of: an older state.
-            allow_partial: export a history with holes.
-            overwrite: put the files in place of those that are there.
-
-        Returns:
-            What was written.
-
-        Raises:
-            InputError: an argument breaks a rule, or the target cannot be written.
-            PartialResultError: the range is not wholly covered.
-        """
-        part = wanted_window(start, end, last)
-        sources = exported(self._lake.existing(as_of), tables, part, allow_partial=allow_partial)
-        return export_tables(
-            sources, target, format=format, profile=profile, layout=layout, times=times, overwrite=overwrite,
-            provenance={"source": self._lake.url, "range": str(part), "as_of": as_of and str(as_of)},
-        )  # fmt: skip
+    export = export
 
     def check(self, *, full: bool = False) -> Check:
         """Prove from the files alone that they are there, keys are unique, counts add up, and counters are sound.
@@ -336,13 +306,14 @@ class Store:
         """
         return repair(self._lake)
 
+    @suggesting
     def verify(
         self,
         net: Network,
         *,
         start: Bound | None = None,
         end: Bound | None = None,
-        last: str | timedelta | None = None,
+        last: Duration | None = None,
         sample: int | None = 20,
         seed: int = 0,
         differences: int = 20,
@@ -374,8 +345,9 @@ class Store:
             The rejects that are left.
         """
         retry(self._lake)
-        return cast("pd.DataFrame", self.load("rejects"))
+        return self.load("rejects")
 
+    @suggesting
     def compact(self, *, forget_before: When | None = None) -> pd.DataFrame:
         """Join small files; a sync does it by the way where a partition has many.
 
@@ -399,18 +371,28 @@ class Store:
         rows = [table.size() for name, table in view.tables.items() if name in view.versions]
         return pd.DataFrame(rows, columns=["table", "rows", "files", "bytes", "version"])
 
+    @suggesting
     def coverage(self, *, as_of: AsOf | None = None) -> pd.DataFrame:
         """Which stretches of the history the store covers: what `load` gives without a PartialResultError.
 
+        Args:
+            as_of: the state that a sync left: its id, or a time.
+
         Returns:
             One row per interval: migration_id, after (exclusive), up_to (inclusive) and settled (inclusive: up to here
-            rows are final) as datetime64[us, UTC], and from_beginning and to_end where a migration is covered from its
-            first or up to its last update.
+            rows are final; null if none are, the end of the year 9999 if all are) as datetime64[us, UTC], and
+            from_beginning and to_end where a migration is covered from its first or up to its last update.
         """
         return coverage_frame(self._lake.view(as_of, names=ORDER).slots)
 
+    @suggesting
     def plan(self, net: Network, *, start: Bound | None = None, end: Bound | None = None) -> Plan:
         """Estimate what a sync would read, from small samples.
+
+        Args:
+            net: the network; its scan is asked.
+            start: see `load`, as for `end`.
+            end: exclusive.
 
         Raises:
             RequestError: the servers gave no answer.

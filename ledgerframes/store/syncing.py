@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Collection, Mapping
-from contextlib import closing
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
@@ -29,6 +29,7 @@ from ledgerframes.store.intervals import CLOSED, Interval, missing
 from ledgerframes.store.probing import Prober, first_after
 from ledgerframes.store.rejecting import RejectingDecoder
 from ledgerframes.transport import Clock, SystemClock
+from ledgerframes.transport.stopping import Stop
 
 if TYPE_CHECKING:
     from ledgerframes.store.engine import ClusterFetchers
@@ -95,6 +96,8 @@ class HistorySync:
 
     def __post_init__(self) -> None:
         wish = self.wish
+        self.stop = Stop()
+        self.servers = self.servers.stoppable(self.stop)
         self.committer = Committer(self.history, self.drive, wish.commit_bytes, clock=self.clock.monotonic)
         self.proofs = Proofs(wish.settle, wish.overlap, replicas=wish.replicas)
         self.prober = Prober(self.servers, self.proofs, wish.now, newest=0)
@@ -205,7 +208,7 @@ class HistorySync:
             fetchers = Fetchers(self.servers, self.prober, wish.workers, wish.page_size, self.drive, self.left)
             self.fetchers = fetchers
         try:
-            with closing(fetchers.read(gaps)) as pages:
+            with closing(fetchers.read(gaps)) as pages, self._ending():
                 for fetched in pages:
                     self._take(fetched)
                     if fetched.following is not None:
@@ -215,6 +218,15 @@ class HistorySync:
             raise
         self.committer.finish()
         return seen
+
+    @contextmanager
+    def _ending(self) -> Iterator[None]:
+        """Break off what workers wait for, when the read ends early."""
+        try:
+            yield
+        except BaseException:
+            self.stop.set()
+            raise
 
     def _save_what_is_whole(self) -> None:
         try:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ledgerframes.errors import InputError
+from ledgerframes.arguments import whole_number
+from ledgerframes.decoding.personal import without_members
 from ledgerframes.loaders.canonical import Canonical, canonical_updates
 from ledgerframes.loaders.cross_check import CrossCheck, compare, served_updates
 from ledgerframes.paging.cursor import Cursor
@@ -39,20 +41,30 @@ def verify(lake: Lake, net: Network, part: Window, *, sample: int | None, seed: 
         seed: draws the same places again.
         differences: how many to keep.
     """
+    places = None if sample is None else whole_number(sample, "sample", least=1)
+    drawn_by, most = whole_number(seed, "seed"), whole_number(differences, "differences", least=0)
     view = lake.existing(names=ORDER)
-    windows = _covered(view, part) if sample is None else list(_drawn(view, part, sample, seed))
+    windows = _covered(view, part) if places is None else list(_drawn(view, part, places, drawn_by))
     found: list[CrossCheck] = []
+    stripped = not lake.keeps_personal()
     names = [lake.url, ", ".join(net.scan.servers)]
     for one in windows:
-        kept = differences - sum(len(check.differences) for check in found)
+        kept = most - sum(len(check.differences) for check in found)
         ours, theirs = _stored(view, one), served_updates(net, one)
+        if stripped:
+            ours, theirs = map(_impersonal, ours), map(_impersonal, theirs)
         found.append(compare(ours, theirs, names=names, part=str(one), most=max(kept, 0), whole=True))
     return CrossCheck(
         names[0], names[1], f"{part}, {'all of it' if sample is None else f'{len(windows)} samples'}",
         sum(check.compared for check in found), sum(check.differing for check in found),
         tuple(difference for check in found for difference in check.differences),
-        found[-1].up_to if found else None,
+        max((check.up_to for check in found if check.up_to is not None), default=None),
     )  # fmt: skip
+
+
+def _impersonal(update: Canonical) -> Canonical:
+    """An update as a lake without personal data has it."""
+    return replace(update, members=without_members(update.members))
 
 
 def _covered(view: View, part: Window) -> list[Window]:
@@ -64,8 +76,6 @@ def _covered(view: View, part: Window) -> list[Window]:
 
 def _drawn(view: View, part: Window, sample: int, seed: int) -> Iterator[Window]:
     """Windows around stored updates drawn at random, from one update's instant to that of the 50th after it."""
-    if isinstance(sample, bool) or sample < 1:
-        raise InputError(f"sample={sample!r} is not a whole number of places, 1 or more")
     read = Part.of(view, "updates", part, allow_partial=True)
     places = read.load(["migration_id", "record_time"])
     if not places.num_rows:

@@ -29,7 +29,7 @@ def table_named(name: str) -> Table:
     Raises:
         InputError: there is no such table; the message names the nearest.
     """
-    if name in CATALOGUE:
+    if isinstance(name, str) and name in CATALOGUE:
         return CATALOGUE[name]
     near = get_close_matches(str(name), CATALOGUE, n=1)
     hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(CATALOGUE)}"

@@ -21,26 +21,38 @@ HOLDINGS_SUMMARY: Final = Table(
         Column(
             "record_time",
             TIME,
-            "The snapshot's record time, as the server echoes it.",
+            "The snapshot's record time as the server states it; some servers only repeat the time that was asked for.",
             source="record_time of the answer",
         ),
         Column("migration_id", INT64, "The snapshot's migration id.", source="migration_id of the answer"),
         Column(
             "computed_as_of_round",
             INT64,
-            "Round the fees are computed for; null from servers without fees.",
+            "Round the fees are computed for, by default the earliest one open when the server was asked, not at the"
+            " snapshot; null where no fees are served.",
             nullable=True,
             source="computed_as_of_round of the answer",
         ),
         Column("party_id", TEXT, "The owner.", source="/party_id"),
+        Column(
+            "found",
+            BOOL,
+            "Whether the answer names the party; null where no answer came, and in rows stored by older releases.",
+            nullable=True,
+            source="whether the answer names the party",
+        ),
         _coin("total_unlocked_coin", "Unlocked amounts as received, later fees not taken off."),
         _coin("total_locked_coin", "Locked amounts as first received, later fees not taken off."),
         _coin("total_coin_holdings", "Unlocked and locked together."),
         _coin(
             "accumulated_holding_fees_unlocked",
-            "Notional fees on unlocked amounts; charged only when a contract expires, so do not subtract them.",
+            "Notional fees on unlocked amounts; charged only when a contract expires, so do not subtract them; null"
+            " where no fees are served.",
         ),
-        _coin("accumulated_holding_fees_locked", "Notional fees on locked amounts since their creation round."),
+        _coin(
+            "accumulated_holding_fees_locked",
+            "Notional fees on locked amounts since their creation round; charged only on expiry.",
+        ),
         _coin("accumulated_holding_fees_total", "The two fees together; notional."),
         _coin("total_available_coin", "Unlocked amounts less their notional fees, as the server reckons."),
         EXTRA,

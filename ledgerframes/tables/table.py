@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from difflib import get_close_matches
 from functools import cached_property
 
 import pyarrow as pa
 
+from ledgerframes.arguments import did_you_mean, names
 from ledgerframes.errors import InputError
 from ledgerframes.tables.kinds import JSON, Kind
 
@@ -80,7 +80,7 @@ class Table:
         kept = tuple(column for column in self.columns if not column.asked or column.asked in asked)
         return replace(self, columns=kept)
 
-    def pick(self, columns: Sequence[str] | None) -> tuple[str, ...]:
+    def pick(self, columns: Iterable[str] | None) -> tuple[str, ...]:
         """Check a caller's `columns=` and give the names to keep, in the caller's order.
 
         Raises:
@@ -88,21 +88,20 @@ class Table:
         """
         if columns is None:
             return self.names
-        if isinstance(columns, str):
-            raise InputError(f'columns={columns!r}: give a list of names, for example columns=["{columns}"]')
-        for name in columns:
+        kept = names(columns, "columns")
+        for name in kept:
             if name not in self.names:
-                near = get_close_matches(str(name), self.names, n=1)
-                hint = f"; did you mean {near[0]!r}?" if near else f"; it has {', '.join(self.names)}"
+                hint = did_you_mean(name, self.names) or f"; it has {', '.join(self.names)}"
                 raise InputError(f"columns: table {self.name!r} has no column {name!r}{hint}")
-        if len(set(columns)) != len(columns):
-            raise InputError(f"columns={list(columns)!r} names a column twice")
-        return tuple(columns)
+        if len(set(kept)) != len(kept):
+            raise InputError(f"columns={list(kept)!r} names a column twice; name each once")
+        return kept
 
 
 EXTRA_MEANING = (
     "What the server sent beyond, or otherwise than, the columns: a JSON object from JSON pointer to value; "
-    'the member "absent" lists members that were left out; null where there is nothing.'
+    'the member "absent" lists members that were not sent, "left_out" personal data that was taken out of the row; '
+    "null where there is nothing."
 )
 
 EXTRA = Column("extra", JSON, EXTRA_MEANING, nullable=True, source="what no other column holds")

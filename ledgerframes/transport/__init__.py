@@ -5,6 +5,7 @@ from ledgerframes.transport.clock import Clock, SystemClock
 from ledgerframes.transport.judging import Answer
 from ledgerframes.transport.request import DeprecatedEndpointWarning, Endpoint, Prepared, Request
 from ledgerframes.transport.stats import Stats
+from ledgerframes.transport.stopping import Stop
 from ledgerframes.transport.transport import Transport
 
 __all__ = [
@@ -16,6 +17,7 @@ __all__ = [
     "Prepared",
     "Request",
     "Stats",
+    "Stop",
     "SystemClock",
     "Transport",
 ]

@@ -26,25 +26,25 @@ def jittered(attempt: int) -> float:
 
 
 def retry_after(value: str | None, now: float) -> float | None:
-    """Read a Retry-After header, seconds or HTTP-date, as seconds from now; capped, None if it says nothing."""
+    """Read a Retry-After header, seconds or HTTP-date, as seconds from now; None if it says nothing."""
     text = (value or "").strip()
     if re.fullmatch(r"\d{1,9}(\.\d{1,9})?", text, re.ASCII):
-        return _capped(float(text))
+        return _positive(float(text))
     from email.utils import parsedate_to_datetime
 
     try:
         moment = parsedate_to_datetime(text)
-        return _capped((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp() - now)
+        return _positive((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp() - now)
     except (ValueError, OverflowError):
         return None
 
 
 def retry_info(value: object) -> float | None:
-    """Read the ledger's retryInfo, such as `1 second`, as seconds; capped, None if it says nothing."""
+    """Read the ledger's retryInfo, such as `1 second`, as seconds; None if it says nothing."""
     match = _INFO.fullmatch(value) if isinstance(value, str) else None
     unit = match and _UNITS.get(match[2].lower(), _UNITS.get(match[2].lower().removesuffix("s")))
-    return _capped(float(match[1]) * unit) if match and unit else None
+    return _positive(float(match[1]) * unit) if match and unit else None
 
 
-def _capped(seconds: float) -> float | None:
-    return min(seconds, LONGEST) if seconds > 0 else None
+def _positive(seconds: float) -> float | None:
+    return seconds if seconds > 0 else None

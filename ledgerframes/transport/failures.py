@@ -27,6 +27,8 @@ from ledgerframes.transport.request import Request
 SHORTENED: Final = 500
 PREVIEW: Final = 80
 CUT: Final = 2**13  # longer than any token: a token cut in two could not be masked
+PAGE_HEAD: Final = 2**10
+CHALLENGE: Final = 2**12
 READABLE: Final = 2**13  # bounds the work that a page made to slow the patterns down can cause
 TRANSIENT_STATUSES: Final = frozenset({429, 502, 503, 504})
 TRANSIENT_CATEGORIES: Final = frozenset({1, 2, 3, 12})
@@ -40,6 +42,7 @@ _ADVICE: Final[Mapping[int, str]] = {
     403: "the token does not allow this: ask the operator for the right, or give another {interface}_token=",
     404: "check the id",
     409: "the state of the ledger forbids it now: look again and, if it still holds, ask again",
+    407: "the proxy wants a user and a password: write them into HTTP_PROXY or HTTPS_PROXY",
     413: "ask for a smaller page or send less",
     429: "lower rate=, or give a further {interface}_url=",
 }
@@ -47,6 +50,9 @@ _UNKNOWN_ROUTE: Final = (
     "the server does not know this path: it runs another release, "
     "or {interface}_url= lacks a prefix such as /api/{interface}"
 )
+_CHALLENGED: Final = frozenset({401, 403})
+_PARAMETER: Final = re.compile(r'\b(error|error_description)\s*=\s*(?:"([^"]*)"|([^\s",]+))', re.IGNORECASE)
+_PAGE: Final = re.compile(rb"<(!doctype html|html|head|body)\b", re.IGNORECASE)
 _SILENT: Final = re.compile(r"<(script|style|head)\b.*?</\1\s*>|<!--.*?-->", re.DOTALL | re.IGNORECASE)
 _TITLE: Final = re.compile(r"<title[^>]*>(.*?)</title\s*>", re.DOTALL | re.IGNORECASE)
 
@@ -84,6 +90,7 @@ class Refusal:
             trace_id=self.trace_id,
             context=self.context,
             unknown_route=self.unknown_route,
+            server=server,
         )
 
     def _said(self) -> str:
@@ -123,6 +130,8 @@ def read_refusal(received: Received, *, mask: Callable[[str], str], now: float) 
     )
     if 300 <= received.status < 400:
         detail = f"it redirects to {_host(mask(received.headers.get('location', '')))}"
+    elif received.status in _CHALLENGED and (said := _challenge(received.headers, mask)):
+        detail = f"{detail.rstrip('.')} ({said})" if detail else said
     return Refusal(
         status=received.status,
         detail=_short(detail),
@@ -135,6 +144,26 @@ def read_refusal(received: Received, *, mask: Callable[[str], str], now: float) 
         transient=received.status in TRANSIENT_STATUSES or category in TRANSIENT_CATEGORIES,
         wait=retry_after(received.headers.get("retry-after"), now) or retry_info(body.get("retryInfo")),
     )
+
+
+def _challenge(headers: Mapping[str, str], mask: Callable[[str], str]) -> str:
+    """What a server says about the token beside its refusal (RFC 6750): that it expired, for example."""
+    text = mask(headers.get("www-authenticate", ""))[:CHALLENGE]
+    found = {match[1].lower(): match[2] or match[3] or "" for match in _PARAMETER.finditer(text)}
+    return found.get("error_description") or found.get("error") or ""
+
+
+def is_page(received: Received) -> bool:
+    """Whether an answer is a page for people: JSON begins otherwise, whatever the answer calls itself."""
+    head = received.body[:PAGE_HEAD].lstrip(b"\xef\xbb\xbf \t\r\n")
+    kind = received.headers.get("content-type", "").lower()
+    return bool(_PAGE.match(head)) or (head[:1] == b"<" and "html" in kind)
+
+
+def page_words(received: Received, mask: Callable[[str], str]) -> str:
+    """The beginning of what a page says to people."""
+    words = _short(_plain(_readable(received.body, mask)[:READABLE].lstrip("\ufeff")))
+    return words if len(words) <= PREVIEW else f"{words[:PREVIEW]}…"
 
 
 def preview(received: Received, mask: Callable[[str], str]) -> str:
@@ -182,7 +211,7 @@ def _object(text: str) -> dict[str, Any]:
 
 def _plain(text: str) -> str:
     """The readable part of plain text or HTML."""
-    if not re.match(r"\s*<(!doctype|html|head|body|\?xml)", text, re.IGNORECASE):
+    if not re.match(r"\s*<(!doctype|!--|html|head|body|\?xml)", text, re.IGNORECASE):
         return text
     title = _TITLE.search(text)
     rest = re.sub(r"<[^>]*>", " ", _SILENT.sub(" ", text))

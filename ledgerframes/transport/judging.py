@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
 import msgspec
 
+from ledgerframes.decoding.splitting import UNREADABLE
 from ledgerframes.errors import DecodeError, LedgerframesError, NoAnswerError, RequestError
-from ledgerframes.transport.failures import preview, read_refusal
+from ledgerframes.transport.failures import is_page, page_words, preview, read_refusal
 from ledgerframes.transport.outcome import Broken, Received
-from ledgerframes.transport.request import Request
+from ledgerframes.transport.request import PREFIXES, Request
 
 T = TypeVar("T")
 Masking = Callable[[str], str]
@@ -51,6 +53,10 @@ class Failure:
         wait: seconds the server asks to wait, if it does.
         unknown_route: the server does not know the path.
         not_found: the server knows the path, but not the thing.
+        final: no other request to this server can do better.
+        unreached: no connection to the server came about.
+        whole: the answer arrived whole and is wrong all the same, so no other size of a page helps.
+        body: the digest of a whole JSON body that is not the one asked for: where it comes again, it is meant so.
     """
 
     error: Callable[[str], LedgerframesError]
@@ -59,6 +65,10 @@ class Failure:
     wait: float | None = None
     unknown_route: bool = False
     not_found: bool = False
+    final: bool = False
+    unreached: bool = False
+    whole: bool = False
+    body: bytes | None = None
 
     def request_error(self) -> RequestError:
         """The failure as those who revise requests know it."""
@@ -71,10 +81,15 @@ def judge_broken(broken: Broken, request: Request, server: str, *, mask: Masking
     advice = f" What to do: check {request.endpoint.interface}_url= and the network, or give a further URL."
     if not broken.elsewhere:
         advice = ""
+    elif broken.advice:
+        advice = f" What to do: {broken.advice.replace('{interface}', request.endpoint.interface)}."
     elif not request.endpoint.safe:
         advice = " What to do: look whether the command was carried out all the same before sending it again."
     text = f"{request} at {server} got no answer: {mask(broken.reason)}.{advice}"
-    return Failure(lambda ending: NoAnswerError(text + ending), broken.transient, broken.elsewhere)
+    return Failure(
+        lambda ending: NoAnswerError(text + ending), broken.transient, broken.elsewhere, unreached=not broken.reached,
+        final=broken.final,
+    )  # fmt: skip
 
 
 def judge_refusal(received: Received, request: Request, server: str, *, mask: Masking, now: float) -> Failure:
@@ -91,20 +106,33 @@ def judge_refusal(received: Received, request: Request, server: str, *, mask: Ma
 
 
 def judge_body(
-    received: Received, request: Request, server: str, *, read: Callable[[bytes], T], mask: Masking, seconds: float
+    received: Received,
+    request: Request,
+    server: str,
+    *,
+    read: Callable[[bytes], T],
+    mask: Masking,
+    seconds: float,
+    met: bool = False,
 ) -> Answer[T] | Failure:
     """A whole answer arrived and says yes: read it.
 
-    A body that is no whole JSON was spoilt on its way, so asking again may help; what is whole but breaks the
-    contract is raised at once.
-
-    Raises:
-        DecodeError: the body breaks the contract.
+    A body that is no whole JSON was spoilt on its way, so asking again may help. So it may where the body is another
+    one than was asked for (`[]`, `{"error": …}`), unless the same comes again. An item that breaks the contract does so
+    each time: only another server may have it right. A page for people where a server was expected is the wrong
+    address, unless the server has answered before (`met`): then something on the way failed for the moment.
     """
+    if is_page(received):
+        return _judge_page(received, request, server, mask=mask, met=met)
     problem: Exception
     try:
         value = read(received.body)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+    except DecodeError as error:
+        broken = error
+        doubtful = isinstance(error.__cause__, UNREADABLE) and _is_doubtful(error.__cause__)
+        body = _digest(received.body) if doubtful else None
+        return Failure(lambda _ending: broken, transient=doubtful, elsewhere=True, whole=True, body=body)
+    except UNREADABLE as error:
         problem = error
     else:
         headers = {name: mask(text) for name, text in received.headers.items()}
@@ -125,6 +153,35 @@ def judge_body(
         error.__cause__ = cause
         return error
 
-    if lasting:
-        raise made("")
-    return Failure(made, transient=True, elsewhere=True)
+    doubtful = _is_doubtful(problem)
+    body = _digest(received.body) if lasting and doubtful else None
+    return Failure(made, transient=doubtful, elsewhere=True, whole=lasting, body=body)
+
+
+def _is_doubtful(problem: Exception) -> bool:
+    """Whether the body may be damaged, and not the server's true word that one member breaks the contract.
+
+    msgspec names the place of a member or an item, and none where the body as a whole is another than expected.
+    """
+    return not isinstance(problem, msgspec.ValidationError) or " - at `" not in str(problem)
+
+
+def _digest(body: bytes) -> bytes:
+    return hashlib.sha256(body).digest()
+
+
+def _judge_page(received: Received, request: Request, server: str, *, mask: Masking, met: bool) -> Failure:
+    """The answer is a page for people: from something else than the server that was expected."""
+    interface = request.endpoint.interface
+    prefix = PREFIXES.get(interface)
+    perhaps = f"it may lack the prefix {prefix}, or be" if prefix else "it may be"
+    unsure = "" if request.endpoint.safe else "Look whether the command was carried out all the same. "
+    text = (
+        f"{request} at {server} answered {received.status} with an HTML page, not JSON: "
+        f"{page_words(received, mask)!r}. {unsure}What to do: check {interface}_url=: {perhaps} the address of another "
+        "kind of server, or of a log-in page."
+    )
+    return Failure(
+        lambda ending: DecodeError(text + ending, endpoint=request.endpoint.path),
+        transient=met, elsewhere=True, final=not met,
+    )  # fmt: skip

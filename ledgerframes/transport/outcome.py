@@ -45,8 +45,19 @@ class Broken:
     Attributes:
         transient: another attempt at the same server may do better.
         elsewhere: another server may do better.
+        final: no other request to this server can do better: not a later one, nor one for a smaller page.
+        advice: what to do, where more can be said than to check the address.
+        reached: a connection came about.
     """
 
     reason: str
     transient: bool = True
     elsewhere: bool = True
+    final: bool = False
+    advice: str = ""
+    reached: bool = True
+
+    @classmethod
+    def for_good(cls, reason: str, advice: str = "") -> Broken:
+        """What no further request to this server mends; another server may do better."""
+        return cls(reason, transient=False, final=True, advice=advice)

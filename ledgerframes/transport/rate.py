@@ -8,6 +8,7 @@ from contextlib import contextmanager
 
 from ledgerframes.transport.clock import Clock
 from ledgerframes.transport.stats import Stats
+from ledgerframes.transport.stopping import Stop
 
 
 class Gate:
@@ -32,16 +33,22 @@ class Gate:
         self._at = clock.monotonic()
 
     @contextmanager
-    def passing(self) -> Iterator[None]:
-        """Wait for a place and for the rate, and hold the place until the request is over."""
+    def passing(self, stop: Stop) -> Iterator[None]:
+        """Wait for a place and for the rate, and hold the place until the request is over.
+
+        Raises:
+            StoppedError: the operation is to end.
+        """
         began = self._clock.monotonic()
-        with self._places:
+        stop.acquire(self._places)
+        try:
             queued = self._clock.monotonic() - began
             pause = self._reserve()
-            if pause > 0:
-                self._clock.sleep(pause)
+            stop.sleep(self._clock, pause)
             self._stats.waited(queued + pause)
             yield
+        finally:
+            self._places.release()
 
     def _reserve(self) -> float:
         """Take one token, which may be a future one, and say how long until it is there."""

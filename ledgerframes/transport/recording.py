@@ -23,6 +23,7 @@ from ledgerframes.errors import ConfigurationError, InputError
 from ledgerframes.transport.masking import Mask
 from ledgerframes.transport.outcome import Broken, Credential, Received
 from ledgerframes.transport.request import Prepared
+from ledgerframes.transport.stopping import Stop
 
 FORMAT: Final = 1
 ABOUT: Final = "recording.json"
@@ -52,8 +53,14 @@ _decoder: Final = msgspec.json.Decoder(_Turn)
 class Way(Protocol):
     """What carries requests to servers."""
 
-    def send(self, prepared: Prepared, credential: Credential | None, *, seconds: float) -> Received | Broken:
-        """One attempt."""
+    def send(
+        self, prepared: Prepared, credential: Credential | None, *, seconds: float, stop: Stop
+    ) -> Received | Broken:
+        """One attempt, over after so many seconds or when it is to stop.
+
+        Raises:
+            StoppedError: the operation is to end.
+        """
 
     def close(self) -> None:
         """Close every connection."""
@@ -75,9 +82,11 @@ class Recorder:
         self._turns: Counter[str] = Counter()
         self._lock = threading.Lock()
 
-    def send(self, prepared: Prepared, credential: Credential | None, *, seconds: float) -> Received | Broken:
+    def send(
+        self, prepared: Prepared, credential: Credential | None, *, seconds: float, stop: Stop
+    ) -> Received | Broken:
         """One attempt, kept if it was answered for good."""
-        outcome = self._inner.send(prepared, credential, seconds=seconds)
+        outcome = self._inner.send(prepared, credential, seconds=seconds, stop=stop)
         if isinstance(outcome, Received) and outcome.status not in _PASSING:
             self._keep(prepared, outcome)
         return outcome
@@ -127,9 +136,11 @@ class Replayer:
         self._turns: Counter[str] = Counter()
         self._lock = threading.Lock()
 
-    def send(self, prepared: Prepared, credential: Credential | None, *, seconds: float) -> Received | Broken:
+    def send(
+        self, prepared: Prepared, credential: Credential | None, *, seconds: float, stop: Stop
+    ) -> Received | Broken:
         """The answer that came when this was sent; sent more often, the last one again."""
-        del credential, seconds
+        del credential, seconds, stop
         digest = digest_of(prepared)
         with self._lock:
             target = self._folder / f"{digest}-{self._turns[digest]:04}.json"

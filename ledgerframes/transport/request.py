@@ -20,6 +20,8 @@ JSON: Final = "application/json"
 BINARY: Final = "application/octet-stream"
 SHOWN_BODY: Final = 2_000
 LONGEST: Final = 32_000
+#: Where an interface's base URL does not stand at the host's root.
+PREFIXES: Final[Mapping[Interface, str]] = MappingProxyType({"scan": "/api/scan", "validator": "/api/validator"})
 
 _PARAMETER = re.compile(r"\{(\w+)\}")
 

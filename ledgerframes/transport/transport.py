@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import logging
+import os
+import threading
 import weakref
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
 from types import TracebackType
 from typing import Final, Self, TypeVar
 from urllib.parse import quote, urlencode, urlsplit
@@ -21,6 +24,7 @@ from ledgerframes.transport.rate import Gate
 from ledgerframes.transport.recording import Way
 from ledgerframes.transport.request import Endpoint, Prepared, Request
 from ledgerframes.transport.stats import Stats
+from ledgerframes.transport.stopping import Stop
 from ledgerframes.version import __version__
 
 T = TypeVar("T")
@@ -43,17 +47,40 @@ class Transport:
     def __init__(
         self, settings: Settings, *, clock: Clock | None = None, way: Callable[[Way, Mask], Way] | None = None
     ) -> None:
+        self._agent = f"ledgerframes/{__version__}"
+        self._way = way
+        self._closed = False
+        self._opening = threading.Lock()
+        self._open(Sender(settings, clock or SystemClock(), self._attempt))
+
+    def _open(self, sender: Sender) -> None:
+        """Make what belongs to one process alone: connections, locks, counts."""
         from ledgerframes.transport.wire import Wire
 
-        self._sender = Sender(settings, clock or SystemClock(), self._attempt)
-        self._agent = f"ledgerframes/{__version__}"
-        known = [url for interface in INTERFACES for url in getattr(settings, f"{interface}_url")]
-        self._gates = {host: self._gate() for host in {_host(url) for url in known if not is_loopback(url)}}
-        wire: Way = Wire(settings, known)
-        self._wire = wire if way is None else way(wire, self._sender.mask)
-        self._closed = False
-        self._sender.mask.attach()
-        self._finish = weakref.finalize(self, _finish, self._sender.mask, self._wire)
+        self._shared = sender
+        known = [url for interface in INTERFACES for url in getattr(sender.settings, f"{interface}_url")]
+        self._gates = {host: _gate(sender) for host in {_host(url) for url in known if not is_loopback(url)}}
+        wire: Way = Wire(sender.settings, known)
+        self._wire = wire if self._way is None else self._way(wire, sender.mask)
+        self._stop = Stop()
+        sender.mask.attach()
+        self._pid = os.getpid()
+        self._finish = weakref.finalize(self, _finish, self._pid, self._stop, sender.mask, self._wire)
+
+    @property
+    def _sender(self) -> Sender:
+        """What an exchange needs; made anew in a forked child, whose parent goes on with the connections."""
+        if self._pid != os.getpid():
+            with self._opening:
+                if self._pid != os.getpid():
+                    before = self._shared
+                    self._finish.detach()
+                    before.mask.detach()
+                    # its locks may be held by threads that only the parent has, and closing it would need them;
+                    # so it is kept as it is, and never used again
+                    self._inherited = self._wire
+                    self._open(Sender(before.settings, before.clock, self._attempt, memory=before.memory.copy()))
+        return self._shared
 
     @property
     def stats(self) -> Stats:
@@ -67,6 +94,14 @@ class Transport:
             ConfigurationError: there is none.
         """
         return self._sender.memory.order(interface, self._sender.settings.urls(interface))
+
+    def page_maximum(self, server: str | None) -> int | None:
+        """The largest page of updates that a scan has named: of this one, or of the one that is asked first."""
+        return self._sender.memory.page_maximum(server or self.servers("scan")[0])
+
+    def learn_page_maximum(self, server: str, maximum: int) -> None:
+        """Keep the largest page of updates that a scan has named, for all who read from it."""
+        self._sender.memory.learn_page_maximum(server, maximum)
 
     def prepare(self, request: Request, *, server: str | None = None) -> Prepared:
         """The request as it would go out, unsent, with `***` for the token.
@@ -85,6 +120,7 @@ class Transport:
         server: str | tuple[str, ...] | None = None,
         revise: Revise | None = None,
         attempts: int | None = None,
+        stop: Stop | None = None,
     ) -> Answer[T]:
         """Ask until there is an answer, as far as the endpoint and the settings allow; a command is sent once.
 
@@ -97,21 +133,37 @@ class Transport:
                 preference.
             revise: called after each failed attempt of a safe request; a request it returns is sent next.
             attempts: how often to try at the most, where the caller has another way; the settings' by default.
+            stop: ends the request from another thread.
 
         Raises:
             ConfigurationError: the interface has no server, or the endpoint needs a token and has none.
             NoAnswerError: nothing whole arrived, or more than `max_answer_bytes`.
             StatusError: the server said no.
             DecodeError: the body breaks the contract, or was not whole at any attempt.
+            StoppedError: it was to end, or this was closed meanwhile.
         """
+        self._check_open()
+        sender = self._sender
         candidates = (request, *alternatives) if request.endpoint.safe else (request,)
         servers = self._chosen(request.endpoint, server)
-        return Exchange(self._sender, candidates, servers, read=read, revise=revise, attempts=attempts).run()
+        ending = self._stop if stop is None else Stop(self._stop, stop)
+        exchange = Exchange(sender, candidates, servers, read=read, revise=revise, stop=ending, attempts=attempts)
+        return exchange.run()
 
-    def pause(self, seconds: float) -> None:
-        """Wait, by the clock that every other wait goes by; counted in `stats`."""
-        self._sender.clock.sleep(seconds)
-        self._sender.stats.waited(seconds)
+    def stoppable(self, stop: Stop) -> StoppableSender:
+        """The same way to the servers for one operation, which ends once `stop` is set."""
+        return StoppableSender(self, stop)
+
+    def pause(self, seconds: float, *, stop: Stop | None = None) -> None:
+        """Wait, by the clock that every other wait goes by; counted in `stats`.
+
+        Raises:
+            StoppedError: it was to end, or this was closed meanwhile.
+        """
+        sender = self._sender
+        ending = self._stop if stop is None else Stop(self._stop, stop)
+        ending.sleep(sender.clock, seconds)
+        sender.stats.waited(seconds)
 
     def close(self) -> None:
         """Close every connection; nothing can be sent afterwards."""
@@ -126,13 +178,16 @@ class Transport:
     ) -> None:
         self.close()
 
-    def _attempt(self, request: Request, server: str, seconds: float) -> Received | Broken:
+    def _check_open(self) -> None:
+        if self._closed:
+            raise InputError("this connection was closed; call connect() again")
+
+    def _attempt(self, request: Request, server: str, seconds: float, stop: Stop) -> Received | Broken:
         """Send one request once, when the host's gate lets it pass."""
         sender, endpoint = self._sender, request.endpoint
         if server not in sender.settings.urls(endpoint.interface):
             raise InputError(f"{server} is no {endpoint.interface} server of this connection; its token stays here")
-        if self._closed:
-            raise InputError("this connection was closed; call connect() again")
+        self._check_open()
         secret = sender.settings.token(endpoint.interface)
         if secret is None and endpoint.auth:
             raise ConfigurationError(
@@ -143,9 +198,10 @@ class Transport:
             sender.memory.warn_once(endpoint)
         prepared = self._prepare(request, server)
         credential = None if secret is None else self._credential(endpoint.interface, secret)
-        with self._passing(server):
+        with self._passing(server, stop):
             began = sender.clock.monotonic()
-            outcome = self._wire.send(prepared, credential, seconds=seconds)
+            under_way = stop if endpoint.safe else Stop()  # what a command that was sent came to has to be known
+            outcome = self._wire.send(prepared, credential, seconds=seconds, stop=under_way)
         status, size = (outcome.status, len(outcome.body)) if isinstance(outcome, Received) else (0, 0)
         sender.stats.received(status, size)
         if endpoint.safe and 200 <= status < 300:  # a route the server does not have is none to warn of
@@ -186,23 +242,78 @@ class Transport:
                 raise InputError(f"server={source_of(one)!r} is no {endpoint.interface} server; there are {servers}")
         return tuple(one for one in servers if one in chosen)
 
-    def _passing(self, server: str) -> AbstractContextManager[None]:
+    def _passing(self, server: str, stop: Stop) -> AbstractContextManager[None]:
         gate = self._gates.get(_host(server))
-        return gate.passing() if gate else nullcontext()
+        return gate.passing(stop) if gate else nullcontext()
 
-    def _gate(self) -> Gate:
-        settings = self._sender.settings
-        return Gate(
-            rate=settings.rate,
-            burst=settings.burst,
-            parallel=settings.parallel,
-            clock=self._sender.clock,
-            stats=self._sender.stats,
+
+@dataclass(frozen=True)
+class StoppableSender:
+    """A transport as one operation uses it: whoever sets `stop` ends its requests, waits and pauses, and no others.
+
+    Attributes:
+        transport: what sends.
+        stop: what ends it.
+    """
+
+    transport: Transport
+    stop: Stop
+
+    def send(
+        self,
+        request: Request,
+        *alternatives: Request,
+        read: Callable[[bytes], T],
+        server: str | tuple[str, ...] | None = None,
+        revise: Revise | None = None,
+        attempts: int | None = None,
+    ) -> Answer[T]:
+        """As `Transport.send`."""
+        return self.transport.send(
+            request, *alternatives, read=read, server=server, revise=revise, attempts=attempts, stop=self.stop
         )
 
+    def prepare(self, request: Request) -> Prepared:
+        """As `Transport.prepare`."""
+        return self.transport.prepare(request)
 
-def _finish(mask: Mask, wire: Way) -> None:
-    """End what a transport holds open, whether it was closed or forgotten."""
+    def servers(self, interface: Interface) -> tuple[str, ...]:
+        """As `Transport.servers`."""
+        return self.transport.servers(interface)
+
+    def page_maximum(self, server: str | None) -> int | None:
+        """As `Transport.page_maximum`."""
+        return self.transport.page_maximum(server)
+
+    def learn_page_maximum(self, server: str, maximum: int) -> None:
+        """As `Transport.learn_page_maximum`."""
+        self.transport.learn_page_maximum(server, maximum)
+
+    def pause(self, seconds: float) -> None:
+        """As `Transport.pause`."""
+        self.transport.pause(seconds, stop=self.stop)
+
+    def stoppable(self, stop: Stop) -> StoppableSender:
+        """A part of this operation, which also ends by itself."""
+        return StoppableSender(self.transport, Stop(self.stop, stop))
+
+
+def _gate(sender: Sender) -> Gate:
+    settings = sender.settings
+    return Gate(
+        rate=settings.rate,
+        burst=settings.burst,
+        parallel=settings.parallel,
+        clock=sender.clock,
+        stats=sender.stats,
+    )
+
+
+def _finish(pid: int, stop: Stop, mask: Mask, wire: Way) -> None:
+    """End what a transport holds open, whether it was closed or forgotten; whoever still waits for an answer first."""
+    if pid != os.getpid():  # a forked child: the connections are its parent's
+        return
+    stop.set()
     mask.detach()
     wire.close()
 

@@ -10,24 +10,35 @@ from __future__ import annotations
 import ssl
 import threading
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future
+from contextlib import suppress
+from functools import partial
 from typing import Final
 from urllib.parse import urlsplit
-from urllib.request import getproxies, proxy_bypass
 
 import httpcore
 import httpx
 
-from ledgerframes.errors import ConfigurationError
-from ledgerframes.settings import Settings, is_loopback
-from ledgerframes.transport.body import DamagedError, TooLargeError, collect
+from ledgerframes.settings import Settings
+from ledgerframes.transport.background import in_background
+from ledgerframes.transport.body import TooLargeError, collect
+from ledgerframes.transport.codings import DamagedError, UnknownCodingError
 from ledgerframes.transport.outcome import ERROR_BODY, Broken, Credential, Received
+from ledgerframes.transport.proxies import Proxy, proxy_for
 from ledgerframes.transport.request import Prepared
+from ledgerframes.transport.stopping import SLICE as LOOK
+from ledgerframes.transport.stopping import Stop
+from ledgerframes.transport.trust import tls_problem, trusted
 
 SLICE: Final = 2**16
 _LONGEST_LENGTH: Final = 20  # digits; Python itself refuses to read thousands of them
 KEEPALIVE: Final = 5.0
 MOST_VALUES: Final = 20_000_000  # one takes up to 80 bytes once it is read, however short it is in the answer
+_UNREADABLE: Final = (
+    "have the server, or the proxy before it, answer as gzip or uncompressed, which is what was asked for; "
+    "or check {interface}_url="
+)
 BROKEN: Final = (
     httpx.HTTPError,
     httpx.StreamError,
@@ -45,19 +56,30 @@ class Wire:
     def __init__(self, settings: Settings, servers: Iterable[str]) -> None:
         self._settings = settings
         self._limits = _Limits()
+        self._pools = _Pools(tuple(servers), _Backend(self._limits), settings.ca_file)
         self._client = httpx.Client(
-            transport=_Pools(tuple(servers), _Backend(self._limits)),
+            transport=self._pools,
             trust_env=False,
             follow_redirects=False,
             timeout=httpx.Timeout(settings.read_timeout, connect=settings.connect_timeout),
         )
 
-    def send(self, prepared: Prepared, credential: Credential | None, *, seconds: float) -> Received | Broken:
+    def send(
+        self, prepared: Prepared, credential: Credential | None, *, seconds: float, stop: Stop
+    ) -> Received | Broken:
         """One attempt, over after the given seconds at the latest; it never raises for what a server does.
 
-        Nothing of httpx leaves this function, since its exceptions hold the headers.
+        Raises:
+            StoppedError: the operation is to end.
         """
-        self._limits.at = time.monotonic() + seconds
+        self._limits.at, self._limits.stop = time.monotonic() + seconds, stop
+        outcome = self._attempt(prepared, credential, seconds)
+        if isinstance(outcome, Broken):
+            stop.check()
+        return outcome
+
+    def _attempt(self, prepared: Prepared, credential: Credential | None, seconds: float) -> Received | Broken:
+        """Nothing of httpx leaves this function, since its exceptions hold the headers."""
         try:
             request = httpx.Request(
                 prepared.method,
@@ -74,11 +96,23 @@ class Wire:
         except BROKEN as error:
             if self._limits.left() <= 0:
                 return Broken(f"no whole answer within {seconds:g} s")
-            return Broken(_reason(error), transient=not _is_certificate(error))
+            reached = not isinstance(error, httpcore.ConnectError | httpcore.ConnectTimeout)
+            told = tls_problem(error) or self._at_proxy(prepared.url, error)
+            return told or Broken(_reason(error), reached=reached)
 
     def close(self) -> None:
         """Close every connection."""
         self._client.close()
+
+    def _at_proxy(self, url: str, error: Exception) -> Broken | None:
+        """What to say of an error that comes from the proxy on the way, if there is one and it does."""
+        proxy = self._pools.proxy(url)
+        if proxy is None:
+            return None
+        why = f": {error}" if str(error) and not isinstance(error, httpcore.TimeoutException) else ""
+        if isinstance(error, httpcore.ConnectError | httpcore.ConnectTimeout):
+            return proxy.unreached(why or " in time")
+        return proxy.refused(str(error)) if isinstance(error, httpcore.ProxyError) else None
 
     def _read(self, response: httpx.Response) -> Received | Broken:
         headers = {name.lower(): value for name, value in response.headers.items()}
@@ -98,6 +132,8 @@ class Wire:
             body = collect(response.iter_raw(), encoding=encoding, limit=limit)
         except TooLargeError:
             return large
+        except UnknownCodingError as error:
+            return Broken.for_good(str(error), _UNREADABLE)
         except DamagedError as error:
             return Broken(str(error))
         if len(body) > MOST_VALUES and body.count(b",") > MOST_VALUES:
@@ -112,13 +148,38 @@ class _Limits(threading.local):
     """When the attempt that runs in this thread has to be over."""
 
     at: float = float("inf")
+    stop: Stop = Stop()
 
     def left(self) -> float:
         return self.at - time.monotonic()
 
+    def over(self) -> bool:
+        """Whether nothing more is to be read or sent."""
+        return self.left() <= 0 or self.stop.is_set()
+
     def within(self, seconds: float | None) -> float:
         """A time-out that ends with the attempt; zero or less would mean something else to a socket."""
         return max(1e-6, self.left() if seconds is None else min(seconds, self.left()))
+
+    def stream(self, opening: Callable[[], httpcore.NetworkStream], seconds: float) -> httpcore.NetworkStream:
+        """Open a stream in a thread of its own: neither a look-up of a name nor a handshake can be broken off."""
+        until = time.monotonic() + seconds
+        coming = in_background(opening, "ledgerframes-connect")
+        try:
+            while not self.over() and time.monotonic() < until:
+                with suppress(TimeoutError):
+                    return coming.result(max(0.0, min(LOOK, until - time.monotonic())))
+        except BaseException:
+            coming.add_done_callback(_drop)
+            raise
+        coming.add_done_callback(_drop)
+        raise httpcore.ConnectTimeout("no connection came about in time")
+
+
+def _drop(coming: Future[httpcore.NetworkStream]) -> None:
+    """Close a stream that nobody waits for any more."""
+    if coming.exception() is None:
+        coming.result().close()
 
 
 class _Backend(httpcore.NetworkBackend):
@@ -137,8 +198,8 @@ class _Backend(httpcore.NetworkBackend):
         socket_options: Iterable[httpcore.SOCKET_OPTION] | None = None,
     ) -> httpcore.NetworkStream:
         seconds = self._limits.within(timeout)
-        stream = self._inner.connect_tcp(host, port, seconds, local_address, socket_options)
-        return _Stream(stream, self._limits)
+        opening = partial(self._inner.connect_tcp, host, port, seconds, local_address, socket_options)
+        return _Stream(self._limits.stream(opening, seconds), self._limits)
 
 
 class _Stream(httpcore.NetworkStream):
@@ -147,14 +208,19 @@ class _Stream(httpcore.NetworkStream):
         self._limits = limits
 
     def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
-        if self._limits.left() <= 0:
-            raise httpcore.ReadTimeout("the attempt is over")
-        return self._inner.read(max_bytes, self._limits.within(timeout))
+        until = time.monotonic() + self._limits.within(timeout)
+        while not self._limits.over():
+            try:
+                return self._inner.read(max_bytes, max(1e-6, min(LOOK, until - time.monotonic())))
+            except httpcore.ReadTimeout:  # nothing is lost by it: what arrives later is read then
+                if time.monotonic() >= until:
+                    raise
+        raise httpcore.ReadTimeout("the attempt is over")
 
     def write(self, buffer: bytes, timeout: float | None = None) -> None:
         view = memoryview(buffer)
         for start in range(0, len(view), SLICE):
-            if self._limits.left() <= 0:
+            if self._limits.over():
                 raise httpcore.WriteTimeout("the attempt is over")
             self._inner.write(bytes(view[start : start + SLICE]), self._limits.within(timeout))
 
@@ -164,8 +230,9 @@ class _Stream(httpcore.NetworkStream):
     def start_tls(
         self, ssl_context: ssl.SSLContext, server_hostname: str | None = None, timeout: float | None = None
     ) -> httpcore.NetworkStream:
-        secured = self._inner.start_tls(ssl_context, server_hostname, self._limits.within(timeout))
-        return _Stream(secured, self._limits)
+        seconds = self._limits.within(timeout)
+        opening = partial(self._inner.start_tls, ssl_context, server_hostname, seconds)
+        return _Stream(self._limits.stream(opening, seconds), self._limits)
 
     def get_extra_info(self, info: str) -> object:
         return self._inner.get_extra_info(info)
@@ -174,13 +241,19 @@ class _Stream(httpcore.NetworkStream):
 class _Pools(httpx.BaseTransport):
     """One pool of connections for each way out: directly, or through the proxy that the environment names."""
 
-    def __init__(self, servers: tuple[str, ...], backend: _Backend) -> None:
-        secure = any(url.startswith("https") for url in servers)
-        self._tls = httpx.create_ssl_context() if secure else None
+    def __init__(self, servers: tuple[str, ...], backend: _Backend, ca_file: str | None) -> None:
         self._backend = backend
-        ways = {_origin(url): _proxy_for(url) for url in servers}
-        pools = {proxy: self._pool(proxy) for proxy in dict.fromkeys(ways.values())}
-        self._pools = {origin: pools[proxy] for origin, proxy in ways.items()}
+        self._proxies = {_origin(url): proxy_for(url) for url in servers}
+        ways = dict.fromkeys(self._proxies.values())
+        secure = any(url.startswith("https") for url in servers)
+        secure = secure or any(proxy is not None and proxy.scheme == "https" for proxy in ways)
+        self._tls = trusted(ca_file) if secure else None
+        pools = {proxy: self._pool(proxy) for proxy in ways}
+        self._pools = {origin: pools[proxy] for origin, proxy in self._proxies.items()}
+
+    def proxy(self, url: str) -> Proxy | None:
+        """The proxy by which a server is reached."""
+        return self._proxies.get(_origin(url))
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
         pool = self._pools[_origin(str(request.url))]
@@ -204,7 +277,7 @@ class _Pools(httpx.BaseTransport):
         for pool in self._pools.values():
             pool.close()
 
-    def _pool(self, proxy: str | None) -> httpcore.ConnectionPool:
+    def _pool(self, proxy: Proxy | None) -> httpcore.ConnectionPool:
         if proxy is None:
             return httpcore.ConnectionPool(
                 ssl_context=self._tls,
@@ -212,25 +285,19 @@ class _Pools(httpx.BaseTransport):
                 keepalive_expiry=KEEPALIVE,
                 max_connections=None,  # the gate counts requests; a pool of its own default, 10, would hold them up
             )
-        try:
-            way = httpx.Proxy(proxy)
-        except (httpx.InvalidURL, ValueError):
-            raise ConfigurationError(
-                "the proxy that the environment names is not an http, https or socks5 URL; mend or unset HTTP_PROXY, "
-                "HTTPS_PROXY or ALL_PROXY"
-            ) from None
-        if way.url.scheme.startswith("socks"):
+        if proxy.socks:
             return httpcore.SOCKSProxy(
-                proxy_url=str(way.url),
-                proxy_auth=way.raw_auth,
+                proxy_url=proxy.address,
+                proxy_auth=proxy.user,
                 ssl_context=self._tls,
                 network_backend=self._backend,
                 max_connections=None,
             )
         return httpcore.HTTPProxy(
-            proxy_url=str(way.url),
-            proxy_auth=way.raw_auth,
+            proxy_url=proxy.address,
+            proxy_auth=proxy.user,
             ssl_context=self._tls,
+            proxy_ssl_context=self._tls if proxy.scheme == "https" else None,
             network_backend=self._backend,
             keepalive_expiry=KEEPALIVE,
             max_connections=None,
@@ -254,16 +321,6 @@ def _origin(url: str) -> tuple[str, str, int | None]:
     return parts.scheme, parts.hostname or "", parts.port or default
 
 
-def _proxy_for(url: str) -> str | None:
-    """The proxy the environment names for a server; none for this very machine."""
-    parts = urlsplit(url)
-    proxies = getproxies()
-    if is_loopback(url) or proxy_bypass(parts.hostname or ""):
-        return None
-    found = proxies.get(parts.scheme) or proxies.get("all")
-    return found if found is None or "://" in found else f"http://{found}"
-
-
 def _beginning(response: httpx.Response, encoding: str) -> bytes:
     """The first part of an error's body, or as much as arrives of it; the status matters more than the text."""
     arrived = bytearray()
@@ -279,15 +336,6 @@ def _beginning(response: httpx.Response, encoding: str) -> bytes:
         return collect(kept(), encoding=encoding, limit=ERROR_BODY * 4)[:ERROR_BODY]
     except (DamagedError, TooLargeError, *BROKEN):
         return b"" if encoding else bytes(arrived[:ERROR_BODY])
-
-
-def _is_certificate(error: BaseException | None) -> bool:
-    """Whether a certificate is to blame: a thing that no second attempt mends."""
-    while error is not None:
-        if isinstance(error, ssl.SSLCertVerificationError):
-            return True
-        error = error.__cause__ or error.__context__
-    return False
 
 
 def _reason(error: Exception) -> str:

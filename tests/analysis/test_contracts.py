@@ -27,6 +27,51 @@ def test_active_contracts_agree_with_a_walk_over_the_items(served):
         assert row.in_flight == (synchronizer is None)
 
 
+def test_a_contract_id_that_is_created_twice_is_one_contract():
+    with lf.sandbox(seed=8, updates=600, hostile=True) as net:
+        history = lf.load_history(net, start=(-(2**63), "0001-01-01"))
+    creates = history.events[history.events.event_type == "created_event"]
+    twice = creates[creates.contract_id.duplicated(keep=False)].sort_values(["migration_id", "record_time"])
+    found = lf.active_contracts(history.events, history.reassignments)
+    assert set(twice.contract_id) & set(found.contract_id)
+    assert found.contract_id.is_unique
+    first = twice.drop_duplicates("contract_id").set_index("contract_id").template_id
+    for row in found[found.contract_id.isin(first.index)].itertuples():
+        assert row.template_id == first[row.contract_id]
+
+
+def test_events_and_reassignments_of_different_ranges_are_refused(normal):
+    events = lf.load_events(normal.net, limit=400)
+    reassignments = lf.load_reassignments(normal.net)
+    with pytest.raises(lf.InputError, match=r"events reach to .* reassignments to .*load_history.* at=\(\d"):
+        lf.active_contracts(events, reassignments)
+    with pytest.raises(lf.InputError, match="reach to"):
+        lf.holdings_from_events(events, reassignments, as_of_round=1)
+    until = lf.load_events(normal.net, end=(1, "9999-01-01"))
+    with pytest.raises(lf.InputError, match="differ in range"):
+        lf.active_contracts(until, reassignments)
+
+
+@pytest.mark.parametrize("bare", [False, True], ids=["a pair", "a time"])
+def test_different_ranges_may_be_asked_for_what_both_cover(normal, bare):
+    events = lf.load_events(normal.net, limit=400)
+    at = (events.attrs["cursor"][0], events.attrs["cursor"][1])
+    whole = lf.active_contracts(normal.history.events, normal.history.reassignments, at=at)
+    short = lf.load_reassignments(normal.net, limit=420) if bare else normal.history.reassignments
+    found = lf.active_contracts(events, short, at=at[1] if bare else at)
+    assert set(found.contract_id) == set(whole.contract_id)
+    after = (at[0], pd.Timestamp(at[1]) + pd.Timedelta("1us"))
+    with pytest.raises(lf.InputError, match="reach to"):
+        lf.active_contracts(events, short, at=after[1] if bare else after)
+
+
+def test_states_of_a_store_are_not_mixed(normal, tmp_path):
+    store = lf.open_store(tmp_path / "lake")
+    report = store.sync(normal.net)
+    with pytest.raises(lf.InputError, match="differ in as_of"):
+        lf.active_contracts(store.load("events"), store.load("reassignments", as_of=report.sync_id))
+
+
 @pytest.mark.parametrize("share", [0.2, 0.7])
 def test_a_moment_in_between_sees_what_was_there_then(normal, share):
     updates = normal.history.updates
@@ -119,20 +164,80 @@ def test_holdings_agree_with_the_formula_contract_by_contract(served):
 
 @pytest.mark.parametrize("moment", [None, 0, 3, 1000], ids=str)
 def test_holdings_reconcile_with_the_servers_summary_to_the_last_digit(normal, moment):
-    world = normal.net.sandbox.world
     migration_id = int(normal.history.updates.migration_id.max())
+    history = (normal.history.events, normal.history.reassignments)
     for at in normal.net.sandbox.snapshots(migration_id)[-2:]:
-        owners = sorted(lf.holdings_from_events(normal.history.events, normal.history.reassignments).party_id)
+        computed = lf.holdings_from_events(*history, at=(migration_id, at), as_of_round=moment)
+        round_number = int(computed.computed_as_of_round.iloc[0])
         summary = lf.load_holdings_summary(
-            normal.net, owners, record_time=at, migration_id=migration_id, match="exact", as_of_round=moment
-        )
-        round_number = int(summary.computed_as_of_round.iloc[0])
-        computed = lf.holdings_from_events(
-            normal.history.events, normal.history.reassignments, at=(migration_id, at), as_of_round=moment
-        )
-        assert computed.computed_as_of_round.iloc[0] == round_number
-        assert lf.reconcile_holdings(computed, summary).empty
-    assert world is not None
+            normal.net, computed.party_id.tolist(), record_time=at, migration_id=migration_id, match="exact",
+            as_of_round=round_number,
+        )  # fmt: skip
+        assert set(summary.computed_as_of_round) == {round_number}
+        found = lf.reconcile_holdings(computed, summary)
+        assert found.empty
+        assert found.attrs["not_served"] == []
+
+
+def test_the_round_of_a_past_snapshot_is_the_historys_and_not_the_servers_default(normal):
+    migration_id, times = 0, normal.net.sandbox.snapshots(0)[:3]
+    history = (normal.history.events, normal.history.reassignments)
+    computed = [lf.holdings_from_events(*history, at=(migration_id, at)) for at in times]
+    parties = computed[0].party_id.tolist()[:4]
+    rounds = [int(one.computed_as_of_round.iloc[0]) for one in computed]
+    default = lf.load_holdings_summary(normal.net, parties, record_time=times[0], migration_id=migration_id)
+    assert default.computed_as_of_round.iloc[0] > rounds[0]
+    with pytest.raises(lf.InputError, match="fees differ from round to round"):
+        lf.reconcile_holdings(computed[0], default)
+    found = lf.load_holdings_summary(
+        normal.net, parties, record_time=times, migration_id=migration_id, as_of_round=rounds
+    )
+    for at, one in zip(times, computed, strict=True):
+        served = found[found.record_time == pd.Timestamp(at)]
+        assert lf.reconcile_holdings(one[one.party_id.isin(parties)], served).empty
+
+
+def without_fees(summary):
+    """The summary as newer servers give it."""
+    gone = ["accumulated_holding_fees_unlocked", "accumulated_holding_fees_locked", "accumulated_holding_fees_total",
+            "total_available_coin"]  # fmt: skip
+    return summary.assign(**dict.fromkeys(gone), computed_as_of_round=pd.array([pd.NA] * len(summary), dtype="Int64"))
+
+
+def test_what_a_server_does_not_state_is_no_difference(normal):
+    computed = lf.holdings_from_events(normal.history.events, normal.history.reassignments)
+    served = without_fees(computed)
+    found = lf.reconcile_holdings(computed, served)
+    assert found.empty
+    assert found.attrs["not_served"] == [
+        "accumulated_holding_fees_unlocked", "accumulated_holding_fees_locked", "accumulated_holding_fees_total",
+        "total_available_coin",
+    ]  # fmt: skip
+    served.loc[1, "total_unlocked_coin"] += 1
+    assert lf.reconcile_holdings(computed, served).amount.tolist() == ["total_unlocked_coin"]
+
+
+@pytest.mark.parametrize("fees", [True, False], ids=["fees", "no fees"])
+def test_a_party_that_the_server_does_not_know_holds_nothing_there(normal, fees):
+    computed = lf.holdings_from_events(normal.history.events, normal.history.reassignments)
+    served = computed if fees else without_fees(computed)
+    amounts = [name for name in served if "coin" in name or "fees" in name]
+    unknown = served.assign(found=served.index != 0)
+    unknown.loc[0, amounts] = None
+    for one in (unknown, unknown.drop(columns="found"), unknown.drop(index=0)):
+        found = lf.reconcile_holdings(computed, one)
+        assert set(found.party_id) == {computed.party_id[0]}
+        assert "total_coin_holdings" in set(found.amount)
+        assert ("total_available_coin" in set(found.amount)) == fees
+    nobody = unknown.iloc[[0]]
+    assert set(lf.reconcile_holdings(computed.iloc[[0]], nobody).party_id) == {computed.party_id[0]}
+
+
+def test_a_single_fee_that_is_not_stated_is_not_compared(normal):
+    computed = lf.holdings_from_events(normal.history.events, normal.history.reassignments)
+    served = computed.copy()
+    served.loc[0, "total_available_coin"] = None
+    assert lf.reconcile_holdings(computed, served).empty
 
 
 def test_a_difference_is_shown_to_the_last_digit(normal):
@@ -163,7 +268,7 @@ def test_many_times_and_rounds_come_in_one_call(normal):
     times = normal.net.sandbox.snapshots(migration_id)[:3]
     owners = sorted(lf.holdings_from_events(normal.history.events).party_id)[:4]
     found = lf.load_holdings_summary(
-        normal.net, owners, record_time=times, migration_id=migration_id, as_of_round=[1, 2]
+        normal.net, owners, migration_id=migration_id, as_of_round={time: [1, 2] for time in times}
     )
     assert len(found) == len(times) * 2 * len(owners)
     single = lf.load_holdings_summary(
@@ -176,7 +281,22 @@ def test_many_times_and_rounds_come_in_one_call(normal):
 def test_parties_come_in_the_order_asked_with_zeros(normal):
     found = lf.holdings_from_events(normal.history.events, parties=["nobody::12", "alice::34"])
     assert found.party_id.tolist() == ["nobody::12", "alice::34"]
-    assert found.total_coin_holdings.tolist() == [Decimal("0E-10")] * 2
+    assert [str(one) for one in found.total_coin_holdings] == ["0", "0"]
+    assert found.found.tolist() == [False, False]
+
+
+def test_a_zero_amount_is_a_plain_zero_everywhere(normal):
+    amounts = lf.holdings_from_events(normal.history.events, normal.history.reassignments, as_of_round=0)
+    summary = lf.load_holdings_summary(normal.net, amounts.party_id.tolist(), as_of_round=0)
+    coins = lf.expand(normal.history.events, template="Splice.Amulet:Amulet")
+    for frame in (amounts, summary, coins, lf.holding_fees(amounts)):
+        cells = [cell for column in frame for cell in frame[column] if isinstance(cell, Decimal)]
+        assert cells
+        assert {str(cell) for cell in cells if cell == 0} <= {"0"}
+    assert (amounts.total_locked_coin == 0).any()
+    text = lf.load_holdings_summary(normal.net, amounts.party_id.tolist(), decimals="string")
+    assert not text.total_locked_coin.str.contains("E").any()
+    assert "0.0000000000" in set(text.total_locked_coin)
 
 
 NINES = "9" * 28 + "." + "9" * 10

@@ -80,7 +80,7 @@ def test_a_choices_arguments_are_expanded(normal):
     [
         ({"template": "Splice.Amulet:Amulett"}, "did you mean 'Splice.Amulet:Amulet'"),
         ({"template": COIN, "fields": ["amount.initialAmont"]}, "did you mean 'amount.initialAmount'"),
-        ({"template": COIN, "fields": "owner"}, r'fields=\["owner"\]'),
+        ({"template": COIN, "fields": "owner"}, r'fields="owner": give a list'),
         ({"template": COIN, "choice": "Fly"}, "Archive"),
     ],
     ids=["template", "field", "text", "choice"],

@@ -101,6 +101,25 @@ def test_a_journey_is_the_contracts_path(normal):
     assert longest.gaps == 0
 
 
+@pytest.mark.parametrize(
+    ("steps", "path"),
+    [
+        ([("a", "b", 1), ("b", "c", 2)], ("a", "b", "c")),
+        ([("a", "b", 1), ("c", "d", 3)], ("a", "b", None, "c", "d")),
+        ([("a", "b", 1), ("b", "c", 3)], ("a", "b", None, "b", "c")),
+        ([("b", "c", 4), ("a", "b", 1), ("c", "a", 5)], ("a", "b", None, "b", "c", "a")),
+        ([("a", "b", 1), ("c", "d", 2)], ("a", "b", None, "c", "d")),
+        ([("a", "a", 1)], ("a", "a")),
+    ],
+    ids=["whole", "one missing", "missing and back", "out of order", "no counter missing", "repaired"],
+)
+def test_a_journey_shows_a_missing_step_and_invents_none(normal, steps, path):
+    flow = lf.reassignment_flows(normal.history.reassignments).head(1)
+    names = ["source_synchronizer", "target_synchronizer", "reassignment_counter"]
+    rows = pd.concat([flow.assign(**dict(zip(names, step, strict=True))) for step in steps], ignore_index=True)
+    assert lf.contract_journeys(rows).path.tolist() == [path]
+
+
 def test_anomalies_of_a_sound_ledger_are_repairs_and_lone_assignments(normal):
     found = lf.reassignment_anomalies(normal.history.reassignments)
     assert set(found.anomaly) <= {"repaired", "assigned without unassignment"}

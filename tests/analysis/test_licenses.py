@@ -25,19 +25,13 @@ def test_growth_counts_each_validator_when_it_first_appeared(normal):
     assert growth.time.diff().dropna().eq(pd.Timedelta("1h")).all()
 
 
-def test_growth_of_one_load_knows_the_latest_contracts_only(normal):
-    licenses = lf.load_licenses(normal.net)
-    assert lf.license_growth(licenses).validators.iloc[-1] == licenses.validator.nunique()
-    assert lf.license_growth(licenses.head(0)).empty
-
-
 def test_activity_names_the_silent_first(normal):
     licenses = lf.load_licenses(normal.net)
     activity = lf.license_activity(licenses, within="10min")
     assert activity.silent_for.dropna().is_monotonic_decreasing
     assert set(activity.validator) == set(licenses.validator)
     now = licenses.last_active_at.max()
-    row = activity.iloc[0]
+    row = activity[activity.silent_for.notna()].iloc[0]
     assert row.silent_for == now - licenses.set_index("validator").last_active_at[row.validator]
     with pytest.raises(lf.InputError, match="within='soon'"):
         lf.license_activity(licenses, within="soon")
@@ -62,9 +56,22 @@ def test_supply_is_followed_over_snapshots(normal):
     assert changes == [Decimal("0.1")] * len(first)
 
 
+def test_a_change_of_38_digits_loses_none():
+    supply = ["1" + "0" * 27 + ".0000000001", "0.0000000002", "0.0000000002"]
+    rows = pd.DataFrame(
+        {
+            "instrument_id": "x", "symbol": "X", "total_supply": [Decimal(text) for text in supply],
+            "total_supply_as_of": pd.to_datetime(["2026-01-03", "2026-01-02", "2026-01-01"], utc=True),
+        }
+    )  # fmt: skip
+    changes = lf.supply_over_time(rows).change.tolist()
+    assert changes == [None, Decimal(0), Decimal("9" * 27 + ".9999999999")]
+    assert str(changes[1]) == "0"
+
+
 def test_a_wrong_frame_is_refused(normal):
     for function in (lf.license_growth, lf.license_activity, lf.license_versions, lf.supply_over_time):
-        with pytest.raises(lf.InputError, match=r"no column|not a frame"):
+        with pytest.raises(lf.InputError, match="no column"):
             function(normal.history.updates)
         with pytest.raises(lf.InputError, match="not a frame"):
             function([])

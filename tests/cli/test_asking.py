@@ -7,8 +7,8 @@ import json
 import ledgerframes as lf
 
 
-def test_plan_is_one_line(shell, scan):
-    ended = shell("plan", "--scan-url", scan)
+def test_plan_is_one_line(command, scan):
+    ended = command("plan", "--scan-url", scan)
 
     assert (ended.code, ended.err) == (0, "")
     with lf.connect(scan_url=scan) as net:
@@ -24,8 +24,8 @@ def test_plan_as_json_is_one_document(command, scan):
     assert 0 < plan["rows"] < 300
 
 
-def test_migrations_as_json_say_what_the_function_says(shell, scan):
-    ended = shell("migrations", "--json", "--scan-url", scan)
+def test_migrations_as_json_say_what_the_function_says(command, scan):
+    ended = command("migrations", "--json", "--scan-url", scan)
 
     assert (ended.code, ended.err) == (0, "")
     with lf.connect(scan_url=scan) as net:

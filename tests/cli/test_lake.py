@@ -81,7 +81,7 @@ def test_follow_ends_cleanly_when_told(program, surroundings, tmp_path, told):
         while json.loads(running.stdout.readline())["rows"]["updates"] != 7:
             pass
         os.kill(running.pid, told)
-        _, err = running.communicate(timeout=20)
+        _, err = running.communicate(timeout=300)
     assert running.returncode == 0, err
     assert err.endswith("ended\n")
     assert len(lf.open_store(tmp_path / "lake").load("updates")) == 57

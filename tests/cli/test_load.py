@@ -14,8 +14,8 @@ WANTED = {"history": THREE, "updates": THREE[:1], "events": THREE[1:2], "reassig
 
 
 @pytest.mark.parametrize(("what", "names"), WANTED.items(), ids=WANTED)
-def test_load_writes_a_file_a_table_and_names_each(shell, scan, tmp_path, what, names):
-    ended = shell("load", what, "-o", "lake", "--scan-url", scan)
+def test_load_writes_a_file_a_table_and_names_each(command, scan, tmp_path, what, names):
+    ended = command("load", what, "-o", "lake", "--scan-url", scan)
 
     assert ended.code == 0, ended.err
     assert ended.err == ""
@@ -27,7 +27,9 @@ def test_load_writes_a_file_a_table_and_names_each(shell, scan, tmp_path, what, 
 
 def test_the_files_hold_what_the_python_function_gives(command, scan, tmp_path):
     place = "1@2025-03-03T09:03"
-    ended = command("load", "history", "-o", tmp_path, "--scan-url", scan, "--start", place, "--limit", 70)
+    ended = command(
+        "load", "history", "-o", tmp_path, "--scan-url", scan, "--start", place, "--limit", 70, "--personal"
+    )
 
     with lf.connect(scan_url=scan) as net:
         wanted = lf.load_history(net, start=(1, "2025-03-03T09:03"), limit=70, as_="arrow")

@@ -55,24 +55,24 @@ def test_a_profile_that_was_added_is_listed_shown_connected_and_removed(shell, m
 
 
 @pytest.mark.skipif(os.name == "nt", reason="rights are another thing there")
-def test_the_file_is_the_users_alone(shell, file):
-    shell("profile", "add", "main", "--scan-url", SCAN)
+def test_the_file_is_the_users_alone(command, file):
+    command("profile", "add", "main", "--scan-url", SCAN)
 
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     assert stat.S_IMODE(file.parent.stat().st_mode) == 0o700
 
 
-def test_comments_and_other_profiles_stay(shell, commented):
-    shell("profile", "add", "main", "--scan-url", SCAN, "--rate", "4")
-    shell("profile", "remove", "main")
+def test_comments_and_other_profiles_stay(command, commented):
+    command("profile", "add", "main", "--scan-url", SCAN, "--rate", "4")
+    command("profile", "remove", "main")
 
     assert commented.read_text(encoding="utf-8").rstrip() == COMMENTED.rstrip()
 
 
-def test_a_profile_of_the_same_name_is_replaced_only_when_told(shell, commented):
-    refused = shell("profile", "add", "old", "--scan-url", SCAN)
+def test_a_profile_of_the_same_name_is_replaced_only_when_told(command, commented):
+    refused = command("profile", "add", "old", "--scan-url", SCAN)
     before = commented.read_text(encoding="utf-8")
-    replaced = shell("profile", "add", "old", "--scan-url", SCAN, "--replace")
+    replaced = command("profile", "add", "old", "--scan-url", SCAN, "--replace")
 
     assert (refused.code, before) == (2, COMMENTED)
     assert replaced.code == 0
@@ -96,8 +96,8 @@ def test_a_profile_of_the_same_name_is_replaced_only_when_told(shell, commented)
         pytest.param(["x", "--ledger-url", "http://a.example", "--token-env", "T"], "unencrypted", id="clear text"),
     ],
 )
-def test_what_could_not_be_used_is_not_written(shell, commented, arguments, said):
-    ended = shell("profile", "add", *arguments)
+def test_what_could_not_be_used_is_not_written(command, commented, arguments, said):
+    ended = command("profile", "add", *arguments)
 
     assert ended.code == 2
     assert said in ended.err
@@ -106,20 +106,20 @@ def test_what_could_not_be_used_is_not_written(shell, commented, arguments, said
 
 
 @pytest.mark.parametrize("text", ["[profiles.a\n", "profiles = 7\n", "x = 1\n", "[profiles]\na = 1\n"])
-def test_a_file_that_is_no_configuration_is_named_and_kept(shell, file, text):
+def test_a_file_that_is_no_configuration_is_named_and_kept(command, file, text):
     file.parent.mkdir(parents=True)
     file.write_text(text, encoding="utf-8")
 
-    ended = shell("profile", "add", "main", "--scan-url", SCAN)
+    ended = command("profile", "add", "main", "--scan-url", SCAN)
 
     assert (ended.code, file.read_text(encoding="utf-8")) == (2, text)
     assert str(file) in ended.err
 
 
-def test_of_a_command_only_the_program_is_shown(shell):
-    shell("profile", "add", "main", "--scan-url", SCAN, "--token-command", "vault read -secret=sesame kv")
+def test_of_a_command_only_the_program_is_shown(command):
+    command("profile", "add", "main", "--scan-url", SCAN, "--token-command", "vault read -secret=sesame kv")
 
-    shown = shell("profile", "show", "main", "--json").out
+    shown = command("profile", "show", "main", "--json").out
 
     assert '"token_command": "vault \\u2026"' in shown
     assert "sesame" not in shown
@@ -174,22 +174,22 @@ def test_a_profile_that_is_not_there_cannot_go(tmp_path):
         pytest.param("ledgerframes pro", "profile", id="a command"),
     ],
 )
-def test_a_shell_completes(shell, kind, typed, offered):
+def test_a_shell_completes(command, kind, typed, offered):
     words = {
         "bash": {"COMP_WORDS": typed, "COMP_CWORD": str(len(typed.split()) - 1)},
         "zsh": {"_TYPER_COMPLETE_ARGS": typed},
         "fish": {"_TYPER_COMPLETE_ARGS": typed, "_TYPER_COMPLETE_FISH_ACTION": "get-args"},
     }[kind]
 
-    ended = shell(**words, _LEDGERFRAMES_COMPLETE=f"complete_{kind}")
+    ended = command(**words, _LEDGERFRAMES_COMPLETE=f"complete_{kind}")
 
     assert offered in ended.out
     assert ended.err == ""
 
 
 @pytest.mark.parametrize("kind", ["bash", "zsh", "fish"])
-def test_the_completion_can_be_shown(shell, kind):
-    ended = shell(_LEDGERFRAMES_COMPLETE=f"source_{kind}")
+def test_the_completion_can_be_shown(command, kind):
+    ended = command(_LEDGERFRAMES_COMPLETE=f"source_{kind}")
 
     assert "_LEDGERFRAMES_COMPLETE=complete_" in ended.out
     assert ended.code == 0

@@ -11,7 +11,7 @@ import pytest
 
 import ledgerframes as lf
 
-LATEST = 30.0
+LATEST = 300.0
 
 
 @pytest.fixture
@@ -52,7 +52,7 @@ def test_a_ledger_that_lives_is_kept_at_the_end_and_served_again(serving, tmp_pa
     file = tmp_path / "world.db"
     process, said = serving("--updates", "30", "--live", "400/s", "--save", str(file))
     with lf.connect(scan_url=said["scan"]) as net:
-        while len(seen := lf.load_updates(net, progress=False)) <= 40:
+        while len(seen := lf.load_updates(net, limit=50, progress=False)) <= 40:
             pass
     process.send_signal(signal.SIGTERM)
     _, err = process.communicate(timeout=LATEST)
@@ -61,7 +61,7 @@ def test_a_ledger_that_lives_is_kept_at_the_end_and_served_again(serving, tmp_pa
     _, said = serving("--load", str(file))
 
     with lf.connect(scan_url=said["scan"]) as net:
-        kept = lf.load_updates(net, progress=False)
+        kept = lf.load_updates(net, limit=50, progress=False)
     assert kept.update_id.tolist()[: len(seen)] == seen.update_id.tolist()
     assert len(kept) >= len(seen) > 40
 

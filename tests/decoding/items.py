@@ -120,7 +120,11 @@ def to_json(value):
 
 
 def page_of(*items):
-    return to_json({"transactions": list(items)}).encode()
+    return page_of_texts(map(to_json, items))
+
+
+def page_of_texts(texts):
+    return ('{"transactions":[' + ",".join(texts) + "]}").encode()
 
 
 def rebuilt(body):

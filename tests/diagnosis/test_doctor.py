@@ -10,6 +10,7 @@ from email.utils import formatdate
 import pytest
 
 import ledgerframes as lf
+from tests.transport.authorities import Authority
 from tests.transport.hostile_server import HostileServer, Reply, answer, text, unused_port
 
 
@@ -104,6 +105,46 @@ def test_what_is_no_scan_is_said_to_be_none(served, reply):
 
     assert found.status == "fail"
     assert "/api/scan" in found.advice
+
+
+def test_a_page_is_told_after_one_request_with_the_tries_that_there_are(served):
+    server = served(text("<html><title>Welcome</title></html>", 200, "text/html"))
+
+    found = finding(examined(scan_url=server.url, attempts=8), "kind")
+
+    assert "an HTML page, not JSON: 'Welcome'" in found.found
+    assert len(server.heard) == 1
+
+
+def test_a_compression_that_nothing_reads_is_told(served):
+    server = served(Reply(headers=(("Content-Encoding", "compress"),)))
+
+    found = finding(examined(scan_url=server.url, attempts=8), "compression")
+
+    assert "compressed as 'compress'" in found.found
+    assert "as gzip or uncompressed" in found.advice
+    assert len(server.heard) == 1
+
+
+def test_certificates_are_told_apart_from_a_server_that_is_away(tmp_path, monkeypatch):
+    monkeypatch.delenv("REQUESTS_CA_BUNDLE", raising=False)
+    one, other = Authority(tmp_path, "One"), Authority(tmp_path, "Other")
+    monkeypatch.setenv("SSL_CERT_FILE", str(other.file))
+    with HostileServer([answer({"transactions": []})], tls=one.server()) as server:
+        unknown = finding(examined(scan_url=server.url, attempts=8), "certificate")
+        known = examined(scan_url=server.url, ca_file=one.file)
+
+    assert "its certificate is not trusted" in unknown.found
+    assert "ca_file=" in unknown.advice
+    assert finding(known, "kind").status == "ok"
+
+
+def test_certificates_that_cannot_be_read_are_told_and_nothing_is_sent(tmp_path, monkeypatch):
+    monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "nowhere.pem"))
+    found = examined(scan_url="https://scan.example/api/scan")
+
+    assert "SSL_CERT_FILE=" in finding(found, "certificates").found
+    assert found.requests == 0
 
 
 @pytest.mark.parametrize(

@@ -19,6 +19,7 @@ from ledgerframes.transport.masking import Mask
 from ledgerframes.transport.outcome import Broken, Credential, Received
 from ledgerframes.transport.recording import Way
 from ledgerframes.transport.request import Prepared
+from ledgerframes.transport.stopping import Stop
 from tests.replay import CAPTURES, PREFIXES, read_capture
 
 UPDATES = "POST /v2/updates"
@@ -118,8 +119,10 @@ class _Listening:
         self._inner = inner
         self._heard = heard
 
-    def send(self, prepared: Prepared, credential: Credential | None, *, seconds: float) -> Received | Broken:
-        outcome = self._inner.send(prepared, credential, seconds=seconds)
+    def send(
+        self, prepared: Prepared, credential: Credential | None, *, seconds: float, stop: Stop
+    ) -> Received | Broken:
+        outcome = self._inner.send(prepared, credential, seconds=seconds, stop=stop)
         if isinstance(outcome, Received) and outcome.succeeded:
             self._heard[endpoint_of(prepared)].append(outcome.body)
         return outcome

@@ -10,6 +10,7 @@ from ledgerframes.instants import parse_instant
 from ledgerframes.paging.cursor import Cursor
 from ledgerframes.transport.outcome import Broken, Credential, Received
 from ledgerframes.transport.request import Prepared
+from ledgerframes.transport.stopping import Stop
 from tests.fuzz.corpus import UPDATES, Corpus, endpoint_of
 from tests.fuzz.mutations import VALUES, mutate
 
@@ -58,9 +59,11 @@ class FarSide:
         places = [(place_of(item), item) for item in history]
         self.places = [one for one in sorted(places, key=lambda one: one[0]) if len(one[1]) < 50_000]
 
-    def send(self, prepared: Prepared, credential: Credential | None, *, seconds: float) -> Received | Broken:
+    def send(
+        self, prepared: Prepared, credential: Credential | None, *, seconds: float, stop: Stop
+    ) -> Received | Broken:
         """One answer: a good one, a broken one, or none."""
-        del credential, seconds
+        del credential, seconds, stop
         self.asked += 1
         if self.asked > self.most:
             raise EndlessError(f"{self.asked} requests, the last one {prepared.method} {prepared.url}")

@@ -2,6 +2,7 @@
 
 import pytest
 
+from ledgerframes.interfaces.catalogue import CALLS
 from tests.fuzz.answers import name_of, run_case
 from tests.fuzz.corpus import gather
 from tests.fuzz.targets import TARGETS
@@ -15,7 +16,7 @@ def corpus():
 
 
 def test_every_endpoint_has_an_answer_to_be_broken(corpus):
-    assert len(corpus.answers) == 20
+    assert {call.name for call in CALLS} <= corpus.answers.keys()
 
 
 def test_broken_answers_end_right_or_in_errors_of_the_package(corpus):

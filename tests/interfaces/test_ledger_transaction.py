@@ -17,6 +17,7 @@ from ledgerframes.interfaces.event_formats import (
     WildcardFilter,
 )
 from ledgerframes.interfaces.ledger import Ledger
+from ledgerframes.interfaces.ledger_answers import LedgerTransaction, Reassignment
 from ledgerframes.transport import DeprecatedEndpointWarning
 
 pytestmark = pytest.mark.filterwarnings(f"ignore::{DeprecatedEndpointWarning.__module__}.DeprecatedEndpointWarning")
@@ -85,32 +86,80 @@ def test_a_server_without_transaction_by_id_is_asked_by_update_by_id(answer):
     }
 
 
+WILDCARD = {"cumulative": [{"identifierFilter": {"WildcardFilter": {"value": {}}}}]}
+
+
 @pytest.mark.parametrize(
     ("options", "event_format"),
     [
         pytest.param(
             {"requesting_parties": ["a::1", "b::1"]},
-            {"filtersByParty": {"a::1": {"cumulative": []}, "b::1": {"cumulative": []}}, "verbose": True},
+            {"filtersByParty": {"a::1": WILDCARD, "b::1": WILDCARD}, "verbose": True},
             id="requesting parties",
         ),
-        pytest.param(
-            {},
-            {"filtersByParty": {}, "filtersForAnyParty": {"cumulative": []}, "verbose": False},
-            id="nothing said",
-        ),
+        pytest.param({}, {"filtersByParty": {}, "filtersForAnyParty": WILDCARD, "verbose": True}, id="nothing said"),
     ],
 )
-def test_what_update_by_id_needs_is_filled_in(options, event_format):
+def test_a_format_is_always_sent(options, event_format):
     answer = Reply({"update": {"Transaction": {"value": TRANSACTION}}})
     with far(transaction_by_id=UNKNOWN_ROUTE, update_by_id=answer) as there:
         there.ledger.transaction_by_id("u-1", **options)
 
+    wanted = {"eventFormat": event_format, "transactionShape": "TRANSACTION_SHAPE_LEDGER_EFFECTS"}
     older, newer = there.asked
-    parties = {"requestingParties": options["requesting_parties"]} if options else {}
-    assert older.json == {"updateId": "u-1", **parties}
-    assert newer.json["updateFormat"]["includeTransactions"] == {
-        "eventFormat": event_format, "transactionShape": "TRANSACTION_SHAPE_ACS_DELTA",
-    }  # fmt: skip
+    assert older.json == {"updateId": "u-1", "transactionFormat": wanted}
+    assert newer.json == {"updateId": "u-1", "updateFormat": {"includeTransactions": wanted}}
+
+
+REASSIGNMENT = {
+    "updateId": "u-1", "offset": 7, "recordTime": "2026-01-01T00:00:00Z", "synchronizerId": "da1::12",
+    "events": [{"JsUnassignedEvent": {"value": {"contractId": "00ab", "source": "da1::12", "target": "da2::12"}}}],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("answer", "kind"),
+    [
+        pytest.param({"Transaction": {"value": TRANSACTION}}, LedgerTransaction, id="transaction"),
+        pytest.param({"Reassignment": {"value": REASSIGNMENT}}, Reassignment, id="reassignment"),
+        pytest.param({"Reassignment": REASSIGNMENT}, Reassignment, id="flat reassignment"),
+    ],
+)
+def test_an_update_of_either_kind_is_asked_for_by_id(answer, kind):
+    with far(update_by_id=Reply({"update": answer})) as there:
+        found = there.ledger.update_by_id("u-1", requesting_parties=["a::1"])
+
+    shown = {"filtersByParty": {"a::1": WILDCARD}, "verbose": True}
+    assert isinstance(found.item, kind)
+    assert found.item.update_id == "u-1"
+    assert json.loads(found.raw) in (TRANSACTION, REASSIGNMENT)
+    assert there.asked[0].json == {
+        "updateId": "u-1",
+        "updateFormat": {
+            "includeTransactions": {"eventFormat": shown, "transactionShape": "TRANSACTION_SHAPE_LEDGER_EFFECTS"},
+            "includeReassignments": shown,
+        },
+    }
+
+
+def test_a_server_without_update_by_id_is_asked_for_a_transaction():
+    with far(update_by_id=UNKNOWN_ROUTE, transaction_by_id=Reply({"transaction": TRANSACTION})) as there:
+        found = there.ledger.update_by_id("u-1", transaction_format=FORMAT)
+
+    assert found.item.update_id == "u-1"
+    assert there.routes == ["POST /v2/updates/update-by-id", "POST /v2/updates/transaction-by-id"]
+
+
+@pytest.mark.parametrize("answer", [{}, {"update": None}, {"other": 1}], ids=str)
+def test_an_answer_without_an_update_is_named(answer):
+    with far(update_by_id=Reply(answer)) as there, pytest.raises(DecodeError, match="the answer has no 'update'"):
+        there.ledger.update_by_id("u-1")
+
+
+@pytest.mark.parametrize("kind", ["OffsetCheckpoint", "TopologyTransaction"])
+def test_an_update_of_another_kind_is_named(kind):
+    with far(update_by_id=Reply({"update": {kind: {"value": {}}}})) as there, pytest.raises(DecodeError, match=kind):
+        there.ledger.update_by_id("u-1")
 
 
 def test_an_unknown_transaction_is_not_looked_for_on_other_routes():
@@ -236,6 +285,7 @@ def test_a_wrong_format_is_named(wanted, said):
         pytest.param(7, {}, "update_id=7", id="number for an update id"),
         pytest.param("u", {"requesting_parties": ["a,b"]}, r"requesting_parties\[0\]='a,b'", id="bad party"),
         pytest.param("u", {"requesting_parties": "a"}, "requesting_parties='a'; give a list", id="bare party"),
+        pytest.param("u", {"requesting_parties": []}, r"requesting_parties=\[\]; give at least 1", id="no party"),
     ],
 )
 def test_a_broken_rule_is_named(update_id, options, said):

@@ -89,6 +89,22 @@ def test_a_value_of_another_sort_is_a_decode_error(call, body):
         call(net)
 
 
+@pytest.mark.parametrize(
+    "page", [{}, {"users": None}, {"nextPageToken": ""}, {"users": [], "nextPageToken": None}], ids=str
+)
+def test_a_page_without_users_means_that_there_are_none(page):
+    with answering(page) as net:
+        users = lf.load_users(net)
+        assert net.ledger.list_users().users == list(net.ledger.iter_users()) == []
+    assert len(users) == 0
+    assert "user_id" in users.columns
+
+
+def test_a_page_of_instruments_without_its_list_breaks_the_contract():
+    with answering({}) as net, pytest.raises(lf.DecodeError, match="'instruments' is missing"):
+        lf.load_instruments(net)
+
+
 def test_a_summary_of_no_party_is_an_error_and_not_left_out():
     with answering({"summaries": [{"total_coin_holdings": "1"}]}) as net, pytest.raises(lf.DecodeError, match="party"):
         lf.load_holdings_summary(net, ["p"], **WHEN)

@@ -3,12 +3,16 @@
 import json
 from collections import Counter
 from decimal import Decimal
+from functools import partial
+from inspect import signature
 
 import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 
 import ledgerframes as lf
+from ledgerframes.loaders.history_reading import Most, read_history
+from ledgerframes.loaders.history_request import HistoryRequest
 from ledgerframes.sandbox.server import start
 from ledgerframes.tables.catalogue import CATALOGUE
 
@@ -150,6 +154,20 @@ def test_an_unknown_update_is_not_found(net):
         lf.load_update_by_hash(net, "no such hash")
 
 
+@pytest.mark.filterwarnings("ignore:.*/v2/updates:FutureWarning")
+@pytest.mark.parametrize("by", ["hash", "id"])
+def test_an_update_names_the_server_that_gave_it_and_not_one_that_had_none(net, by):
+    updates = lf.load_updates(net)
+    hashed = updates[updates.external_transaction_hash.notna()].iloc[-1]
+    after = len(updates) - int(hashed.name)
+    with net.sandbox.replica(lag=after) as behind, lf.connect(scan_url=[behind.scan_url, net.sandbox.scan_url]) as both:
+        if by == "hash":
+            found = lf.load_update_by_hash(both, hashed.external_transaction_hash)
+        else:
+            found = lf.load_update(both, updates.update_id[0])
+    assert found.updates.attrs["source"] == (net.sandbox.scan_url if by == "hash" else behind.scan_url)
+
+
 def test_parquet_written_by_pandas_carries_provenance_and_exact_values(history, tmp_path):
     history.updates.to_parquet(tmp_path / "updates.parquet")
     back = pd.read_parquet(tmp_path / "updates.parquet")
@@ -189,9 +207,29 @@ def test_the_earliest_round_is_there_or_none(net):
         assert lf.earliest_reward_round(old) is None or isinstance(lf.earliest_reward_round(old), int)
 
 
-def test_a_whole_history_is_not_loaded_unasked(net):
-    with pytest.raises(lf.InputError, match=r"about [\d,]+ updates.*last="):
-        lf.load_updates(net, page_size=10, progress=False)
+def test_a_load_that_names_no_part_ends_at_100_000_updates_or_a_gigabyte():
+    assert signature(read_history).parameters["unbounded"].default == Most(updates=100_000, bytes=10**9)
+
+
+def test_small_pages_do_not_stop_a_load_early(net, truth):
+    assert len(lf.load_updates(net, page_size=10, progress=False)) == len(truth)
+
+
+@pytest.mark.parametrize("most", [Most(updates=1_999, bytes=10**9), Most(updates=10**6, bytes=100_000)], ids=str)
+@pytest.mark.parametrize("page_size", [50, 1000])
+def test_updates_and_bytes_end_a_load_that_names_no_part(net, most, page_size):
+    request = partial(
+        HistoryRequest, columns=None, end=None, last=None, page_size=page_size, as_="arrow", decimals="object",
+        allow_partial=True, progress=False,
+    )  # fmt: skip
+    with pytest.raises(
+        lf.InputError, match=rf'about [\d,]+ updates.*more than {most.updates:,} updates.*start="begin"'
+    ):
+        read_history(net, request(start=None, limit=None), unbounded=most)
+    enough = Most(updates=2_000, bytes=10**9)
+    assert read_history(net, request(start=None, limit=None), unbounded=enough)["updates"].num_rows == 2_000
+    assert read_history(net, request(start="begin", limit=None), unbounded=most)["updates"].num_rows == 2_000
+    assert read_history(net, request(start=None, limit=2_000), unbounded=most)["updates"].num_rows == 2_000
 
 
 @pytest.mark.parametrize(
@@ -204,7 +242,7 @@ def test_a_whole_history_is_not_loaded_unasked(net):
         ({"start": pd.NaT}, "start=NaT"),
         ({"start": "2026-01-02", "end": "2026-01-01"}, "is not after start"),
         ({"start": (1, "2026-01-02"), "end": (1, "2026-01-02")}, "is not after start"),
-        ({"start": ("1", "2026-01-02")}, "no pair"),
+        ({"start": ("1", "2026-01-02")}, "pair (migration id, time)"),
         ({"last": "1 fortnight"}, "duration"),
         ({"last": "1h", "start": "2026-01-02"}, "both say where to begin"),
         ({"as_": "numpy"}, "as_='numpy'"),

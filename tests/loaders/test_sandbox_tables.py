@@ -149,6 +149,55 @@ def test_a_ledger_transaction_is_read_on_old_and_new_releases(release):
         assert events.node_id.is_monotonic_increasing
 
 
+@pytest.mark.parametrize("release", ["3.5", "3.6"])
+def test_a_reassignment_of_the_ledger_is_read_on_old_and_new_releases(release):
+    with lf.sandbox(updates=200, release=release) as net:
+        halves = lf.load_reassignments(net, limit=1_000, progress=False)
+        assert len(halves) > 1
+        for wanted in halves.head(2).to_dict("records"):
+            transactions, events = lf.load_ledger_transaction(net, wanted["update_id"])
+            assert transactions.update_id.tolist() == [wanted["update_id"]]
+            assert transactions.record_time[0] == wanted["record_time"]
+            assert events.kind[0] in {"JsAssignmentEvent", "JsUnassignedEvent"}
+            assert events.contract_id[0] == wanted["contract_id"]
+            assert events.reassignment_counter[0] == wanted["reassignment_counter"]
+
+
+@pytest.mark.parametrize("release", ["3.5", "3.6"])
+def test_an_update_that_the_ledger_does_not_know_is_not_found(release):
+    with lf.sandbox(updates=20, release=release) as net, pytest.raises(lf.NotFoundError, match="NOT_FOUND"):
+        lf.load_ledger_transaction(net, "1220ab")
+
+
+@pytest.mark.parametrize("release", ["3.5", "3.6"])
+def test_the_exercises_of_a_ledger_transaction_are_shown_unasked(release):
+    with lf.sandbox(updates=200, release=release) as net:
+        events = lf.load_events(net, limit=200, progress=False)
+        exercise = events[events.event_type == "exercised_event"].iloc[-1]
+        shown = lf.load_ledger_transaction(net, exercise.update_id).events
+        assert exercise.choice in set(shown.choice)
+        party = shown.acting_parties[shown.choice == exercise.choice].iloc[0][0]
+        assert len(lf.load_ledger_transaction(net, exercise.update_id, parties=[party]).events) > 0
+
+
+def test_a_ledger_transaction_shows_the_views_of_the_interfaces_asked_for(net):
+    holding = "#splice-api-token-holding-v1:Splice.Api.Token.HoldingV1:Holding"
+    history = lf.load_events(net, limit=400, progress=False)
+    created = history[(history.template_name == "Splice.Amulet:Amulet") & (history.event_type == "created_event")]
+    wanted = created.iloc[0]
+    events = lf.load_ledger_transaction(net, wanted.update_id, interfaces=[holding]).events
+    event = events[events.contract_id == wanted.contract_id].iloc[0]
+    payload = json.loads(wanted.payload)
+    (view,) = json.loads(event.interface_views)
+    assert [one.partition(":")[2] for one in event.view_interfaces] == ["Splice.Api.Token.HoldingV1:Holding"]
+    assert (view["viewStatus"]["code"], view["viewValue"]["owner"]) == (0, payload["owner"])
+    assert view["viewValue"]["amount"] == payload["amount"]["initialAmount"]
+    assert "interfaceViews" not in (event.extra or "")
+
+    plain = lf.load_ledger_transaction(net, wanted.update_id).events
+    assert plain.interface_views[plain.contract_id == wanted.contract_id].tolist() == ["[]"]
+
+
 def test_without_the_right_token_nothing_is_given(net):
     sandbox = net.sandbox
     with (

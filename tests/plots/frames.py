@@ -104,14 +104,14 @@ def updates(rows):
 
 
 def licenses(validators):
-    """Licenses, one an hour, in no order."""
+    """Licenses as one load gives them: all made anew just now, first rounds ten apart, in no order."""
     order = np.random.default_rng(1).permutation(validators)
     return pd.DataFrame(
         {
             "validator": [f"validator-{number}::1220{number:060x}" for number in order],
-            "created_at": START + pd.to_timedelta(order, unit="h"),
+            "created_at": START, "first_round": pd.array(1000 + 10 * order, dtype="Int64"),
         }
-    )
+    )  # fmt: skip
 
 
 def instruments(count, *, loads=1):

@@ -141,6 +141,65 @@ def test_rounds_that_no_server_told_cannot_be_asked_for():
         lf.plot_holding_fees_over_time(rows, over="round")
 
 
+def without_fees(rows, which=slice(None)):
+    """The rows as newer servers give them."""
+    rows = rows.astype({"computed_as_of_round": "Int64"})
+    gone = [name for name in rows if "fees" in name or "available" in name or "round" in name]
+    rows.loc[rows.index[which], gone] = None
+    return rows
+
+
+@pytest.mark.parametrize("show", ["fees", "share"])
+def test_fees_that_are_not_served_are_not_called_nothing(show):
+    ax = lf.plot_holding_fees(without_fees(frames.holdings(3)), show=show)
+
+    (words,) = [text.get_text() for text in drawn(ax, "nothing")]
+    assert "fees not served for 3 parties at 2026-11-01 00:00 UTC" in words
+    assert widths(lf.plot_holding_fees(without_fees(frames.holdings(2)), show="holdings"), "unlocked") == [100, 50]
+
+
+def test_parties_whose_fees_are_not_served_do_not_count_as_without_holdings():
+    ax = lf.plot_holding_fees(without_fees(frames.holdings(3), [1]))
+
+    assert len(names(ax)) == 2
+    assert second_line(ax) == "2 parties, fees not served for 1 other, at 2026-11-01 00:00 UTC, round 100"
+
+
+def test_a_newest_snapshot_without_fees_is_not_passed_over():
+    ax = lf.plot_holding_fees(without_fees(frames.holdings(2, snapshots=3), slice(4, 6)))
+
+    (words,) = [text.get_text() for text in drawn(ax, "nothing")]
+    assert "fees not served for 2 parties at 2026-11-01 12:00 UTC, the last of 3 snapshots" in words
+
+
+def test_snapshots_without_fees_are_left_out_and_counted():
+    ax = lf.plot_holding_fees_over_time(without_fees(frames.holdings(2, snapshots=4), slice(4, 6)))
+
+    assert "3 snapshots" in second_line(ax)
+    assert second_line(ax).endswith("; fees not served in 1 snapshot")
+    none = lf.plot_holding_fees_over_time(without_fees(frames.holdings(2, snapshots=4)))
+    assert [text.get_text() for text in drawn(none, "nothing")] == ["fees not served in 4 snapshots"]
+
+
+def test_past_snapshots_with_the_fees_of_one_round_say_so():
+    same = frames.holdings(2, snapshots=4).assign(computed_as_of_round=900)
+
+    assert "all fees are of round 900" in second_line(lf.plot_holding_fees_over_time(same))
+    assert "all fees" not in second_line(lf.plot_holding_fees_over_time(frames.holdings(2, snapshots=4)))
+
+
+def test_small_amounts_are_written_without_an_exponent():
+    rows = pd.DataFrame([frames.summary("a::1220", 2, 0), frames.summary("b::1220", 1, 0)])
+    rows["accumulated_holding_fees_unlocked"] = [Decimal("0.0000002"), Decimal("0.0000001")]
+
+    ax = lf.plot_holding_fees(rows)
+    ax.figure.draw_without_rendering()
+
+    shown = [text.get_text() for text in [*drawn(ax, "total"), *ax.get_xticklabels()]]
+    assert "0.0000002" in shown
+    assert not [text for text in shown if "e-" in text]
+
+
 @pytest.mark.parametrize("picture", [lf.plot_holding_fees, lf.plot_holding_fees_over_time])
 def test_an_amount_that_is_no_number_is_named(picture):
     rows = frames.holdings(2).assign(accumulated_holding_fees_locked="plenty")

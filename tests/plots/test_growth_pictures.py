@@ -2,7 +2,6 @@
 
 from decimal import Decimal
 
-import numpy as np
 import pandas as pd
 import pytest
 
@@ -72,15 +71,35 @@ def test_real_updates_of_the_embedded_ledger_are_drawn(net):
     assert {name: sum(counts) for name, counts in steps(ax).items()} == updates["kind"].value_counts().to_dict()
 
 
-def test_a_validator_counts_from_its_first_license():
+def test_a_validator_counts_from_its_first_round_and_not_from_its_last_license():
     licenses = pd.concat([frames.licenses(3), frames.licenses(3).assign(created_at=frames.START + pd.Timedelta("9D"))])
 
     ax = lf.plot_license_growth(licenses)
 
     (line,) = drawn(ax, "series")
     assert line.get_ydata().tolist() == [1, 2, 3, 3]
-    assert np.diff(line.get_xdata())[:2] == pytest.approx([1 / 24, 1 / 24])
+    assert line.get_xdata()[:3].tolist() == [1000, 1010, 1020]
+    assert "round" in ax.get_xlabel()
     assert [text.get_text() for text in drawn(ax, "total")] == ["3"]
+    assert second_line(ax) == "3 validators, the first in round 1000"
+
+
+def test_validators_that_never_received_are_told_and_not_drawn():
+    licenses = frames.licenses(4)
+    licenses.loc[2, "first_round"] = pd.NA
+    growth = pd.DataFrame({"time": [frames.START], "validators": [3]})
+    growth.attrs.update({"never_received": 2, "interpolated": 1})
+
+    assert second_line(lf.plot_license_growth(licenses)).endswith("; 1 other never received a coupon")
+    words = second_line(lf.plot_license_growth(growth))
+    assert "interpolated between known rounds; 2 others never received" in words
+    none = lf.plot_license_growth(licenses.assign(first_round=pd.NA))
+    assert "4 others never received a coupon" in drawn(none, "nothing")[0].get_text()
+
+
+def test_licenses_that_tell_only_their_last_change_are_refused():
+    with pytest.raises(lf.InputError, match=r"first_round.*license_growth\(licenses, rounds=rounds\)"):
+        lf.plot_license_growth(frames.licenses(2).drop(columns="first_round"))
 
 
 def test_growth_is_drawn_as_it_is():
@@ -95,8 +114,11 @@ def test_licenses_of_the_embedded_ledger_are_drawn(net):
     licenses = lf.load_licenses(net)
 
     ax = lf.plot_license_growth(licenses)
+    timed = lf.plot_license_growth(lf.license_growth(lf.load_events(net, progress=False), period="h"))
 
-    assert second_line(ax).startswith(f"{licenses['validator'].nunique()} validators, the first at 2025-03-03")
+    received = licenses[licenses.first_round.notna()].validator.nunique()
+    assert second_line(ax).startswith(f"{received} validators, the first in round ")
+    assert "the first at 2025-03-03" in second_line(timed)
 
 
 def test_supply_of_one_load_is_bars_of_the_largest():

@@ -89,7 +89,8 @@ def test_every_time_falls_into_a_bin_and_there_are_not_too_many(times):
     ("value", "text"),
     [
         (0, "0"), (0.0123, "0.0123"), (1.5, "1.5"), (12.34, "12.3"), (999.7, "1,000"), (9_999, "9,999"),
-        (12_345, "12.3k"), (4.56e6, "4.56 M"), (2e9, "2 bn"), (7.1e13, "71 tn"), (-20_000, "-20k"), (1e-9, "1.00e-09"),
+        (12_345, "12.3k"), (4.56e6, "4.56 M"), (2e9, "2 bn"), (7.1e13, "71 tn"), (-20_000, "-20k"),
+        (1e-9, "0.000000001"), (1.234e-6, "0.00000123"),
     ],
 )  # fmt: skip
 def test_an_amount_has_three_digits(value, text):
@@ -99,6 +100,7 @@ def test_an_amount_has_three_digits(value, text):
 def test_an_axis_counts_in_one_unit():
     assert [scale_text(value, 30_000) for value in (0, 6_000, 18_000)] == ["0", "6k", "18k"]
     assert scale_text(6_000, 8_000) == "6,000"
+    assert scale_text(2e-7, 1e-6) == "0.0000002"
 
 
 def test_counts_are_whole_up_to_five_digits():

@@ -9,7 +9,7 @@ import pytest
 
 import ledgerframes as lf
 from ledgerframes.reporting.page import Section, page, table
-from ledgerframes.reporting.sections import SECTIONS
+from ledgerframes.reporting.sections import SECTIONS, Material, licenses
 
 TITLES = ["Where this comes from", "Updates", "Reassignments", "Templates", "Holdings", "Validators", "Instruments"]
 
@@ -126,3 +126,9 @@ def test_the_same_from_a_shell(command, filled, tmp_path):
     assert done.code == 0
     assert re.match(r".*r\.html\t[\d.]+ MB", done.out)
     assert command("report", "--store", tmp_path / "nowhere").code == 2
+
+
+def test_validators_of_a_part_of_the_history_stand_on_the_rounds_of_their_first_coupons(filled, net):
+    late = lf.load_history(net, start=(1, "0001-01-01"), progress=False)
+    material = Material(late.updates, late.events, late.reassignments, store=filled)
+    assert "Validators by the round of their first coupon" in "".join(licenses(material).parts)

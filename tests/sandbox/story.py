@@ -103,7 +103,8 @@ contract_id = tree["eventsById"]["0"]["CreatedTreeEvent"]["value"]["contractId"]
 source = tree["synchronizerId"]
 again = commands("story-1", {"CreateCommand": {"templateId": IOU, "createArguments": payload}})
 assert ask(f"{LEDGER}/v2/commands/submit-and-wait-for-transaction-tree", again, token=TELLER)[0] == 409
-read = good(f"{LEDGER}/v2/updates/transaction-by-id", {"updateId": tree["updateId"]}, token=TELLER)
+asked = {"updateId": tree["updateId"], "requestingParties": [alice]}
+read = good(f"{LEDGER}/v2/updates/transaction-by-id", asked, token=TELLER)
 assert read["transaction"]["updateId"] == tree["updateId"]
 
 # It leaves its synchronizer, and arrives at another.

@@ -276,7 +276,7 @@ def test_the_server_ends_with_the_program_that_started_it():
         "import os; from ledgerframes.sandbox.bulk import start_bulk\n"
         "bulk = start_bulk(10); print(bulk.url.rpartition(':')[2], flush=True); os.kill(os.getpid(), 9)"
     )
-    killed = subprocess.run([sys.executable, "-c", program], capture_output=True, check=False, timeout=15)
+    killed = subprocess.run([sys.executable, "-c", program], capture_output=True, check=False, timeout=300)
     # run() returns once nobody holds the error output, which the server has inherited; its port is free then.
     with socket.socket() as again:
         again.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

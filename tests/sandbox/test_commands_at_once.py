@@ -85,17 +85,17 @@ def test_a_command_takes_no_longer_on_a_long_history():
 
 
 def per_command(world):
-    """Seconds of the quickest of a few runs of fifty commands, for one command."""
+    """Processor seconds of the quickest of a few runs of fifty commands, for one command."""
     alice = world.accounts.get("alice").primary_party
     payload = {"issuer": alice, "owner": alice, "currency": "USD", "amount": "1"}
     best = float("inf")
     for run in range(5):
-        begin = time.perf_counter()
+        begin = time.thread_time()
         for number in range(50):
             order = Order(ChangeId("alice", frozenset({alice}), f"{run}-{number}"), "", "")
             batch = Batch([CreateCommand(IOU, payload)], act_as=frozenset({alice}))
             carry_out(world, order, partial(write_batch, batch))
-        best = min(best, (time.perf_counter() - begin) / 50)
+        best = min(best, (time.thread_time() - begin) / 50)
     return best
 
 

@@ -95,8 +95,9 @@ def expected(coins, as_of_round):
 @pytest.mark.parametrize("as_of_round", [None, 0, 40, 10**15], ids=["default", "first", "later", "never to come"])
 def test_a_summary_is_what_a_replay_of_the_history_gives(sandbox, parties, migration_id, as_of_round):
     record_time = sandbox.snapshots(migration_id)[-2]
-    coins, earliest = replay(sandbox.world, migration_id, record_time)
-    chosen = earliest if as_of_round is None else as_of_round
+    coins, _ = replay(sandbox.world, migration_id, record_time)
+    _, open_now = replay(sandbox.world, 2**63, "9999-12-31T00:00:00Z")
+    chosen = open_now if as_of_round is None else as_of_round
 
     asked = {"migration_id": migration_id, "record_time": record_time, "owner_party_ids": parties}
     found = summary(sandbox, **asked, as_of_round=as_of_round).json
@@ -128,6 +129,21 @@ def test_fees_can_be_negative_before_creation_and_never_exceed_the_amount(sandbo
 
     assert any(Decimal(one["accumulated_holding_fees_unlocked"]) < 0 for one in first)
     assert {one["total_available_coin"] for one in never} == {"0.0000000000"}
+
+
+def test_past_snapshots_get_the_fees_of_the_round_that_is_open_when_asked(parties):
+    with start(seed=7, updates=600) as growing:
+        asked = {"migration_id": 0, "record_time": growing.snapshots(0)[1], "owner_party_ids": parties}
+        _, then = replay(growing.world, 0, asked["record_time"])
+        before = summary(growing, **asked).json
+        growing.advance(updates=600)
+        after = summary(growing, **asked).json
+
+    _, now = replay(growing.world, 2**63, "9999-12-31T00:00:00Z")
+    assert then < before["computed_as_of_round"] < after["computed_as_of_round"] == now
+    assert [one["total_coin_holdings"] for one in before["summaries"]] == [
+        one["total_coin_holdings"] for one in after["summaries"]
+    ]
 
 
 @pytest.mark.parametrize(

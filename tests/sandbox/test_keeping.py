@@ -85,6 +85,8 @@ def answers(sandbox):
     token, party = sandbox.token("nora"), party_of(sandbox, "alice")
     at = {"migration_id": 2, "record_time": "2030-01-01T00:00:00Z", "record_time_match": "at_or_before"}
     update = next(sandbox.world.items())["update_id"]
+    anyone = {"filtersForAnyParty": {}}
+    either = {"updateFormat": {"includeTransactions": {"eventFormat": anyone}, "includeReassignments": anyone}}
     alice, operator = sandbox.token("alice"), sandbox.token("validator_operator")
     asked = [
         ask(f"{sandbox.scan_url}/v2/updates", {"page_size": 1_000}),
@@ -92,7 +94,7 @@ def answers(sandbox):
         ask(f"{sandbox.scan_url}/v0/ans-rules", {}),
         ask(f"{sandbox.registry_url}/registry/metadata/v1/instruments"),
         ask(f"{sandbox.ledger_url}/v2/users?pageSize=1000", token=token),
-        ask(f"{sandbox.ledger_url}/v2/updates/update-by-id", {"updateId": update}, token=operator),
+        ask(f"{sandbox.ledger_url}/v2/updates/update-by-id", {"updateId": update, **either}, token=operator),
         ask(f"{sandbox.validator_url}/v0/scan-proxy/holdings/summary", {**at, "owner_party_ids": [party]}, token=token),
         ask(f"{sandbox.validator_url}/v0/wallet/transfer-offers", token=alice),
         ask(f"{sandbox.validator_url}/v0/entry/all", token=alice),

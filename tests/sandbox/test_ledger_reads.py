@@ -390,24 +390,22 @@ def test_the_blob_comes_only_where_it_was_asked_for(sandbox, items):
     assert blobs(with_blob) == blobs(plain, with_blob) == {True}
 
 
-def test_without_parties_and_format_the_caller_s_own_rights_decide(sandbox, items, stakeholders):
-    alice = party_of(sandbox, "alice")
-    item = first(
-        items,
-        lambda one: (
-            any(alice in stakeholders[e["contract_id"]] for e in preorder(one)) if "events_by_id" in one else False
-        ),
-    )
-    body = {"updateId": item["update_id"]}
+@pytest.mark.parametrize("user", ["validator_operator", "alice"])
+@pytest.mark.parametrize("body", [{}, {"requestingParties": []}, {"requestingParties": None}], ids=str)
+def test_without_parties_and_format_nothing_is_given(sandbox, items, user, body):
+    answer = call(sandbox, BY_ID, {"updateId": items[0]["update_id"], **body}, user=user)
 
-    assert call(sandbox, BY_ID, body).json["transaction"]["events"] == [
-        {kind: event} for kind, event in events(sandbox, item, wanted(anyone=True))
-    ]
-    assert (
-        call(sandbox, BY_ID, body, user="alice").json
-        == call(sandbox, BY_ID, {**body, "requestingParties": [alice]}, user="alice").json
-    )
-    assert call(sandbox, BY_ID, body, user="participant_admin").status == 403
+    assert answer.status == 400
+    assert answer.json["code"] == "INVALID_ARGUMENT"
+    assert "Either transaction_format or requesting_parties is required" in answer.json["cause"]
+
+
+@pytest.mark.parametrize("body", [{}, {"updateFormat": None}], ids=str)
+def test_the_newer_look_up_needs_its_format(newer, items, body):
+    answer = call(newer, UPDATE, {"updateId": items[0]["update_id"], **body})
+
+    assert (answer.status, answer.content_type) == (400, "text/plain; charset=utf-8")
+    assert b"update" in answer.body
 
 
 @pytest.mark.parametrize("anyone", [True, False], ids=["any party", "another party"])
@@ -423,7 +421,7 @@ def test_a_user_reads_as_nobody_else(sandbox, items, anyone):
 def test_an_unknown_transaction_gets_the_ledger_s_error_body(sandbox, items):
     moved = first(items, lambda one: "event" in one)["update_id"]
     for update_id in ("1220ab", moved):
-        answer = call(sandbox, BY_ID, {"updateId": update_id})
+        answer = call(sandbox, BY_ID, {"updateId": update_id, "transactionFormat": wanted(anyone=True)})
 
         assert answer.status == 404
         assert answer.json.keys() == ERROR

@@ -13,7 +13,7 @@ import ledgerframes as lf
 from ledgerframes.sandbox.living import LARGEST_STEP, Living, due, parse_rate
 from ledgerframes.sandbox.server import start
 
-LATEST = 20.0
+LATEST = 300.0
 
 
 class Growth:

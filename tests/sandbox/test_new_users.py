@@ -60,7 +60,7 @@ def test_the_rights_of_a_new_user_count_at_once(desk):
     make(desk, {"id": "reader"}, ("CanReadAs", {"party": alice}))
     make(desk, {"id": "second-admin"}, ("ParticipantAdmin", {}))
     made = desk.submit(create(IOU, payload), user="actor", act_as=[alice])
-    update = {"updateId": made.json["transactionTree"]["updateId"]}
+    update = {"updateId": made.json["transactionTree"]["updateId"], "requestingParties": [alice]}
 
     assert made.status == 200
     assert desk.submit(create(IOU, payload), user="reader", act_as=[alice]).status == 403

@@ -7,7 +7,6 @@ import re
 import pytest
 from asking import ask, party_of
 from dars import dar
-from jsonschema import Draft202012Validator
 
 from ledgerframes.interfaces.catalogue import CALLS
 from ledgerframes.sandbox.accounts import Right, User
@@ -49,6 +48,8 @@ def operations(document):
 
 def conforms(document, schema, value):
     """Whether a value is as a schema of the document says; if not, where."""
+    from jsonschema import Draft202012Validator  # two seconds, which no other test has to wait for
+
     whole = {**schema, "components": document["components"]}
     error = next(Draft202012Validator(whole).iter_errors(plain(value)), None)
     assert error is None, f"{error.json_path}: {error.message[:300]}"
@@ -87,6 +88,8 @@ def references(node):
 
 
 def test_every_schema_is_one_and_every_reference_leads_somewhere(document):
+    from jsonschema import Draft202012Validator
+
     named = document["components"]["schemas"]
 
     for schema in [*named.values(), *schemas(document["paths"])]:
@@ -147,7 +150,8 @@ def requests(sandbox):
     signed = next(one.external_hash for one in world.updates if one.external_hash)
     party = party_of(sandbox, "alice")
     approving = party_of(sandbox, "validator_operator") or party
-    any_party = {"updateFormat": {"includeTransactions": {"eventFormat": {"filtersForAnyParty": {}}}}}
+    any_party = {"transactionFormat": {"eventFormat": {"filtersForAnyParty": {}}}}
+    any_update = {"updateFormat": {"includeTransactions": any_party["transactionFormat"]}}
     newest = {"migration_id": world.updates[-1].migration_id, "record_time": "9999-01-01T00:00:00Z"}
     held = {**newest, "owner_party_ids": [party], "record_time_match": "at_or_before", "as_of_round": 7}
     leg = {"allocation": {"transferLeg": {"instrumentId": {"id": "Amulet"}}}}
@@ -166,6 +170,7 @@ def requests(sandbox):
         ("POST", "/api/ledger/v2/commands/async/submit-reassignment", {}, "", move),
         ("POST", "/api/scan/v2/updates", {}, "", {"page_size": 1_000}),
         ("GET", "/api/scan/v1/updates/{update_id}", {"update_id": update}, "", None),
+        ("GET", "/api/scan/v2/updates/{update_id}", {"update_id": update}, "", None),
         ("GET", "/api/scan/v2/updates/hash/{hash}", {"hash": signed}, "?daml_value_encoding=protobuf_json", None),
         ("POST", "/api/scan/v0/ans-rules", {}, "", {}),
         ("GET", "/api/scan/v0/admin/validator/licenses", {}, "?limit=30", None),
@@ -178,8 +183,8 @@ def requests(sandbox):
         ("GET", "/registry/metadata/v1/instruments", {}, "?pageSize=100", None),
         ("POST", FACTORY, {}, "", {"choiceArguments": {**leg, **extra}}),
         ("GET", "/api/ledger/v2/users", {}, "?pageSize=100", None),
-        ("POST", "/api/ledger/v2/updates/transaction-by-id", {}, "", {"updateId": update}),
-        ("POST", "/api/ledger/v2/updates/update-by-id", {}, "", {"updateId": update, **any_party}),
+        ("POST", "/api/ledger/v2/updates/transaction-by-id", {}, "", {"updateId": update, **any_party}),
+        ("POST", "/api/ledger/v2/updates/update-by-id", {}, "", {"updateId": update, **any_update}),
         ("POST", "/api/ledger/v2/packages", {}, "?vetAllPackages=false", dar()),
         ("POST", "/api/ledger/v2/dars/validate", {}, "", dar()),
     ]

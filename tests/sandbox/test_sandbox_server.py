@@ -72,7 +72,7 @@ def test_a_stopped_sandbox_answers_no_more_and_can_be_stopped_again():
 def test_a_program_that_forgets_to_stop_it_still_ends():
     code = "from ledgerframes.sandbox.server import start; print(start(updates=5).url)"
 
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=30, check=True)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=300, check=True)
 
     assert done.stdout.startswith("http://127.0.0.1:")
     assert done.stderr == ""

@@ -255,13 +255,14 @@ def test_a_signed_update_is_found_by_its_hash_with_the_hash_in_it(sandbox, items
     assert refusal(sandbox, f"/v2/updates/hash/{item['update_id']}")[0] == 404
 
 
-def test_a_newer_release_has_the_look_up_under_v2_only(sandbox, items):
-    with sandbox.replica(release="3.6") as newer:
-        assert ask(newer, f"/v2/updates/{items[8]['update_id']}") == items[8]
-        assert call(newer, f"/v1/updates/{items[8]['update_id']}")[:2] == (404, "text/plain; charset=utf-8")
-        assert call(sandbox, f"/v2/updates/{items[8]['update_id']}")[:2] == (404, "text/plain; charset=utf-8")
-        signed = first(items, lambda one: "external_transaction_hash" in one)
-        assert ask(newer, f"/v2/updates/hash/{signed['external_transaction_hash']}") == signed
+@pytest.mark.parametrize("options", [{}, {"older": True}, {"release": "3.6"}], ids=str)
+def test_every_release_has_the_look_up_under_v2(sandbox, items, options):
+    signed = first(items, lambda one: "external_transaction_hash" in one)
+    with sandbox.replica(**options) as release:
+        assert ask(release, f"/v2/updates/{items[8]['update_id']}") == items[8]
+        assert ask(release, f"/v2/updates/hash/{signed['external_transaction_hash']}") == signed
+        older = call(release, f"/v1/updates/{items[8]['update_id']}")
+    assert older[0] == (404 if "release" in options else 200)
 
 
 def test_the_earliest_round_is_there_once_a_round_was_opened_after_the_first(sandbox):
@@ -328,7 +329,7 @@ def test_a_malformed_request_for_licenses_is_refused(sandbox, query):
     assert refusal(sandbox, f"/v0/admin/validator/licenses?{query}")[0] == 400
 
 
-@pytest.mark.parametrize("path", ["/v0/nothing", "", "/", "/v2/updates/", "/v3/updates"])
+@pytest.mark.parametrize("path", ["/v0/nothing", "", "/", "/v2/updated/", "/v3/updates"])
 def test_an_unknown_route_is_answered_in_plain_text(sandbox, path):
     status, content_type, body = call(sandbox, path, {"page_size": 1})
 

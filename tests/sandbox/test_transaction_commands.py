@@ -94,7 +94,8 @@ def test_a_transaction_shows_in_scan_by_page_and_id_and_on_the_ledger(desk):
     (item,) = ask(f"{desk.sandbox.scan_url}/v2/updates", {"page_size": 5, "after": after}).json["transactions"]
     single = ask(f"{desk.sandbox.scan_url}/v1/updates/{update_id}").json
     (event,) = item["events_by_id"].values()
-    read = desk.post("/v2/updates/transaction-by-id", {"updateId": update_id}).json["transaction"]
+    asked = {"updateId": update_id, "requestingParties": [desk.party("alice")]}
+    read = desk.post("/v2/updates/transaction-by-id", asked).json["transaction"]
 
     assert (item["update_id"], item["workflow_id"]) == (update_id, "w-2")
     assert {key: single[key] for key in item} == item

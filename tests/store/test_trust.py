@@ -110,6 +110,10 @@ def test_a_sample_is_drawn_again_by_its_seed(filled, net):
     again = filled.verify(net, sample=5, seed=3)
     assert first.agree
     assert 0 < first.compared == again.compared < 2000
+    places = [filled.verify(net, sample=1, seed=seed).up_to for seed in range(3)]
+    assert len(set(places)) > 1
+    reached = [filled.verify(net, sample=number, seed=3).up_to for number in range(1, 9)]
+    assert reached == sorted(reached)
     with pytest.raises(lf.InputError, match="sample=0"):
         filled.verify(net, sample=0)
 

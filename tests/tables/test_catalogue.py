@@ -25,8 +25,8 @@ FIXED = {
     "reassignments": "migration_id record_time record_month update_id kind submitter source_synchronizer"
     " target_synchronizer unassign_id reassignment_counter contract_id event_id template_id template_name package_name"
     " created_at signatories observers payload",
-    "holdings_summary": "record_time migration_id computed_as_of_round party_id total_unlocked_coin total_locked_coin"
-    " total_coin_holdings accumulated_holding_fees_unlocked accumulated_holding_fees_locked"
+    "holdings_summary": "record_time migration_id computed_as_of_round party_id found total_unlocked_coin"
+    " total_locked_coin total_coin_holdings accumulated_holding_fees_unlocked accumulated_holding_fees_locked"
     " accumulated_holding_fees_total total_available_coin",
     "licenses": f"{' '.join(CONTRACT)} validator sponsor dso last_active_at first_round last_round coupons_missed"
     " version contact_point",

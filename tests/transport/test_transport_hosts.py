@@ -12,7 +12,7 @@ from hostile_server import answer, unused_port
 
 from ledgerframes.errors import ConfigurationError, NoAnswerError
 from ledgerframes.settings import Settings
-from ledgerframes.transport import Endpoint, Stats, Transport
+from ledgerframes.transport import Endpoint, Stats, Stop, Transport
 from ledgerframes.transport.rate import Gate
 
 READ = Endpoint(interface="scan", method="GET", path="/v0/thing")
@@ -84,7 +84,7 @@ def test_a_pause_fills_the_bucket_up_to_the_burst_and_no_further(clock):
     gate = Gate(rate=2.0, burst=2, parallel=1, clock=clock, stats=Stats())
     clock.time = 1000.0
     for _ in range(4):
-        with gate.passing():
+        with gate.passing(Stop()):
             pass
     assert clock.sleeps == [pytest.approx(0.5)] * 2
 
@@ -96,7 +96,7 @@ def test_only_so_many_requests_are_under_way_at_once(clock):
     most = []
 
     def pass_through() -> None:
-        with gate.passing():
+        with gate.passing(Stop()):
             with lock:
                 together.append(1)
                 most.append(len(together))
@@ -120,7 +120,7 @@ def test_only_so_many_requests_are_under_way_at_once(clock):
 def test_a_place_is_given_back_after_a_failure(clock):
     gate = Gate(rate=10.0, burst=10, parallel=1, clock=clock, stats=Stats())
     for _ in range(3):
-        with pytest.raises(ZeroDivisionError), gate.passing():
+        with pytest.raises(ZeroDivisionError), gate.passing(Stop()):
             raise ZeroDivisionError
 
 

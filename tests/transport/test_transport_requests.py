@@ -72,7 +72,11 @@ def test_the_body_arrives_with_its_type(arguments, kind, body, serve, transport)
     assert server.heard[0].headers.get("content-type") == kind
 
 
-@pytest.mark.parametrize("arguments", [{"json": 1, "content": b""}, {"json": object()}, {"json": "\ud800"}], ids=str)
+@pytest.mark.parametrize(
+    "arguments",
+    [{"json": 1, "content": b""}, {"json": object()}, {"json": "\ud800"}],
+    ids=["two bodies", "no JSON", "no text"],
+)
 def test_a_body_that_cannot_be_sent_is_refused(arguments):
     with pytest.raises(InputError, match="POST /v2/updates"):
         POST.request(**arguments)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import logging
 import random
 import time
 from email.utils import formatdate
 
 import msgspec
 import pytest
-from hostile_server import Reply, answer, text, unused_port, zipped
+from hostile_server import HostileServer, Reply, answer, text, unused_port, zipped
 
 from ledgerframes.errors import (
     ConflictError,
@@ -40,11 +41,11 @@ FAULTS = {
     "502": text("<html><title>Bad Gateway</title></html>", 502, "text/html"),
     "503": answer({"error": "not yet replicated all data"}, 503),
     "504": text("", 504),
-    "200 with HTML": text("<html>sign in</html>", 200, "text/html"),
     "200 with nothing": text("", 200),
     "200 cut inside JSON": Reply(body=b'{"a": [1, 2'),
     "ledger contention": answer({"code": "X", "cause": "y", "context": {}, "errorCategory": 2}, 409),
 }
+PAGE = text("<html><title>Sign in</title></html>", 200, "text/html")
 
 
 @pytest.mark.parametrize("fault", FAULTS.values(), ids=FAULTS.keys())
@@ -61,7 +62,7 @@ def test_a_safe_request_is_tried_again_after(fault, endpoint, serve, transport, 
     assert sender.stats.waits_seconds == pytest.approx(sum(clock.sleeps))
 
 
-@pytest.mark.parametrize("fault", FAULTS.values(), ids=FAULTS.keys())
+@pytest.mark.parametrize("fault", [*FAULTS.values(), PAGE], ids=[*FAULTS, "200 with HTML"])
 def test_a_command_is_sent_once_whatever_happens(fault, serve, transport, clock):
     server, other = serve(fault, answer({})), serve()
     sender = transport(ledger_url=[server.url, other.url], ledger_token="secret-token")
@@ -105,17 +106,41 @@ def test_other_errors_are_final(status, kind, serve, transport):
     [
         (answer({}, 503, Retry_After="3"), 3),
         (answer({}, 429, Retry_After=formatdate(NOON + 7, usegmt=True)), 7),
-        (answer({}, 503, Retry_After="86400"), 60),
-        (answer({}, 503, Retry_After=formatdate(NOON + 86400, usegmt=True)), 60),
+        (answer({}, 503, Retry_After="200"), 200),
         (answer({"code": "X", "errorCategory": 1, "retryInfo": "1 second"}, 503), 1),
-        (answer({"code": "X", "errorCategory": 12, "retryInfo": "2 minutes"}, 501), 60),
+        (answer({"code": "X", "errorCategory": 12, "retryInfo": "2 minutes"}, 501), 120),
     ],
-    ids=["seconds", "date", "seconds capped", "date capped", "ledger", "ledger capped"],
+    ids=["seconds", "date", "minutes", "ledger", "ledger, minutes"],
 )
 def test_the_wait_the_server_asks_for_is_kept(reply, seconds, serve, transport, clock):
     server = serve(reply, answer({}))
     transport(scan_url=server.url).send(READ.request(), read=bytes)
     assert clock.sleeps == [pytest.approx(seconds)]
+
+
+@pytest.mark.parametrize(
+    ("reply", "seconds"),
+    [
+        (answer({}, 429, Retry_After="86400"), 86400),
+        (answer({}, 503, Retry_After=formatdate(NOON + 7200, usegmt=True)), 7200),
+        (answer({"code": "X", "errorCategory": 1, "retryInfo": "2 hours"}, 503), 7200),
+    ],
+    ids=["seconds", "date", "ledger"],
+)
+def test_a_wait_that_there_is_no_time_for_is_quoted_and_not_begun(reply, seconds, serve, transport, clock):
+    server = serve(reply, answer({}))
+    with pytest.raises(StatusError, match=rf"asks for a wait of {seconds} s \(Retry-After\), and 300 s of budget=300"):
+        transport(scan_url=server.url).send(READ.request(), read=bytes)
+    assert (len(server.heard), clock.sleeps) == (1, [])
+
+
+def test_a_wait_that_there_is_no_time_for_is_no_hindrance_with_a_second_server(serve, transport, clock):
+    patient, other = (
+        serve(answer({}, 429, Retry_After="86400")),
+        serve(text("busy", 503), text("busy", 503), answer({})),
+    )
+    transport(scan_url=[patient.url, other.url]).send(READ.request(), read=bytes)
+    assert sum(clock.sleeps) < 3
 
 
 @pytest.mark.parametrize("value", ["soon", "-5", "0", "Mon, 99 Foo 2020", "9" * 400], ids=str)
@@ -142,11 +167,27 @@ def test_the_time_for_one_request_is_limited(serve, transport, clock):
     assert clock.sleeps == [50, 50]
 
 
-def test_a_refused_connection_is_tried_again_and_then_named(transport):
+def test_a_server_that_was_never_there_is_asked_twice_and_then_named(transport, clock, caplog):
     url = f"http://127.0.0.1:{unused_port()}"
-    with pytest.raises(NoAnswerError, match=r"no connection.*refused.*scan_url.*3 attempts") as caught:
-        transport(scan_url=url, attempts=3).send(READ.request(), read=bytes)
+    with pytest.raises(NoAnswerError, match=r"no connection.*scan_url.*2 attempts") as caught:
+        transport(scan_url=url).send(READ.request(), read=bytes)
     assert url in str(caught.value)
+    assert sum(clock.sleeps) < 1
+    assert [record for record in caplog.records if record.levelno >= logging.WARNING] == []
+
+
+def test_a_server_that_was_there_is_waited_for(transport):
+    with HostileServer([answer({}, Connection="close")]) as server:
+        sender = transport(scan_url=server.url)
+        sender.send(READ.request(), read=bytes)
+    with pytest.raises(NoAnswerError, match=r"no connection.*refused.*scan_url.*8 attempts"):
+        sender.send(READ.request(), read=bytes)
+
+
+def test_a_server_that_was_never_there_does_not_keep_the_other_one_from_being_waited_for(serve, transport):
+    other = serve(*[text("busy", 503)] * 3, answer({"a": 1}))
+    sender = transport(scan_url=[f"http://127.0.0.1:{unused_port()}", other.url])
+    assert sender.send(READ.request(), read=msgspec.json.decode).value == {"a": 1}
 
 
 @pytest.mark.parametrize(
@@ -196,8 +237,8 @@ def test_a_body_that_breaks_the_contract_is_final(serve, transport):
 
 
 def test_a_body_that_is_never_json_is_shown_in_part(serve, transport):
-    server = serve(text("<html>sign in" + "x" * 500, 200, "text/html"))
-    with pytest.raises(DecodeError, match=r"text/html, beginning '<html>sign in") as caught:
+    server = serve(text("sign in" + "x" * 500, 200))
+    with pytest.raises(DecodeError, match=r"text/plain, beginning 'sign in") as caught:
         transport(scan_url=server.url, attempts=2).send(READ.request(), read=msgspec.json.decode)
     assert caught.value.endpoint == "/v0/thing"
     assert "x" * 80 not in str(caught.value)
@@ -280,7 +321,9 @@ def test_a_revised_request_after_an_overload_waits_and_counts_as_an_attempt(serv
     assert len(clock.sleeps) == 2
 
 
-@pytest.mark.parametrize("fault", [zipped(b"x" * 9999), Reply(body=b'{"a'), Reply(hang_up="before")], ids=str)
+@pytest.mark.parametrize(
+    "fault", [zipped(b"x" * 9999), Reply(body=b'{"a'), Reply(hang_up="before")], ids=["too large", "damaged", "cut off"]
+)
 def test_revise_hears_of_faults_without_a_status_too(fault, serve, transport):
     errors = []
     server = serve(fault, answer({}))

@@ -34,25 +34,29 @@ _SYNCHRONIZER: Final = in_query("synchronizerId", text("Where to vet; every sync
 _COMMANDS: Final = {"reassignmentCommands": ref("ReassignmentCommands")}
 _COMMAND_REFUSALS: Final = ledger_refusals(404, 409, 501)
 
-_BY_ID: Final = record(
-    needs={"updateId": text()},
-    may={
-        "requestingParties": nullable(listing(text(), "Deprecated; not beside a format.")),
-        "transactionFormat": nullable(ref("TransactionFormat")),
-    },
-)
+_BY_ID: Final[Schema] = {
+    **record(
+        needs={"updateId": text()},
+        may={
+            "requestingParties": nullable(listing(text(), "Deprecated; not beside a format.")),
+            "transactionFormat": nullable(ref("TransactionFormat")),
+        },
+    ),
+    "anyOf": [
+        {"required": ["requestingParties"], "properties": {"requestingParties": {"type": "array", "minItems": 1}}},
+        {"required": ["transactionFormat"], "properties": {"transactionFormat": {"type": "object"}}},
+    ],
+}
 _NEWER_BY_ID: Final = record(
-    needs={"updateId": text()},
-    may={
-        "updateFormat": nullable(
-            record(
-                needs={},
-                may={
-                    "includeTransactions": nullable(ref("TransactionFormat")),
-                    "includeReassignments": nullable(ref("EventFormat")),
-                },
-            )
-        )
+    needs={
+        "updateId": text(),
+        "updateFormat": record(
+            needs={},
+            may={
+                "includeTransactions": nullable(ref("TransactionFormat")),
+                "includeReassignments": nullable(ref("EventFormat")),
+            },
+        ),
     },
 )
 _UPDATE: Final = variant(

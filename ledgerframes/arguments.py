@@ -1,0 +1,271 @@
+"""Reads callers' arguments: every public function checks with these before anything is sent, read or written."""
+
+from __future__ import annotations
+
+import math
+import operator
+import os
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from datetime import timedelta
+from difflib import get_close_matches
+from functools import wraps
+from numbers import Real
+from typing import Any, Final, NoReturn, ParamSpec, TypeVar, cast
+
+from ledgerframes.errors import InputError
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+_LONGEST_SHOWN: Final = 100
+_UNITS: Final = {
+    unit: micros
+    for units, micros in (
+        ("us", 1),
+        ("ms", 1_000),
+        ("s sec secs second seconds", 1_000_000),
+        ("m min mins minute minutes", 60_000_000),
+        ("h hr hrs hour hours", 3_600_000_000),
+        ("d day days", 86_400_000_000),
+        ("w week weeks", 604_800_000_000),
+    )
+    for unit in units.split()
+}
+_DURATION: Final = re.compile(r"\s*(?:\d+(?:\.\d+)?\s*[A-Za-z]+\s*)+", re.ASCII)
+_PART: Final = re.compile(r"(\d+(?:\.\d+)?)\s*([A-Za-z]+)", re.ASCII)
+#: 100 years; a lock cannot wait for 300.
+_LONGEST_DURATION: Final = 36_525 * 86_400_000_000
+_DURATION_FORMS: Final = 'such as "30min", "1h" or "7d", as a timedelta, or as a number of seconds'
+
+
+def refuse(name: str, value: object, rule: str) -> NoReturn:
+    """Raise the error that every wrong argument ends in: the value, the rule, the remedy.
+
+    Raises:
+        InputError: always.
+    """
+    raise InputError(f"{name}={shown(value)} is not valid: {rule}")
+
+
+def shown(value: object) -> str:
+    """A value as a message shows it: on one line, and never long."""
+    text = " ".join(repr(value).split()) if not isinstance(value, str) else repr(value)
+    return text if len(text) <= _LONGEST_SHOWN else f"{text[: _LONGEST_SHOWN - 1]}…"
+
+
+def whole_number(value: Any, name: str, *, least: int | None = None, most: int | None = None) -> int:
+    """Read a whole number of any library's integer type; True and False are not numbers.
+
+    Args:
+        value: what the caller gave.
+        name: the argument's name, for the message.
+        least: the smallest number allowed.
+        most: the largest number allowed.
+
+    Raises:
+        InputError: it is not a whole number, or lies outside the bounds.
+    """
+    number = _index(value)
+    if number is None or (least is not None and number < least) or (most is not None and number > most):
+        refuse(name, value, f"give a whole number{_bounds(least, most)}")
+    return number
+
+
+def _index(value: Any) -> int | None:
+    # numpy counts a timedelta64 among its integers
+    if isinstance(value, bool) or _kind(value) in {"b", "m"}:
+        return None
+    try:
+        return operator.index(value)
+    except TypeError:
+        return None
+
+
+def _kind(value: Any) -> str:
+    """The kind of a numpy scalar, such as "i"; empty for everything else."""
+    return str(getattr(getattr(value, "dtype", None), "kind", ""))
+
+
+def _bounds(least: int | None, most: int | None) -> str:
+    if least is not None and most is not None:
+        return f" from {least:,} to {most:,}"
+    if least is not None:
+        return f" of {least:,} or more"
+    return "" if most is None else f" of {most:,} or less"
+
+
+def flag(value: Any, name: str) -> bool:
+    """Read True or False, numpy's too.
+
+    Raises:
+        InputError: it is neither.
+    """
+    if not isinstance(value, bool) and _kind(value) != "b":
+        refuse(name, value, "give True or False")
+    return bool(value)
+
+
+def text(value: Any, name: str, example: str) -> str:
+    """Read a text that is not empty.
+
+    Args:
+        value: what the caller gave.
+        name: the argument's name, for the message.
+        example: what to give, in words.
+
+    Raises:
+        InputError: it is not text, or empty.
+    """
+    if not isinstance(value, str) or not value:
+        refuse(name, value, f"give {example}")
+    return str(value)
+
+
+def path(value: Any, name: str) -> str:
+    """Read the path of a file or folder.
+
+    Raises:
+        InputError: it is neither text nor an `os.PathLike` of text.
+    """
+    spelled = os.fspath(value) if isinstance(value, str | os.PathLike) else None
+    if not isinstance(spelled, str):
+        refuse(name, value, "give a path as text or pathlib.Path")
+    return spelled
+
+
+def choice(value: Any, name: str, allowed: Sequence[str]) -> str:
+    """Read one of a few words.
+
+    Raises:
+        InputError: it is none of them.
+    """
+    if not isinstance(value, str) or value not in allowed:
+        words = [repr(word) for word in allowed]
+        listed = f"{', '.join(words[:-1])} or {words[-1]}" if len(words) > 1 else words[0]
+        refuse(name, value, f"give {listed}{did_you_mean(value, allowed)}")
+    return str(value)
+
+
+def did_you_mean(value: object, allowed: Iterable[str]) -> str:
+    """The end of a message that names the nearest word; empty where none is near."""
+    near = get_close_matches(value, list(allowed), n=1) if isinstance(value, str) else []
+    return f"; did you mean {near[0]!r}?" if near else ""
+
+
+def names(value: Any, name: str) -> tuple[str, ...]:
+    """Read several texts: a list, a tuple, a Series, an Index, an array, a generator; of a set, in sorted order.
+
+    Args:
+        value: what the caller gave.
+        name: the argument's name, for the message.
+
+    Returns:
+        The texts in the caller's order; whether there may be none or the same one twice is the caller's to say.
+
+    Raises:
+        InputError: it is a single text, a mapping, not iterable, or holds something else than texts.
+    """
+    if isinstance(value, str):
+        raise InputError(f'{name}="{value}": give a list, for example ["{value}"]')
+    values = _listed(value)
+    if values is None:
+        refuse(name, value, "give a list of texts")
+    for place, item in enumerate(values):
+        if not isinstance(item, str) or not item:
+            raise InputError(f"{name}: item {place} is {shown(item)}; give a list of texts, none of them empty")
+    # numpy's text scalars are not what JSON writers and msgspec know
+    return tuple(str(item) for item in values)
+
+
+def _listed(value: Any) -> list[Any] | None:
+    """The items of a sequence; None for what is not one."""
+    if isinstance(value, Set):
+        return sorted(value, key=str)
+    if isinstance(value, bytes | bytearray | Mapping) or hasattr(value, "columns"):
+        return None
+    for method in ("to_pylist", "tolist", "to_list"):  # Arrow; numpy and pandas; polars
+        if hasattr(value, method):
+            items = getattr(value, method)()
+            return items if isinstance(items, list) else None
+    return list(value) if isinstance(value, Iterable) else None
+
+
+def pair(value: Any, name: str) -> tuple[int, Any]:
+    """Read a pair (migration id, time); the time is the caller's to read.
+
+    Raises:
+        InputError: it is not a pair, or the migration id is not a whole number of 64 bits.
+    """
+    number = _index(value[0]) if isinstance(value, tuple | list) and len(value) == 2 else None
+    if number is None or not -(2**63) <= number < 2**63:
+        refuse(name, value, "give a time, or a pair (migration id, time) such as (4, '2026-01-30')")
+    return number, value[1]
+
+
+def duration(value: Any, name: str, *, zero: bool = False) -> int:
+    """Read a duration as microseconds.
+
+    Args:
+        value: text (`"1h"`, `"90 s"`, `"1 day"`, `"1h 30min"`), a timedelta of any library, or a number of seconds.
+        name: the argument's name, for the message.
+        zero: whether it may be zero.
+
+    Raises:
+        InputError: it is not a duration, negative, or longer than 100 years.
+    """
+    micros = _micros(value)
+    if micros is None or micros < 0:
+        refuse(name, value, f"give a duration {_DURATION_FORMS}")
+    if micros == 0 and not zero:
+        refuse(name, value, f"give a duration above 0, {_DURATION_FORMS}")
+    if micros > _LONGEST_DURATION:
+        refuse(name, value, "give a duration of 100 years at most")
+    return micros
+
+
+def _micros(value: Any) -> int | None:
+    if isinstance(value, timedelta):
+        # pandas' NaT is a timedelta that differs from itself
+        return value // timedelta(microseconds=1) if value == value else None
+    if isinstance(value, str):
+        return _spelled(value)
+    if _kind(value) == "m":
+        return int(value.astype("timedelta64[us]").astype("int64"))
+    whole = _index(value)
+    if whole is not None:
+        return whole * 1_000_000
+    if isinstance(value, bool) or not isinstance(value, Real) or not math.isfinite(value):
+        return None
+    return int(float(value) * 1e6)
+
+
+def _spelled(value: str) -> int | None:
+    if value.strip() == "0":
+        return 0
+    if _DURATION.fullmatch(value) is None:
+        return None
+    micros = 0.0
+    for number, unit in _PART.findall(value):
+        # "1M" is a month to pandas
+        known = _UNITS.get(unit if unit == "M" else unit.lower())
+        if known is None:
+            return None
+        micros += float(number) * known
+    return int(micros)
+
+
+def suggesting(function: Callable[P, R]) -> Callable[P, R]:
+    """Make a function's TypeError for an unknown keyword name the nearest one, as Python 3.13 does by itself."""
+    code = cast("Any", function).__code__
+    known = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+
+    @wraps(function)
+    def checked(*args: P.args, **kwargs: P.kwargs) -> R:
+        for name in kwargs:
+            if name not in known:
+                hint = did_you_mean(name, known) or f"; it takes {', '.join(known)}"
+                raise TypeError(f"{function.__name__}() got an unexpected keyword argument {name!r}{hint}")
+        return function(*args, **kwargs)
+
+    return checked

@@ -1,0 +1,185 @@
+"""Takes personal data out of JSON columns: the contact points that operators of validators gave.
+
+They stand in licenses (`metadata.contactPoint`), in the arguments of the choices that write them, and wherever those
+are quoted, in votes for example; so every member of that name is taken out, however deep. Loaders, exports, stores and
+`expand` call it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Any, Final
+
+import msgspec
+import pyarrow as pa
+import pyarrow.compute as pc
+from msgspec import Raw
+
+from ledgerframes.decoding.canonical import pointer_to
+from ledgerframes.errors import DecodeError
+from ledgerframes.tables.kinds import JSON
+from ledgerframes.tables.table import EXTRA, Table
+
+#: What is taken out, as provenance says it.
+LEFT_OUT: Final = "contact points"
+#: The member of `extra` that lists what was taken out of a row, by column and place.
+MARK: Final = "left_out"
+
+_NAME: Final = "contactpoint"
+#: What may hold such a member: its name in any spelling, or a name written with escapes.
+_PERHAPS: Final = r"(?i)contact_?point|\\u00"
+_perhaps: Final = re.compile(_PERHAPS.encode())
+_objects: Final = msgspec.json.Decoder(dict[str, Raw])
+_lists: Final = msgspec.json.Decoder(list[Raw])
+_text: Final = msgspec.json.Decoder(str)
+
+
+def is_personal(name: str) -> bool:
+    """Whether a member or a column of this name holds personal data."""
+    return name.rpartition("/")[2].replace("_", "").lower() == _NAME
+
+
+def without_personal(cells: pa.Array | pa.ChunkedArray) -> Any:
+    """A column of JSON texts without personal data; as it was where there is none.
+
+    Raises:
+        DecodeError: a text that may hold some cannot be taken apart.
+    """
+    return _stripped(cells)[0]
+
+
+def strip_batch(batch: pa.RecordBatch, columns: Iterable[str]) -> tuple[pa.RecordBatch, int]:
+    """Rows without personal data in some JSON columns; `extra`, where it is there, says what each row lost.
+
+    Args:
+        batch: the rows.
+        columns: the columns that hold JSON; those that are not there are passed over.
+
+    Returns:
+        The rows, and how many lost something.
+
+    Raises:
+        DecodeError: a text that may hold personal data cannot be taken apart.
+    """
+    lost: dict[int, list[str]] = {}
+    for name in columns:
+        place = batch.schema.get_field_index(name)
+        if place < 0:
+            continue
+        cells, pointers = _stripped(batch.column(place))
+        if pointers:
+            batch = batch.set_column(place, batch.schema.field(place), cells)
+            for row, own in pointers.items():
+                lost.setdefault(row, []).extend(f"/{name}{pointer}" for pointer in own)
+    return (_marked(batch, lost) if lost else batch), len(lost)
+
+
+def json_columns(table: Table) -> list[str]:
+    """The columns of a table that may hold personal data."""
+    return [column.name for column in table.columns if column.kind is JSON or column.name == "raw"]
+
+
+def strip_text(raw: bytes) -> bytes:
+    """One JSON text without personal data.
+
+    Raises:
+        DecodeError: it may hold some and cannot be taken apart.
+    """
+    return bytes(_walk(Raw(raw), "", []))
+
+
+def without_members(value: Any) -> Any:
+    """A JSON value, already read, without personal data."""
+    if isinstance(value, dict):
+        labelled = isinstance(value.get("label"), str) and is_personal(value["label"])
+        return {
+            name: without_members(one)
+            for name, one in value.items()
+            if not is_personal(name) and not (labelled and name == "value")
+        }
+    return [without_members(one) for one in value] if isinstance(value, list) else value
+
+
+def is_text(kind: pa.DataType) -> bool:
+    """Whether a column of this type holds texts, however they are stored."""
+    if pa.types.is_dictionary(kind):
+        kind = kind.value_type
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind))
+
+
+def _as_stored(texts: Any, kind: pa.DataType) -> Any:
+    return texts.dictionary_encode().cast(kind) if pa.types.is_dictionary(kind) else texts.cast(kind)
+
+
+def _stripped(cells: pa.Array | pa.ChunkedArray) -> tuple[Any, dict[int, list[str]]]:
+    """The column, and by row the places of what was taken out."""
+    kind = cells.type
+    if not (pa.types.is_string(kind) or pa.types.is_large_string(kind)):  # the functions below know only these
+        stripped, lost = _stripped(cells.cast(pa.large_string()))
+        return (_as_stored(stripped, kind), lost) if lost else (cells, lost)
+    suspects = pc.indices_nonzero(pc.fill_null(pc.match_substring_regex(cells, _PERHAPS), False)).to_pylist()  # noqa: FBT003
+    if not suspects:
+        return cells, {}
+    lost = {}
+    texts: dict[int, str] = {}
+    for row in suspects:
+        found: list[str] = []
+        text = bytes(_walk(Raw(cells[row].as_py().encode("utf-8", "surrogatepass")), "", found))
+        if found:
+            lost[row] = found
+            texts[row] = text.decode("utf-8", "surrogatepass")
+    if not lost:
+        return cells, {}
+    mask = pa.array([row in texts for row in range(len(cells))], pa.bool_())
+    changed = pa.array([texts[row] for row in sorted(texts)], cells.type)
+    return pc.replace_with_mask(cells, mask, changed), lost
+
+
+def _walk(raw: Raw, place: str, found: list[str]) -> Raw:
+    """A value without such members; the places of those that said anything are added to `found`."""
+    text = bytes(raw)
+    first = text.lstrip()[:1]
+    if first not in (b"{", b"[") or not _perhaps.search(text):
+        return raw
+    before = len(found)
+    try:
+        if first == b"[":
+            items = [_walk(item, f"{place}/{at}", found) for at, item in enumerate(_lists.decode(text))]
+            return Raw(msgspec.json.encode(items)) if len(found) > before else raw
+        members = _objects.decode(text)
+        kept = {name: value for name, value in members.items() if not is_personal(name)}
+        found += [pointer_to(place, name) for name in members if name not in kept]
+        if "value" in kept and _is_label(kept.get("label")):
+            found.append(f"{place}/value")
+            del kept["value"]
+        kept = {name: _walk(value, pointer_to(place, name), found) for name, value in kept.items()}
+        written = msgspec.json.encode(kept)
+        if len(found) == before and len(_perhaps.findall(written)) < len(_perhaps.findall(text)):
+            found.append(place)  # a member that is there twice: the one that is read away is no reason to keep it
+        return Raw(written) if len(found) > before else raw
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise DecodeError(
+            f"personal data cannot be left out of a JSON text of {len(text)} bytes: {type(error).__name__}; pass "
+            "personal=True to keep it as it is"
+        ) from None
+
+
+def _is_label(raw: Raw | None) -> bool:
+    """Whether an object is a field spelt as label and value, as the servers' other encoding has it."""
+    try:
+        return raw is not None and is_personal(_text.decode(raw))
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return False
+
+
+def _marked(batch: pa.RecordBatch, lost: dict[int, list[str]]) -> pa.RecordBatch:
+    place = batch.schema.get_field_index(EXTRA.name)
+    if place < 0:
+        return batch
+    notes = batch.column(place).to_pylist()
+    for row, pointers in lost.items():
+        members = {} if notes[row] is None else _objects.decode(notes[row])
+        members[MARK] = Raw(msgspec.json.encode(pointers))
+        notes[row] = msgspec.json.encode(members).decode()
+    return batch.set_column(place, batch.schema.field(place), pa.array(notes, batch.column(place).type))

@@ -1,0 +1,141 @@
+"""Carries out a request for a part of the history: page after page into Arrow, then the caller's form."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+import pyarrow as pa
+
+from ledgerframes.decoding.history import decode_page
+from ledgerframes.errors import DecodeError, InputError, PagingError, PartialResultError, RequestError
+from ledgerframes.instants import format_instant
+from ledgerframes.interfaces.history import PageRows, read_pages
+from ledgerframes.loaders.frames import shape
+from ledgerframes.loaders.history_request import HistoryRequest
+from ledgerframes.loaders.probes import plan_window
+from ledgerframes.loaders.progress import progress_of
+from ledgerframes.loaders.provenance import Provenance
+from ledgerframes.paging.history import HistoryReader
+from ledgerframes.settings import source_of
+from ledgerframes.tables.catalogue import table_named
+
+if TYPE_CHECKING:
+    from ledgerframes.network import Network
+
+_log = logging.getLogger("ledgerframes.loaders")
+
+
+@dataclass(frozen=True)
+class Most:
+    """What a load takes that was not told how much to load.
+
+    Attributes:
+        updates: so many updates at most.
+        bytes: so many bytes of answers at most, uncompressed.
+    """
+
+    updates: int
+    bytes: int
+
+
+#: The history of a small ledger fits; of a large one it is seconds to minutes, and memory that every notebook has.
+UNBOUNDED: Final = Most(updates=100_000, bytes=1_000_000_000)
+
+
+def read_history(net: Network, request: HistoryRequest, *, unbounded: Most = UNBOUNDED) -> dict[str, Any]:
+    """Load the tables of a request, in the caller's form, by name.
+
+    Args:
+        net: the network.
+        request: what to load.
+        unbounded: where to stop if the request names no part of the history.
+
+    Raises:
+        InputError: the request names no part, and the history is longer than `unbounded`.
+        RequestError: the servers gave no answer; likewise DecodeError and PagingError: answers that cannot be used.
+    """
+    pages = _Pages(net, request, None if request.bounded else unbounded)
+    pages.read()
+    attrs = pages.provenance().attrs()
+    return {
+        name: shape(data, table_named(name), as_=request.as_, decimals=request.decimals, attrs=attrs)
+        for name, data in pages.tables(attrs).items()
+    }
+
+
+class _Pages:
+    """Collects the record batches of one read."""
+
+    def __init__(self, net: Network, request: HistoryRequest, most: Most | None) -> None:
+        self._net = net
+        self._request = request
+        self._most = most
+        self._reader = HistoryReader(request.window, limit=request.limit, page_size=request.page_size)
+        self._batches: dict[str, list[pa.RecordBatch]] = {name: [] for name in request.kept}
+        self._servers: dict[str, None] = {}
+        self._updates = self._bytes = 0
+        self._complete = True
+
+    def read(self) -> None:
+        """Read every page.
+
+        Raises:
+            InputError: the history is longer than a load takes unasked.
+        """
+        request = self._request
+        with progress_of("history", shown=request.progress, total=request.limit) as shown:
+            try:
+                for page in read_pages(self._net.scan, self._reader):
+                    self._count(page)
+                    self._add(page)
+                    shown.advance(len(page.rows), format_instant(page.page.glimpse.cursors[page.rows[-1]].micros)[:19])
+            except (RequestError, DecodeError, PagingError, PartialResultError) as error:
+                if not request.allow_partial:
+                    raise
+                self._complete = False
+                _log.warning("the load ended early: %s", error)
+
+    def _count(self, page: PageRows) -> None:
+        self._updates += len(page.rows)
+        self._bytes += len(page.page.raw)
+        if self._most and (self._updates > self._most.updates or self._bytes > self._most.bytes):
+            raise self._too_much(self._most)
+
+    def _add(self, page: PageRows) -> None:
+        rows = page.rows if len(page.rows) < len(page.page) else None
+        self._servers[source_of(page.server)] = None
+        kept = self._request.kept
+        for name, batch in decode_page(page.page.raw, tables=kept.keys(), rows=rows).batches.items():
+            self._batches[name].append(batch.select(list(kept[name])))
+
+    def _too_much(self, most: Most) -> InputError:
+        estimate = plan_window(self._net, self._request.window)
+        return InputError(
+            f"this would load the whole history ({estimate}), more than {most.updates:,} updates or"
+            f' {most.bytes / 1e6:,.0f} MB; say how much you want, for example last="1h", start="2026-01-30" or'
+            ' limit=10_000, or start="begin" for all of it'
+        )
+
+    def tables(self, attrs: Mapping[str, Any]) -> dict[str, pa.Table]:
+        """The collected data; each table's batches are let go as they are joined."""
+        found = {}
+        for name, columns in self._request.kept.items():
+            declared = table_named(name).schema
+            schema = pa.schema([declared.field(column) for column in columns]).with_metadata(
+                {**declared.metadata, "ledgerframes": json.dumps(attrs)}
+            )
+            batches = [batch.replace_schema_metadata(schema.metadata) for batch in self._batches.pop(name)]
+            found[name] = pa.Table.from_batches(batches, schema)
+        return found
+
+    def provenance(self) -> Provenance:
+        """Where the data came from."""
+        window = self._request.window
+        return Provenance(
+            tuple(self._servers), str(window), self._reader.last, self._complete, from_beginning=window.from_beginning,
+            personal=self._net.settings.personal,
+        )  # fmt: skip

@@ -1,0 +1,35 @@
+"""The keywords of methods whose result's type depends on `as_`, for their overloads; `Store` declares them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from datetime import date, datetime
+from typing import Any, TypedDict
+
+from ledgerframes.loaders.frames import Decimals
+from ledgerframes.paging.window import Bound, Duration
+from ledgerframes.store.reading import Where
+
+#: A state of a store: the id of the sync that left it, or a time.
+AsOf = str | date | datetime
+
+
+class LoadOptions(TypedDict, total=False):
+    """The keywords of `Store.load`, for its overloads; a test holds both together."""
+
+    columns: Iterable[str] | None
+    start: Bound | None
+    end: Bound | None
+    last: Duration | None
+    where: Where
+    as_of: AsOf | None
+    allow_partial: bool
+    decimals: Decimals
+
+
+class SqlOptions(TypedDict, total=False):
+    """The keywords of `Store.sql`, likewise."""
+
+    as_of: AsOf | None
+    allow_partial: bool
+    parameters: Sequence[Any] | None

@@ -1,0 +1,79 @@
+"""A lake without personal data: how its tables say so, and what is taken out of rows on their way in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Final
+
+import msgspec
+import pyarrow as pa
+
+from ledgerframes.decoding.personal import is_personal, json_columns, strip_batch, strip_text
+from ledgerframes.errors import DecodeError, StoreError
+from ledgerframes.tables.ledger import REJECTS
+from ledgerframes.tables.table import Table
+
+#: The property of a table that was made without personal data; whoever writes to it keeps it so.
+PROPERTY: Final = "ledgerframes.personal"
+LEFT_OUT_OF_IT: Final = "left out"
+
+
+def leaves_out(stored: Iterable[str | None], *, asked: bool | None, url: str) -> bool:
+    """Whether a lake leaves personal data out.
+
+    Args:
+        stored: the property of each of its tables that is there.
+        asked: what the caller of `open_store` said.
+        url: the lake, for messages.
+
+    Raises:
+        StoreError: the lake was made the other way.
+    """
+    found = list(stored)
+    if not found:
+        return asked is False
+    out = any(one == LEFT_OUT_OF_IT for one in found)
+    if asked is False and not out:
+        raise StoreError(
+            f"{url}: this lake was made with personal data as it was sent, and what is in it stays; sync into a new one"
+            " with personal=False, or open it without personal="
+        )
+    if asked is True and out:
+        raise StoreError(
+            f"{url}: this lake was made without personal data, which cannot be put back; sync into a new one, or open"
+            " it without personal="
+        )
+    return out
+
+
+def kept(table: Table, batch: pa.RecordBatch) -> pa.RecordBatch:
+    """Rows as a lake without personal data keeps them; each row's `extra` says what it lost.
+
+    Raises:
+        DecodeError: a text that may hold personal data cannot be taken apart.
+    """
+    if table.name == REJECTS.name:
+        rows = [_reject(row) for row in batch.to_pylist()]
+        return pa.RecordBatch.from_pylist(rows, batch.schema)
+    return strip_batch(batch, json_columns(table))[0]
+
+
+def _reject(row: dict[str, Any]) -> dict[str, Any]:
+    """A rejected item without personal data, nor its words in the reason; without the item, where that cannot be."""
+    raw, reason = row["raw"].encode(), row["reason"]
+    try:
+        stripped = strip_text(raw).decode()
+        for words in _texts(msgspec.json.decode(raw)):
+            reason = reason.replace(words, "***")
+    except (DecodeError, msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        stripped, reason = "", "the item cannot be taken apart, so nothing of it is kept: it may hold personal data"
+    return {**row, "raw": stripped, "reason": reason}
+
+
+def _texts(value: Any, *, personal: bool = False) -> list[str]:
+    """The texts that personal members hold."""
+    if isinstance(value, dict):
+        return [text for name, one in value.items() for text in _texts(one, personal=personal or is_personal(name))]
+    if isinstance(value, list):
+        return [text for one in value for text in _texts(one, personal=personal)]
+    return [value] if personal and isinstance(value, str) and value else []

@@ -1,0 +1,98 @@
+"""The proxies that the environment names: which one a server is reached by, and how it is shown; the wire calls it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from importlib.util import find_spec
+from typing import Final
+from urllib.parse import urlsplit
+from urllib.request import getproxies, proxy_bypass
+
+import httpx
+
+from ledgerframes.errors import ConfigurationError
+from ledgerframes.settings import is_loopback
+from ledgerframes.transport.outcome import Broken
+
+_LASTING: Final = re.compile(r"4\d\d\b")  # what a proxy says to a CONNECT: no second attempt mends it
+_UNREACHED: Final = "start the proxy, or mend or unset {variable}; NO_PROXY=HOST leaves one host out of it"
+
+
+@dataclass(frozen=True)
+class Proxy:
+    """A proxy and who named it.
+
+    Attributes:
+        address: its URL, without user info.
+        user: name and password, if it wants them.
+        variable: the environment's variable that names it.
+    """
+
+    address: str
+    user: tuple[bytes, bytes] | None = field(repr=False)
+    variable: str
+
+    @property
+    def shown(self) -> str:
+        """The address, with a mark in place of user info."""
+        scheme, _, rest = self.address.partition("://")
+        return f"{scheme}://{'***@' if self.user else ''}{rest.rstrip('/')}"
+
+    @property
+    def scheme(self) -> str:
+        """http, https, socks5 or socks5h."""
+        return self.address.partition("://")[0]
+
+    @property
+    def socks(self) -> bool:
+        """Whether it speaks SOCKS5 in place of HTTP."""
+        return self.scheme.startswith("socks")
+
+    def unreached(self, why: str) -> Broken:
+        """What to say where there is no connection to it."""
+        advice = _UNREACHED.format(variable=self.variable)
+        return Broken(f"no connection to the proxy {self.shown} that {self.variable} names{why}", advice=advice)
+
+    def refused(self, why: str) -> Broken:
+        """What to say where it answers, but does not let the connection through."""
+        reason = f"the proxy {self.shown} that {self.variable} names refused: {why or 'it did not say why'}"
+        if why.startswith("407"):
+            return Broken.for_good(
+                reason, f"write user and password into {self.variable}, as http://USER:PASSWORD@HOST:PORT"
+            )
+        if _LASTING.match(why) or self.socks:
+            return Broken.for_good(reason, "ask the proxy's operator to let this host through, or name it in NO_PROXY")
+        return Broken(reason)
+
+
+def proxy_for(url: str, proxies: Mapping[str, str] | None = None) -> Proxy | None:
+    """The proxy the environment names for a server; none for this very machine.
+
+    Raises:
+        ConfigurationError: it is no URL of a proxy, or nothing that is installed can speak to it.
+    """
+    parts = urlsplit(url)
+    if is_loopback(url) or proxy_bypass(parts.hostname or ""):
+        return None
+    known = getproxies() if proxies is None else proxies
+    kind = next((one for one in (parts.scheme, "all") if known.get(one)), None)
+    if kind is None:
+        return None
+    variable, text = f"{kind.upper()}_PROXY", known[kind]
+    try:
+        way = httpx.Proxy(text if "://" in text else f"http://{text}")
+    except (httpx.InvalidURL, ValueError):
+        raise ConfigurationError(
+            f"the proxy that {variable} names is not an http, https or socks5 URL; mend or unset it"
+        ) from None
+    if not way.url.host:
+        raise ConfigurationError(f"the proxy that {variable} names has no host; mend or unset it")
+    proxy = Proxy(str(way.url), way.raw_auth, variable)
+    if proxy.socks and find_spec("socksio") is None:
+        raise ConfigurationError(
+            f"the proxy {proxy.shown} that {variable} names speaks SOCKS5, which needs the package socksio: run "
+            "`pip install socksio`, name an http proxy, or leave hosts out of it with NO_PROXY"
+        )
+    return proxy

@@ -1,0 +1,70 @@
+"""`Stop`: ends one operation from another thread; a load or a sync hands its own down to every request it sends."""
+
+from __future__ import annotations
+
+import threading
+from typing import Final
+
+from ledgerframes.errors import StoppedError
+from ledgerframes.transport.clock import Clock, SystemClock
+
+#: Seconds after which every wait looks whether it is to end: far below the two that Ctrl-C may take.
+SLICE: Final = 0.2
+
+
+class Stop:
+    """Whether an operation is to end; once set it stays so. Any thread may set it.
+
+    Args:
+        above: what also ends this operation: that of the operation it is a part of, that of the connection.
+
+    Example:
+        >>> stop = Stop()
+        >>> scan = net.scan.stoppable(stop)  # another thread that calls stop.set() ends its requests and pauses
+    """
+
+    def __init__(self, *above: Stop) -> None:
+        self._above = above
+        self._told = threading.Event()
+
+    def set(self) -> None:
+        """End the operation: its waits and reads raise a StoppedError in less than a second."""
+        self._told.set()
+
+    def is_set(self) -> bool:
+        """Whether the operation is to end."""
+        return self._told.is_set() or any(stop.is_set() for stop in self._above)
+
+    def check(self) -> None:
+        """Go on, or not.
+
+        Raises:
+            StoppedError: the operation is to end.
+        """
+        if self.is_set():
+            raise StoppedError("the operation was stopped before it was done; start it again to go on")
+
+    def sleep(self, clock: Clock, seconds: float) -> None:
+        """Wait by a clock.
+
+        Raises:
+            StoppedError: the operation is to end.
+        """
+        # a clock that a test hands in sleeps in no time, and is told of each wait once
+        longest = SLICE if isinstance(clock, SystemClock) else seconds
+        left = seconds
+        while left > 0:
+            self.check()
+            clock.sleep(min(left, longest))
+            left -= longest
+        self.check()
+
+    def acquire(self, places: threading.Semaphore) -> None:
+        """Wait for a free place, and take it.
+
+        Raises:
+            StoppedError: the operation is to end; no place was taken.
+        """
+        self.check()
+        while not places.acquire(timeout=SLICE):
+            self.check()

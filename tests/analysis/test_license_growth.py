@@ -1,0 +1,223 @@
+"""Growth of validators: first rounds dated by known rounds, or first licenses of a whole history."""
+
+import json
+from collections import Counter
+from fractions import Fraction
+
+import pandas as pd
+import pyarrow as pa
+import pytest
+
+import ledgerframes as lf
+from tests.replay import read_capture, replay
+
+LICENSE = "Splice.ValidatorLicense:ValidatorLicense"
+TIMES = pd.to_datetime(["2026-01-01T00:00:00Z", "2026-01-01T10:00:00Z", "2026-01-03T00:00:00Z"]).as_unit("us")
+ROUNDS = pd.DataFrame({"round": [10, 20, 40], "opens_at": TIMES})
+
+
+def licenses(**first_rounds):
+    """One license per validator, all made anew just now."""
+    rounds = [None if number is None else number for number in first_rounds.values()]
+    return pd.DataFrame(
+        {
+            "validator": list(first_rounds), "created_at": pd.Timestamp("2026-01-30T08:39:28Z"),
+            "first_round": pd.array(rounds, dtype="Int64"),
+        }
+    )  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def captured(captures):
+    assert captures
+    with replay() as server, lf.connect(scan_url=server.scan_url) as net:
+        return lf.load_licenses(net)
+
+
+@pytest.fixture(scope="module")
+def anchors(captures):
+    """The rounds whose times the captures tell: open and issuing ones, and closed ones when they closed."""
+    assert captures
+    open_ones = read_capture("scan-open-and-issuing-rounds").body["open_mining_rounds"].values()
+    contracts = [(one["contract"], one["contract"]["payload"]["opensAt"]) for one in open_ones]
+    contracts += [(one, one["created_at"]) for one in read_capture("scan-closed-rounds").body["rounds"][:4]]
+    rows = [(int(one["payload"]["round"]["number"]), pd.Timestamp(time)) for one, time in contracts]
+    return pd.DataFrame(rows, columns=["round", "opens_at"])
+
+
+def test_a_captured_page_grows_in_the_months_that_the_first_rounds_tell(captured, anchors):
+    inside = captured[captured.first_round >= anchors["round"].min()]
+    growth = lf.license_growth(inside, rounds=anchors, period="MS")
+
+    low, high = anchors.loc[anchors["round"].idxmin()], anchors.loc[anchors["round"].idxmax()]
+    wide = Fraction(high.opens_at.value - low.opens_at.value, int(high["round"] - low["round"]))
+    by_hand = Counter(
+        pd.Timestamp(int(low.opens_at.value + wide * int(number - low["round"]))).strftime("%Y-%m")
+        for number in inside.first_round
+    )
+    assert dict(zip(growth.time.dt.strftime("%Y-%m"), growth.new, strict=True)) == dict(by_hand)
+    assert len(by_hand) == 4  # not all in the month of the last change
+    assert growth.validators.iloc[-1] == len(inside) == 57
+    assert growth.attrs["interpolated"] > 50
+    assert "interpolated linearly" in growth.attrs["basis"]
+
+
+def test_validators_before_the_first_known_round_are_refused_with_their_count(captured, anchors):
+    with pytest.raises(lf.InputError, match=r"243 of 300 validators .*, before the first known .*66481"):
+        lf.license_growth(captured, rounds=anchors)
+
+
+def test_a_first_round_between_known_ones_lies_on_the_line_between_them():
+    growth = lf.license_growth(licenses(a=15, b=20, c=30, d=40), rounds=ROUNDS, period="h")
+
+    new = growth[growth.new > 0].time.dt.strftime("%dT%H").tolist()
+    assert new == ["01T05", "01T10", "02T05", "03T00"]
+    assert growth.attrs["interpolated"] == 2
+
+
+@pytest.mark.parametrize(
+    ("first_rounds", "words"),
+    [
+        ({"a": 9, "b": 3, "c": 12}, "2 of 3 validators first received in rounds 3 to 9, before the first known round"),
+        ({"a": 41}, "1 of 1 validators first received in rounds 41 to 41, after the last known round"),
+        ({"a": 1, "b": 99}, "before .*; 1 of 2 .* after"),
+    ],
+    ids=["before", "after", "both"],
+)
+def test_what_lies_outside_the_known_rounds_is_refused(first_rounds, words):
+    with pytest.raises(lf.InputError, match=words):
+        lf.license_growth(licenses(**first_rounds), rounds=ROUNDS)
+
+
+def test_licenses_without_rounds_are_refused_and_an_empty_frame_is_not():
+    with pytest.raises(lf.InputError, match=r"rounds= is needed.* 2 validators"):
+        lf.license_growth(licenses(a=10, b=11))
+    assert lf.license_growth(licenses().head(0)).empty
+    with pytest.raises(lf.InputError, match="rounds is empty: the first rounds of 1 validators"):
+        lf.license_growth(licenses(a=10), rounds=ROUNDS.head(0))
+
+
+def test_validators_that_never_received_are_left_out_and_counted():
+    growth = lf.license_growth(licenses(a=10, b=None), rounds=ROUNDS)
+
+    assert growth.validators.tolist() == [1]
+    assert growth.attrs["never_received"] == 1
+
+
+def test_several_snapshots_of_a_validator_count_once():
+    rows = pd.concat([licenses(a=None, b=20), licenses(a=40, b=20)], ignore_index=True)
+
+    assert lf.license_growth(rows.assign(loaded_at=TIMES[0]), rounds=ROUNDS).new.tolist() == [1, 0, 1]
+
+
+@pytest.mark.parametrize("form", [pd.DataFrame, pa.Table.from_pandas])
+def test_rounds_come_in_other_forms_and_any_order(form):
+    shuffled = ROUNDS.sample(frac=1, random_state=2).reset_index(drop=True)
+
+    assert lf.license_growth(licenses(a=10, b=40), rounds=form(shuffled)).validators.iloc[-1] == 2
+
+
+@pytest.mark.parametrize(
+    ("rounds", "words"),
+    [
+        (ROUNDS.drop(columns="opens_at"), "no column.*opens_at"),
+        (ROUNDS.assign(opens_at=ROUNDS.opens_at.dt.tz_localize(None)), "not times with a zone"),
+        (ROUNDS.assign(opens_at=TIMES[::-1]), "round 10 opens after"),
+        (pd.concat([ROUNDS, ROUNDS.assign(opens_at=TIMES[0])]), "round 20 has two times"),
+        (ROUNDS.assign(round=["ten", "20", "40"]), "not a whole number"),
+        ([1, 2], "list is not a frame"),
+    ],
+    ids=["no times", "no zone", "backwards", "two times", "words", "a list"],
+)
+def test_rounds_that_cannot_be_are_refused(rounds, words):
+    with pytest.raises(lf.InputError, match=words):
+        lf.license_growth(licenses(a=10), rounds=rounds)
+
+
+def test_a_wrong_period_is_refused():
+    with pytest.raises(lf.InputError, match="period='often'"):
+        lf.license_growth(licenses(a=10), rounds=ROUNDS, period="often")
+
+
+def event(update, node, contract, *, validator=None, second=0):
+    """A create of a validator's license, or without a validator the end of a contract."""
+    made = validator is not None
+    return {
+        "migration_id": 0, "record_time": TIMES[0] + pd.Timedelta(hours=second), "update_id": update,
+        "node_index": node, "event_type": "created_event" if made else "exercised_event", "template_name": LICENSE,
+        "contract_id": contract, "consuming": None if made else True,
+        "payload": json.dumps({"validator": validator}) if made else "{}",
+    }  # fmt: skip
+
+
+def whole(*rows):
+    frame = pd.DataFrame(rows)
+    frame.attrs.update({"from_beginning": True, "complete": True})
+    return frame
+
+
+def test_a_license_made_anew_is_no_newcomer():
+    events = whole(
+        event("u1", 0, "a1", validator="a"),
+        event("u2", 0, "a1", second=5), event("u2", 1, "a2", validator="a", second=5),
+        event("u2", 2, "b1", validator="b", second=5),
+        event("u3", 0, "c1", validator="c", second=9), event("u3", 1, "c1", second=9),
+        event("u3", 2, "c2", validator="c", second=9),
+    )  # fmt: skip
+    growth = lf.license_growth(events, period="h")
+
+    assert growth[growth.new > 0][["new", "validators"]].to_numpy().tolist() == [[1, 1], [1, 2], [1, 3]]
+    assert growth.time.iloc[-1] - growth.time.iloc[0] == pd.Timedelta(hours=9)
+
+
+def test_a_validator_whose_first_license_is_not_in_the_history_is_refused():
+    events = whole(
+        event("u1", 0, "a1", validator="a"),
+        event("u2", 0, "before", second=1), event("u2", 1, "b2", validator="b", second=1),
+    )  # fmt: skip
+    with pytest.raises(lf.InputError, match="1 of 2 validators have no first license here"):
+        lf.license_growth(events)
+
+
+def test_a_part_of_a_history_is_no_whole_one(normal):
+    with pytest.raises(lf.PartialResultError, match=r"does not begin at ledger begin.*rounds="):
+        lf.license_growth(lf.load_events(normal.net, start=(1, "0001-01-01")))
+    with pytest.raises(lf.InputError, match="rounds= is for licenses"):
+        lf.license_growth(normal.history.events, rounds=ROUNDS)
+
+
+def test_licenses_dated_by_the_rounds_of_the_history_are_the_newcomers_of_the_history(normal):
+    opened = lf.expand(normal.history.events, template="Splice.Round:OpenMiningRound")
+    rounds = opened.rename(columns={"round.number": "round", "opensAt": "opens_at"})[["round", "opens_at"]]
+    found = lf.load_licenses(normal.net)
+
+    growth = lf.license_growth(found, rounds=rounds, period="h")
+
+    assert growth.validators.iloc[-1] + growth.attrs["never_received"] == found.validator.nunique()
+
+
+def test_those_never_active_come_first_and_are_neither_active_nor_silent(normal):
+    rows = lf.load_licenses(normal.net)
+    never = sorted(rows.validator[rows.last_active_at.isna()])
+    activity = lf.license_activity(rows)
+
+    first = activity.head(len(never))
+    assert first.validator.tolist() == never != []
+    assert first.active.isna().all()
+    assert first.silent_for.isna().all()
+    assert activity.active.isna().sum() == len(never)
+
+
+def test_versions_of_those_active_lately_leave_the_silent_out(normal):
+    rows = lf.load_licenses(normal.net)
+    latest = rows.last_active_at.max()
+    rows = rows.assign(last_active_at=[latest - pd.Timedelta(days=day) for day in range(len(rows))])
+    versions = lf.license_versions(rows, active_within="2d")
+
+    assert versions.validators.sum() == 3
+    assert versions.share.sum() == pytest.approx(1)
+    assert lf.license_versions(rows, active_within="2d", now=latest + pd.Timedelta(days=9)).empty
+    assert lf.license_versions(rows).validators.sum() == len(rows)
+    for wrong, words in (({"active_within": "lately"}, "active_within='lately'"), ({"now": latest}, "active_within=")):
+        with pytest.raises(lf.InputError, match=words):
+            lf.license_versions(rows, **wrong)

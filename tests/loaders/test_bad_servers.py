@@ -1,0 +1,164 @@
+"""One of several servers that lies for an answer, and a single damaged answer: neither ends a load or a sync."""
+
+import json
+import logging
+
+import pytest
+
+import ledgerframes as lf
+from ledgerframes.settings import Settings
+from tests.clocks import SkippingClock
+from tests.store.conftest import BEGIN, assert_same
+from tests.transport.hostile_server import HostileServer, Reply, answer, text
+
+GOOD_PAGE = b'{"transactions":[{"update_id":"u","record_time":"2026-01-01T00:00:00.000000Z","migration_id":0'
+LIES = {
+    "HTML": text("<html><title>Sign in</title></html>", 200, "text/html"),
+    "truncated JSON": Reply(body=GOOD_PAGE),
+    "cut off": Reply(body=GOOD_PAGE, cut=20),
+    "reset": Reply(body=GOOD_PAGE, hang_up="body"),
+    "not gzip": Reply(body=b"{}", headers=(("Content-Encoding", "gzip"),)),
+    "an error with 200": answer({"error": "no database"}),
+    "a list": answer([]),
+    "null": answer(None),
+    "an item without a place": answer({"transactions": [{"update_id": "u"}]}),
+    "an item that is not JSON": Reply(body=GOOD_PAGE + b',"x":NaN}]}'),
+    "500": answer({"error": "bug"}, 500),
+    "nothing": Reply(body=b""),
+}
+#: What a single server is asked again for; the rest is its word.
+DAMAGES = [kind for kind in LIES if kind not in {"an item without a place", "500"}]
+
+
+def connected(*urls):
+    return lf.Network(Settings(scan_url=urls), clock=SkippingClock())
+
+
+def proxied(scan_url, reply, turns):
+    """Answers as another server does, but for the requests of these numbers."""
+    import urllib.error
+    import urllib.request
+
+    asked = []
+
+    def by(heard):
+        asked.append(heard)
+        if len(asked) - 1 in turns:
+            return reply
+        sent = urllib.request.Request(
+            scan_url + heard.target, heard.body or None, {"Content-Type": "application/json"}, method=heard.method
+        )
+        try:
+            with urllib.request.urlopen(sent) as got:
+                return Reply(body=got.read())
+        except urllib.error.HTTPError as error:
+            with error:
+                return Reply(error.code, error.read())
+
+    return by
+
+
+@pytest.mark.parametrize("reply", LIES.values(), ids=LIES)
+def test_a_server_that_always_lies_does_not_fail_a_load_with_two(reply):
+    with lf.sandbox(updates=60) as base, HostileServer([reply]) as liar:
+        wanted = lf.load_updates(base)
+        with connected(liar.url, base.sandbox.scan_url) as net:
+            assert_same(lf.load_updates(net, page_size=25), wanted, "updates")
+
+
+@pytest.mark.parametrize("kind", DAMAGES)
+@pytest.mark.parametrize("turn", [0, 2])
+def test_one_damaged_answer_is_asked_for_again(kind, turn):
+    with (
+        lf.sandbox(updates=60) as base,
+        HostileServer(proxied(base.sandbox.scan_url, LIES[kind], {turn})) as server,
+        connected(server.url) as net,
+    ):
+        assert_same(lf.load_updates(net, page_size=25), lf.load_updates(base), "updates")
+        assert net.stats.retries == 1
+
+
+@pytest.mark.parametrize("kind", [*DAMAGES, "an item without a place"])
+def test_an_answer_that_is_damaged_each_time_is_a_named_error(kind):
+    with HostileServer([LIES[kind]]) as server, connected(server.url) as net:
+        with pytest.raises((lf.DecodeError, lf.NoAnswerError), match="POST /v2/updates"):
+            lf.load_updates(net)
+        if kind in {"an error with 200", "a list", "null", "an item that is not JSON"}:
+            assert len(server.heard) == 2  # the same answer twice: that is what the server means
+        if kind == "an item without a place":
+            assert len(server.heard) == 1
+
+
+@pytest.mark.parametrize("kind", DAMAGES)
+def test_one_damaged_answer_puts_nothing_into_rejects(kind, tmp_path):
+    with (
+        lf.sandbox(updates=60) as base,
+        HostileServer(proxied(base.sandbox.scan_url, LIES[kind], {3})) as server,
+        connected(server.url) as net,
+    ):
+        store = lf.open_store(tmp_path / "lake")
+        report = store.sync(net, workers=1, page_size=20, on_error="reject")
+        assert report.rejected == 0
+        assert_same(store.load("updates"), lf.load_updates(base, start=BEGIN), "updates")
+
+
+def test_an_item_that_one_server_spoils_comes_from_the_other():
+    """Where another scan has an item whole, it is not put aside."""
+    with lf.sandbox(updates=60, migrations=1) as base:
+        good = proxied(base.sandbox.scan_url, Reply(), set())
+
+        def spoilt(heard):
+            page = json.loads(good(heard).body)
+            for item in page.get("transactions", []):
+                item.pop("record_time")
+            return answer(page)
+
+        with HostileServer(spoilt) as liar, connected(liar.url, base.sandbox.scan_url) as net:
+            scan = net.scan
+            request = scan.page_request(None, 20)
+            page = scan.send_page(request, server=None, revise=None, lenient=True)
+            assert page.server == base.sandbox.scan_url
+            assert page.value.unplaced == ()
+
+
+def test_follow_outlives_every_bad_answer(tmp_path):
+    with lf.sandbox(updates=60) as base:
+        bad = []
+
+        def by(heard):
+            return bad[0] if bad else proxied(base.sandbox.scan_url, Reply(), set())(heard)
+
+        with HostileServer(by) as server, connected(server.url) as net:
+            store = lf.open_store(tmp_path / "lake")
+            rounds = store.follow(net, every="1ms")
+            assert next(rounds).rows["updates"] == 60
+            base.sandbox.advance(updates=5)
+            kinds = iter([LIES["a list"], LIES["an item without a place"], LIES["an item that is not JSON"], None])
+
+            class Turns(logging.Handler):
+                """Goes on to the next kind each time a sync has ended early."""
+
+                def emit(self, record):
+                    if "tried again" in record.getMessage():
+                        bad[:] = [reply for reply in [next(kinds)] if reply]
+
+            handler = Turns()
+            log = logging.getLogger("ledgerframes.store")
+            log.addHandler(handler)
+            try:
+                bad[:] = [next(kinds)]
+                assert next(rounds).rows["updates"] == 5
+            finally:
+                log.removeHandler(handler)
+
+
+def test_a_page_maximum_is_learnt_once_for_all_readers_and_is_no_warning(caplog):
+    caplog.set_level(logging.INFO, "ledgerframes")
+    with lf.sandbox(updates=300, page_maximum=17) as base, connected(base.sandbox.scan_url) as net:
+        for _ in range(3):
+            lf.load_updates(net, limit=100)
+        said = [record.getMessage() for record in caplog.records if "per page at most" in record.getMessage()]
+        assert len(said) == 1
+        assert "17 updates per page" in said[0]
+        assert net.stats.statuses[400] == 1
+        assert [record for record in caplog.records if record.levelno >= logging.WARNING] == []

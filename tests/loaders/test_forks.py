@@ -1,0 +1,103 @@
+"""A network that was used before a fork is used in the child and in the parent, each on connections of its own."""
+
+import multiprocessing
+import os
+import signal
+import sys
+
+import pytest
+
+import ledgerframes as lf
+from tests.transport.hostile_server import HostileServer, Reply, answer
+
+pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+
+
+def in_child(work):
+    """Run something in a forked child; how it ended, 0 if it went well."""
+    child = os.fork()
+    if child == 0:
+        signal.alarm(30)  # a child that waits for a lock of its parent for ever
+        code = 1
+        try:
+            work()
+            code = 0
+        except BaseException as error:  # noqa: BLE001 - shown, then the child is gone
+            print(type(error).__name__, error, file=sys.stderr, flush=True)
+        finally:
+            os._exit(code)
+    return child
+
+
+def ended(child):
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+
+
+def test_a_child_loads_while_its_parent_goes_on():
+    with lf.sandbox(updates=300) as net:
+        wanted = lf.load_updates(net, page_size=20)
+
+        def load():
+            assert lf.load_updates(net, page_size=20).equals(wanted)
+            net.close()
+
+        children = [in_child(load) for _ in range(2)]
+        for _ in range(3):
+            assert lf.load_updates(net, page_size=20).equals(wanted)
+        assert [ended(child) for child in children] == [0, 0]
+        assert lf.load_updates(net, page_size=20).equals(wanted)  # the sandbox and the connections are still there
+
+
+def test_a_child_does_not_send_on_the_connections_of_its_parent():
+    with HostileServer([answer({"earliest_round": 7})]) as server, lf.connect(scan_url=server.url) as net:
+        assert lf.earliest_reward_round(net) == 7
+        assert server.connections == 1
+
+        def ask():
+            assert lf.earliest_reward_round(net) == 7
+            assert net.stats.requests == 1
+
+        assert ended(in_child(ask)) == 0
+        assert server.connections == 2
+        assert lf.earliest_reward_round(net) == 7
+        assert server.connections == 2
+        assert net.stats.requests == 2
+
+
+def test_a_fork_while_every_lock_is_held():
+    with HostileServer([answer({"earliest_round": 7})]) as server, lf.connect(scan_url=server.url) as net:
+        lf.earliest_reward_round(net)
+        sender = net.transport._sender
+        with sender.stats._lock, sender.memory._lock, sender.mask._lock:
+            child = in_child(lambda: lf.earliest_reward_round(net))
+        assert ended(child) == 0
+
+
+def test_a_pool_of_processes_loads():
+    with lf.sandbox(updates=100) as net:
+        wanted = len(lf.load_updates(net))
+        global _shared
+        _shared = net
+        with multiprocessing.get_context("fork").Pool(2) as pool:
+            assert pool.map(_count, range(4)) == [wanted] * 4
+
+
+def _count(_number):
+    return len(lf.load_updates(_shared))
+
+
+def test_what_the_parent_learnt_is_known_in_the_child():
+    sizes = []
+
+    def by(heard):
+        sizes.append(b'"page_size":1000' in heard.body)
+        if sizes[-1]:
+            return answer({"error": "Exceeded limit maximum (1000 > 50)."}, 400)
+        return Reply(body=b'{"transactions":[]}')
+
+    with HostileServer(by) as server, lf.connect(scan_url=server.url) as net:
+        lf.load_updates(net, limit=2000)
+        assert sizes[0]
+        before = len(sizes)
+        assert ended(in_child(lambda: lf.load_updates(net, limit=2000))) == 0
+        assert not any(sizes[before:])

@@ -1,0 +1,132 @@
+"""A load that is to end ends in time: a script at Ctrl-C, one of two threads, a generator that is left."""
+
+import signal
+import sys
+import threading
+import time
+
+import pytest
+
+import ledgerframes as lf
+from ledgerframes.transport import Stop
+from tests.signalled import HOLDING, Holding, assert_prompt, environment, signalled
+from tests.transport.hostile_server import HostileServer, Reply, answer
+
+SCRIPT = """
+import signal, sys
+import ledgerframes as lf
+
+def leave(number, frame):
+    raise SystemExit(128 + number)
+
+for number in (signal.SIGINT, signal.SIGTERM):
+    signal.signal(number, leave)
+net = lf.connect(scan_url=sys.argv[1])
+{call}
+"""
+CALLS = {"history": "lf.load_history(net, last='1h')", "licenses": "lf.load_licenses(net)"}
+CASES = [(signal.SIGINT, kind) for kind in HOLDING] + [(signal.SIGTERM, "silence")]
+
+
+@pytest.mark.parametrize(("number", "kind"), CASES, ids=[f"{number.name} at {kind}" for number, kind in CASES])
+def test_a_signal_ends_a_script_that_loads(number, kind, tmp_path):
+    holding = Holding(HOLDING[kind])
+    with HostileServer(holding) as server:
+        command = [sys.executable, "-c", SCRIPT.format(call=CALLS["history"]), server.url]
+        ended = signalled(command, number, holding, cwd=tmp_path, env=environment(tmp_path))
+    assert_prompt(ended, number)
+
+
+def test_a_script_that_catches_ctrl_c_can_go_on_with_the_same_network(tmp_path):
+    call = (
+        "try:\n    lf.load_history(net, last='1h')\nexcept SystemExit:\n    print('caught')\n"
+        "try:\n    lf.load_licenses(net)\nexcept lf.RequestError as error:\n    print(error)\n"
+    )
+    holding = Holding(HOLDING["silence"])
+    with HostileServer(
+        lambda heard: holding(heard) if heard.method == "POST" else answer({"error": "no"}, 400)
+    ) as server:
+        command = [sys.executable, "-c", SCRIPT.format(call=call), server.url]
+        ended = signalled(command, signal.SIGINT, holding, cwd=tmp_path, env=environment(tmp_path))
+    assert ended.code == 0, ended
+    assert ended.out.startswith("caught\n")
+    assert "answered 400" in ended.out
+
+
+@pytest.mark.parametrize("kind", HOLDING)
+def test_one_of_two_operations_on_a_network_is_stopped_and_the_other_goes_on(kind):
+    holding = Holding(HOLDING[kind])
+    with lf.sandbox(updates=50) as base:
+        truth = base.scan.updates(page_size=10)
+
+        def by(heard):
+            return Reply(body=truth.raw) if b'"page_size":10' in heard.body else holding(heard)
+
+        with HostileServer(by) as server, lf.connect(scan_url=server.url) as net:
+            stop, other = Stop(), Stop()
+            ended = []
+
+            def ask():
+                try:
+                    net.scan.stoppable(stop).updates(page_size=20)
+                except lf.StoppedError as error:
+                    ended.append(error)
+
+            thread = threading.Thread(target=ask)
+            thread.start()
+            assert holding.waiting.wait(20)
+            began = time.monotonic()
+            stop.set()
+            thread.join(5)
+            assert time.monotonic() - began < 1.5
+            assert len(ended) == 1
+            assert "start it again" in str(ended[0])
+            assert net.scan.stoppable(other).updates(page_size=10).raw == truth.raw
+            with pytest.raises(lf.StoppedError):
+                net.scan.stoppable(stop).updates(page_size=10)
+
+
+def test_a_part_of_an_operation_ends_with_it(net):
+    whole, part = Stop(), Stop()
+    scan = net.scan.stoppable(whole).stoppable(part)
+    assert len(scan.updates(page_size=5)) == 5
+    whole.set()
+    with pytest.raises(lf.StoppedError):
+        scan.updates(page_size=5)
+    assert not part.is_set()
+
+
+def test_closing_a_network_ends_what_waits_on_it(caplog):
+    holding = Holding(HOLDING["silence"])
+    with HostileServer(holding) as server:
+        net = lf.connect(scan_url=server.url)
+        ended = []
+
+        def load():
+            try:
+                lf.load_history(net, last="1h")
+            except lf.LedgerframesError as error:
+                ended.append(error)
+
+        thread = threading.Thread(target=load)
+        thread.start()
+        assert holding.waiting.wait(20)
+        net.close()
+        thread.join(5)
+    assert [type(error) for error in ended] == [lf.StoppedError]
+    assert caplog.records == []
+
+
+def test_an_iterator_that_is_left_ends_the_request_it_had_begun():
+    with lf.sandbox(updates=60) as base:
+        page = base.scan.updates(page_size=10).raw
+        holding = Holding(HOLDING["silence"], lambda _heard: Reply(body=page), 1)
+        with HostileServer(holding) as server, lf.connect(scan_url=server.url) as net:
+            pages = net.scan.iter_updates(page_size=10)
+            next(pages)
+            assert holding.waiting.wait(20)
+            began = time.monotonic()
+            pages.close()
+            assert time.monotonic() - began < 1.5
+            names = [thread.name for thread in threading.enumerate()]
+            assert "ledgerframes-fetch" not in names

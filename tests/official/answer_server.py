@@ -1,0 +1,207 @@
+"""A server on a loopback port that answers what the official files allow, in one style; the tests beside start it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from random import Random
+from typing import Any
+
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+import ledgerframes as lf
+from ledgerframes.sandbox.serving import serve
+from ledgerframes.settings import Settings
+from tests.clocks import SkippingClock
+from tests.official.interface_files import Operation, operation
+from tests.official.made_up_values import LEAST, MOST, NULLS, Values
+
+INTERFACES = ("scan", "validator", "registry", "ledger")
+
+UNKNOWN_UPDATE = {"code": "UPDATE_NOT_FOUND", "cause": "Update not found", "context": {}, "errorCategory": 11}
+# What the files call optional, but what the answer is there for; without it there would be a 404.
+WHOLE = ("update", "transactionTree")
+# Payloads that the files call objects, as their templates have them: members that are always there, and the others.
+PAYLOADS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
+    "/v0/admin/validator/licenses": (
+        {"validator": "v::1220", "sponsor": "s::1220", "dso": "d::1220"},
+        {
+            "faucetState": {
+                "firstReceivedFor": {"number": "5"}, "lastReceivedFor": {"number": "81324"}, "numCouponsMissed": "0",
+            },
+            "metadata": {"lastUpdatedAt": "2026-01-01T00:00:00Z", "version": "0.5.1", "contactPoint": "ops@v.example"},
+            "lastActiveAt": "2026-01-01T00:00:00.1234Z",
+        },
+    ),
+    "/v0/ans-rules": (
+        {"dso": "d::1220", "config": {"entryFee": "1.0", "renewalDuration": {"microseconds": "2592000000000"},
+         "entryLifetime": {"microseconds": "7776000000000"}, "descriptionPrefix": "name: "}},
+        {},
+    ),
+    "/v0/wallet/transfer-offers": (
+        {
+            "sender": "s::1220", "receiver": "r::1220", "amount": {"amount": "0E-10", "unit": "AmuletUnit"},
+            "description": "", "expiresAt": "2026-01-01T00:00:00Z", "trackingId": "t-1",
+        },
+        {},
+    ),
+    "/v0/scan-proxy/transfer-preapprovals/by-party/{party}": (
+        {
+            "dso": "d::1220", "receiver": "r::1220", "provider": "p::1220", "validFrom": "2026-01-01T00:00:00Z",
+            "lastRenewedAt": "2026-01-01T00:00:00Z", "expiresAt": "2027-01-01T00:00:00Z",
+        },
+        {},
+    ),
+}  # fmt: skip
+
+
+@dataclass
+class AnswerServer:
+    """What is answered.
+
+    Attributes:
+        kind: whether an update is a transaction or a reassignment where only one is shown.
+        history: the items of the update history, in order.
+        bare: payloads are objects without members.
+        without: paths that this server does not have.
+        sent: every answer by "METHOD /path", as the files write the path.
+    """
+
+    style: str
+    seed: int
+    kind: str = "Transaction"
+    bare: bool = False
+    without: tuple[str, ...] = ()
+    history: list[dict[str, Any]] = field(default_factory=list)
+    sent: dict[str, list[Any]] = field(default_factory=dict)
+    _made: int = 0
+    _updates: int = 0
+
+    def __post_init__(self) -> None:
+        page = operation("scan", "POST", "/v2/updates")
+        assert page is not None
+        (schema,) = page.answers(200).values()  # type: ignore[union-attr]
+        for _ in range(3):
+            self.history += [self.update(item) for item in self.values(page).value(schema)["transactions"]]
+
+    async def answer(self, request: Request) -> Response:
+        """One answer with status 200."""
+        _, interface, path = request.scope["raw_path"].decode().split("/", 2)
+        found = operation(interface, request.method, f"/{path}")
+        if found is None or found.path in self.without:
+            return Response("The requested resource could not be found.", 404, media_type="text/plain")
+        content = found.answers(200)
+        body = await request.body()
+        asked = json.loads(body) if body.startswith(b"{") else {}
+        wanted = asked.get("updateFormat", {"includeReassignments": {}})
+        if self.kind == "Reassignment" and "includeReassignments" not in wanted:
+            return Response(json.dumps(UNKNOWN_UPDATE), 404, media_type="application/json")
+        value = self.make(found, dict(request.query_params), asked) if content else None
+        self.sent.setdefault(f"{found.method} {found.path}", []).append(value)
+        return Response(json.dumps(value) if content else b"", media_type="application/json")
+
+    def make(self, found: Operation, query: dict[str, str], asked: dict[str, Any]) -> Any:
+        """The body of an answer: of the schema, and in keeping with the request where the contract says so."""
+        if found.path == "/v2/updates" and found.method == "POST" and "page_size" in asked:
+            return {**self.page(asked), **({"unknown": 1} if self.style == MOST else {})}
+        values = self.values(found)
+        value = values.value(found.answers(200)["application/json"])  # type: ignore[index]
+        if found.path.startswith(("/v1/updates/", "/v2/updates/")) and found.method == "GET":
+            value = self.update(value)
+        for name, one in found.document.resolve(found.answers(200)["application/json"]).get("properties", {}).items():
+            if name in WHOLE and not value.get(name):
+                value[name] = values.value(one)
+        self.end_pages(value, query, values.rng)
+        if "owner_party_ids" in asked:
+            (first, *_) = value["summaries"]
+            value["summaries"] = [{**first, "party_id": party} for party in asked["owner_party_ids"]]
+        for contract in contracts(value):
+            contract["payload"] = self.payload(found.path)
+            contract["contract_id"] = f"00{values.rng.getrandbits(64):016x}"
+            if "validator" in contract["payload"]:
+                contract["payload"]["validator"] = f"v-{values.rng.getrandbits(32)}::1220"
+        return value
+
+    def values(self, found: Operation) -> Values:
+        """The next values of a file; each differs from the last."""
+        self._made += 1
+        choose = {"Transaction": {"Transaction", "events_by_id"}, "Reassignment": {"Reassignment", "event"}}[self.kind]
+        return Values(found.document, self.style, Random(self.seed * 1_000 + self._made), frozenset(choose))
+
+    def page(self, asked: dict[str, Any]) -> dict[str, Any]:
+        """The items strictly after a place."""
+        after = asked.get("after") or {}
+        place = (after.get("after_migration_id", -1), after.get("after_record_time", ""))
+        later = [item for item in self.history if place_of(item) > place]
+        return {"transactions": later[: asked["page_size"]]}
+
+    def update(self, item: dict[str, Any]) -> dict[str, Any]:
+        """An update of scan with an id and time of its own, whose events refer to each other."""
+        self._updates += 1
+        item["update_id"] = f"1220{self._updates:064x}"
+        item["record_time"] = f"2026-01-30T00:00:00.{self._updates:06d}Z"
+        events = list((item.get("events_by_id") or {}).values())
+        if "events_by_id" in item:
+            item["migration_id"] = 1
+            keys = [f"{item['update_id']}:{place}" for place in range(len(events))]
+            item["events_by_id"] = dict(zip(keys, events, strict=True))
+            item["root_event_ids"] = keys
+            for key, event in zip(keys, events, strict=True):
+                event["event_id"] = key
+                if "child_event_ids" in event:
+                    event["child_event_ids"] = []
+        else:
+            item["event"]["migration_id"] = 1
+        return item
+
+    def end_pages(self, value: Any, query: dict[str, str], rng: Random) -> None:
+        """With everything, a first page says that another one follows, which is the last."""
+        first = not query.get("pageToken") and "after" not in query
+        for name, token in (("nextPageToken", "more"), ("next_page_token", rng.randrange(10**6))):
+            if isinstance(value, dict) and name in value:
+                if self.style == MOST and first:
+                    value[name] = token
+                elif self.style == MOST:
+                    value[name] = "" if name == "nextPageToken" else None
+
+    def payload(self, path: str) -> dict[str, Any]:
+        """The payload of the contracts that a path lists."""
+        if self.bare or path not in PAYLOADS:
+            return {}
+        always, optional = PAYLOADS[path]
+        more = dict.fromkeys(optional) if self.style == NULLS else {} if self.style == LEAST else optional
+        unknown = {"not known": [1, None]} if self.style == MOST else {}
+        return {**always, **more, **unknown}
+
+
+def place_of(item: dict[str, Any]) -> tuple[int, str]:
+    return item.get("event", item)["migration_id"], item["record_time"]
+
+
+def contracts(value: Any) -> Iterator[dict[str, Any]]:
+    """Every contract in an answer."""
+    if isinstance(value, dict):
+        if "created_event_blob" in value and "payload" in value:
+            yield value
+        for one in value.values():
+            yield from contracts(one)
+    elif isinstance(value, list):
+        for one in value:
+            yield from contracts(one)
+
+
+@contextmanager
+def answering(style: str, *, seed: int = 1, **options: Any) -> Iterator[tuple[lf.Network, AnswerServer]]:
+    """A network whose four interfaces answer in one style."""
+    server = AnswerServer(style, seed, **options)
+    app = Starlette(routes=[Route("/{path:path}", server.answer, methods=["GET", "POST"])])
+    with serve(app) as served:
+        urls = {f"{name}_url": (f"{served.url}/{name}",) for name in INTERFACES}
+        tokens = {"ledger_token": "t0ken", "validator_token": "t0ken"}
+        with lf.Network(Settings(**urls, **tokens, attempts=1), clock=SkippingClock()) as net:
+            yield net, server

@@ -1,0 +1,204 @@
+"""The official OpenAPI files as JSON Schemas: operations by interface, method and path; the tests beside call it.
+
+The files lie beside the project in `../shared/openapi`; where that folder is missing, the tests that need it are
+skipped. OpenAPI 3.0 says some things otherwise than JSON Schema does: `nullable`, `discriminator`, formats that bound
+numbers. Alternatives of `oneOf` are told apart by the members that only one of them requires, so that a fault inside of
+one is reported where it is.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from jsonschema import Draft202012Validator
+
+FOLDER = Path(__file__).resolve().parents[3] / "shared" / "openapi"
+
+#: Which files describe an interface; the allocation factory and the instruments are two of the registry's.
+FILES = {
+    "ledger": ("ledger.yaml",),
+    "scan": ("scan.yaml",),
+    "validator": ("scan-proxy.yaml", "wallet-external.yaml", "ans-external.yaml"),
+    "registry": ("token-metadata-v1.yaml", "allocation-instruction-v1.yaml"),
+}
+
+Schema = dict[str, Any]
+
+_BITS = {"int8": 8, "int32": 32, "int64": 64}
+_INSTANT = r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)$"
+_KEPT = ("type", "required", "enum", "pattern", "minItems", "maxItems", "minLength", "maxLength", "minimum", "maximum")
+_MAP_KEY = re.compile(r"\d+|.+:\d+")
+
+
+@pytest.fixture(scope="session")
+def official() -> Path:
+    """The folder of official files; skips the test where it is missing."""
+    if not FOLDER.is_dir():
+        pytest.skip(f"no official interface files: the folder {FOLDER} is missing")
+    return FOLDER
+
+
+@dataclass(frozen=True)
+class Document:
+    """One official file."""
+
+    name: str
+    content: Schema
+
+    @property
+    def schemas(self) -> Mapping[str, Schema]:
+        """Its named schemas, as OpenAPI writes them."""
+        return self.content["components"]["schemas"]
+
+    def resolve(self, node: Schema) -> Schema:
+        """What a node says, or what it refers to."""
+        while "$ref" in node:
+            found: Any = self.content
+            for step in node["$ref"].removeprefix("#/").split("/"):
+                found = found[step]
+            node = found
+        return node
+
+    def faults(self, schema: Schema, value: Any) -> set[tuple[str, str, str]]:
+        """What of a value breaks a schema: place (elements and map keys as `*`), rule, and kind of value."""
+        return {_fault(error) for error in _validator(self.name, json.dumps(schema)).iter_errors(value)}
+
+
+@dataclass(frozen=True)
+class Operation:
+    """One method of one path in an official file."""
+
+    document: Document
+    method: str
+    path: str
+    content: Schema
+
+    def parameters(self, where: str) -> dict[str, Schema]:
+        """The parameters of the query or the path, by name."""
+        found = [self.document.resolve(one) for one in self.content.get("parameters", ())]
+        return {one["name"]: one for one in found if one["in"] == where}
+
+    @property
+    def body(self) -> Mapping[str, Schema]:
+        """Schemas of the request's body by content type; none where there is no body."""
+        found = self.document.resolve(self.content.get("requestBody", {}))
+        return {kind: one.get("schema", {}) for kind, one in found.get("content", {}).items()}
+
+    def answers(self, status: int) -> Mapping[str, Schema] | None:
+        """Schemas of an answer's body by content type; None where no such status is described."""
+        responses = self.content["responses"]
+        found = responses.get(str(status), responses.get("default"))
+        if found is None:
+            return None
+        return {kind: one.get("schema", {}) for kind, one in self.document.resolve(found).get("content", {}).items()}
+
+
+@cache
+def document(name: str) -> Document:
+    """One file, read once."""
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    return Document(name, yaml.load((FOLDER / name).read_text(), Loader=loader))
+
+
+@cache
+def operations(interface: str) -> tuple[Operation, ...]:
+    """Every operation of an interface."""
+    return tuple(
+        Operation(file, method.upper(), path, content)
+        for file in map(document, FILES[interface])
+        for path, methods in file.content["paths"].items()
+        for method, content in methods.items()
+        if method in {"get", "post", "put", "delete", "patch"}
+    )
+
+
+def operation(interface: str, method: str, path: str) -> Operation | None:
+    """The operation of a path as it was sent, still percent-encoded; the one with the fewest parameters wins."""
+    found = [one for one in operations(interface) if one.method == method and _matches(one.path, path)]
+    return min(found, key=lambda one: one.path.count("{"), default=None)
+
+
+def translated(file: Document, node: Any) -> Any:
+    """A schema of OpenAPI 3.0 as JSON Schema."""
+    if "$ref" in node:
+        named = {"$ref": node["$ref"]}
+        return {"anyOf": [named, {"type": "null"}]} if node.get("nullable") else named
+    schema: Schema = {name: node[name] for name in _KEPT if name in node}
+    if "properties" in node:
+        schema["properties"] = {name: translated(file, one) for name, one in node["properties"].items()}
+    for name in ("items", "additionalProperties"):
+        if isinstance(node.get(name), dict):
+            schema[name] = translated(file, node[name])
+    if node.get("format") in _BITS:
+        bits = _BITS[node["format"]]
+        schema = {"minimum": -(2 ** (bits - 1)), "maximum": 2 ** (bits - 1) - 1, **schema}
+    if node.get("format") == "date-time":
+        schema["pattern"] = _INSTANT
+    rules = [translated(file, one) for one in node.get("allOf", ())] + list(_alternatives(file, node))
+    if rules:
+        schema["allOf"] = rules
+    return {"anyOf": [schema, {"type": "null"}]} if node.get("nullable") else schema
+
+
+def alternatives(file: Document, node: Schema) -> list[tuple[Schema, Schema]]:
+    """The alternatives of a `oneOf`, each with a schema that tells it from the others."""
+    if "discriminator" in node:
+        name, mapping = node["discriminator"]["propertyName"], node["discriminator"]["mapping"]
+        tell = {"required": [name]}
+        return [
+            ({**tell, "properties": {name: {"const": value}}}, {"$ref": reference})
+            for value, reference in mapping.items()
+        ]
+    branches = node.get("oneOf", [])
+    required = [required_by(file, one) for one in branches]
+    own = [
+        names.difference(*(required[:position] + required[position + 1 :])) for position, names in enumerate(required)
+    ]
+    assert all(own), f"{file.name}: alternatives that nothing tells apart: {required}"
+    return [({"required": sorted(names)}, one) for names, one in zip(own, branches, strict=True)]
+
+
+def required_by(file: Document, node: Schema) -> set[str]:
+    """The members that an object has to have, those of all its parts."""
+    node = file.resolve(node)
+    return set(node.get("required", ())).union(*(required_by(file, one) for one in node.get("allOf", ())))
+
+
+def _alternatives(file: Document, node: Schema) -> Iterator[Schema]:
+    """Exactly one is told, and it holds."""
+    found = alternatives(file, node)
+    if found:
+        yield {"oneOf": [tell for tell, _ in found]}
+    for tell, branch in found:
+        yield {"if": tell, "then": translated(file, branch)}
+
+
+@cache
+def _validator(name: str, schema: str) -> Draft202012Validator:
+    whole = {**translated(document(name), json.loads(schema)), "components": {"schemas": _named(name)}}
+    return Draft202012Validator(whole)
+
+
+@cache
+def _named(name: str) -> Schema:
+    file = document(name)
+    return {schema: translated(file, one) for schema, one in file.schemas.items()}
+
+
+def _fault(error: Any) -> tuple[str, str, str]:
+    steps = ["*" if isinstance(step, int) or _MAP_KEY.fullmatch(step) else step for step in error.absolute_path]
+    kinds = {dict: "object", list: "array", bool: "boolean", str: "text", type(None): "null"}
+    what = error.message if error.validator == "required" else kinds.get(type(error.instance), "number")
+    return ".".join(steps), str(error.validator), what
+
+
+def _matches(template: str, path: str) -> bool:
+    return re.fullmatch(re.sub(r"\\\{[^}]+\\\}", "[^/]+", re.escape(template)), path) is not None

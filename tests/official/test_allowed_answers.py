@@ -1,0 +1,229 @@
+"""Every loader and call reads what the official files allow: the least, everything and more, nulls; exactly as sent."""
+
+from __future__ import annotations
+
+import json
+from decimal import Decimal
+
+import pytest
+
+import ledgerframes as lf
+from ledgerframes.interfaces.commands import CreateCommand
+from ledgerframes.interfaces.reassignment_commands import UnassignCommand
+from ledgerframes.interfaces.users import User
+from ledgerframes.tables.catalogue import CATALOGUE
+from tests.fuzz.frames import check_row
+from tests.official.answer_server import answering
+from tests.official.interface_files import operation
+from tests.official.made_up_values import LEAST, MOST, NULLS, STYLES
+
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::ledgerframes.transport.DeprecatedEndpointWarning"),
+    pytest.mark.usefixtures("official"),
+]
+SEEDS = range(3)
+SNAPSHOT = {"record_time": "2026-01-30T06:00:00Z", "migration_id": 4}
+PARTIES = ["alice::1220ab", "bob::1220cd"]
+OPTIONS = {"as_": "arrow"}
+
+# Each loader of rows: how to call it, the path that answers, and where its items lie.
+LOADERS = {
+    "licenses": (
+        lambda net: lf.load_licenses(net, personal=True, blobs=True, **OPTIONS),
+        "GET /v0/admin/validator/licenses",
+        lambda answers: [one for answer in answers for one in answer["validator_licenses"]],
+    ),
+    "name_rules": (
+        lambda net: lf.load_name_rules(net, blobs=True, **OPTIONS),
+        "POST /v0/ans-rules",
+        lambda answers: [answers[-1]["ans_rules_update"]],
+    ),
+    "transfer_offers": (
+        lambda net: lf.load_transfer_offers(net, blobs=True, **OPTIONS),
+        "GET /v0/wallet/transfer-offers",
+        lambda answers: answers[-1]["offers"],
+    ),
+    "transfer_preapprovals": (
+        lambda net: lf.load_transfer_preapprovals(net, PARTIES, blobs=True, **OPTIONS),
+        "GET /v0/scan-proxy/transfer-preapprovals/by-party/{party}",
+        lambda answers: [one["transfer_preapproval"] for one in answers],
+    ),
+    "holdings_summary": (
+        lambda net: lf.load_holdings_summary(net, PARTIES, **SNAPSHOT, **OPTIONS),
+        "POST /v0/scan-proxy/holdings/summary",
+        lambda answers: answers[-1]["summaries"],
+    ),
+    "instruments": (
+        lambda net: lf.load_instruments(net, **OPTIONS),
+        "GET /registry/metadata/v1/instruments",
+        lambda answers: [one for answer in answers for one in answer["instruments"]],
+    ),
+    "name_entries": (
+        lambda net: lf.load_name_entries(net, **OPTIONS),
+        "GET /v0/entry/all",
+        lambda answers: answers[-1]["entries"],
+    ),
+    "users": (
+        lambda net: lf.load_users(net, **OPTIONS),
+        "GET /v2/users",
+        lambda answers: [one for answer in answers for one in answer.get("users") or []],
+    ),
+}
+
+# What the files allow and the contract forbids: the column that the error names.
+FORBIDDEN = {("name_rules", LEAST): "contract_id", ("name_rules", NULLS): "contract_id"}
+
+
+@pytest.mark.parametrize("style", STYLES)
+@pytest.mark.parametrize("name", LOADERS)
+def test_a_loader_gives_what_was_sent(name, style):
+    load, path, items_of = LOADERS[name]
+    for seed in SEEDS:
+        with answering(style, seed=seed) as (net, server):
+            if (name, style) in FORBIDDEN:
+                with pytest.raises(lf.DecodeError) as caught:
+                    load(net)
+                assert caught.value.column == FORBIDDEN[name, style]
+                continue
+            frame = load(net)
+        items = items_of(server.sent[path])
+        assert frame.schema.remove_metadata().equals(loaded_schema(name))
+        assert frame.num_rows == len(items) > 0 or (name == "users" and style != MOST)
+        for row, item in zip(frame.to_pylist(), items, strict=True):
+            check_row(CATALOGUE[name], row, plain(item))
+
+
+def loaded_schema(name):
+    return CATALOGUE[name].schema.remove_metadata()
+
+
+def plain(value):
+    """An item with exact numbers."""
+    return json.loads(json.dumps(value), parse_float=Decimal)
+
+
+@pytest.mark.parametrize("style", STYLES)
+def test_the_history_is_rebuilt_as_it_was_sent(style):
+    for seed in SEEDS:
+        with answering(style, seed=seed) as (net, server):
+            history = lf.load_history(net, limit=1_000, progress=False)
+            assert list(lf.rebuild_items(history)) == plain(server.history)
+            assert len({*history.updates.kind}) > 1
+            assert [one.update_id for one in net.scan.updates().items] == history.updates.update_id.tolist()
+
+
+@pytest.mark.parametrize("style", STYLES)
+@pytest.mark.parametrize("kind", ["Transaction", "Reassignment"])
+def test_a_single_update_is_rebuilt_as_it_was_sent(style, kind):
+    for seed in SEEDS:
+        with answering(style, seed=seed, kind=kind) as (net, server):
+            for load, argument, path in SINGLE:
+                (item,) = lf.rebuild_items(load(net, argument))
+                assert item == plain(server.sent[path][-1])
+
+
+SINGLE = (
+    (lf.load_update, "u", "GET /v1/updates/{update_id}"),
+    (lf.load_update_by_hash, "ab", "GET /v2/updates/hash/{hash}"),
+)
+
+
+LEDGER_PATHS = {
+    "Transaction": ("POST /v2/updates/transaction-by-id", lambda sent: sent["transaction"]),
+    "Reassignment": ("POST /v2/updates/update-by-id", lambda sent: sent["update"]["Reassignment"]["value"]),
+}
+
+
+@pytest.mark.parametrize("style", STYLES)
+@pytest.mark.parametrize("kind", LEDGER_PATHS)
+def test_a_ledger_update_is_read_as_it_was_sent(style, kind):
+    path, item_of = LEDGER_PATHS[kind]
+    for seed in SEEDS:
+        without = () if kind == "Transaction" else ("/v2/updates/transaction-by-id",)
+        with answering(style, seed=seed, kind=kind, without=without) as (net, server):
+            typed = net.ledger.update_by_id("u").item
+            transactions, events = lf.load_ledger_transaction(net, "u", as_="arrow")
+        item = plain(item_of(server.sent[path][-1]))
+        (row,) = transactions.to_pylist()
+        check_row(CATALOGUE["ledger_transactions"], row, {k: v for k, v in item.items() if k != "events"})
+        assert type(typed).__name__ == ("LedgerTransaction" if kind == "Transaction" else "Reassignment")
+        assert row["event_count"] == events.num_rows == len(item["events"]) > 0
+        for found, sent in zip(events.to_pylist(), item["events"], strict=True):
+            check_event(found, sent)
+
+
+def check_event(row, sent):
+    """A row against its event, whether that lies flat, under `value`, or has a contract's creation inside."""
+    (kind, members), *more = sent.items()
+    assert more == []
+    members = dict(members)
+    members |= members.pop("value", {})
+    members = members.pop("createdEvent", {}) | members
+    assert row["kind"] == kind
+    payload = (
+        members.pop("createArgument", None) if "createArgument" in members else members.pop("choiceArgument", None)
+    )
+    assert payload == (None if row["payload"] is None else plain(json.loads(row["payload"])))
+    views = members.get("interfaceViews")
+    assert row["view_interfaces"] == (None if views is None else [view["interfaceId"] for view in views])
+    check_row(CATALOGUE["ledger_events"], row, members)
+
+
+ARGUMENTS = {"command_id": "c", "submitter": "alice::12"}
+CALLS = {
+    "submit_reassignment": lambda net: net.ledger.submit_reassignment([UNASSIGN], **ARGUMENTS),
+    "submit_and_wait_for_reassignment": lambda net: net.ledger.submit_and_wait_for_reassignment(
+        [UNASSIGN], **ARGUMENTS
+    ),
+    "submit_and_wait_for_transaction_tree": lambda net: net.ledger.submit_and_wait_for_transaction_tree(
+        [CreateCommand(template_id="p:M:E", create_arguments={})], command_id="c", act_as=["alice::12"]
+    ),
+    "transaction_by_id": lambda net: net.ledger.transaction_by_id("u"),
+    "users": lambda net: list(net.ledger.iter_users()),
+    "create_user": lambda net: net.ledger.create_user(User(id="u")),
+    "upload_package": lambda net: net.ledger.upload_package(b"PK"),
+    "validate_dar": lambda net: net.ledger.validate_dar(b"PK"),
+    "update_by_id": lambda net: net.scan.update_by_id("u").item,
+    "updates": lambda net: net.scan.updates().items,
+    "update_by_hash": lambda net: net.scan.update_by_hash("ab").item,
+    "ans_rules": lambda net: net.scan.ans_rules(),
+    "licenses": lambda net: list(net.scan.iter_validator_licenses()),
+    "earliest_available_round": lambda net: net.scan.earliest_available_round(),
+    "earliest_reward_round": lf.earliest_reward_round,
+    "holdings_summary": lambda net: net.validator.holdings_summary(owner_party_ids=PARTIES, **SNAPSHOT),
+    "transfer_offers": lambda net: net.validator.transfer_offers(),
+    "name_entries": lambda net: net.validator.name_entries(),
+    "transfer_preapproval": lambda net: net.validator.transfer_preapproval(PARTIES[0]),
+    "instruments": lambda net: list(net.registry.iter_instruments()),
+    "allocation_factory": lambda net: net.registry.allocation_factory({"extraArgs": {"context": {}, "meta": {}}}),
+}
+UNASSIGN = UnassignCommand(contract_id="00c", source="a::12", target="b::12")
+
+
+@pytest.mark.parametrize("style", STYLES)
+@pytest.mark.parametrize("name", CALLS)
+def test_a_typed_call_takes_what_the_files_allow(name, style):
+    for seed in SEEDS:
+        with answering(style, seed=seed) as (net, _):
+            CALLS[name](net)
+
+
+@pytest.mark.parametrize("name", ["licenses", "transfer_preapprovals", "transfer_offers", "name_rules"])
+def test_a_payload_without_members_gives_nulls_or_names_the_column(name):
+    """The files say of a payload only that it is an object; what the template requires is missing here."""
+    load, path, _ = LOADERS[name]
+    with answering(MOST, bare=True) as (net, server):
+        if name == "licenses":
+            with pytest.raises(lf.DecodeError, match="required member is missing") as caught:
+                load(net)
+            assert caught.value.column == "validator"
+        else:
+            assert set(load(net)["payload"].to_pylist()) == {"{}"}
+        assert server.sent[path]
+
+
+def test_every_path_of_a_loader_is_in_the_official_files():
+    for _, path, _ in LOADERS.values():
+        method, template = path.split()
+        named = template.replace("{", "").replace("}", "")
+        assert any(operation(one, method, named) for one in ("scan", "validator", "registry", "ledger"))

@@ -1,0 +1,128 @@
+"""Every request that the client sends is valid against the official interface files."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from ledgerframes.interfaces import ledger, registry, scan, validator
+from ledgerframes.transport import Endpoint
+from tests.official.interface_files import operation
+
+pytestmark = pytest.mark.filterwarnings("ignore::ledgerframes.transport.DeprecatedEndpointWarning")
+
+# Endpoints that are in the contract or in older releases, but no longer in the official files of today.
+UNOFFICIAL = {
+    ("scan", "GET", "/v0/reward-accounting-process/rounds/earliest-available"): "where it was before release 0.6.5",
+}
+# Names that are sent besides what the files know, since the contract writes them otherwise.
+BESIDES = {"contract_value_encoding": "the contract's spelling of daml_value_encoding, which is sent, too"}
+
+
+def endpoints():
+    modules = (ledger, registry, scan, validator)
+    return [one for module in modules for one in vars(module).values() if isinstance(one, Endpoint)]
+
+
+def test_every_endpoint_is_in_the_official_files(official):
+    assert official
+    missing = {
+        (one.interface, one.method, one.path)
+        for one in endpoints()
+        if operation(one.interface, one.method, one.path.replace("{", "").replace("}", "")) is None
+    }
+    assert missing == UNOFFICIAL.keys()
+
+
+def test_every_endpoint_was_asked(turns):
+    """With a server that does not have a route, too, so that alternatives are seen."""
+    asked = {(turn.interface, turn.method, template_of(turn)) for turn in turns}
+    assert {(one.interface, one.method, one.path) for one in endpoints()} <= asked | UNOFFICIAL.keys()
+
+
+def template_of(turn):
+    found = operation(turn.interface, turn.method, turn.path)
+    return turn.path if found is None else found.path
+
+
+def test_every_request_has_the_parameters_that_the_files_name(turns):
+    for turn in turns:
+        found = operation(turn.interface, turn.method, turn.path)
+        if found is None:
+            assert (turn.interface, turn.method, turn.path) in UNOFFICIAL
+            continue
+        named = found.parameters("query")
+        assert turn.query.keys() <= named.keys() | BESIDES.keys(), turn.name
+        assert {name for name, one in named.items() if one.get("required")} <= turn.query.keys(), turn.name
+        for name in turn.query.keys() & named.keys():
+            schema = named[name]["schema"]
+            assert found.document.faults(schema, typed(turn.query[name], found.document.resolve(schema))) == set()
+
+
+def typed(text, schema):
+    """A parameter's value as its type has it in JSON."""
+    if schema.get("type") in {"integer", "boolean"}:
+        return json.loads(text)
+    return text
+
+
+def test_every_request_has_the_body_that_the_files_describe(turns):
+    kinds = set()
+    for turn in turns:
+        found = operation(turn.interface, turn.method, turn.path)
+        if found is None:
+            continue
+        assert bool(found.body) == bool(turn.sent), turn.name
+        if not found.body:
+            continue
+        assert turn.content_type in found.body, turn.name
+        kinds.add(turn.content_type)
+        if turn.content_type == "application/json":
+            body = {name: one for name, one in turn.body.items() if name not in BESIDES}
+            schema = found.body[turn.content_type]
+            assert found.document.faults(schema, body) == set(), f"{turn.name}: {turn.sent[:500]!r}"
+            assert unknown(found.document, schema, body) == set(), f"{turn.name}: {turn.sent[:500]!r}"
+    assert kinds == {"application/json", "application/octet-stream"}
+
+
+def unknown(document, schema, value, place=""):
+    """Members of a value that its schema does not name; a server would ignore them without a word."""
+    schema = document.resolve(schema)
+    if isinstance(value, list):
+        parts = [(one, schema.get("items", {}), place) for one in value]
+        return set().union(*(unknown(document, under, one, where) for one, under, where in parts))
+    if not isinstance(value, dict) or not (branches := with_members(document, schema)):
+        return set()
+    found = set()
+    for name, member in value.items():
+        under = [one for branch in branches for one in (branch.get(name),) if one is not None]
+        if not under:
+            found.add(f"{place}.{name}")
+        else:
+            found |= unknown(document, under[0], member, f"{place}.{name}")
+    return found
+
+
+def with_members(document, schema):
+    """The members that a schema names, in each of its alternatives; none for a record of any names."""
+    schema = document.resolve(schema)
+    parts = [*schema.get("allOf", ()), *schema.get("oneOf", ())]
+    own = [schema["properties"]] if schema.get("properties") else []
+    return own + [one for part in parts for one in with_members(document, part)]
+
+
+def test_a_request_that_breaks_a_file_is_found(official):
+    """The check itself can fail."""
+    assert official
+    found = operation("ledger", "POST", "/v2/updates/update-by-id")
+    schema = found.body["application/json"]
+    assert found.document.faults(schema, {"updateId": "u"}) == {
+        ("", "required", "'updateFormat' is a required property")
+    }
+    wrong = {"updateId": 7, "updateFormat": {"includeReassignments": {"verbose": "yes", "filters": 1}}}
+    assert found.document.faults(schema, wrong) == {
+        ("updateId", "type", "number"),
+        ("updateFormat.includeReassignments.verbose", "type", "text"),
+    }
+    assert unknown(found.document, schema, wrong) == {".updateFormat.includeReassignments.filters"}

@@ -1,0 +1,82 @@
+"""Ctrl-C and SIGTERM end a sync in time, whatever the server does, and what was whole is in the lake."""
+
+import json
+import signal
+import sys
+import urllib.error
+import urllib.request
+
+import pytest
+
+import ledgerframes as lf
+from tests.signalled import HOLDING, Holding, assert_prompt, environment, signalled
+from tests.transport.hostile_server import Heard, HostileServer, Reply
+
+CASES = [(signal.SIGINT, kind) for kind in HOLDING] + [(signal.SIGTERM, "silence")]
+PROGRAM = (sys.executable, "-m", "ledgerframes")
+
+
+@pytest.fixture(scope="module")
+def by_sandbox():
+    """Answers as a sandbox with 400 updates does."""
+    with lf.sandbox(updates=400, migrations=1, page_maximum=50) as net:
+
+        def by(heard: Heard) -> Reply:
+            request = urllib.request.Request(
+                net.sandbox.scan_url + heard.target, heard.body, {"Content-Type": "application/json"}
+            )
+            try:
+                with urllib.request.urlopen(request) as answer:
+                    return Reply(body=answer.read())
+            except urllib.error.HTTPError as error:
+                with error:
+                    return Reply(error.code, error.read())
+
+        yield by
+
+
+@pytest.fixture(scope="module")
+def middle():
+    """The record time in the middle of that history."""
+    with lf.sandbox(updates=400, migrations=1) as net:
+        return json.loads(net.sandbox.world.updates[200].rendered)["record_time"]
+
+
+class Beyond(Holding):
+    """Keeps those waiting that ask for what lies behind the middle of the history."""
+
+    def __init__(self, reply, good, middle):
+        super().__init__(reply)
+        self._good_one = good
+        self._middle = middle
+
+    def __call__(self, heard):
+        after = json.loads(heard.body).get("after")
+        if after is None or not self._middle <= after["after_record_time"] < "9":
+            return self._good_one(heard)
+        return super().__call__(heard)
+
+
+@pytest.mark.parametrize(("number", "kind"), CASES, ids=[f"{number.name} at {kind}" for number, kind in CASES])
+def test_a_signal_ends_a_sync(number, kind, by_sandbox, middle, tmp_path):
+    holding = Beyond(HOLDING[kind], by_sandbox, middle)
+    with HostileServer(holding) as server:
+        command = [*PROGRAM, "sync", "lake", "--scan-url", server.url]
+        ended = signalled(command, number, holding, cwd=tmp_path, env=environment(tmp_path))
+    assert_prompt(ended, number)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=lambda number: number.name)
+@pytest.mark.parametrize("follow", [False, True], ids=["sync", "follow"])
+def test_what_was_whole_at_a_signal_is_in_the_lake(number, follow, by_sandbox, middle, tmp_path):
+    holding = Beyond(HOLDING["silence"], by_sandbox, middle)
+    with HostileServer(holding) as server:
+        command = [*PROGRAM, "sync", "lake", "--workers", "1", *["--follow"] * follow, "--scan-url", server.url]
+        ended = signalled(command, number, holding, cwd=tmp_path, env=environment(tmp_path))
+    if follow:  # a signal is how it is meant to end
+        assert (ended.code, ended.err.splitlines()[-1]) == (0, "ended")
+        ended = ended._replace(code=128 + number)
+    assert_prompt(ended, number)
+    lake = lf.open_store(tmp_path / "lake")
+    assert lake.check()
+    assert 100 <= len(lake.load("updates", allow_partial=True)) < 400

@@ -1,0 +1,203 @@
+"""Arguments in the spellings of numpy and pandas, and what is refused before anything is sent."""
+
+import threading
+from datetime import timedelta
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+
+import ledgerframes as lf
+from ledgerframes.arguments import choice, duration, flag, names, whole_number
+from ledgerframes.errors import InputError
+
+SECOND = 1_000_000
+PARTIES = ("alice::1220", "bob::1220")
+
+
+def test_a_misspelt_keyword_is_named_and_nothing_is_sent(net):
+    before = net.stats.requests
+    with pytest.raises(TypeError, match=r"'limt'.*did you mean 'limit'"):
+        lf.load_updates(net, limt=5)
+    with pytest.raises(TypeError, match=r"'colums'.*did you mean 'columns'"):
+        lf.load_licenses(net, colums=["validator"])
+    with pytest.raises(TypeError, match=r"'scan_ulr'.*did you mean 'scan_url'"):
+        lf.connect(scan_ulr="https://scan.example.com")
+    with pytest.raises(TypeError, match=r"'hostil'.*did you mean 'hostile'"):
+        lf.sandbox(hostil=True)
+    assert net.stats.requests == before
+
+
+def test_a_text_is_not_taken_for_its_letters(store, net):
+    with pytest.raises(lf.InputError, match=r'parties="alice": give a list, for example \["alice"\]'):
+        store.sync(net, tables=["holdings_summary"], parties="alice")
+    assert "holdings_summary" not in set(store.tables().table)
+
+
+@pytest.mark.parametrize(
+    "spell", [list, tuple, pd.Series, pd.Index, np.array, iter, pa.array], ids=lambda spell: spell.__name__
+)
+def test_parties_and_columns_are_taken_from_any_sequence(net, spell):
+    parties = list(PARTIES)
+    loaded = lf.load_transfer_preapprovals(net, spell(parties), columns=spell(["found", "party"]))
+    assert list(loaded.party) == parties
+    assert list(loaded.columns) == ["found", "party"]
+
+
+@pytest.mark.parametrize("spell", [pd.Series, pd.Index, np.array, iter], ids=lambda spell: spell.__name__)
+def test_a_store_takes_parties_from_any_sequence(store, net, spell):
+    store.sync(net, tables=spell(["transfer_preapprovals"]), parties=spell(list(PARTIES)), progress=False)
+    assert list(store.load("transfer_preapprovals").party) == list(PARTIES)
+
+
+def test_names_of_a_set_have_one_order():
+    assert names({"bob", "alice", "carol"}, "parties") == ("alice", "bob", "carol")
+
+
+@pytest.mark.parametrize(
+    "value",
+    [b"alice", {"alice": 1}, pd.DataFrame({"party": ["alice"]}), 5, None, ["alice", None], [""], [b"alice"], [1]],
+    ids=repr,
+)
+def test_what_is_not_a_sequence_of_texts_is_refused(value):
+    with pytest.raises(InputError, match=r"^parties"):
+        names(value, "parties")
+
+
+def test_a_place_of_a_frame_is_a_place_to_start_at(net):
+    whole = lf.load_updates(net, start="begin", progress=False)
+    place = (whole.migration_id.max(), whole.record_time.iloc[-1])
+    assert type(place[0]) is np.int64
+    assert len(lf.load_updates(net, start=place, progress=False)) >= 1
+    with pytest.raises(lf.InputError, match=r"pair \(migration id, time\)"):
+        lf.load_updates(net, start=(True, "2026-01-30"))
+
+
+@pytest.mark.parametrize(
+    "number", [np.int64(7), np.uint8(7), pd.Series([7]).iloc[0]], ids=lambda one: type(one).__name__
+)
+def test_numbers_of_numpy_are_numbers(net, number):
+    assert len(lf.load_updates(net, limit=number, page_size=number, progress=False)) == 7
+    assert len(lf.load_licenses(net, limit=number)) == 7
+
+
+@pytest.mark.parametrize("value", [True, np.True_, 1.0, "1", None, pd.NaT, pd.NA, np.timedelta64(1), 0, 11], ids=repr)
+def test_what_is_not_a_whole_number_in_bounds_is_refused(value):
+    with pytest.raises(InputError, match=r"^n=.* is not valid: give a whole number from 1 to 10$"):
+        whole_number(value, "n", least=1, most=10)
+
+
+@pytest.mark.parametrize(
+    ("value", "micros"),
+    [
+        ("1h", 3_600 * SECOND), ("1 day", 86_400 * SECOND), ("90s", 90 * SECOND), ("1 week", 604_800 * SECOND),
+        ("5min", 300 * SECOND), ("2 Hours", 7_200 * SECOND), ("1h 30min", 5_400 * SECOND), ("1.5s", 1_500_000),
+        (timedelta(minutes=1), 60 * SECOND), (pd.Timedelta("1 day"), 86_400 * SECOND), (60, 60 * SECOND),
+        (0.5, 500_000), (np.int64(60), 60 * SECOND), (np.float64(0.5), 500_000),
+        (np.timedelta64(5, "s"), 5 * SECOND), (np.timedelta64(5_000_000_000, "ns"), 5 * SECOND),
+    ],
+    ids=repr,
+)  # fmt: skip
+def test_a_duration_is_text_a_timedelta_or_seconds(value, micros):
+    assert duration(value, "last") == micros
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "", "h", "1", "1M", "1 fortnight", "-1h", "1h and more", "10000w", 0, -1, float("nan"), float("inf"), 1e300,
+        True, None, [], timedelta(0), timedelta(-1), pd.NaT, np.timedelta64("NaT"), 10**400,
+    ],
+    ids=lambda value: repr(value)[:20],
+)  # fmt: skip
+def test_what_is_not_a_duration_is_refused(value):
+    with pytest.raises(InputError, match=r"^last=.* is not valid: give a duration"):
+        duration(value, "last")
+
+
+@pytest.mark.parametrize("value", [0, "0", "0s", timedelta(0), pd.Timedelta(0)], ids=repr)
+def test_a_duration_may_be_zero_where_that_means_something(value):
+    assert duration(value, "settle", zero=True) == 0
+
+
+def test_settle_last_and_every_take_each_form(store, net):
+    now = lf.load_updates(net, start="begin", progress=False).record_time.max() + pd.Timedelta("2min")
+    for settle in (60, "60s", "1 min", timedelta(seconds=60), pd.Timedelta("60s")):
+        store.sync(net, settle=settle, now=now, progress=False)
+    assert len(store.load("updates", start="begin", allow_partial=True)) > 0
+    stop = threading.Event()
+    assert next(store.follow(net, every=1, stop=stop, settle=0, last="1 day", progress=False)).complete
+    stop.set()
+
+
+def test_begin_is_ledger_begin_everywhere(store, truth, net):
+    ids = [item["update_id"] for item in truth]
+    loaded = lf.load_updates(net, start="begin", progress=False)
+    assert list(loaded.update_id) == ids
+    assert "ledger begin to now" in loaded.attrs["range"]
+    assert lf.plan(net, start="begin").range == "ledger begin to now"
+    store.sync(net, start="begin", progress=False)
+    assert len(store.load("updates", start="begin")) == len(ids)
+    assert "ledger begin" in store.plan(net, start="begin").range
+    half = lf.load_updates(net, start="begin", end=(1, "0001-01-01"), progress=False)
+    assert set(half.migration_id) == {0}
+    with pytest.raises(lf.InputError, match="end='begin'"):
+        lf.load_updates(net, end="begin")
+
+
+@pytest.mark.parametrize("columns", [["kind"], "kind", 5, {"updates": 5}, {5: ["kind"]}, {"updates": [5]}], ids=repr)
+def test_columns_of_a_wrong_shape_are_explained(net, columns):
+    with pytest.raises(lf.InputError, match="columns"):
+        lf.load_history(net, columns=columns)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"updates": -3}, {"updates": 1.5}, {"updates": True}, {"updates": "many"}, {"seed": "x"}, {"seed": 1.5},
+        {"synchronizers": 0}, {"migrations": 0}, {"port": 70_000}, {"port": -1}, {"page_maximum": 0},
+        {"silent_cap": 0}, {"lag": -1}, {"late": 1.5}, {"late": "some"}, {"latency": -1}, {"holdings_limit": 0},
+        {"hostile": "yes"}, {"live": "fast"}, {"live": 5}, {"release": "1.0"}, {"release": 3.5}, {"older": 1},
+        {"load": 5}, {"faults": 5}, {"faults": "429:often"}, {"bulk": 0}, {"bulk": -1}, {"bulk": "x"},
+        {"bulk": 5, "hostile": True},
+    ],
+    ids=repr,
+)  # fmt: skip
+def test_a_sandbox_refuses_what_it_cannot_be(options):
+    (name,) = [*options][-1:]
+    with pytest.raises(lf.InputError, match=name):
+        lf.sandbox(**options).close()
+
+
+def test_a_sandbox_takes_numbers_of_numpy():
+    with lf.sandbox(updates=np.int64(30), seed=np.int64(3), page_maximum=np.int64(20)) as net:
+        assert len(lf.load_updates(net, limit=100, progress=False)) == 30
+        net.sandbox.advance(updates=np.int64(5))
+        with pytest.raises(ValueError, match="updates=-3"):
+            net.sandbox.advance(updates=-3)
+
+
+def test_a_near_word_is_suggested():
+    assert choice("pandas", "as_", ("pandas", "arrow")) == "pandas"
+    with pytest.raises(
+        InputError, match=r"^as_='panda' is not valid: give 'pandas' or 'arrow'; did you mean 'pandas'\?$"
+    ):
+        choice("panda", "as_", ("pandas", "arrow"))
+
+
+def test_flags_are_true_or_false():
+    assert flag(np.True_, "blobs") is True
+    for value in (1, "yes", None):
+        with pytest.raises(InputError, match=r"blobs=.*give True or False"):
+            flag(value, "blobs")
+
+
+def test_a_plan_of_loopback_knows_no_rate(net):
+    with lf.connect(scan_url=net.sandbox.scan_url, rate=0.001) as slow:
+        assert lf.plan(slow).minutes < 1
+
+
+@pytest.fixture
+def store(tmp_path):
+    return lf.open_store(tmp_path / "lake")

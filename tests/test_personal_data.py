@@ -1,0 +1,326 @@
+"""The contact points of validators' operators: which door lets them out, and what says that they were left out."""
+
+from __future__ import annotations
+
+import json
+import logging
+import re
+import zipfile
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+
+import ledgerframes as lf
+from tests.cli.conftest import command as command  # noqa: PLC0414 - a fixture
+from tests.cli.conftest import surroundings as surroundings  # noqa: PLC0414 - a fixture
+
+CONTACT = re.compile(rb"ops\d+@validators\.example")
+BEGIN = (0, "0001-01-01")
+LICENSE = "Splice.ValidatorLicense:ValidatorLicense"
+
+
+@pytest.fixture(scope="module")
+def ledger():
+    with lf.sandbox(seed=7, updates=600) as net:
+        yield net
+
+
+@pytest.fixture(scope="module")
+def keeping(ledger):
+    with lf.connect(scan_url=ledger.sandbox.scan_url, personal=True) as net:
+        yield net
+
+
+@pytest.fixture(scope="module")
+def lakes(ledger, tmp_path_factory):
+    """A lake as sent and one without personal data, each with history and licenses."""
+    made = {}
+    for name, personal in (("sent", None), ("stripped", False)):
+        store = lf.open_store(tmp_path_factory.mktemp("lakes") / name, personal=personal)
+        store.sync(ledger, progress=False)
+        store.sync(ledger, tables=["licenses"], progress=False)
+        made[name] = store
+    return made
+
+
+def leaks(data: object) -> bool:
+    """Whether a contact point can be read in something."""
+    raw = data if isinstance(data, bytes) else str(data).encode()
+    return bool(CONTACT.search(raw))
+
+
+def leaking(folder: Path) -> list[str]:
+    """The files of a folder in which a contact point can be read, whatever they are packed in."""
+    found = []
+    for path in sorted(one for one in folder.rglob("*") if one.is_file()):
+        texts = [path.read_bytes()]
+        if path.suffix == ".parquet":
+            table = pq.ParquetFile(path).read()
+            texts += [json.dumps(table.to_pylist(), default=str), table.schema.to_string(), table.schema.metadata]
+        if path.suffix == ".xlsx":
+            with zipfile.ZipFile(path) as book:
+                texts += [book.read(name) for name in book.namelist()]
+        found += [str(path.relative_to(folder))] if any(map(leaks, texts)) else []
+    return found
+
+
+def whole(frame) -> str:
+    return json.dumps(frame.astype("object").to_dict("records"), default=str) + str(frame.attrs)
+
+
+def test_the_sandbox_has_contact_points_to_be_found(ledger):
+    assert leaks(whole(lf.load_events(ledger, start=BEGIN)))
+
+
+# licenses
+
+
+def test_licenses_show_them_only_as_connect_or_the_caller_says(ledger, keeping):
+    for net, personal, shown in [(ledger, None, False), (ledger, True, True), (keeping, None, True)]:
+        frame = lf.load_licenses(net, personal=personal)
+        assert (leaks(whole(frame)), "contact_point" in frame) == (shown, shown)
+        assert frame.attrs.get("left_out") == (None if shown else ["contact points"])
+    assert not leaks(whole(lf.load_licenses(keeping, personal=False)))
+
+
+@pytest.mark.parametrize("personal", [None, False])
+def test_blobs_of_licenses_need_them_for_they_can_be_read_in_them(ledger, keeping, personal):
+    net = ledger if personal is None else keeping
+    before = net.stats.requests
+    with pytest.raises(lf.InputError, match="blobs=True needs personal=True: the contact points"):
+        lf.load_licenses(net, blobs=True, personal=personal)
+    assert net.stats.requests == before
+    assert "created_event_blob" in lf.load_licenses(keeping, blobs=True)
+    assert "created_event_blob" in lf.load_licenses(ledger, blobs=True, personal=True)
+
+
+@pytest.mark.parametrize("value", ["yes", 1, 0])
+def test_personal_is_true_or_false(ledger, value):
+    with pytest.raises(lf.InputError, match="personal="):
+        lf.load_licenses(ledger, personal=value)
+    with pytest.raises(lf.ConfigurationError, match="personal="):
+        lf.connect(scan_url="https://x.example", personal=value)
+
+
+# where the setting comes from
+
+
+@pytest.mark.parametrize(("text", "kept"), [("true", True), ("1", True), ("False", False), ("no", False)])
+def test_the_setting_comes_from_a_variable_or_a_profile(text, kept, tmp_path):
+    from ledgerframes.profiles.resolving import resolve
+
+    assert resolve(environ={"LEDGERFRAMES_PERSONAL": text}).personal is kept
+    (tmp_path / "config.toml").write_text(f"[profiles.a]\npersonal={str(kept).lower()}\n", encoding="utf-8")
+    assert resolve(profile="a", environ={}, config_dir=tmp_path).personal is kept
+    with pytest.raises(lf.ConfigurationError, match="give true or false"):
+        resolve(environ={"LEDGERFRAMES_PERSONAL": "perhaps"})
+
+
+# expand
+
+
+def test_expand_leaves_them_out_unless_told(ledger, keeping):
+    sent, kept = (lf.load_events(net, start=BEGIN) for net in (ledger, keeping))
+    assert not leaks(whole(lf.expand(sent, template=LICENSE)))
+    assert "metadata.version" in lf.expand(sent, template=LICENSE)
+    assert leaks(whole(lf.expand(sent, template=LICENSE, personal=True)))
+    assert leaks(whole(lf.expand(kept, template=LICENSE)))
+    assert not leaks(whole(lf.expand(kept, template=LICENSE, personal=False)))
+    for fields in (["metadata"], ["validator", "metadata"]):
+        assert not leaks(whole(lf.expand(sent, template=LICENSE, fields=fields)))
+    with pytest.raises(lf.InputError, match=r"metadata.contactPoint' holds personal data; pass personal=True"):
+        lf.expand(sent, template=LICENSE, fields=["metadata.contactPoint"])
+    assert leaks(whole(lf.expand(sent, template=LICENSE, fields=["metadata.contactPoint"], personal=True)))
+    arrow = lf.load_events(keeping, start=BEGIN, as_="arrow")
+    assert leaks(lf.expand(arrow, template=LICENSE).to_pylist())
+    assert not leaks(lf.expand(lf.load_events(keeping, start=BEGIN, as_="polars"), template=LICENSE).to_dicts())
+
+
+# exports
+
+
+@pytest.mark.parametrize("form", ["parquet", "csv", "xlsx"])
+@pytest.mark.parametrize("layout", ["file", "hive"])
+def test_exports_of_a_lake_leave_them_out_and_say_so(form, layout, lakes, tmp_path):
+    if layout == "hive" and form != "parquet":
+        pytest.skip("folders are for Parquet")
+    for name, store in lakes.items():
+        report = store.export(tmp_path / name, format=form, layout=layout)
+        assert leaking(tmp_path / name) == []
+        assert any(table.left_out for table in report.tables) == (name == "sent")
+    assert "contact points left out of" in repr(lakes["sent"].export(tmp_path / "r", format=form, layout=layout))
+    lakes["sent"].export(tmp_path / "kept", format="csv", personal=True)
+    assert leaking(tmp_path / "kept") == ["events.csv"]
+    with pytest.raises(lf.InputError, match="was made without personal data"):
+        lakes["stripped"].export(tmp_path / "never", personal=True)
+
+
+def test_an_exported_file_says_what_was_left_out(lakes, tmp_path):
+    lakes["sent"].export(tmp_path, tables=["events", "updates"])
+    events = pq.read_table(tmp_path / "events.parquet")
+    assert json.loads(events.schema.metadata[b"ledgerframes"])["left_out"] == ["contact points"]
+    marked = [json.loads(text)["left_out"] for text in events["extra"].to_pylist() if text and "left_out" in text]
+    assert marked
+    assert {pointer for one in marked for pointer in one} == {"/payload/metadata/contactPoint"}
+    lakes["sent"].export(tmp_path / "book.xlsx", tables=["events"], format="xlsx")
+    assert leaking(tmp_path) == []
+
+
+def test_frames_are_exported_as_they_were_loaded_to_be(ledger, keeping, tmp_path):
+    for net, shown in ((ledger, []), (keeping, ["events.csv", "licenses.csv"])):
+        tables = {"events": lf.load_events(net, start=BEGIN), "licenses": lf.load_licenses(net, as_="arrow")}
+        folder = tmp_path / str(bool(shown))
+        lf.export_tables(tables, folder, format="csv")
+        assert leaking(folder) == shown
+        lf.export_tables(tables, folder, format="csv", overwrite=True, personal=False)
+        assert leaking(folder) == []
+
+
+def test_a_frame_that_does_not_say_where_it_is_from_is_exported_without(keeping, tmp_path):
+    events = lf.load_events(keeping, start=BEGIN, as_="polars")
+    licenses = lf.load_licenses(keeping, as_="polars", blobs=True)
+    lf.export_tables({"events": events, "licenses": licenses, "my_own": events}, tmp_path)
+    assert leaking(tmp_path) == []
+    assert not {"contact_point", "created_event_blob"} & set(pq.read_schema(tmp_path / "licenses.parquet").names)
+
+
+# lakes
+
+
+def test_a_lake_keeps_what_was_sent_and_its_history_can_be_rebuilt(lakes, ledger):
+    store = lakes["sent"]
+    parts = lf.History(*(store.load(name) for name in ("updates", "events", "reassignments")))
+    assert list(lf.rebuild_items(parts)) == list(lf.rebuild_items(lf.load_history(ledger, start=BEGIN)))
+    assert store.verify(ledger, sample=5)
+
+
+def test_a_lake_without_them_has_them_in_no_byte_and_says_so(lakes, ledger):
+    store = lakes["stripped"]
+    folder = Path(re.search(r"'(.*)'", repr(store))[1])
+    assert leaking(folder) == []
+    assert leaking(Path(re.search(r"'(.*)'", repr(lakes["sent"]))[1])) != []
+    for name in ("updates", "events", "reassignments", "licenses"):
+        frame = store.load(name)
+        assert not leaks(whole(frame))
+        assert frame.attrs["left_out"] == ["contact points"]
+    assert "left_out" not in lakes["sent"].load("events").attrs
+    assert store.check()
+    assert store.verify(ledger, sample=None)
+
+
+@pytest.mark.parametrize("form", ["pandas", "arrow", "polars"])
+def test_the_history_of_a_lake_without_them_is_not_rebuilt(lakes, form):
+    store = lakes["stripped"]
+    parts = lf.History(*(store.load(name, as_=form) for name in ("updates", "events", "reassignments")))
+    with pytest.raises(lf.InputError, match="cannot be rebuilt"):
+        list(lf.rebuild_items(parts))
+    if form == "pandas":
+        for frame in parts:
+            frame.attrs.clear()
+        with pytest.raises(lf.InputError, match="/payload/metadata/contactPoint was left out of a row"):
+            list(lf.rebuild_items(parts))
+
+
+def test_an_export_is_not_rebuilt_either(lakes, tmp_path):
+    lakes["sent"].export(tmp_path, tables=["updates", "events", "reassignments"])
+    parts = lf.History(*(pq.read_table(tmp_path / f"{n}.parquet") for n in ("updates", "events", "reassignments")))
+    with pytest.raises(lf.InputError, match="cannot be rebuilt"):
+        list(lf.rebuild_items(parts))
+
+
+def test_a_lake_stays_as_it_was_made_whoever_syncs_it(ledger, keeping, tmp_path):
+    place = tmp_path / "lake"
+    lf.open_store(place, personal=False).sync(ledger, tables=["licenses"], progress=False)
+    lf.open_store(place).sync(keeping, progress=False)
+    lf.open_store(place).sync(keeping, tables=["licenses"], progress=False)
+    assert leaking(place) == []
+    with pytest.raises(lf.StoreError, match="made without personal data, which cannot be put back"):
+        lf.open_store(place, personal=True)
+    lf.open_store(place, personal=False)
+
+
+def test_a_lake_as_sent_cannot_become_one_without(ledger, tmp_path):
+    store = lf.open_store(tmp_path / "lake", personal=False)
+    lf.open_store(tmp_path / "lake").sync(ledger, progress=False)
+    with pytest.raises(lf.StoreError, match="made with personal data as it was sent"):
+        store.sync(ledger, progress=False)
+    with pytest.raises(lf.StoreError, match="sync into a new one"):
+        lf.open_store(tmp_path / "lake", personal=False)
+    lf.open_store(tmp_path / "lake", personal=True)
+    with pytest.raises(lf.InputError, match="personal="):
+        lf.open_store(tmp_path / "lake", personal="no")
+
+
+def test_rejected_items_of_a_lake_without_them_are_kept_without(tmp_path, caplog):
+    from tests.transport.hostile_server import HostileServer, answer
+
+    made = {"contactPoint": "ops1@validators.example"}
+    event = {"event_type": "created_event", "event_id": "u:0", "create_arguments": {"metadata": made}}
+    item = {"update_id": "u", "migration_id": 0, "record_time": "2025-03-03T09:00:00.000000Z", "workflow_id": made,
+            "synchronizer_id": "s", "effective_at": "2025-03-03T09:00:00.000000Z", "root_event_ids": ["u:0"],
+            "events_by_id": {"u:0": event}}  # fmt: skip
+    good = {**item, "update_id": "v", "workflow_id": "", "root_event_ids": [], "events_by_id": {}}
+
+    def page(heard):
+        after = json.loads(heard.body or b"{}").get("after")
+        return answer({"transactions": [] if after else [good, item]})
+
+    store = lf.open_store(tmp_path / "lake", personal=False)
+    with HostileServer(page) as server, lf.connect(scan_url=server.url) as net, caplog.at_level(logging.DEBUG):
+        for _ in range(2):
+            store.sync(net, on_error="reject", progress=False, now="2025-03-04")
+    rejects = store.load("rejects")
+    assert len(rejects) <= 1
+    assert leaking(tmp_path) == []
+    assert not leaks(whole(rejects))
+
+
+# reports, logs, the command line
+
+
+def test_reports_show_none(lakes, ledger, tmp_path):
+    for name, store in lakes.items():
+        assert not leaks(lf.report(store, tmp_path / f"{name}.html").read_bytes())
+    page = lf.report(lf.load_history(ledger, start=BEGIN), tmp_path / "h.html")
+    assert not leaks(page.read_bytes())
+
+
+def test_logs_show_none(ledger, tmp_path, caplog):
+    with caplog.at_level(logging.DEBUG), lf.connect(scan_url=ledger.sandbox.scan_url) as net:
+        lf.load_licenses(net)
+        lf.load_history(net, limit=300)
+        store = lf.open_store(tmp_path / "lake")
+        store.sync(net, progress=False)
+        store.export(tmp_path / "out")
+        lf.doctor(net)
+    assert caplog.text
+    assert not leaks(caplog.text)
+
+
+@pytest.mark.parametrize("ending", ["parquet", "csv", "json"])
+def test_the_command_line_leaves_them_out_unless_told(ending, ledger, command, tmp_path):
+    address = ("--scan-url", ledger.sandbox.scan_url)
+    for table in ("events", "licenses"):
+        for words, shown in (((), False), (("--personal",), True)):
+            file = tmp_path / f"{table}-{shown}.{ending}"
+            ended = command("load", table, "-o", str(file), "--limit", "300", *address, *words)
+            assert ended.code == 0, ended.err
+            assert not leaks(ended.out + ended.err)
+            assert bool([one for one in leaking(tmp_path) if one == file.name]) is shown
+
+
+def test_the_command_line_makes_a_lake_without_them(ledger, command, tmp_path):
+    lake, out = str(tmp_path / "lake"), str(tmp_path / "out")
+    shown = [
+        command("sync", lake, "--scan-url", ledger.sandbox.scan_url, "--no-personal"),
+        command("sync", lake, "--scan-url", ledger.sandbox.scan_url, "--tables", "licenses"),
+        command("export", lake, out, "--format", "csv"),
+        command("report", "--store", lake, "-o", str(tmp_path / "r.html")),
+        command("sql", lake, "select payload from events"),
+        command("check", lake),
+    ]
+    assert [one.code for one in shown] == [0] * len(shown)
+    assert not any(leaks(one.out + one.err) for one in shown)
+    assert leaking(tmp_path) == []
+    assert command("export", lake, f"{out}2", "--personal").code != 0

@@ -1,0 +1,221 @@
+"""Every public function: its keywords stand in its signature, are documented, and a wrong value is refused unsent."""
+
+import inspect
+import re
+import typing
+from types import SimpleNamespace
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+
+import ledgerframes as lf
+from ledgerframes.loaders.history_tables import LoadTable
+from ledgerframes.sandbox.server import start as start_sandbox
+from ledgerframes.settings import Settings
+
+FUNCTIONS = {
+    **{name: getattr(lf, name) for name in lf.__all__ if inspect.isfunction(getattr(lf, name))},
+    **{f"Store.{name}": one for name, one in vars(lf.Store).items() if not name.startswith("_")},
+}
+PARAMETERS = [
+    (name, key)
+    for name, function in FUNCTIONS.items()
+    for key in inspect.signature(function).parameters
+    if key != "self"
+]
+OVERLOADED = [name for name, function in FUNCTIONS.items() if "as_" in inspect.signature(function).parameters]
+FORMS = {"pandas": pd.DataFrame, "arrow": pa.Table, "polars": typing.Any}
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_every_keyword_stands_in_the_signature(name):
+    kinds = {one.kind for one in inspect.signature(FUNCTIONS[name]).parameters.values()}
+    assert not kinds & {inspect.Parameter.VAR_KEYWORD, inspect.Parameter.VAR_POSITIONAL}
+
+
+@pytest.mark.parametrize(("name", "key"), PARAMETERS)
+def test_every_parameter_is_documented(name, key):
+    doc = inspect.getdoc(FUNCTIONS[name])
+    arguments = doc.partition("Args:\n")[2].partition("\n\n")[0]
+    assert re.search(rf"^    {key}: \S", arguments, re.MULTILINE), f"{name} says nothing of {key}"
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_a_misspelt_keyword_is_a_type_error_that_names_it(name):
+    function = FUNCTIONS[name]
+    parameters = inspect.signature(function).parameters.values()
+    needed = [one for one in parameters if one.default is one.empty and one.kind is not one.KEYWORD_ONLY]
+    with pytest.raises(TypeError, match="nonesuch"):
+        function(*[None] * len(needed), nonesuch=1)
+    if "limit" in inspect.signature(function).parameters:
+        with pytest.raises(TypeError, match=r"'limt'; did you mean 'limit'\?"):
+            function(*[None] * len(needed), limt=1)
+
+
+def expanded(overload):
+    """An overload's parameters by name, those of its TypedDict too."""
+    hints = typing.get_type_hints(overload, localns={"Network": lf.Network})
+    keys = {}
+    for one in inspect.signature(overload).parameters.values():
+        if one.kind is one.VAR_KEYWORD:
+            (options,) = typing.get_args(hints[one.name])
+            keys |= typing.get_type_hints(options)
+        else:
+            keys[one.name] = hints.get(one.name)
+    return keys
+
+
+def overloads_of(function):
+    """A function's overloads; the loaders of one table of the history have those of their protocol."""
+    protocol = SimpleNamespace(__module__=LoadTable.__module__, __qualname__="LoadTable.__call__")
+    return typing.get_overloads(function) or typing.get_overloads(protocol)
+
+
+UNTYPED = {"load_ledger_transaction"}
+
+
+@pytest.mark.parametrize("name", [name for name in OVERLOADED if name not in UNTYPED])
+def test_overloads_take_the_same_keywords_and_say_what_as_gives(name):
+    function = FUNCTIONS[name]
+    wanted = set(inspect.signature(function).parameters) - {"self"}
+    forms = {}
+    for overload in overloads_of(function):
+        keys = expanded(overload)
+        assert set(keys) - {"self"} == wanted
+        (form,) = typing.get_args(keys["as_"])
+        forms[form] = typing.get_type_hints(overload, localns={"Network": lf.Network})["return"]
+    if name in {"load_history", "load_update", "load_update_by_hash"}:
+        assert forms == {form: lf.History[frame] for form, frame in FORMS.items()}
+    else:
+        assert forms == FORMS
+
+
+def test_connect_and_record_take_every_setting():
+    settings = {*inspect.signature(Settings).parameters, "token", "profile"}
+    assert set(inspect.signature(lf.connect).parameters) == settings
+    assert set(inspect.signature(lf.record).parameters) == settings | {"folder", "net"}
+
+
+def test_the_sandbox_takes_what_its_server_takes():
+    own = inspect.signature(start_sandbox).parameters
+    taken = inspect.signature(lf.sandbox).parameters
+    assert set(taken) == {*own, "bulk"} - {"world", "issuer"}
+    assert {key: one.default for key, one in taken.items() if key != "bulk"} == {
+        key: one.default for key, one in own.items() if key in taken
+    }
+
+
+def test_follow_takes_what_sync_takes():
+    sync, follow = (set(inspect.signature(one).parameters) for one in (lf.Store.sync, lf.Store.follow))
+    assert follow == sync - {"now"} | {"every", "stop"}
+
+
+NUMBERS = [True, 1.5, "5", -(2**70), [1], None]
+COUNTS = [*NUMBERS[:-1], 0, -1]
+FROM_ZERO = [*NUMBERS[:-2], -1]
+NAMES = ["alice", b"alice", 5, [5], [None], {"alice": 1}, [""]]
+TIMES = ["soon", 5, True, 1.5, [], {}, pd.NaT]
+PLACES = [*TIMES, (1,), ("1", "2026-01-30"), (True, "2026-01-30"), (1, "soon"), (2**70, "2026-01-30")]
+DURATIONS = ["soon", "1M", -1, True, [], pd.NaT, float("nan")]
+WORDS = ["nonesuch", 5, "", []]
+TEXTS = [5, "", [], b"x"]
+FLAGS = ["yes", 1, []]
+FRAMES = [5, "events", None, [1], {}]
+FOLDERS = [5, [], None]
+#: For every parameter values of a wrong type or out of bounds; None is among them only where it means nothing.
+WRONG = {
+    **dict.fromkeys(["start", "end"], PLACES),
+    "at": PLACES,
+    **dict.fromkeys(["now", "record_time", "forget_before"], TIMES),
+    "as_of": [5, True, "soon", [], {}],
+    **dict.fromkeys(["last", "every", "settle", "within"], DURATIONS),
+    **dict.fromkeys(["limit", "page_size", "workers", "commit_bytes", "top", "sample"], COUNTS),
+    **dict.fromkeys(["differences", "migration_id", "as_of_round"], FROM_ZERO),
+    "seed": NUMBERS[:3],
+    **dict.fromkeys(["parties", "columns", "tables", "fields", "sections"], NAMES),
+    **dict.fromkeys(["as_", "decimals", "match", "missing", "on_error", "format", "layout", "times", "theme"], WORDS),
+    **dict.fromkeys(["by", "show", "kind", "over"], WORDS),
+    **dict.fromkeys(["update_id", "hash", "table", "query", "template"], TEXTS),
+    **dict.fromkeys(["allow_partial", "blobs", "personal", "overwrite", "infer", "progress"], FLAGS),
+    **dict.fromkeys(
+        [
+            "events", "reassignments", "flows", "licenses", "instruments", "summary", "holdings", "computed", "updates",
+            "history", "data",
+        ],
+        FRAMES,
+    ),
+    **dict.fromkeys(["folder", "path", "target"], FOLDERS),
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory):
+    """A small network, its tables, a store of it, and a valid call of every function."""
+    with lf.sandbox(updates=300) as net:
+        store = lf.open_store(tmp_path_factory.mktemp("signatures") / "lake")
+        store.sync(net, progress=False)
+        history = lf.load_history(net, progress=False)
+        licenses, instruments = lf.load_licenses(net), lf.load_instruments(net)
+        flows = lf.reassignment_flows(history.reassignments)
+        parties = list(pd.unique(history.events.signatories.dropna().explode()))[:2]
+        with pytest.warns(FutureWarning, match="deprecated"):
+            summary = lf.load_holdings_summary(net, parties)
+        given = {
+            "net": net, "net_a": net, "net_b": net, "events": history.events, "reassignments": history.reassignments,
+            "updates": history.updates, "flows": flows, "licenses": licenses, "instruments": instruments,
+            "summary": summary, "holdings": summary, "computed": summary, "history": history, "parties": parties,
+            "update_id": history.updates.update_id[0], "hash": "12", "table": "updates", "query": "select 1",
+            "template": history.events.template_name.dropna().iloc[0], "data": history,
+            "path": tmp_path_factory.mktemp("path") / "x", "target": tmp_path_factory.mktemp("target") / "x",
+            "folder": tmp_path_factory.mktemp("folder"), "sources": {}, "cell": "x", "self": store,
+        }  # fmt: skip
+        yield net, given
+
+
+#: Here the name means something else, or None is the default.
+OTHERWISE = {
+    ("holdings_from_events", "as_of_round"): FROM_ZERO[:-1],
+    ("sandbox", "updates"): [True, 1.5, "5", -1, [1], None],
+    ("active_contracts", "reassignments"): [5, "events", [1], {}],
+    ("holdings_from_events", "reassignments"): [5, "events", [1], {}],
+}
+CASES = [
+    (name, key, value) for name, key in PARAMETERS if key in WRONG for value in OTHERWISE.get((name, key), WRONG[key])
+]
+
+
+def needed_by(function, given):
+    """A valid call's arguments: those without a default."""
+    return {key: given[key] for key, one in inspect.signature(function).parameters.items() if one.default is one.empty}
+
+
+@pytest.mark.parametrize(("name", "key", "value"), CASES, ids=lambda one: repr(one)[:30])
+def test_a_wrong_value_is_refused_before_anything_is_sent(world, name, key, value):
+    net, given = world
+    function = FUNCTIONS[name]
+    arguments = needed_by(function, given)
+    before = net.stats.requests
+    with pytest.raises(lf.InputError) as caught:
+        function(**{**arguments, key: value})
+    assert net.stats.requests == before
+    assert len(str(caught.value)) < 600
+
+
+@pytest.mark.parametrize(
+    ("name", "key"),
+    [
+        (name, key)
+        for name, key in PARAMETERS
+        if key in {"limit", "page_size", "workers", "top", "sample", "differences"}
+    ],
+)
+def test_whole_numbers_of_numpy_are_taken(world, name, key):
+    function = FUNCTIONS[name]
+    arguments = needed_by(function, world[1])
+    result = function(**{**arguments, key: np.int64(7)})
+    if inspect.isgenerator(result):
+        assert next(result).complete
+    plt.close("all")

@@ -1,0 +1,147 @@
+"""What the first request to a new server may meet: another kind of server, codings, refusals; each is said at once."""
+
+from __future__ import annotations
+
+import gzip
+import zlib
+
+import msgspec
+import pyarrow as pa
+import pytest
+from hostile_server import Reply, answer, text
+
+import ledgerframes as lf
+from ledgerframes.errors import DecodeError, NoAnswerError, NotAuthorizedError
+from ledgerframes.transport import Endpoint
+
+READ = Endpoint(interface="scan", method="GET", path="/v0/thing")
+PAGES = {
+    "a page": text("<!DOCTYPE html><html><head><title>Wallet</title></head></html>", 200, "text/html"),
+    "a page that calls itself JSON": text("  <html><title>Wallet</title></html>", 200, "application/json"),
+    "a page with a comment before it": text("<!-- x --><html><title>Wallet</title></html>", 200, "text/html;x=y"),
+    "a page with a byte order mark": Reply(body=b"\xef\xbb\xbf<html><title>Wallet</title></html>", headers=()),
+    "a compressed page": Reply(
+        body=gzip.compress(b"<html><title>Wallet</title></html>"), headers=(("Content-Encoding", "gzip"),)
+    ),
+}
+PREFIX = {"scan": "lack the prefix /api/scan", "validator": "lack the prefix /api/validator", "ledger": "another kind"}
+
+
+@pytest.mark.parametrize("page", PAGES.values(), ids=PAGES)
+@pytest.mark.parametrize("interface", PREFIX)
+def test_a_page_where_a_server_should_be_fails_at_once_with_what_to_check(page, interface, serve, transport, clock):
+    server = serve(page)
+    sender = transport(**{f"{interface}_url": server.url})
+    with pytest.raises(DecodeError, match="answered 200 with an HTML page, not JSON: 'Wallet'") as caught:
+        sender.send(
+            Endpoint(interface=interface, method="GET", path="/v0/thing").request(), read=bytes,
+            revise=lambda request, _error: request,
+        )  # fmt: skip
+    assert f"check {interface}_url=" in str(caught.value)
+    assert PREFIX[interface] in str(caught.value)
+    assert (len(server.heard), clock.sleeps) == (1, [])
+
+
+def test_a_load_from_a_page_asks_once(serve):
+    server = serve(PAGES["a page"])
+    with lf.connect(scan_url=server.url) as net:
+        for load in (lf.load_updates, lf.load_licenses):
+            server.heard.clear()
+            with pytest.raises(DecodeError, match="/api/scan"):
+                load(net, limit=10)
+            assert len(server.heard) == 1
+
+
+def test_another_server_is_asked_where_one_gives_a_page(serve, transport):
+    wrong, right = serve(PAGES["a page"]), serve(answer({"a": 1}))
+    got = transport(scan_url=[wrong.url, right.url]).send(READ.request(), read=msgspec.json.decode)
+    assert got.value == {"a": 1}
+
+
+def test_a_page_from_a_server_that_has_answered_before_is_a_fault_of_the_moment(serve, transport):
+    server = serve(answer({"a": 1}), PAGES["a page"], answer({"a": 2}))
+    sender = transport(scan_url=server.url)
+    sender.send(READ.request(), read=msgspec.json.decode)
+    assert sender.send(READ.request(), read=msgspec.json.decode).value == {"a": 2}
+
+
+BODY = msgspec.json.encode({"text": "äöü" * 50_000, "list": list(range(20_000))})
+
+
+def packed(codec: str, body: bytes) -> bytes:
+    return pa.compress(body, codec=codec, asbytes=True)
+
+
+def raw_deflate(body: bytes) -> bytes:
+    maker = zlib.compressobj(wbits=-zlib.MAX_WBITS)
+    return maker.compress(body) + maker.flush()
+
+
+CODED = {
+    "br": ("br", packed("brotli", BODY)),
+    "zstd": ("zstd", packed("zstd", BODY)),
+    "zstd in two frames": ("zstd", packed("zstd", BODY[:70_000]) + packed("zstd", BODY[70_000:])),
+    "deflate": ("deflate", zlib.compress(BODY)),
+    "deflate without its head": ("deflate", raw_deflate(BODY)),
+    "in capitals": ("BR", packed("brotli", BODY)),
+}
+
+
+@pytest.mark.parametrize(("name", "body"), CODED.values(), ids=CODED)
+def test_an_unasked_compression_is_read_all_the_same(name, body, serve, transport):
+    server = serve(Reply(body=body, headers=(("Content-Encoding", name),)))
+    sender = transport(scan_url=server.url)
+    assert sender.send(READ.request(), read=bytes).value == BODY
+    assert server.heard[0].headers["accept-encoding"] == "gzip"
+
+
+@pytest.mark.parametrize(("name", "body"), CODED.values(), ids=CODED)
+@pytest.mark.parametrize("spoil", [lambda b: b[:-40], lambda _b: b"no such thing at all"], ids=["short", "garbage"])
+def test_a_damaged_body_of_any_compression_is_asked_for_again(name, body, spoil, serve, transport):
+    coding = (("Content-Encoding", name),)
+    server = serve(Reply(body=spoil(body), headers=coding), Reply(body=body, headers=coding))
+    assert transport(scan_url=server.url).send(READ.request(), read=bytes).value == BODY
+    assert len(server.heard) == 2
+
+
+@pytest.mark.parametrize("name", ["br", "zstd", "deflate"])
+def test_a_connection_that_breaks_inside_a_compressed_body_is_a_broken_connection(name, serve, transport):
+    body = {"br": packed("brotli", BODY), "zstd": packed("zstd", BODY), "deflate": zlib.compress(BODY)}[name]
+    server = serve(Reply(body=body, headers=(("Content-Encoding", name),), hang_up="body"))
+    with pytest.raises(NoAnswerError, match="the connection broke off"):
+        transport(scan_url=server.url, attempts=1).send(READ.request(), read=bytes)
+
+
+def test_an_error_in_another_compression_is_read_too(serve, transport):
+    body = packed("brotli", b'{"error": "no such party"}')
+    server = serve(Reply(status=400, body=body, headers=(("Content-Encoding", "br"),)))
+    with pytest.raises(lf.StatusError, match="no such party"):
+        transport(scan_url=server.url).send(READ.request(), read=bytes)
+
+
+TOKEN = "secret-token-of-alice"
+CHALLENGES = {
+    "expired": ('Bearer realm="x", error="invalid_token", error_description="The token expired"', "The token expired"),
+    "only a kind": ('Bearer error="insufficient_scope"', "insufficient_scope"),
+    "without quotes": ("Bearer error=invalid_token", "invalid_token"),
+    "with the token in it": (f'Bearer error_description="{TOKEN} expired"', r"\*\*\* expired"),
+    "with an escape sequence": ('Bearer error_description="\x1b[2Jexpired"', r"\\u001b\[2Jexpired"),
+}
+
+
+@pytest.mark.parametrize(("header", "said"), CHALLENGES.values(), ids=CHALLENGES)
+@pytest.mark.parametrize("body", ["", "denied"])
+def test_what_the_challenge_says_of_the_token_is_shown(header, said, body, serve, transport):
+    server = serve(Reply(status=401, body=body.encode(), headers=(("WWW-Authenticate", header),)))
+    with pytest.raises(NotAuthorizedError, match=said) as caught:
+        transport(scan_url=server.url, scan_token=TOKEN).send(READ.request(), read=bytes)
+    assert TOKEN not in str(caught.value) + caught.value.detail
+    assert body in caught.value.detail
+
+
+@pytest.mark.parametrize("header", ['Bearer realm="x"', "", "Bearer " + "a" * 50_000, 'Bearer error="', "=,=,="])
+def test_a_challenge_that_says_nothing_adds_nothing(header, serve, transport):
+    server = serve(Reply(status=401, body=b"denied", headers=(("WWW-Authenticate", header),)))
+    with pytest.raises(NotAuthorizedError) as caught:
+        transport(scan_url=server.url).send(READ.request(), read=bytes)
+    assert caught.value.detail == "denied"

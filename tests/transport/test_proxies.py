@@ -1,0 +1,134 @@
+"""Proxies that the environment names: used, refused clearly, or named where they fail; their users are never shown."""
+
+from __future__ import annotations
+
+import logging
+from importlib.util import find_spec
+
+import pytest
+from hostile_server import Reply, text, unused_port
+
+import ledgerframes as lf
+from ledgerframes.errors import ConfigurationError, NoAnswerError, StatusError
+from ledgerframes.transport import Endpoint
+from ledgerframes.transport.proxies import proxy_for
+
+READ = Endpoint(interface="scan", method="GET", path="/v0/thing")
+USER, PASSWORD = "proxy-user-of-alice", "proxy-password-of-alice"
+VARIABLES = [f"{kind}_{word}" for kind in ("http", "https", "all", "no") for word in ("proxy",)]
+
+
+@pytest.fixture(autouse=True)
+def _no_proxies(monkeypatch):
+    for name in VARIABLES:
+        monkeypatch.delenv(name, raising=False)
+        monkeypatch.delenv(name.upper(), raising=False)
+
+
+@pytest.fixture
+def named(monkeypatch):
+    """Name a proxy in the environment, with a user."""
+
+    def set_(port: int, *, scheme: str = "http", variable: str = "HTTPS_PROXY") -> None:
+        monkeypatch.setenv(variable, f"{scheme}://{USER}:{PASSWORD}@127.0.0.1:{port}")
+
+    return set_
+
+
+def failed(transport, url: str, error: type[Exception] = NoAnswerError, **settings) -> str:
+    with pytest.raises(error) as caught:
+        transport(scan_url=url, **settings).send(READ.request(), read=bytes)
+    said = str(caught.value)
+    assert USER not in said
+    assert PASSWORD not in said
+    return said
+
+
+@pytest.mark.parametrize(
+    ("url", "variable"),
+    [
+        ("https://scan.example", "HTTPS_PROXY"),
+        ("http://scan.example", "HTTP_PROXY"),
+        ("https://x.example", "ALL_PROXY"),
+    ],
+)
+def test_a_dead_proxy_is_named_as_the_proxy(url, variable, transport, named, caplog):
+    caplog.set_level(logging.DEBUG)
+    port = unused_port()
+    named(port, variable=variable)
+    said = failed(transport, url, attempts=2)
+    assert f"no connection to the proxy http://***@127.0.0.1:{port} that {variable} names" in said
+    assert "refused" in said
+    assert f"mend or unset {variable}" in said
+    assert USER not in caplog.text
+    assert PASSWORD not in caplog.text
+
+
+REFUSALS = {
+    "wants a password": (407, "Proxy Authentication Required", "write user and password into HTTPS_PROXY", 1),
+    "does not let it through": (403, "Forbidden", "ask the proxy's operator to let this host through", 1),
+    "cannot reach it now": (503, "Service Unavailable", "check scan_url= and the network", 3),
+}
+
+
+@pytest.mark.parametrize(("status", "words", "advice", "asked"), REFUSALS.values(), ids=REFUSALS)
+def test_a_proxy_that_does_not_let_a_connection_through_is_named(status, words, advice, asked, transport, named, serve):
+    proxy = serve(Reply(raw=f"HTTP/1.1 {status} {words}\r\nContent-Length: 0\r\n\r\n".encode()))
+    named(proxy.port)
+    said = failed(transport, "https://scan.example", attempts=3)
+    assert f"the proxy http://***@127.0.0.1:{proxy.port} that HTTPS_PROXY names refused: {status} {words}" in said
+    assert advice in said
+    assert [heard.method for heard in proxy.heard] == ["CONNECT"] * asked
+
+
+def test_a_proxy_of_plain_http_that_wants_a_password_is_said_to(transport, named, serve):
+    proxy = serve(text("", 407))
+    named(proxy.port, variable="HTTP_PROXY")
+    assert "the proxy wants a user and a password" in failed(transport, "http://scan.example", StatusError)
+
+
+@pytest.mark.skipif(find_spec("socksio") is not None, reason="socksio is installed, so SOCKS5 can be spoken")
+@pytest.mark.parametrize("scheme", ["socks5", "socks5h"])
+def test_a_socks_proxy_without_its_library_is_refused_with_what_to_install(scheme, transport, named):
+    named(1080, scheme=scheme)
+    said = failed(transport, "https://scan.example", ConfigurationError)
+    assert "pip install socksio" in said
+    assert f"{scheme}://***@127.0.0.1:1080 that HTTPS_PROXY names" in said
+
+
+@pytest.mark.skipif(find_spec("socksio") is None, reason="SOCKS5 needs socksio, which is not installed")
+def test_a_socks_proxy_that_is_away_is_named(transport, named):
+    named(unused_port(), scheme="socks5")
+    assert "no connection to the proxy socks5://***@127.0.0.1" in failed(transport, "https://scan.example", attempts=1)
+
+
+@pytest.mark.parametrize("address", ["ftp://proxy.example", "http://[::1", "http://", "http://proxy:no-port", "://x"])
+def test_what_is_no_proxy_is_named_by_its_variable_and_not_shown(address, transport, monkeypatch):
+    monkeypatch.setenv("HTTPS_PROXY", address.replace("://", f"://{USER}:{PASSWORD}@", 1))
+    assert "HTTPS_PROXY" in failed(transport, "https://scan.example", ConfigurationError)
+
+
+def test_loopback_and_hosts_in_no_proxy_go_without(monkeypatch, named):
+    named(1, variable="ALL_PROXY")
+    monkeypatch.setenv("NO_PROXY", "scan.example")
+    assert proxy_for("https://scan.example/api/scan") is None
+    assert proxy_for("http://127.0.0.1:5/api/scan") is None
+    found = proxy_for("https://other.example")
+    assert found is not None
+    assert USER not in repr(found)
+
+
+def test_the_doctor_names_the_proxy_and_goes_on_without_a_way(named, monkeypatch):
+    port = unused_port()
+    named(port)
+    with lf.connect(scan_url="https://scan.example/api/scan", attempts=1) as net:
+        found = lf.doctor(net)
+        assert [one.status for one in found.findings if one.check == "proxy"] == ["fail"]
+        assert f"http://***@127.0.0.1:{port} (HTTPS_PROXY)" in str(found)
+        assert PASSWORD not in str(found)
+    monkeypatch.setenv("HTTPS_PROXY", f"nonsense://{USER}:{PASSWORD}@x")
+    with lf.connect(scan_url="https://scan.example/api/scan", attempts=1) as net:
+        found = lf.doctor(net)
+        assert [one.status for one in found.findings if one.check == "proxies"] == ["fail"]
+        assert found.requests == 0
+        assert PASSWORD not in str(found)

@@ -1,0 +1,126 @@
+"""Every wait of a request ends once its operation is stopped."""
+
+import socket
+import threading
+import time
+
+import pytest
+from hostile_server import Reply, answer
+
+from ledgerframes.errors import StoppedError
+from ledgerframes.settings import Settings
+from ledgerframes.transport import Endpoint, Stats, Stop, SystemClock, Transport
+from ledgerframes.transport.rate import Gate
+
+READ = Endpoint(interface="scan", method="GET", path="/v0/thing")
+COMMAND = Endpoint(interface="ledger", method="POST", path="/v2/commands/do", safe=False)
+
+
+def stopped_in(call, stop, begun):
+    """Seconds from setting the stop until a call in another thread has raised a StoppedError."""
+    ended = []
+
+    def run():
+        with pytest.raises(StoppedError):
+            call()
+        ended.append(time.monotonic())
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    assert begun.wait(5)
+    began = time.monotonic()
+    stop.set()
+    thread.join(10)
+    return ended[0] - began
+
+
+class NotedClock(SystemClock):
+    """The real time; tells when somebody begins to wait."""
+
+    def __init__(self):
+        self.waiting = threading.Event()
+
+    def sleep(self, seconds):
+        self.waiting.set()
+        super().sleep(seconds)
+
+
+@pytest.mark.parametrize("rate", [0.01, 100.0], ids=["for the rate", "for a place"])
+def test_waiting_at_the_gate_ends(rate):
+    clock, stop = NotedClock(), Stop()
+    gate = Gate(rate=rate, burst=1, parallel=1, clock=clock, stats=Stats())
+    held = threading.Event()
+    if rate < 1:
+        with gate.passing(Stop()):
+            pass
+        begun = clock.waiting
+    else:
+        gate._places.acquire()
+        held.set()
+        begun = held
+
+    def enter():
+        with gate.passing(stop):
+            raise AssertionError("it was not its turn")
+
+    assert stopped_in(enter, stop, begun) < 1.5
+    gate._places.release() if rate > 1 else None
+    with gate.passing(Stop()) if rate > 1 else threading.Lock():
+        pass  # the place was given back
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [Reply(hang_up="before"), answer({}, 503, Retry_After="60"), answer({}, 429, Retry_After="120")],
+    ids=["back-off", "503", "429"],
+)
+def test_waiting_between_two_attempts_ends(reply, serve):
+    clock, stop = NotedClock(), Stop()
+    with Transport(Settings(scan_url=serve(reply).url), clock=clock) as sender:
+        assert stopped_in(lambda: sender.send(READ.request(), read=bytes, stop=stop), stop, clock.waiting) < 1.5
+
+
+def test_a_pause_ends():
+    clock, stop = NotedClock(), Stop()
+    with Transport(Settings(scan_url="http://127.0.0.1:1"), clock=clock) as sender:
+        assert stopped_in(lambda: sender.stoppable(stop).pause(60), stop, clock.waiting) < 1.5
+
+
+@pytest.mark.parametrize("scheme", ["http", "https"])
+def test_a_connection_that_does_not_come_about_ends(scheme):
+    """A full backlog drops what knocks; over TLS, a server that takes the connection never shakes hands."""
+    stop, begun = Stop(), threading.Event()
+    with socket.create_server(("127.0.0.1", 0), backlog=0) as listener:
+        place = listener.getsockname()
+        crowd = [socket.socket() for _ in range(4 if scheme == "http" else 0)]
+        for one in crowd:
+            one.settimeout(0)
+            one.connect_ex(place)
+        with Transport(Settings(scan_url=f"{scheme}://127.0.0.1:{place[1]}")) as sender:
+
+            def ask():
+                begun.set()
+                sender.send(READ.request(), read=bytes, stop=stop)
+
+            assert stopped_in(ask, stop, begun) < 1.5
+        for one in crowd:
+            one.close()
+
+
+def test_nothing_is_sent_for_what_is_stopped_already(serve, transport):
+    server, stop = serve(), Stop()
+    stop.set()
+    with pytest.raises(StoppedError):
+        transport(scan_url=server.url).send(READ.request(), read=bytes, stop=stop)
+    assert server.heard == []
+
+
+def test_a_command_that_was_answered_is_answered_even_if_it_was_to_end(serve, transport):
+    stop = Stop()
+
+    def by(_heard):
+        stop.set()
+        return answer({"done": True})
+
+    with_token = transport(ledger_url=serve(by=by).url, ledger_token="secret-token")
+    assert with_token.send(COMMAND.request(json={}), read=bytes, stop=stop).value == b'{"done": true}'

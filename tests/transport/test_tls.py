@@ -1,0 +1,186 @@
+"""Whom TLS trusts, real handshakes on loopback; what is said where it does not."""
+
+from __future__ import annotations
+
+import os
+import socket
+import threading
+from pathlib import Path
+
+import pytest
+from authorities import DAY, Authority
+from hostile_server import answer
+
+import ledgerframes as lf
+from ledgerframes.errors import ConfigurationError, NoAnswerError
+from ledgerframes.profiles.resolving import resolve
+from ledgerframes.transport import Endpoint
+from ledgerframes.transport.trust import TRUST_VARIABLES
+
+READ = Endpoint(interface="scan", method="GET", path="/v0/thing")
+
+
+@pytest.fixture(autouse=True)
+def _plain(monkeypatch):
+    for name in (*TRUST_VARIABLES, "LEDGERFRAMES_CA_FILE", "LEDGERFRAMES_PROFILE"):
+        monkeypatch.delenv(name, raising=False)
+
+
+@pytest.fixture
+def authority(tmp_path):
+    return Authority(tmp_path)
+
+
+@pytest.fixture
+def server(authority, serve):
+    return serve(answer({}), tls=authority.server())
+
+
+def test_a_private_authority_is_taken_as_an_argument(authority, server, transport):
+    assert transport(scan_url=server.url, ca_file=authority.file).send(READ.request(), read=bytes).value == b"{}"
+
+
+@pytest.mark.parametrize("name", ["SSL_CERT_FILE", "REQUESTS_CA_BUNDLE", "LEDGERFRAMES_CA_FILE"])
+def test_a_private_authority_is_taken_from_a_variable(name, authority, server, monkeypatch):
+    monkeypatch.setenv(name, str(authority.file))
+    with lf.connect(scan_url=server.url, attempts=1) as net:
+        assert net.transport.send(READ.request(), read=bytes).value == b"{}"
+
+
+def test_a_private_authority_is_taken_from_a_profile_relative_to_it(authority, server, tmp_path):
+    (tmp_path / "config.toml").write_text(f"[profiles.own]\nscan_url='{server.url}'\nca_file='{authority.file.name}'\n")
+    settings = resolve(profile="own", environ={}, config_dir=tmp_path)
+    assert settings.ca_file == str(authority.file)
+    with lf.Network(settings) as net:
+        assert net.transport.send(READ.request(), read=bytes).value == b"{}"
+
+
+def test_a_folder_of_certificates_is_taken_from_a_variable(authority, server, transport, tmp_path, monkeypatch):
+    import subprocess
+
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    try:
+        command = ["openssl", "x509", "-hash", "-noout", "-in", str(authority.file)]
+        digest = subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
+    except FileNotFoundError:
+        pytest.skip("openssl names the files of such a folder and is not here")
+    (folder / f"{digest}.0").write_bytes(authority.file.read_bytes())
+    for name in ("SSL_CERT_DIR", "REQUESTS_CA_BUNDLE"):
+        with monkeypatch.context() as patch:
+            patch.setenv(name, str(folder))
+            assert transport(scan_url=server.url).send(READ.request(), read=bytes).value == b"{}"
+
+
+def test_the_usual_authorities_are_trusted_beside_it(authority, monkeypatch, serve, transport, tmp_path):
+    (tmp_path / "other").mkdir()
+    other = Authority(tmp_path / "other", "Other authority")
+    monkeypatch.setenv("SSL_CERT_FILE", str(other.file))
+    for one in (authority, other):
+        server = serve(answer({}), tls=one.server())
+        sender = transport(scan_url=server.url, ca_file=authority.file)
+        assert sender.send(READ.request(), read=bytes).value == b"{}"
+
+
+def refused(transport, server, clock, **settings) -> str:
+    """The message of a request that TLS stops at once, before anything is sent."""
+    sender = transport(scan_url=server.url, scan_token="secret-token", **settings)
+    with pytest.raises(NoAnswerError) as caught:
+        sender.send(READ.request(), read=bytes, revise=lambda request, _error: request)
+    assert (sender.stats.requests, clock.sleeps, server.heard) == (1, [], [])
+    return str(caught.value)
+
+
+def test_an_unknown_authority_is_said_with_what_to_do(server, transport, clock):
+    said = refused(transport, server, clock)
+    assert "certificate is not trusted: unable to get local issuer certificate" in said
+    assert "ca_file=" in said
+    assert "SSL_CERT_FILE" in said
+
+
+def test_another_authority_does_not_vouch_for_it(server, transport, clock, tmp_path):
+    (tmp_path / "other").mkdir()
+    other = Authority(tmp_path / "other", "Other authority")
+    assert "ca_file=" in refused(transport, server, clock, ca_file=other.file)
+
+
+def test_a_certificate_for_another_name_is_said(authority, serve, transport, clock):
+    server = serve(answer({}), tls=authority.server("scan.example.com"))
+    said = refused(transport, server, clock, ca_file=authority.file)
+    assert "check the host in scan_url=" in said
+
+
+@pytest.mark.parametrize(
+    ("from_", "to", "said"), [(-2 * DAY, -DAY, "has to renew it"), (DAY, 2 * DAY, "clock")], ids=["past", "to come"]
+)
+def test_a_certificate_out_of_its_time_is_said(from_, to, said, authority, serve, transport, clock):
+    server = serve(answer({}), tls=authority.server(from_=from_, to=to))
+    assert said in refused(transport, server, clock, ca_file=authority.file)
+
+
+def test_a_server_without_tls_is_said(transport, clock):
+    """A server of HTTP answers a handshake with an error in HTTP."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+
+        def answered() -> None:
+            with listener.accept()[0] as connection:
+                connection.recv(65_536)
+                connection.sendall(b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n")
+
+        thread = threading.Thread(target=answered)
+        thread.start()
+        sender = transport(scan_url=f"https://127.0.0.1:{listener.getsockname()[1]}")
+        with pytest.raises(NoAnswerError, match=r"does not speak TLS.*http://"):
+            sender.send(READ.request(), read=bytes)
+        thread.join(5)
+    assert (sender.stats.requests, clock.sleeps) == (1, [])
+
+
+NO_FILE = {
+    "missing": (lambda folder: folder / "no.pem", "cannot be read: No such file"),
+    "a folder": (lambda folder: folder, "is a folder"),
+    "no PEM": (lambda folder: _written(folder, b"\x30\x82\x01\x00 DER"), "no certificate in PEM form"),
+    "empty": (lambda folder: _written(folder, b""), "no certificate in PEM form"),
+    "a private key": (
+        lambda folder: _written(folder, b"-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n"),
+        "no certificate in PEM form",
+    ),
+    "broken PEM": (
+        lambda folder: _written(folder, b"-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"),
+        "a broken certificate",
+    ),
+    "a NUL": (lambda folder: f"{folder}/\0.pem", "cannot be read"),
+    "no text": (lambda _folder: 5, "is not valid: give the path"),
+    "nothing": (lambda _folder: "", "is not valid: give the path"),
+}
+
+
+def _written(folder: Path, content: bytes) -> Path:
+    (folder / "file.pem").write_bytes(content)
+    return folder / "file.pem"
+
+
+@pytest.mark.parametrize(("place", "said"), NO_FILE.values(), ids=NO_FILE)
+def test_a_file_that_cannot_vouch_is_named_before_anything_is_sent(place, said, tmp_path):
+    with pytest.raises(ConfigurationError, match="ca_file=") as caught:
+        lf.connect(scan_url="https://127.0.0.1:9", ca_file=place(tmp_path))
+    assert said in str(caught.value)
+
+
+@pytest.mark.skipif(os.name == "nt" or os.geteuid() == 0, reason="whoever may read everything can read it")
+def test_a_file_without_rights_is_named(authority):
+    authority.file.chmod(0)
+    with pytest.raises(ConfigurationError, match="Permission denied"):
+        lf.connect(scan_url="https://127.0.0.1:9", ca_file=authority.file)
+
+
+@pytest.mark.parametrize("name", TRUST_VARIABLES)
+def test_a_variable_that_names_nothing_is_named(name, transport, monkeypatch, tmp_path):
+    monkeypatch.setenv(name, str(tmp_path / "nowhere"))
+    with pytest.raises(ConfigurationError, match=f"{name}=.*nowhere"):
+        transport(scan_url="https://127.0.0.1:9")
+
+
+def test_a_variable_that_names_nothing_is_no_matter_without_tls(transport, serve, monkeypatch, tmp_path):
+    monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "nowhere"))
+    assert transport(scan_url=serve().url).send(READ.request(), read=bytes).value == b"{}"
