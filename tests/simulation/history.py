@@ -445,6 +445,8 @@ class _History:
         return max(pages, 1) + servers - 1 if pages <= 1 else pages * servers  # every server is compared page by page
 
     def _check(self) -> None:
+        if not self.disk.versions:
+            return
         found = check(SimLake(self.disk))
         if not found and Holds.LIVE in holding(self.faults):
             self.watch.say(Holds.SOUND, f"check() of a sound lake says: {'; '.join(map(str, found.findings))}")

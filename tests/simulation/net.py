@@ -17,6 +17,7 @@ from ledgerframes.interfaces.answers import UpdatesPage
 from ledgerframes.interfaces.calls import Revise
 from ledgerframes.paging.cursor import Cursor
 from ledgerframes.transport import Answer, Stats
+from ledgerframes.transport.stopping import Stop
 from tests.simulation.choices import Choices
 from tests.simulation.clock import SimClock
 from tests.simulation.servers import Fleet, Server
@@ -131,6 +132,17 @@ class SimScan:
         self._clock.sleep(seconds)
         if "catching-up" in self._faults:
             self._fleet.move(50, 30, 20)
+
+    def page_maximum(self, server: str | None) -> int | None:
+        return self._fleet.maxima.get(self._order[0] if server is None else server)
+
+    def learn_page_maximum(self, server: str, maximum: int) -> None:
+        self._fleet.maxima[server] = maximum
+
+    def stoppable(self, stop: Stop) -> SimScan:
+        """Nobody stops a simulated sync from outside; `interrupt` and `kill` end it."""
+        del stop
+        return self
 
     def send_page(
         self, request: Any, *, server: str | tuple[str, ...] | None, revise: Revise | None, lenient: bool = False

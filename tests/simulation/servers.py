@@ -86,12 +86,15 @@ class Fleet:
         servers: all of them.
         faults: of the history.
         choices: of the history.
+        behind: by URL, further servers that answer there.
+        maxima: the largest page that each server has named; the connection remembers it from sync to sync.
     """
 
     servers: list[Server]
     faults: Collection[str]
     choices: Choices
     behind: dict[str, list[Server]] = field(default_factory=dict)
+    maxima: dict[str, int] = field(default_factory=dict)
 
     def move(self, *weights: int) -> None:
         """Let some servers show some more."""

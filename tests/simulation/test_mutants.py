@@ -1,4 +1,4 @@
-"""For each mutant a history that finds it, and that is well without it; `make simulate` looks for others in 20,000 seeds."""
+"""For each mutant a history that finds it, and that is well without it. Others: make mutants."""
 
 import pytest
 
@@ -222,6 +222,182 @@ FOUND_BY = {
             choices={
                 "moves": [0, 2, 1, 1],
                 "plan": [1],
+            },
+        ),
+    ),
+    "closes-without-the-day": (
+        Holds.SETTLED,
+        Script(
+            items=(
+                Item(0, 1 * U, "A", "a"),
+                Item(0, 7 * U, "A", "x"),
+                Item(1, 3 * U, "A", "f"),
+                Item(1, 7 * U, "A", "g"),
+            ),
+            faults=("late",),
+            choices={
+                "moves": [3, 1, 0, 1, 1, 1],
+            },
+        ),
+    ),
+    "never-compared": (
+        Holds.ONCE,
+        Script(
+            items=(
+                Item(0, 2 * U, "A", "m"),
+                Item(0, 2 * U, "B", "d"),
+            ),
+            choices={
+                "moves": [1, 1],
+                "quiet": [1],
+            },
+        ),
+    ),
+    "network-by-its-first-id": (
+        Holds.NO_ALARM,
+        Script(
+            items=(
+                Item(0, 1 * U, "A", "j", "unassign"),
+                Item(0, 1 * U, "B", "g", "unassign"),
+                Item(0, 4 * U, "A", "f", "exercise"),
+                Item(0, 4 * U, "B", "p", "exercise"),
+                Item(0, 11 * U, "A", "a", "unassign"),
+            ),
+            servers=2,
+            faults=(
+                "late",
+                "lagging",
+            ),
+            choices={
+                "moves": [6, 1, 0, 0, 1, 0, 1, 0, 1, 1, 1, 1, 1, 0, 1, 1, 1],
+                "plan": [2],
+            },
+        ),
+    ),
+    "covered-is-final": (
+        Holds.REACHED,
+        Script(
+            items=(
+                Item(0, 5 * U, "A", "j"),
+                Item(1, 10 * U, "A", "k"),
+            ),
+            choices={
+                "moves": [1, 1],
+            },
+        ),
+    ),
+    "ties-cut": (
+        Holds.SETTLED,
+        Script(
+            items=(
+                Item(0, 1 * U, "A", "e"),
+                Item(0, 6 * U, "A", "n"),
+                Item(0, 6 * U, "C", "c"),
+                Item(0, 12 * U, "A", "b"),
+            ),
+        ),
+    ),
+    "an-empty-page-proves": (
+        Holds.SETTLED,
+        Script(
+            items=(
+                Item(0, 3 * U, "B", "o", "exercise"),
+                Item(0, 5 * U, "A", "j", "assign"),
+            ),
+            choices={
+                "moves": [1, 1],
+            },
+        ),
+    ),
+    "forks-are-merged": (
+        Holds.LIVE,
+        Script(
+            items=(
+                Item(0, 5 * U, "A", "m"),
+                Item(0, 11 * U, "A", "h"),
+            ),
+            choices={
+                "moves": [1, 1],
+            },
+        ),
+    ),
+    "numbers-fall": (
+        Holds.ONCE,
+        Script(
+            items=(
+                Item(0, 3 * U, "A", "d"),
+                Item(0, 5 * U, "B", "c"),
+                Item(0, 11 * U, "A", "h"),
+            ),
+            choices={
+                "moves": [2, 1, 1],
+            },
+        ),
+    ),
+    "updates-first": (
+        Holds.WHOLE,
+        Script(
+            items=(
+                Item(0, 2 * U, "C", "a"),
+                Item(1, 10 * U, "C", "m", "assign"),
+                Item(1, 11 * U, "B", "c"),
+            ),
+            servers=3,
+            faults=(
+                "late",
+                "lagging",
+                "catching-up",
+                "servers-change",
+                "kill",
+            ),
+            choices={
+                "kill-before": [0, 0, 0, 0, 0, 0, 0, 1],
+                "moves": [
+                    3,
+                    1,
+                    2,
+                    1,
+                    1,
+                    1,
+                    0,
+                    0,
+                    0,
+                    0,
+                    0,
+                    1,
+                    0,
+                    1,
+                    2,
+                    2,
+                    1,
+                    1,
+                    0,
+                    0,
+                    1,
+                    1,
+                    0,
+                    0,
+                    2,
+                    0,
+                    0,
+                    0,
+                    0,
+                    0,
+                    0,
+                    1,
+                    1,
+                ],
+                "plan": [1],
+                "servers": [1, 2, 2],
+            },
+        ),
+    ),
+    "as-of-now": (
+        Holds.FRAMES,
+        Script(
+            items=(Item(1, 8 * U, "A", "i"),),
+            choices={
+                "frames": [1],
             },
         ),
     ),

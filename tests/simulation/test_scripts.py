@@ -42,6 +42,54 @@ SCRIPTS = {
         faults=("old-lake",),
         choices={"moves": [1, 1], "old": [1]},
     ),
+    # A page of one item, after a 413, went past the rest of a tie: a false alarm of a fork.
+    "a-tie-cut-by-a-smaller-page": Script(
+        items=(Item(1, 2 * U, "A", "d"), Item(1, 2 * U, "C", "m"), Item(2, 12 * U, "A", "i")),
+        faults=("busy",),
+        choices={"busy": [0, 0, 0, 0, 0, 0, 3, 1], "moves": [3, 1, 1, 1], "plan": [2]},
+    ),
+    "a-tie-larger-than-a-page": Script(
+        items=(
+            Item(1, 1 * U, "A", "i"),
+            Item(1, 1 * U, "B", "d"),
+            Item(1, 1 * U, "C", "a"),
+            Item(2, 10 * U, "A", "h"),
+        ),
+    ),
+    # Rows were committed by a sync that covered nothing, and added again by the next one.
+    "replicas-and-a-window": Script(
+        items=(
+            Item(1, 7 * U, "A", "n", "exercise"),
+            Item(1, 8 * U, "B", "m", "assign"),
+            Item(1, 9 * U + 1, "C", "a", "assign"),
+        ),
+        faults=("windows", "replicas"),
+        choices={
+            "moves": [2, 1, 1, 1],
+            "plan": [2],
+            "replica": [1, 1, 0, 0, 0, 0, 1, 1, 1, 1, 1],
+            "window": [0, 0, 0, 0, 0, 2, 1, 9],
+        },
+    ),
+    # One new item beyond a group was taken for a cap of the page.
+    "a-server-that-catches-up-while-its-page-size-is-learnt": Script(
+        items=(Item(2, 7 * U, "A", "o"), Item(2, 9 * U, "A", "h")),
+        servers=2,
+        faults=("lagging", "catching-up"),
+        choices={"moves": [0, 1, 0, 0, 1, 1, 0, 0, 0, 1]},
+    ),
+    # A stored update was called one that the store lacks.
+    "windows-beside-what-is-settled": Script(
+        items=(Item(0, 4 * U, "A", "o"), Item(0, 11 * U, "A", "j")),
+        faults=("windows",),
+        choices={"moves": [1, 1, 1], "plan": [2], "window": [0, 0, 0, 3, 2, 3, 2, 5]},
+    ),
+    "rejects-that-are-settled": Script(
+        items=(Item(0, 7 * U, "A", "e"), Item(0, 8 * U, "A", "p", "broken"), Item(2, 12 * U, "A", "h", "broken")),
+        choices={"moves": [0, 2, 1], "plan": [2]},
+    ),
+    # A sync without news made a new version each time.
+    "rejects-at-the-end": Script(items=(Item(0, 4 * U, "A", "h", "broken"),)),
 }
 
 
