@@ -268,9 +268,6 @@ MUTANTS: Final[dict[str, Mutant]] = {
         "proof comes before or with the read, never after", "store.stretches:Stretch.cover", _earlier_pages,
         ("late", "catching-up"),
     ),
-    "no-probes": Mutant(
-        "a server not yet probed is probed first", "store.probing:Prober.needed", _constant(value=False),
-    ),
     "any-later-item-closes": Mutant(
         "a migration closes when the last instant is settled", "paging.proofs:Proofs.closes",
         lambda original: lambda self, *_: -FAR, _SERVERS,  # noqa: ARG005
@@ -315,7 +312,7 @@ MUTANTS: Final[dict[str, Mutant]] = {
     "numbers-fall": Mutant("no server lowers either number", "store.slots:Slots.put", _falls, ("kill", *_SERVERS)),
     "slots-join-anywhere": Mutant(
         "slots join only where the left one has settled = at", "store.slots:fewest", _joins_anywhere,
-        ("windows", *_SERVERS),
+        ("windows", "catching-up", "late"),
     ),
     "covered-is-final": Mutant(
         "what is covered and not settled is read again", "store.slots:Slots.settled",

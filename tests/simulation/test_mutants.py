@@ -401,6 +401,25 @@ FOUND_BY = {
             },
         ),
     ),
+    "slots-join-anywhere": (
+        Holds.SETTLED,
+        Script(
+            items=(
+                Item(0, 4 * U, "B", "d", "assign"),
+                Item(0, 5 * U, "C", "h", "unassign"),
+                Item(0, 7 * U, "C", "p"),
+                Item(0, 11 * U, "A", "l", "unassign"),
+            ),
+            faults=("late", "catching-up", "windows"),
+            choices={
+                "clock": [0, 3],
+                "moves": [0, 1, 1, 0, 0, 0, 0, 0, 4, 0, 1, 0, 2, 0, 0, 1, 1, 0, 1, 1],
+                "plan": [2],
+                "sync": [2, 2, 0, 2, 0, 0, 0, 2],
+                "window": [0, 0, 5, 1, 5, 0, 1, 4, 1],
+            },
+        ),
+    ),
 }
 
 
@@ -414,3 +433,7 @@ def test_the_simulation_finds(name):
 
     assert not well
     assert breaks in broken
+
+
+def test_every_mutant_has_its_history():
+    assert set(FOUND_BY) == set(MUTANTS)
