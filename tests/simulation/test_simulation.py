@@ -11,7 +11,7 @@ from tests.simulation.mirrored import MirroredLake
 from tests.simulation.scripts import literal
 
 #: More of them: `make simulate`.
-SEEDS = int(os.environ.get("SIMULATED_HISTORIES", "300"))
+SEEDS = int(os.environ.get("SIMULATED_HISTORIES", "200"))
 A_TEST = 25
 
 
