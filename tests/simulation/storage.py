@@ -263,6 +263,9 @@ class MemoryDataset:
     def scanner(self, columns: Sequence[str] | None = None, filter: Any = None, **_: Any) -> MemoryDataset:  # noqa: A002
         return MemoryDataset(self.to_table(columns, filter))
 
+    def head(self, num_rows: int, columns: Sequence[str] | None = None, filter: Any = None, **_: Any) -> pa.Table:  # noqa: A002
+        return self.to_table(columns, filter).slice(0, num_rows)
+
     def to_reader(self) -> pa.RecordBatchReader:
         return self.to_table().to_reader()
 
