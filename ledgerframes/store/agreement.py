@@ -130,12 +130,14 @@ class Tail:
         after: the place after which servers are asked.
         held: the updates stored after it, with their record times.
         long: it is too long to be looked at; only its last instant is held here.
+        anchored: a server has to show that it belongs to the network.
     """
 
     gap: Interval
     after: Cursor | None
     held: Mapping[str, int]
     long: bool = False
+    anchored: bool = True
 
 
 @dataclass(frozen=True)
@@ -180,7 +182,7 @@ class Agreement:
             StoreError: a server belongs to another network, or none agrees with the store.
             RequestError: no server gave an answer.
         """
-        tail = self._tail(gap)
+        tail = self._tail(gap, anchored=every)
         looks: list[Look] = []
         failed: LedgerframesError | None = None
         for server in self.servers.servers:
@@ -198,15 +200,20 @@ class Agreement:
         places = tuple(place for look in looks for place in look.places)
         return Look(any(look.news for look in looks), all(look.lags for look in looks), places, looks[0].known)
 
-    def _tail(self, gap: Interval) -> Tail:
-        """What is stored where a gap begins, or just before it if nothing is: there is always something to compare."""
+    def _tail(self, gap: Interval, *, anchored: bool) -> Tail:
+        """What is stored where a gap begins.
+
+        Args:
+            gap: the gap.
+            anchored: with the last update before it, if nothing is stored in it: there is always something to compare.
+        """
         last = self.history.last_held(gap.migration_id, gap.at)
-        if last is None:
-            return Tail(gap, _after(gap), {})
+        if last is None or (last <= gap.lo and not anchored):
+            return Tail(gap, _after(gap), {}, anchored=anchored)
         long = last - gap.lo > 2 * self.proofs.settle + 1
         lo = gap.lo if gap.lo < last and not long else last - 1
         part = gap._replace(lo=lo, at=last)
-        return Tail(gap, _after(part), self.history.held(part), long)
+        return Tail(gap, _after(part), self.history.held(part), long, anchored)
 
     def _look_at(self, server: str, tail: Tail) -> Look:
         found, whole = self._found(server, tail)
@@ -216,6 +223,7 @@ class Agreement:
         if not self._compare(server, tail, here, shown_to):
             self.servers.leave_out(server, "it does not show yet whether it belongs to the store's network")
             return Look(news=False, lags=True, known=False)
+        self._compare_whole(server, found, {place.migration_id for place in found.values()} - {tail.gap.migration_id})
         lags = not tail.held.keys() <= here.keys()
         later = [place for place in found.values() if place.migration_id > tail.gap.migration_id]
         closed = bool(later) and final >= self.proofs.closes(tail.gap.migration_id, min(later)) > tail.gap.lo
@@ -258,12 +266,13 @@ class Agreement:
             final: up to this record time it has shown everything.
         """
         missing = [one for one, micros in tail.held.items() if one not in here and micros <= final]
-        known = bool(here.keys() & tail.held.keys()) or self._recognise(server, certain=bool(missing))
+        ours = {*tail.held, *self.rejected}
+        known = bool(here.keys() & ours) or not tail.anchored or self._recognise(server, certain=bool(missing))
         if missing:
             raise _lacking(server, missing[0])
         settled = self.history.slots.settled
         places = {one: Cursor(tail.gap.migration_id, micros) for one, micros in here.items()}
-        for one in places.keys() - tail.held.keys() - set(self.rejected):
+        for one in places.keys() - ours:
             if _lies_in(places[one], settled) and not self.history.holds([one]):
                 raise _DisagreesError(
                     f"{server}: update {one} at {places[one]} lies where the store is final, and is not in it: the"
@@ -288,21 +297,44 @@ class Agreement:
         if not ids:
             return False
         if name in ids or self.history.holds(ids):
-            self._compare_beginning(server, answer.value.glimpse)
+            self._compare_whole(server, dict(zip(ids, places, strict=True)), {place.migration_id for place in places})
             return True
         if certain or any(_lies_in(place, self.history.slots.settled) for place in places):
             raise _another_network(server, ids[0], name)
         return False
 
-    def _compare_beginning(self, server: str, page: Glimpse) -> None:
-        """Refuse a server that lacks an update of the beginning."""
-        first, last = page.cursors[0], page.cursors[-1]
-        end = last.micros - 1 if last.migration_id == first.migration_id else CLOSED
-        final = min(end, self.proofs.now().of(server))
-        held = self.history.held(Interval(first.migration_id, first.micros, final)) if final > first.micros else {}
-        missing = held.keys() - set(page.update_ids)
-        if missing:
-            raise _lacking(server, min(missing))
+    def _compare_whole(self, server: str, found: Mapping[str, Cursor], migrations: Collection[int]) -> None:
+        """Refuse a server that lacks an update of migrations that it shows from their beginning on."""
+        last = max(found.values(), default=None)
+        if last is None:
+            return
+        for migration_id in migrations:
+            end = last.micros - 1 if last.migration_id == migration_id else CLOSED
+            final = min(end, self.proofs.now().of(server))
+            held = self.history.held(Interval(migration_id, BEGINNING, final)) if final > BEGINNING else {}
+            missing = held.keys() - found.keys()
+            if missing:
+                raise _lacking(server, min(missing))
+
+    def recognise(self) -> None:
+        """Leave out the servers that do not show the update which the store's network is told by.
+
+        Raises:
+            StoreError: none shows it.
+            RequestError: no server gave an answer.
+        """
+        failed: LedgerframesError | None = None
+        for server in self.servers.servers:
+            try:
+                known = self._recognise(server, certain=False)
+            except (RequestError, PagingError, DecodeError) as error:
+                failed, known = error, False
+            if not known and not self.servers.leave_out(server, failed or "it does not show the store's first update"):
+                name = (self.history.network or "").partition("/")[2]
+                raise failed or StoreError(
+                    f"{server} does not show update {name}, by which the store knows its network; try another server,"
+                    " or open another store"
+                )
 
 
 def check_network(source: PageSource, history: HistoryTables, settle: int) -> None:

@@ -129,7 +129,7 @@ class HistorySync:
             if gaps:
                 known |= self._read(gaps)
             done.update(new)
-        if self.committer.commits:
+        if self.committer.commits or not self.history.slots.in_step:
             self.history.finish()
         self._check_clock()
 
@@ -146,6 +146,7 @@ class HistorySync:
         self.history.prepare(network)
         stored = {part.migration_id for part in self.history.slots.common}
         if not stored:
+            self._agreement.recognise()
             return {place.migration_id for place in migrations_after(self.servers, None)}
         found = self._look(max(stored))
         return stored | found | self._before(min(stored)) if self._recognised else set()

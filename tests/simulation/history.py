@@ -440,6 +440,8 @@ class _History:
                 return None
             if any(server.maximum < page_size for server in self.fleet.servers):
                 return None
+            if largest_group(tail) >= size:  # a page that is one tie may have been cut
+                return None
             pages += 1 if len(tail) < size else 1 + -(-len(tail) // max(1, size - largest_group(tail)))
         servers = len(self.fleet.servers)
         return max(pages, 1) + servers - 1 if pages <= 1 else pages * servers  # every server is compared page by page
