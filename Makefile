@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-oldest test-matrix soak fuzz interop lint lab bench docs sample wheel clean
+.PHONY: help setup demo test test-oldest test-matrix soak simulate mutants fuzz interop lint lab bench docs sample wheel clean
 
 help:  ## list the commands
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -43,6 +43,14 @@ test-matrix:  ## every test on each Python of PYTHONS that is installed
 
 soak: $(READY)  ## the long runs: five hundred loads under each fault
 	$(BIN)/python -m pytest -m soak
+
+MINUTES ?= 5
+SEED ?= 0
+simulate: $(READY)  ## simulated histories of a sync, on all cores for MINUTES=5, from SEED=0 on
+	$(BIN)/python -m tests.simulation --minutes $(MINUTES) --seed $(SEED)
+
+mutants: $(READY)  ## look for a simulated history that finds each rule taken back, among 20,000 per rule
+	$(BIN)/python -m tests.simulation --mutant all
 
 interop: $(READY)  ## Spark reads what was exported; installs pyspark (490 MB), needs Java 17
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[interop]"

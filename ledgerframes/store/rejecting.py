@@ -157,7 +157,7 @@ def _rows(table: DeltaStoreTable) -> list[dict[str, Any]]:
 def rejected_ids(table: DeltaStoreTable) -> frozenset[str]:
     """The ids of the updates that are kept aside."""
     rows = _rows(table.refresh())
-    named = (row["item"] or (_ID.search(row["raw"]) or [None, None])[1] for row in rows)
+    named = (found[1] if (found := _ID.search(row["raw"])) else row["item"] for row in rows)
     return frozenset(update_id for update_id in named if update_id is not None)
 
 

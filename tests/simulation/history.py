@@ -1,0 +1,499 @@
+"""One simulated history: a world, its servers, a few syncs with trouble between and within them, and the end.
+
+At the end all servers show all they have and are well; one sync must then make the stored rows the truth, and another
+one must change nothing.
+"""
+
+from __future__ import annotations
+
+import logging
+import random
+from collections import Counter
+from collections.abc import Callable, Collection, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import pyarrow as pa
+
+from ledgerframes.decoding.history import decode_page
+from ledgerframes.errors import (
+    DecodeError,
+    LedgerframesError,
+    PagingError,
+    PartialResultError,
+    RequestError,
+    StoreError,
+)
+from ledgerframes.instants import LATEST, format_instant
+from ledgerframes.paging.window import Window
+from ledgerframes.store.asking import ordered
+from ledgerframes.store.checking import check
+from ledgerframes.store.history import NETWORK, ORDER
+from ledgerframes.store.intervals import BEGINNING
+from ledgerframes.store.lake import Lake, declared
+from ledgerframes.store.parts import Part
+from ledgerframes.store.reading import load_table
+from ledgerframes.store.run import run_sync
+from tests.simulation.choices import Choices
+from tests.simulation.clock import SimClock
+from tests.simulation.faults import FAULTS, Holds, holding
+from tests.simulation.invariants import Problem, Watch, covered, inside, settled, tell
+from tests.simulation.net import Endless, SimNet, SimScan
+from tests.simulation.rot import damage
+from tests.simulation.scheduling import Deadlock, SeededDrive
+from tests.simulation.servers import Fleet, Server, largest_group
+from tests.simulation.storage import Disk, Killed, SimLake
+from tests.simulation.world import BASE, SETTLE, Item, U, branched, draw_items, page_of
+
+
+@dataclass(frozen=True)
+class Script:
+    """A history as plain data.
+
+    Attributes:
+        items: the ledger.
+        servers: how many there are.
+        faults: what can go wrong.
+        choices: by stream; one that is missing or has come to its end reads as zeros.
+        branch: what forked servers go on with, and another network's items.
+        cut: up to where forked servers keep what they have, in microseconds after the world's beginning.
+        seed: where the choices are drawn from, if there is no script of them.
+    """
+
+    items: tuple[Item, ...]
+    servers: int = 1
+    faults: tuple[str, ...] = ()
+    choices: Mapping[str, list[int]] = field(default_factory=dict)
+    branch: tuple[Item, ...] = ()
+    cut: int = 0
+    seed: int | None = None
+
+
+@dataclass
+class Outcome:
+    """What became of a history.
+
+    Attributes:
+        problems: the invariants that did not hold, of those that must.
+        script: the same history with its choices written down.
+        log: what happened, in words.
+        syncs: how the syncs ended, counted.
+        requests: how many were sent.
+    """
+
+    problems: list[Problem]
+    script: Script
+    log: list[str]
+    syncs: Counter[str]
+    requests: int
+
+
+def draw(seed: int, among: Collection[str] | None = None) -> Script:
+    """The history of a seed.
+
+    Args:
+        seed: a whole number.
+        among: only these faults, each of which four of five histories have.
+    """
+    rng = random.Random(f"{seed}/faults")
+    weights = {name: fault.weight if among is None else 80 * (name in among) for name, fault in FAULTS.items()}
+    faults = tuple(name for name, weight in weights.items() if rng.random() * 100 < weight)
+    rng = random.Random(f"{seed}/world")
+    items = draw_items(rng, faults)
+    servers = rng.choice([1, 1, 2, 2, 3]) if {"lagging", "fork", "replicas"} & set(faults) else 1
+    cut, branch = 0, ()
+    if {"fork", "fork-all"} & set(faults):
+        cut = rng.randint(1, 12) * U
+        branch = branched(rng, items, cut)
+    elif "other-network" in faults:
+        branch = draw_items(rng, faults, prefix="n")
+    return Script(items, servers, faults, branch=branch, cut=cut, seed=seed)
+
+
+def run(script: Script, *, lake: Callable[[Disk], Lake] = SimLake) -> Outcome:
+    """Let a history happen."""
+    return _History(script, lake).run()
+
+
+class _History:
+    """One history while it happens."""
+
+    def __init__(self, script: Script, lake: Callable[[Disk], Lake]) -> None:
+        self.script = script
+        self.faults = frozenset(script.faults)
+        self.choices = Choices(script.seed, None if script.seed is not None else script.choices)
+        self.disk = Disk()
+        self.lake = lake(self.disk)
+        self.watch = Watch(self.disk, self.lake)
+        everything = (*script.items, *script.branch)
+        self.watch.kinds = {item.update_id: item.kind for item in everything}
+        self.broken = any(item.kind == "broken" for item in everything)
+        self.clock = SimClock(BASE)
+        self.log: list[str] = []
+        self.syncs: Counter[str] = Counter()
+        self.requests = 0
+        self.calm = True
+        self.refused = False
+        self.frames: dict[str, pa.Table] = {}
+        self.largest: Counter[str] = Counter()  # by server, the most items that it has sent in a page
+        self._set_up()
+        self.disk.before, self.disk.after = self._before_write, self._after_write
+
+    def _set_up(self) -> None:
+        script, choices = self.script, self.choices
+        group = largest_group(script.items)
+        servers = [Server(f"https://scan{number}", script.items) for number in range(script.servers)]
+        for server in servers:
+            if "silent-cap" in self.faults:
+                server.cap = group + 1 + choices.pick("setup", 3)
+            if "low-maximum" in self.faults:
+                server.maximum = group + 1 + choices.pick("setup", 3)
+        self.fleet = Fleet(servers, self.faults, choices)
+        if "replicas" in self.faults:
+            self.fleet.behind[servers[0].url] = [Server("replica", script.items)]
+        if "other-network" in self.faults:
+            servers[-1].items = script.branch
+        for _ in range(choices.pick("moves", 7)):
+            self.fleet.move(0, 1)
+        if "old-lake" in self.faults:
+            self._write_old_lake()
+        self.calm = False
+
+    def run(self) -> Outcome:
+        """From the first sync to the end."""
+        try:
+            for number in range(1 + self.choices.pick("plan", 3)):
+                if number:
+                    self._between()
+                self._sync(number)
+            self._end()
+        except (Endless, Deadlock, RecursionError) as error:
+            self.watch.say(Holds.ENDS, f"{type(error).__name__}: {error}")
+        script = replace(self.script, choices=self.choices.plain(), seed=None)
+        must = holding(self.faults)
+        problems = [problem for problem in self.watch.problems if problem.holds in must]
+        return Outcome(problems, script, self.log, self.syncs, self.requests)
+
+    # syncs
+
+    def _between(self) -> None:
+        """What happens between two syncs."""
+        self.fleet.move(20, 20, 20, 20, 20)
+        forked = [self.fleet.servers[-1]] if "fork" in self.faults else []
+        forked = self.fleet.servers if "fork-all" in self.faults else forked
+        if forked and self.choices.chance("fork", 60):
+            for server in forked:
+                server.restore(self.script.cut, self.script.branch)
+            self.log.append(f"fork of {len(forked)} servers")
+            self.fleet.move(20, 20, 20, 20, 20)
+        if "stepping-back" in self.faults and self.choices.chance("step-back", 40):
+            server = self.fleet.servers[0]
+            server.restore(server.newest - self.choices.pick("step-back", 8) * U, server.items)
+
+    def _order(self) -> Any:
+        """What a caller asks of a sync."""
+        choices = self.choices
+        workers = 1 + (choices.weighted("sync", 40, 40, 20) if "workers" in self.faults else 0)
+        settle = SETTLE + (choices.pick("sync", 4) * U if "long-settle" in self.faults else 0)
+        start = end = None
+        if "windows" in self.faults:
+            start, end = self._window()
+        order = ordered(
+            start=start, end=end, last=None, workers=workers, tables=None, parties=None,
+            settle=f"{settle // 1_000_000}s", now=format_instant(self.clock.micros),
+            page_size=2 + choices.pick("sync", 3),
+            commit_bytes=(1, 3000, 10**9)[choices.pick("sync", 3)],
+            on_error="reject" if self.broken else "raise",
+            progress=False, engine=None, worker_token=None,
+        )  # fmt: skip
+        if "replicas" in self.faults:
+            order = replace(order, wish=replace(order.wish, replicas=True))
+        return replace(order, drive=SeededDrive(choices), clock=self.clock)
+
+    def _window(self) -> tuple[Any, Any]:
+        choices = self.choices
+        kind = choices.weighted("window", 40, 20, 20, 20)
+        low = choices.pick("window", 10) * U
+        high = low + (1 + choices.pick("window", 6)) * U
+        if kind == 1:
+            return format_instant(BASE + low), None
+        if kind == 2:
+            return None, format_instant(BASE + high)
+        return (format_instant(BASE + low), format_instant(BASE + high)) if kind == 3 else (None, None)
+
+    def _set_clock(self) -> None:
+        newest = max((server.newest for server in self.fleet.servers), default=0)
+        self.clock.micros = max(
+            self.clock.micros, BASE + max(newest, 0) + (0, 1, SETTLE, 8 * U)[self._pick("clock", 4)]
+        )
+        if "wrong-clock" in self.faults:
+            self.clock.micros = BASE + (-3, -1, 1, 3)[self._pick("clock", 4)] * 31_536_000_000_000
+
+    def _pick(self, stream: str, count: int) -> int:
+        return self.choices.pick(stream, count)
+
+    def _sync(self, number: int) -> None:
+        servers = list(self.fleet.servers)
+        if "servers-change" in self.faults and len(servers) > 1:
+            first = self._pick("servers", len(servers))
+            servers = [*servers[first:], *servers[:first]][: 1 + self._pick("servers", len(servers))]
+        self._set_clock()
+        order = self._order()
+        self.log.append(
+            f"sync {number}: {len(servers)} servers, {order.wish.workers} workers, pages of {order.wish.page_size},"
+            f" {order.wish.window}"
+        )
+        held = self._held()
+        scan, ending, records = self._run(servers, order)
+        went = ending == "ended"
+        if went and not (self.faults - {"workers"}) & {"windows"}:
+            self._keep_frames()
+        truth = None if {"fork", "fork-all", "other-network"} & self.faults else self.script.items
+        self.watch.after_run(truth, self._ever(), scan.seen if went and order.wish.workers == 1 else None)
+        if went and {"fork", "fork-all"} & self.faults:
+            self.watch.unsaid_fork(
+                held, scan.seen, [url for url in scan.servers if any(url in text for text in records)]
+            )
+
+    def _run(self, servers: list[Server], order: Any, *, calm: bool = False) -> tuple[SimScan, str, list[str]]:
+        """One sync, from its beginning to whatever ends it."""
+        scan = SimScan(
+            self.fleet, servers, self.disk, clock=self.clock, faults=self.faults, choices=self.choices, calm=calm
+        )
+        self.calm, self.refused = calm, False
+        records: list[str] = []
+        handler = _Keeping(records)
+        logger = logging.getLogger("ledgerframes")
+        logger.addHandler(handler)
+        propagates, logger.propagate = logger.propagate, False
+        try:
+            report = run_sync(self.lake, SimNet(scan), order)
+            ending = "ended"
+            self.log.append(f"  covered {'; '.join(report.covered)}; left {report.left}")
+        except Killed:
+            ending = "killed"
+        except KeyboardInterrupt:
+            ending = "interrupted"
+        except LedgerframesError as error:
+            ending = type(error).__name__
+            self.log.append(f"  {error}")
+            if not self._expected(error, calm=calm):
+                self.watch.say(Holds.NO_ALARM, f"{type(error).__name__}: {error}")
+        except Exception as error:  # noqa: BLE001 - anything else is a fault of ours
+            ending = f"crash: {type(error).__name__}"
+            self.watch.say(Holds.ENDS, f"a sync ended in {type(error).__name__}: {error}")
+        finally:
+            logger.removeHandler(handler)
+            logger.propagate = propagates
+            self.calm, self.disk.dead = True, False
+            self.requests += scan.stats.requests
+            for seen in scan.seen:
+                self.largest[seen.url] = max(self.largest[seen.url], len(seen.items))
+        self.log += [f"    {seen}" for seen in scan.seen]
+        self.log.append(f"  {ending} after {scan.stats.requests} requests")
+        self.syncs[ending] += 1
+        return scan, ending, records
+
+    def _expected(self, error: LedgerframesError, *, calm: bool) -> bool:
+        """Whether a sync may end so under the faults of this history."""
+        if calm:
+            return False
+        if isinstance(error, RequestError):
+            return bool({"busy", "down", "damaged"} & self.faults)
+        if isinstance(error, PartialResultError):
+            return len(self.fleet.servers) > 1 or "windows" in self.faults
+        if isinstance(error, StoreError):
+            return self.refused
+        return isinstance(error, DecodeError) and "damaged" in self.faults
+
+    def _before_write(self, _name: str) -> None:
+        if self.calm:
+            return
+        if "kill" in self.faults and self.choices.chance("kill-before", 5):
+            self.log.append(f"  killed before a write to {_name}")
+            self.disk.kill()
+        if "full" in self.faults and self.choices.chance("full", 5):
+            self.refused = True
+            raise StoreError("memory://lake cannot be written: no space. The disk is full")
+
+    def _after_write(self, name: str) -> None:
+        self.watch.after_commit(name)
+        if name in ORDER and self.choices.chance("reader", 10):
+            self.watch.read()
+        if not self.calm and "kill" in self.faults and self.choices.chance("kill-after", 5):
+            self.log.append(f"  killed after a write to {name}")
+            self.disk.kill()
+
+    def _ever(self) -> set[Item]:
+        behind = [server.ever for servers in self.fleet.behind.values() for server in servers]
+        return self.fleet.ever().union(*behind)
+
+    def _held(self) -> dict[str, Item]:
+        """What is stored and settled before a sync."""
+        if not {"fork", "fork-all"} & self.faults:
+            return {}
+        known = {item.update_id: item for item in self._ever()}
+        return {row[0]: known[row[0]] for row in self.watch.stored("updates") if row[0] in known}
+
+    # frames
+
+    def _keep_frames(self) -> None:
+        if self.choices.chance("frames", 20):
+            sync_id = self.disk.versions["syncs"][-1].rows["sync_id"][-1].as_py()
+            self.frames[sync_id] = self._frame(sync_id)
+
+    def _frame(self, sync_id: str) -> pa.Table:
+        view = self.lake.view(sync_id, names=("updates",))
+        part = Part.of(view, "updates", Window(), allow_partial=True)
+        return load_table(part.dataset, ["update_id", "migration_id", "record_time"], None, declared("updates"))
+
+    # the end
+
+    def _end(self) -> None:
+        for server in [*self.fleet.servers, *(one for many in self.fleet.behind.values() for one in many)]:
+            server.show_all()
+        self.clock.micros = max(self.clock.micros, BASE + 40 * U)
+        lively = Holds.LIVE in holding(self.faults)
+        self.log.append("all servers show all")
+        order = self._last_order()
+        self.log.append(f"  {order.wish.workers} workers, pages of {order.wish.page_size}")
+        _, ending, _ = self._run(list(self.fleet.servers), order, calm=True)
+        truth = self.script.items if lively else None
+        self.watch.after_run(truth, self._ever(), None)
+        if lively:
+            if ending != "ended":
+                self.watch.say(Holds.LIVE, f"the last sync: {ending}")
+            self.watch.everything(self.script.items, rejects=self.broken)
+            if not self.choices.chance("quiet", 60):
+                self._quiet()
+        for sync_id, frame in self.frames.items():
+            if not self._frame(sync_id).equals(frame):
+                self.watch.say(Holds.FRAMES, f"as_of={sync_id} gives other rows than before")
+        if self.choices.chance("check", 5):
+            self._check()
+
+    def _last_order(self) -> Any:
+        faults, self.faults = self.faults, self.faults - {"windows", "long-settle"}
+        order = self._order()
+        self.faults = faults
+        return order
+
+    def _quiet(self) -> None:
+        """With no news a sync changes no table, and asks for no more than DESIGN allows.
+
+        One sync may still settle what the servers' newest items prove by now, without adding a row.
+        """
+        rows = {name: self.watch.stored(name) for name in ORDER}
+        before = self._versions()
+        self._repeat()
+        if before != self._versions():
+            if rows != {name: self.watch.stored(name) for name in ORDER}:
+                self.watch.say(Holds.QUIET, "a sync without news changed rows")
+            before = self._versions()
+            self._repeat()
+        self._reached()
+        if before != self._versions():
+            self.watch.say(Holds.QUIET, f"a sync without news made versions {self._versions()} of {before}")
+
+    def _reached(self) -> None:
+        """What is older than settle is settled by now."""
+        items = self.script.items
+        for item in items:
+            # a look at a migration shows it and what follows
+            newest = max(other.at for other in items if other.migration >= item.migration)
+            if item.at < newest - SETTLE and not self.watch.settles(item):
+                self.watch.say(Holds.REACHED, f"{tell(item)} is not settled, though all servers have shown all")
+
+    def _versions(self) -> dict[str, int]:
+        return {name: len(states) for name, states in self.disk.versions.items() if name != "syncs"}
+
+    def _repeat(self) -> None:
+        """A sync without news, and its price."""
+        order = self._last_order()
+        before, due = self._versions(), self._price(order.wish.page_size)
+        self.log.append(f"nothing new: {order.wish.workers} workers, pages of {order.wish.page_size}")
+        scan, _, _ = self._run(list(self.fleet.servers), order, calm=True)
+        if due is not None and scan.stats.requests > due and before == self._versions():
+            self.watch.say(Holds.CHEAP, f"a sync without news sent {scan.stats.requests} requests, {due} are due")
+
+    def _price(self, page_size: int) -> int | None:
+        """What a sync without news may cost: one per page of unsettled tail and per open migration, and per server.
+
+        None where a server was never seen to send a page longer than a tail, so that a page with all of it proves
+        nothing, and where a migration before the first one may still show its first item.
+        """
+        ends = [covered(self.watch.numbers(name)) for name in ORDER]
+        done = [settled(self.watch.numbers(name)) for name in ORDER]
+        pages = 0
+        migrations = sorted({item.migration for item in self.script.items})
+        for migration in migrations:
+            if all(inside((migration, LATEST), spans) for spans in ends):
+                continue
+            tail = [
+                item
+                for item in self.script.items
+                if item.migration == migration and not all(inside(item.place, spans) for spans in done)
+            ]
+            size = min([page_size, *(min(server.cap, server.maximum) for server in self.fleet.servers)])
+            if any(self.largest[server.url] <= len(tail) for server in self.fleet.servers) or migrations[0] > 0:
+                return None
+            if any(server.maximum < page_size for server in self.fleet.servers):
+                return None
+            pages += 1 if len(tail) < size else 1 + -(-len(tail) // max(1, size - largest_group(tail)))
+        servers = len(self.fleet.servers)
+        return max(pages, 1) + servers - 1 if pages <= 1 else pages * servers  # every server is compared page by page
+
+    def _check(self) -> None:
+        if not self.disk.versions:
+            return
+        found = check(SimLake(self.disk))
+        if not found and Holds.LIVE in holding(self.faults):
+            self.watch.say(Holds.SOUND, f"check() of a sound lake says: {'; '.join(map(str, found.findings))}")
+        rotten = self.disk.copy()
+        what = damage(rotten, self.choices)
+        if what is None:
+            return
+        self.log.append(f"damage: {what}")
+        with suppress(StoreError):  # a damage that a reader stumbles over is found as well
+            if check(SimLake(rotten)):
+                self.watch.say(Holds.ROTTEN, f"check() is true although {what}")
+
+    # an older lake
+
+    def _write_old_lake(self) -> None:
+        """A lake as 0.1 left it: three numbers per slot, no format number, and rows missing inside what it covers."""
+        server = self.fleet.servers[0]
+        stored = [item for item in sorted(server.shown) if item.kind != "broken"]
+        if not stored:
+            return
+        kept = [item for item in stored if item is stored[0] or not self.choices.chance("old", 25)]
+        first = min(item.update_id for item in kept if item.place == kept[0].place)
+        numbers: dict[str, int] = {}
+        migrations = sorted({item.migration for item in stored})
+        for slot, migration in enumerate(migrations):
+            newest = max(item.micros for item in stored if item.migration == migration)
+            at = newest + self._pick("old", 3) * U
+            if migration != migrations[-1] and self.choices.chance("old", 50):
+                at = LATEST
+            numbers |= {f"slot/{slot}/migration": migration, f"slot/{slot}/lo": BEGINNING, f"slot/{slot}/at": at}
+        batches = decode_page(page_of(tuple(kept))).batches
+        for name in ORDER:
+            table = self.lake.table(name)
+            table.create({NETWORK: f"{kept[0].migration}/{first}"})
+            table.append([batches[name]], numbers)
+        self.log.append(f"a lake of 0.1 holds {', '.join(item.name for item in kept)}")
+
+
+class _Keeping(logging.Handler):
+    """Keeps warnings."""
+
+    def __init__(self, records: list[str]) -> None:
+        super().__init__(logging.WARNING)
+        self._records = records
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self._records.append(record.getMessage())
+
+
+__all__ = ["Outcome", "PagingError", "Script", "draw", "run"]

@@ -1,0 +1,304 @@
+"""What must be true of a lake after every commit and after every run; `history` asks, `faults` says what holds when.
+
+Coverage is read from the numbers in the tables' logs, not through our code: slot n says `slot/n/migration`,
+`slot/n/lo`, `slot/n/at` and, since DESIGN 5 asks for it, `slot/n/settled`.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final, NamedTuple
+
+import pyarrow as pa
+
+from ledgerframes.paging.window import Window
+from ledgerframes.store import slots
+from ledgerframes.store.history import ORDER
+from ledgerframes.store.lake import Lake
+from ledgerframes.store.parts import Part
+from tests.simulation.faults import Holds
+from tests.simulation.net import Seen
+from tests.simulation.storage import Disk, SimLake
+from tests.simulation.world import SETTLE, Item, ago
+
+#: Whether the code under test knows `settled`; without it, all that is covered is claimed to be final.
+KNOWS_SETTLED: Final = "slot/0/settled" in slots._names(0)
+
+
+class Problem(NamedTuple):
+    """An invariant that did not hold."""
+
+    holds: Holds
+    text: str
+
+
+class Span(NamedTuple):
+    """The record times of a migration after `lo`, up to and with `hi`."""
+
+    migration: int
+    lo: int
+    hi: int
+
+    def __str__(self) -> str:
+        return f"migration {self.migration}: ({ago(self.lo)}, {ago(self.hi)}]"
+
+
+def joined(spans: Iterable[Span]) -> list[Span]:
+    """The same spans, those that touch as one."""
+    found: list[Span] = []
+    for span in sorted(span for span in spans if span.lo < span.hi):
+        last = found[-1] if found else None
+        if last is not None and last.migration == span.migration and span.lo <= last.hi:
+            found[-1] = last._replace(hi=max(last.hi, span.hi))
+        else:
+            found.append(span)
+    return found
+
+
+def inside(place: tuple[int, int], spans: Iterable[Span]) -> bool:
+    """Whether a place lies in one of some spans."""
+    return any(span.migration == place[0] and span.lo < place[1] <= span.hi for span in spans)
+
+
+def _common(every: Sequence[Sequence[Span]]) -> list[Span]:
+    """What lies in all."""
+    found = list(every[0])
+    for spans in every[1:]:
+        pairs = [(one, other) for one in found for other in spans if one.migration == other.migration]
+        found = joined(Span(one.migration, max(one.lo, other.lo), min(one.hi, other.hi)) for one, other in pairs)
+    return found
+
+
+def covered(numbers: Mapping[str, int]) -> list[Span]:
+    """What a table's log says is covered."""
+    return joined(_spans(numbers, "at"))
+
+
+def settled(numbers: Mapping[str, int]) -> list[Span]:
+    """What a table's log says is final."""
+    return joined(_spans(numbers, "settled" if KNOWS_SETTLED else "at"))
+
+
+def _spans(numbers: Mapping[str, int], end: str) -> Iterator[Span]:
+    for key, lo in numbers.items():  # a table may lack a number that another one has
+        _, number, name = key.split("/") if key.startswith("slot/") else ("", "", "")
+        if name != "lo":
+            continue
+        yield Span(numbers[f"slot/{number}/migration"], lo, numbers.get(f"slot/{number}/{end}", lo))
+
+
+@dataclass
+class Watch:
+    """Looks at a lake after every commit and every run, and keeps what was wrong.
+
+    Attributes:
+        disk: where the lake lies.
+        lake: the lake, for reading as callers do.
+        problems: what was wrong.
+        kinds: the kind of every update there can be, by id.
+    """
+
+    disk: Disk
+    lake: Lake
+    problems: list[Problem] = field(default_factory=list)
+    kinds: dict[str, str] = field(default_factory=dict)
+    _looked: tuple[int, ...] = ()
+    _sight: Mapping[str, set[str]] = field(default_factory=dict)
+    _held: dict[str, tuple[list[Span], set[str]]] = field(default_factory=dict)
+    _covered: dict[str, list[Span]] = field(default_factory=dict)
+    _settled: dict[str, list[Span]] = field(default_factory=dict)
+
+    def say(self, holds: Holds, text: str) -> None:
+        """Note a problem."""
+        self.problems.append(Problem(holds, text))
+
+    def numbers(self, name: str) -> Mapping[str, int]:
+        """What the log of a table says now."""
+        states = self.disk.versions.get(name)
+        return states[-1].numbers if states else {}
+
+    def covers(self, item: Item) -> bool:
+        """Whether all tables cover an item's place."""
+        return all(inside(item.place, covered(self.numbers(name))) for name in ORDER)
+
+    def settles(self, item: Item) -> bool:
+        """Whether all tables say that an item's place is final."""
+        return all(inside(item.place, settled(self.numbers(name))) for name in ORDER)
+
+    def after_commit(self, name: str) -> None:
+        """Neither coverage nor its settled part may fall."""
+        if name not in ORDER:
+            return
+        for what, found, before in (
+            ("covered", covered(self.numbers(name)), self._covered),
+            ("settled", settled(self.numbers(name)), self._settled),
+        ):
+            for span in before.get(name, ()):
+                if not any(
+                    other.migration == span.migration and other.lo <= span.lo and span.hi <= other.hi for other in found
+                ):
+                    self.say(Holds.RISING, f"{name}: {span} was {what}, now {'; '.join(map(str, found))} is")
+            before[name] = found
+
+    def read(self) -> Mapping[str, set[str]]:
+        """What a reader sees now: the update ids of each table; torn updates are a problem."""
+        versions = tuple(len(self.disk.versions.get(name, ())) for name in ORDER)
+        if versions != self._looked:
+            self._looked, self._sight = versions, self._read()
+        return self._sight
+
+    def _read(self) -> Mapping[str, set[str]]:
+        view = self.lake.view(names=("updates",))
+        told = [Span(*interval) for interval in view.covered]
+        for name in ORDER:
+            there = covered(self.numbers(name))
+            if any(_common([[span], there]) != [span] for span in told):
+                self.say(Holds.WHOLE, f"a reader is told that {'; '.join(map(str, told))} is covered, {name} does not")
+        seen: dict[str, Counter[str]] = {}
+        for name in ORDER:
+            part = Part.of(view, name, Window(), allow_partial=True)
+            seen[name] = Counter(part.dataset.to_table(columns=["update_id"])["update_id"].to_pylist())
+        self._torn(seen)
+        return {name: set(ids) for name, ids in seen.items()}
+
+    def _torn(self, seen: Mapping[str, Counter[str]]) -> None:
+        for update_id in set().union(*seen.values()):
+            kind = self.kinds.get(update_id, "")
+            wanted = {"updates": 1, "events": {"create": 1, "exercise": 2}.get(kind, 0),
+                      "reassignments": int(kind in {"assign", "unassign"})}  # fmt: skip
+            there = {name: seen[name][update_id] for name in wanted}
+            if kind and any((there[name] > 0) != (wanted[name] > 0) or there[name] < wanted[name] for name in wanted):
+                self.say(Holds.WHOLE, f"a reader sees {there} rows of {update_id} ({kind})")
+
+    def stored(self, name: str) -> list[tuple[str, int, int, str]]:
+        """All rows of a table that are there, seen or not: update id, migration, time, event id."""
+        states = self.disk.versions.get(name)
+        if not states:
+            return []
+        rows = states[-1].rows
+        ids = rows["update_id"].to_pylist()
+        events = rows["event_id"].to_pylist() if name == "events" else [""] * len(ids)
+        times = rows["record_time"].cast(pa.int64()).to_pylist()
+        return list(zip(ids, rows["migration_id"].to_pylist(), times, events, strict=True))
+
+    def after_run(self, truth: Collection[Item] | None, ever: Collection[Item], seen: Sequence[Seen] | None) -> None:
+        """Everything that must hold between two syncs.
+
+        Args:
+            truth: the ledger, where there is one.
+            ever: what servers have shown.
+            seen: the answers of a sync that went to its end with one worker.
+        """
+        rows = {name: self.stored(name) for name in ORDER}
+        self._once(rows)
+        self._true(rows, ever)
+        self._unchanged(rows)
+        shown = self.read()
+        if truth is not None:
+            self._final(rows, shown, truth)
+        if seen is not None:
+            self._shown(rows, ever, seen)
+
+    def _once(self, rows: Mapping[str, Sequence[tuple[str, int, int, str]]]) -> None:
+        for name, found in rows.items():
+            if len({(row[0], row[3]) for row in found}) < len(found):
+                twice = Counter((row[0], row[3]) for row in found).most_common(1)[0]
+                self.say(Holds.ONCE, f"{name}: {twice[0]} is stored {twice[1]} times")
+        states = self.disk.versions.get("rejects")
+        if states:
+            raws = states[-1].rows["raw"].to_pylist()
+            if len(set(raws)) < len(raws):
+                self.say(Holds.ONCE, "rejects: an item is kept twice")
+
+    def _true(self, rows: Mapping[str, Sequence[tuple[str, int, int, str]]], ever: Collection[Item]) -> None:
+        known = {item.update_id: item for item in ever}
+        for name, found in rows.items():
+            for update_id, migration, micros, event_id in found:
+                item = known.get(update_id)
+                if item is None or item.place != (migration, micros) or (event_id and event_id not in item.events):
+                    self.say(Holds.TRUE, f"{name}: {update_id} at {migration}/{ago(micros)} was never sent")
+
+    def _unchanged(self, rows: Mapping[str, Sequence[tuple[str, int, int, str]]]) -> None:
+        """What was settled before holds what it held before."""
+        for name, found in rows.items():
+            spans, ids = self._held.get(name, ([], set()))
+            now = {row[3] or row[0] for row in found if inside((row[1], row[2]), spans)}
+            if now != ids:
+                self.say(Holds.FINAL, f"{name}: {sorted(now ^ ids)} came or went at a settled place")
+        every = [settled(self.numbers(name)) for name in ORDER]
+        for name, found in rows.items():
+            ids = {row[3] or row[0] for row in found if all(inside((row[1], row[2]), spans) for spans in every)}
+            self._held[name] = (_common(every), ids)
+
+    def _final(
+        self, rows: Mapping[str, Sequence[tuple[str, int, int, str]]], shown: Mapping[str, set[str]],
+        truth: Collection[Item],
+    ) -> None:  # fmt: skip
+        spans = {name: settled(self.numbers(name)) for name in ORDER}
+        events = {row[3] for row in rows["events"]}
+        for item in truth:
+            if item.kind == "broken" or not all(inside(item.place, found) for found in spans.values()):
+                continue
+            home = "reassignments" if item.kind in {"assign", "unassign"} else "events"
+            lost = [name for name in ("updates", home) if item.update_id not in shown[name]]
+            lost += [event_id for event_id in item.events if event_id not in events]
+            if lost:
+                self.say(Holds.SETTLED, f"{tell(item)} is lost: not in {', '.join(lost)} though settled")
+
+    def _shown(
+        self, rows: Mapping[str, Sequence[tuple[str, int, int, str]]], ever: Collection[Item], seen: Sequence[Seen]
+    ) -> None:
+        stored = {row[0] for row in rows["updates"]}
+        for item in ever:
+            if item.update_id in stored or item.kind == "broken" or not self.covers(item):
+                continue
+            # from ledger begin is only asked to recognise a network, or to learn how many items a server sends
+            last = next((one for one in reversed(seen) if one.after is not None and one.spans(item.place)), None)
+            if last is not None and item in last.items:
+                self.say(Holds.SHOWN, f"{tell(item)} was in the last answer about its place, which is covered")
+
+    def everything(self, truth: Collection[Item], *, rejects: bool) -> None:
+        """Once all servers showed all, the rows are the truth."""
+        rows = {name: self.stored(name) for name in ORDER}
+        sound = [item for item in truth if item.kind != "broken"]
+        wanted = {
+            "updates": {item.update_id for item in sound},
+            "events": {event_id for item in sound for event_id in item.events},
+            "reassignments": {item.update_id for item in sound if item.kind in {"assign", "unassign"}},
+        }
+        for name, ids in wanted.items():
+            lost = ids - {row[3] or row[0] for row in rows[name]}
+            if lost:
+                items = [tell(item) for item in sound if any(one.startswith(item.update_id) for one in lost)]
+                self.say(Holds.LIVE, f"{name} never gets {', '.join(sorted(lost))}: {', '.join(items)}")
+        shown = self.read()["updates"]
+        if hidden := wanted["updates"] - shown:
+            self.say(Holds.LIVE, f"readers never see {', '.join(sorted(hidden))}")
+        if rejects:
+            states = self.disk.versions.get("rejects")
+            kept = states[-1].rows.num_rows if states else 0
+            broken = sum(item.kind == "broken" for item in truth)
+            if kept != broken:
+                self.say(Holds.LIVE, f"rejects: {kept} items of {broken}")
+
+    def unsaid_fork(self, held: Mapping[str, Item], seen: Sequence[Seen], said: Collection[str]) -> None:
+        """A server that does not have what it must have, if its answers show that, was named or the sync refused."""
+        for answer in seen:
+            if answer.url in said or not answer.clean or answer.size < 2:
+                continue
+            there = {item.update_id for item in answer.items}
+            for update_id, item in held.items():
+                proved = item.at <= answer.newest - SETTLE - 1
+                if proved and answer.spans(item.place) and update_id not in there:
+                    self.say(Holds.FORKS, f"{answer.url} lacks {tell(item)}, which is stored; nobody was told")
+                    return
+
+
+def tell(item: Item) -> str:
+    """An item for people."""
+    return f"{item.name} (migration {item.migration}, {ago(item.micros)}, {item.synchronizer}, {item.kind})"
+
+
+__all__ = ["Problem", "SimLake", "Span", "Watch", "covered", "inside", "joined", "settled", "tell"]

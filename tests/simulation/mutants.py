@@ -1,0 +1,341 @@
+"""Each rule of DESIGN 4 and 5 taken back: one function of ours is patched in place, and the simulation must go red.
+
+A mutant that survives says that the simulation cannot see its rule; then a fault or an invariant is missing, or the
+rule is not needed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any, Final
+
+FAR: Final = 2**62
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """One rule taken back.
+
+    Attributes:
+        rule: what it says.
+        target: the function, as `module:Class.name`.
+        change: makes the mutant out of what is there.
+        among: the faults that can show it, to find it sooner.
+    """
+
+    rule: str
+    target: str
+    change: Callable[[Any], Any]
+    among: tuple[str, ...] = ()
+
+    @contextmanager
+    def applied(self) -> Iterator[None]:
+        """Patch it for a while."""
+        module, _, path = self.target.partition(":")
+        *owners, name = path.split(".")
+        owner: Any = import_module(f"ledgerframes.{module}")
+        for one in owners:
+            owner = getattr(owner, one)
+        original = vars(owner)[name]
+        setattr(owner, name, self.change(original))
+        try:
+            yield
+        finally:
+            setattr(owner, name, original)
+
+
+def _anybody(_original: Any) -> Any:
+    def of(self: Any, server: str, page: Any = ()) -> int:
+        del server
+        return max([*self.newest.values(), *(place.micros for place in page)], default=-FAR) - self.settle - 1
+
+    return of
+
+
+def _clock_proves(original: Any) -> Any:
+    def of(self: Any, server: str, page: Any = ()) -> int:
+        return original(self, server, page) + 4 * self.settle
+
+    return of
+
+
+def _earlier_pages(original: Any) -> Any:
+    def cover(self: Any, page: Any, final: int, closing: int | None) -> Any:
+        span = original(self, page, final, closing)
+        self.settled = max(self.settled, min(self.at, final))
+        return span
+
+    return cover
+
+
+def _closes_when_covered(original: Any) -> Any:
+    def cover(self: Any, page: Any, final: int, closing: int | None) -> Any:
+        span = original(self, page, final, closing)
+        if closing is not None and self.at >= closing:
+            self.at = self.settled = max(self.gap.at, self.at)
+        return span
+
+    return cover
+
+
+def _empty_page_proves(original: Any) -> Any:
+    def cover(self: Any, page: Any, final: int, closing: int | None) -> Any:
+        span = original(self, page, final, closing)
+        if not page.rows and page.outcome.name in {"END", "PAST"}:
+            self.at = self.settled = max(self.gap.at, self.at)
+        return span
+
+    return cover
+
+
+def _by_time(_original: Any) -> Any:
+    """As before: what a table is ahead by is left out by its time."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    from ledgerframes.store.intervals import missing
+
+    def fresh(self: Any, table: Any, pages: Any) -> list[Any]:
+        common = self.slots.common
+        ahead = [part for one in self.slots.covered(table.name) for part in missing(one, common)]
+        found = []
+        for page in pages:
+            batch = page.batches.get(table.name)
+            if batch is None or not batch.num_rows:
+                continue
+            stored = table.dataset().to_table(columns=["update_id"])["update_id"]
+            inside = pa.array([False] * len(batch), pa.bool_())
+            for one in ahead:
+                micros = batch["record_time"].cast(pa.int64())
+                here = pc.and_(pc.greater(micros, one.lo), pc.less_equal(micros, one.at))
+                inside = pc.or_(inside, pc.and_(here, pc.equal(batch["migration_id"], one.migration_id)))
+            known = pc.is_in(batch["update_id"], pc.unique(stored).cast(pa.string()))
+            found.append(batch.filter(pc.invert(pc.or_(inside, known))))
+        return [batch for batch in found if batch.num_rows]
+
+    return fresh
+
+
+def _never_compared(_original: Any) -> Any:
+    def fresh(self: Any, table: Any, pages: Any) -> list[Any]:
+        del self
+        batches = (page.batches.get(table.name) for page in pages)
+        return [batch for batch in batches if batch is not None and batch.num_rows]
+
+    return fresh
+
+
+def _any_missing_id(original: Any) -> Any:
+    def compare(self: Any, server: str, tail: Any, here: Any, final: int) -> None:
+        del final
+        original(self, server, tail, here, FAR)
+
+    return compare
+
+
+def _extra_below_settled(original: Any) -> Any:
+    def compare(self: Any, server: str, tail: Any, here: Any, final: int) -> None:
+        kept = {one: at for one, at in here.items() if one in tail.held or at > tail.gap.lo}
+        original(self, server, tail, kept, final)
+
+    return compare
+
+
+def _by_first_id(original: Any) -> Any:
+    def recognise(self: Any, server: str, *, certain: bool) -> bool:
+        from ledgerframes.errors import StoreError
+        from ledgerframes.store import agreement
+
+        _, answer = agreement._ask(self.servers, self.proofs, None, 1, server)
+        name = (self.history.network or "").partition("/")[2]
+        if answer.value.glimpse.update_ids not in ([], [name]):
+            raise StoreError(f"{server}: another network")
+        known: bool = original(self, server, certain=certain)
+        return known
+
+    return recognise
+
+
+def _old_claims(original: Any) -> Any:
+    def read(table: Any, number: int) -> Any:
+        slot = original(table, number)
+        old = slot is not None and table.number(f"slot/{number}/settled") is None
+        return slot._replace(settled=slot.at) if old else slot
+
+    return read
+
+
+def _falls(_original: Any) -> Any:
+    def put(self: Any, number: int, slot: Any) -> None:
+        for slots in self.by_table.values():
+            slots.extend([None] * (number + 1 - len(slots)))
+            slots[number] = slot
+
+    return put
+
+
+def _joins_anywhere(original: Any) -> Any:
+    def fewest(covered: Any, settled: Any, *rest: Any) -> list[Any]:
+        from ledgerframes.store.intervals import merged
+
+        slots, found = original(covered, settled, *rest), []
+        for one in merged(covered):
+            inside = [slot for slot in slots if slot.migration_id == one.migration_id and one.lo <= slot.lo < one.at]
+            found.append(inside[-1]._replace(lo=one.lo, settled=max(slot.settled for slot in inside)))
+        return found
+
+    return fewest
+
+
+def _reversed_order(original: Any) -> Any:
+    def init(self: Any, tables: Any) -> None:
+        original(self, tables)
+        self.tables = dict(reversed(self.tables.items()))
+
+    return init
+
+
+def _rows_before_numbers(original: Any) -> Any:
+    def commit(self: Any, pages: Any) -> Any:
+        for table in self.tables.values():
+            append = type(table).append
+
+            def twice(batches: Any, numbers: Any, table: Any = table, append: Any = append) -> None:
+                append(table, batches, {})
+                append(table, (), numbers)
+
+            table.append = twice
+        return original(self, pages)
+
+    return commit
+
+
+def _whole_page(original: Any) -> Any:
+    def divide(self: Any, page: Any, stop: int, target: Any) -> Any:
+        del stop
+        return original(self, page, len(page), target)
+
+    return divide
+
+
+def _rejects_again(original: Any) -> Any:
+    def reject(self: Any, bad: Any) -> None:
+        self.table.refresh()
+        self._stored = set()
+        original(self, bad)
+
+    return reject
+
+
+def _always_newest(original: Any) -> Any:
+    def find(table: Any, as_of: Any, url: str) -> Any:
+        from ledgerframes.store.runs import all_runs
+
+        del as_of
+        return original(table, all_runs(table)[-1]["sync_id"], url)
+
+    return find
+
+
+def _prop(change: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    return lambda original: property(change)  # noqa: ARG005
+
+
+def _constant(*, value: Any) -> Callable[[Any], Any]:
+    return lambda original: lambda *_, **__: value  # noqa: ARG005
+
+
+_SERVERS: Final = ("late", "lagging", "catching-up", "servers-change", "ties", "migrations", "overlap")
+
+MUTANTS: Final[dict[str, Mutant]] = {
+    "proof-of-anybody": Mutant(
+        "only what the server that gave a page had shown proves anything about it",
+        "paging.proofs:Proof.of", _anybody, ("late", "lagging", "catching-up"),
+    ),
+    "proof-of-a-clock": Mutant("no clock proves", "paging.proofs:Proof.of", _clock_proves, _SERVERS),
+    "no-settle": Mutant(
+        "less settle", "paging.proofs:Proof.of",
+        lambda original: lambda self, server, page=(): original(self, server, page) + self.settle, _SERVERS,
+    ),
+    "no-microsecond": Mutant(
+        "less a microsecond", "paging.proofs:Proof.of",
+        lambda original: lambda self, server, page=(): original(self, server, page) + 1, ("edge", *_SERVERS),
+    ),
+    "proof-after-the-read": Mutant(
+        "proof comes before or with the read, never after", "store.stretches:Stretch.cover", _earlier_pages,
+        ("late", "catching-up"),
+    ),
+    "any-later-item-closes": Mutant(
+        "a migration closes when the last instant is settled", "paging.proofs:Proofs.closes",
+        lambda original: lambda self, *_: -FAR, _SERVERS,  # noqa: ARG005
+    ),
+    "closes-without-the-day": Mutant(
+        "no update of a migration is later than the first of the next plus 24 h", "paging.proofs:Proofs.closes",
+        lambda original: lambda self, migration_id, following: following.micros, _SERVERS,  # noqa: ARG005
+    ),
+    "closes-when-covered": Mutant(
+        "covered and settled", "store.stretches:Stretch.cover", _closes_when_covered, _SERVERS
+    ),
+    "an-empty-page-proves": Mutant(
+        "an empty page says nothing about hi", "store.stretches:Stretch.cover", _empty_page_proves, _SERVERS
+    ),
+    "by-time": Mutant(
+        "each table is compared by its own update ids, never by time", "store.history:HistoryTables._fresh", _by_time,
+        ("kill", *_SERVERS),
+    ),
+    "never-compared": Mutant(
+        "over everything re-read, each table is compared", "store.history:HistoryTables._fresh", _never_compared,
+        _SERVERS,
+    ),
+    "any-missing-id-is-a-fork": Mutant(
+        "a held id is missing only where the server had shown everything", "store.agreement:Agreement._compare",
+        _any_missing_id, _SERVERS,
+    ),
+    "forks-are-merged": Mutant(
+        "a missing id is a fork", "store.agreement:Agreement._compare", _constant(value=None),
+        ("fork", "fork-all", "late"),
+    ),
+    "late-below-settled": Mutant(
+        "extra ids below settled are a StoreError", "store.agreement:Agreement._compare", _extra_below_settled,
+        ("too-late", "fork", *_SERVERS),
+    ),
+    "network-by-its-first-id": Mutant(
+        "the network is recognised by any stored id of its beginning", "store.agreement:Agreement._recognise",
+        _by_first_id, _SERVERS,
+    ),
+    "old-claims-trusted": Mutant(
+        "a slot of an older lake is unsettled from lo", "store.slots:_read", _old_claims, ("old-lake", "late"),
+    ),
+    "numbers-fall": Mutant("no server lowers either number", "store.slots:Slots.put", _falls, ("kill", *_SERVERS)),
+    "slots-join-anywhere": Mutant(
+        "slots join only where the left one has settled = at", "store.slots:fewest", _joins_anywhere,
+        ("windows", "catching-up", "late"),
+    ),
+    "covered-is-final": Mutant(
+        "what is covered and not settled is read again", "store.slots:Slots.settled",
+        _prop(lambda self: self.common), _SERVERS,
+    ),
+    "one-table-for-all": Mutant(
+        "readers see the intersection of the tables", "store.slots:Slots.common",
+        _prop(lambda self: self.covered("events")), ("kill", *_SERVERS),
+    ),
+    "updates-first": Mutant(
+        "updates is written last", "store.history:HistoryTables.__init__", _reversed_order, ("kill", *_SERVERS)
+    ),
+    "rows-before-coverage": Mutant(
+        "rows and coverage are one commit", "store.history:HistoryTables.commit", _rows_before_numbers,
+        ("kill", *_SERVERS),
+    ),
+    "ties-cut": Mutant(
+        "the last group of a page is held back", "paging.history:HistoryReader.divide", _whole_page,
+        ("ties", "late", "catching-up"),
+    ),
+    "rejects-repeat": Mutant(
+        "rejects are not repeated", "store.rejecting:RejectingDecoder.reject", _rejects_again,
+        ("broken-item", *_SERVERS),
+    ),
+    "as-of-now": Mutant("as_of frames stay", "store.lake:find_versions", _always_newest, _SERVERS),
+}  # fmt: skip

@@ -1,0 +1,263 @@
+"""The simulated network: `PageSource` over simulated servers, with what transport does of retries and failover.
+
+`SimNet` stands in for `Network` in `run_sync`: its `scan` answers with real pages of JSON, `stats` counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import msgspec
+
+from ledgerframes.errors import DecodeError, LedgerframesError, NoAnswerError, RequestError, ServerError, StatusError
+from ledgerframes.interfaces.answers import UpdatesPage
+from ledgerframes.interfaces.calls import Revise
+from ledgerframes.paging.cursor import Cursor
+from ledgerframes.transport import Answer, Stats
+from ledgerframes.transport.stopping import Stop
+from tests.simulation.choices import Choices
+from tests.simulation.clock import SimClock
+from tests.simulation.servers import Fleet, Server
+from tests.simulation.storage import Disk
+from tests.simulation.world import Item, U, ago, page_of
+
+ATTEMPTS = 8
+_STRICT = UpdatesPage.read
+_LENIENT = UpdatesPage.read_leniently
+#: A sync of so small a world needs far less.
+MOST_REQUESTS = 400
+
+
+@lru_cache(4096)
+def _page(items: tuple[Item, ...], read: Callable[[bytes], UpdatesPage]) -> UpdatesPage:
+    """A page as the scan interface reads it; the same answer comes many times in a history."""
+    return read(page_of(items))
+
+
+class Endless(BaseException):
+    """A sync sent more requests than any needs."""
+
+
+class Ask(NamedTuple):
+    """A request for a page, as the simulated servers read it."""
+
+    after: Cursor | None
+    page_size: int
+
+
+@dataclass(frozen=True)
+class Seen:
+    """One answer, for the invariants.
+
+    Attributes:
+        url: who answered.
+        after: what was asked to be skipped.
+        size: how many items were asked for.
+        items: what was answered.
+        newest: the latest record time that this server had shown in this sync, this answer included.
+        clean: whether the page is what an honest server would send.
+        last: whether the server has nothing after it.
+    """
+
+    url: str
+    after: tuple[int, int] | None
+    size: int
+    items: tuple[Item, ...]
+    newest: int
+    clean: bool
+    last: bool = False
+
+    def __str__(self) -> str:
+        after = "the beginning" if self.after is None else f"{self.after[0]}/{ago(self.after[1])}"
+        items = ", ".join(f"{item.name} {item.migration}/{ago(item.micros)}" for item in self.items) or "nothing"
+        return f"{self.url}, {self.size} after {after}: {items}"
+
+    def spans(self, place: tuple[int, int]) -> bool:
+        """Whether the answer says all that its server has at a place."""
+        if self.size < 2 or (self.after is not None and place <= self.after):
+            return False
+        # the last place of a full page may have more
+        return self.last or (bool(self.items) and place < self.items[-1].place)
+
+
+class SimScan:
+    """The scan interface of one sync.
+
+    Args:
+        fleet: the servers and their moves.
+        servers: those that this sync names, the preferred one first.
+        disk: dies with the machine.
+        clock: of the history.
+        faults: of the history.
+        choices: of the history.
+    """
+
+    def __init__(
+        self,
+        fleet: Fleet,
+        servers: list[Server],
+        disk: Disk,
+        *,
+        clock: SimClock,
+        faults: Collection[str],
+        choices: Choices,
+        calm: bool = False,
+    ) -> None:
+        self._fleet = fleet
+        self._servers = {server.url: server for server in servers}
+        self._order = [server.url for server in servers]
+        self._disk = disk
+        self._clock = clock
+        self._faults = frozenset() if calm else frozenset(faults)
+        self._choices = choices
+        self._newest: dict[str, int] = {}
+        self._down: set[str] = set()
+        self.stats = Stats()
+        self.seen: list[Seen] = []
+        if "down" in self._faults:
+            self._down = {url for url in self._order if choices.chance("down", 30)}
+
+    @property
+    def servers(self) -> tuple[str, ...]:
+        return tuple(self._order)
+
+    def page_request(self, after: Cursor | None, page_size: int) -> Any:
+        return Ask(after, page_size)
+
+    def pause(self, seconds: float) -> None:
+        self._disk.alive()
+        self._clock.sleep(seconds)
+        if "catching-up" in self._faults:
+            self._fleet.move(50, 30, 20)
+
+    def page_maximum(self, server: str | None) -> int | None:
+        return self._fleet.maxima.get(self._order[0] if server is None else server)
+
+    def learn_page_maximum(self, server: str, maximum: int) -> None:
+        self._fleet.maxima[server] = maximum
+
+    def stoppable(self, stop: Stop) -> SimScan:
+        """Nobody stops a simulated sync from outside; `interrupt` and `kill` end it."""
+        del stop
+        return self
+
+    def send_page(
+        self, request: Any, *, server: str | tuple[str, ...] | None, revise: Revise | None, lenient: bool = False
+    ) -> Answer[UpdatesPage]:
+        """Ask as `Exchange` does: a named server once, otherwise one after the other until one answers."""
+        self._disk.alive()
+        read = _LENIENT if lenient else _STRICT
+        order = [server] if isinstance(server, str) else list(server or self._order)
+        for attempt in range(1 if isinstance(server, str) else ATTEMPTS):
+            url = order[attempt % len(order)]
+            outcome = self._attempt(request, url, read)
+            if isinstance(outcome, UpdatesPage):
+                if attempt:
+                    self._order.sort(key=lambda other: other != url)
+                return Answer(outcome, 200, url, request, len(outcome.raw), 0.0, {})
+            error = outcome
+            told = error if isinstance(error, RequestError) else NoAnswerError(str(error))
+            revised = revise(request, told) if revise else None
+            refused = isinstance(error, StatusError) and error.status < 429
+            if revised is not None:
+                request = revised
+                if refused:
+                    order.insert(0, url)
+            elif refused:
+                raise error
+            self.stats.retried()
+            self._clock.sleep(0.1)
+        raise error
+
+    def _attempt(self, ask: Ask, url: str, read: Any) -> UpdatesPage | LedgerframesError:
+        """Send one request once."""
+        self._clock.sleep(0.01)
+        self.stats.received(200, 1)
+        if self.stats.requests > MOST_REQUESTS:
+            raise Endless(f"{self.stats.requests} requests")
+        if "catching-up" in self._faults:
+            self._fleet.move(60, 25, 15)
+        if "kill" in self._faults and self._choices.chance("kill-request", 2):
+            self._disk.kill()
+        if "interrupt" in self._faults and self._choices.chance("interrupt", 5):
+            raise KeyboardInterrupt
+        server = self._servers[url]
+        refusal = self._refusal(server, ask)
+        if refusal is not None:
+            return refusal
+        server = self._behind(server)
+        if "stepping-back" in self._faults and self._choices.chance("step-back", 8):
+            server.restore(server.newest - self._choices.pick("step-back", 8) * U // 2, server.items)
+        after = None if ask.after is None else (ask.after.migration_id, ask.after.micros)
+        honest = server.page(after, ask.page_size)
+        items = self._distorted(server, honest, after, ask.page_size)
+        self._newest[url] = max([self._newest.get(url, items[0].at) if items else self._newest.get(url, -(2**62))]
+                                + [item.at for item in items])  # fmt: skip
+        last = len(honest) == len(server.beyond(after))
+        self.seen.append(Seen(url, after, ask.page_size, items, self._newest[url], items == honest, last))
+        if "damaged" in self._faults and self._choices.chance("damaged", 8):
+            body = page_of(items)
+            try:
+                read(body[: len(body) // 2])
+            except (msgspec.DecodeError, UnicodeDecodeError) as error:
+                return DecodeError(f"the answer of {url} is not whole JSON: {error}")
+        return _page(items, read)
+
+    def _refusal(self, server: Server, ask: Ask) -> LedgerframesError | None:
+        """What a server says instead of a page."""
+        if server.url in self._down:
+            return NoAnswerError(f"{server.url} gave no answer")
+        if ask.page_size > server.maximum:
+            said = f"Exceeded limit maximum ({ask.page_size} > {server.maximum})."
+            return StatusError(said, status=400, detail=said)
+        busy = self._choices.weighted("busy", 88, 4, 4, 4) if "busy" in self._faults else 0
+        if busy == 1:
+            return ServerError("503", status=503, detail="not yet replicated all data")
+        if busy == 2:
+            return NoAnswerError(f"{server.url} took too long")
+        return StatusError("413", status=413) if busy == 3 else None
+
+    def _behind(self, server: Server) -> Server:
+        """Whichever of the replicas behind a URL takes the request."""
+        replicas = self._fleet.behind.get(server.url)
+        return server if not replicas else [server, *replicas][self._choices.pick("replica", 1 + len(replicas))]
+
+    def _distorted(
+        self, server: Server, items: tuple[Item, ...], after: tuple[int, int] | None, size: int
+    ) -> tuple[Item, ...]:
+        """What a server that contradicts itself sends instead."""
+        if server.url != self._fleet.servers[0].url:
+            return items
+        if "ignores-after" in self._faults:
+            return server.page(None, size)
+        if "never-ending" in self._faults and not items:
+            migration = 1 if after is None else after[0] + 1
+            made = Item(migration, 20 * U + migration, "A", f"z{migration}")
+            server.ever.add(made)
+            return (made,)
+        if "contradiction" in self._faults and items:
+            kind = self._choices.weighted("contradiction", 85, 5, 5, 5)
+            if kind == 1:
+                return tuple(reversed(items))
+            if kind == 2:
+                return (*items, items[-1])
+            if kind == 3 and after is not None:
+                return tuple(sorted({*items, *(item for item in server.shown if item.place == after)}))
+        return items
+
+
+@dataclass(frozen=True)
+class SimNet:
+    """What `run_sync` needs of a network."""
+
+    scan: SimScan
+
+    @property
+    def stats(self) -> Stats:
+        """What was sent in this sync."""
+        return self.scan.stats
+
+    settings: None = None

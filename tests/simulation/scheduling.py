@@ -1,0 +1,103 @@
+"""`SeededDrive`: workers, probes and commits as steps in an order that the seed chooses, in one thread."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Sequence
+from typing import TypeVar
+
+from ledgerframes.store.driving import Background, Drive, Idle
+from tests.simulation.choices import Choices
+
+T = TypeVar("T")
+
+#: Workers that all have nothing to do for so many rounds wait for each other for ever.
+_STALLED = 50
+
+
+class Deadlock(BaseException):
+    """No worker has anything to do, and none has ended."""
+
+
+class SeededDrive(Drive):
+    """Runs the parts of a sync step by step.
+
+    Args:
+        choices: who takes the next step, and when a commit that was handed over is carried out.
+    """
+
+    def __init__(self, choices: Choices) -> None:
+        self._choices = choices
+        self._jobs: list[_Queue] = []
+
+    def run(self, workers: Sequence[Generator[T | Idle]]) -> Generator[T]:
+        """Give the next step to a worker of the seed's choice; between two steps, maybe carry out a commit."""
+        running = list(workers)
+        idle = 0
+        try:
+            while running:
+                worker = running[self._choices.pick("worker", len(running)) if len(running) > 1 else 0]
+                found = next(worker, None)
+                if found is None:
+                    running.remove(worker)
+                    idle = 0
+                elif isinstance(found, Idle):
+                    idle += 1
+                    if idle > _STALLED * len(running):
+                        raise Deadlock(f"{len(running)} workers wait for each other")
+                else:
+                    idle = 0
+                    yield found
+                self._maybe_commit()
+        finally:
+            for worker in workers:
+                worker.close()
+
+    def each(self, calls: Sequence[Callable[[], T]]) -> list[T]:
+        """Make the calls one after the other, beginning with one of the seed's choice."""
+        first = self._choices.pick("probe", len(calls)) if len(calls) > 1 else 0
+        order = [*range(first, len(calls)), *range(first)]
+        results = {number: calls[number]() for number in order}
+        return [results[number] for number in range(len(calls))]
+
+    def background(self, name: str) -> Background:
+        """A queue whose jobs are carried out when the seed says so, at the latest when it must."""
+        del name
+        self._jobs.append(_Queue())
+        return self._jobs[-1]
+
+    def _maybe_commit(self) -> None:
+        for queue in self._jobs:
+            if queue.waiting and self._choices.chance("commit", 50):
+                queue.step()
+
+
+class _Queue(Background):
+    """Jobs in order; one may wait, as in the real drive, whose queue has one place beside the running job."""
+
+    def __init__(self) -> None:
+        self.waiting: list[Callable[[], None]] = []
+        self._error: BaseException | None = None
+
+    def put(self, job: Callable[[], None]) -> None:
+        self._raise()
+        self.waiting.append(job)
+        while len(self.waiting) > 2:
+            self.step()
+
+    def finish(self) -> None:
+        while self.waiting:
+            self.step()
+        self._raise()
+
+    def step(self) -> None:
+        """Carry out the next job; after one that failed, none is."""
+        job = self.waiting.pop(0)
+        if self._error is None:
+            try:
+                job()
+            except BaseException as error:  # noqa: BLE001 - it is raised where the jobs come from, as in the real drive
+                self._error = error
+
+    def _raise(self) -> None:
+        if self._error is not None:
+            raise self._error

@@ -1,0 +1,439 @@
+"""For each mutant a history that finds it, and that is well without it. Others: make mutants."""
+
+import pytest
+
+from tests.simulation.faults import Holds
+from tests.simulation.history import Script, run
+from tests.simulation.mutants import MUTANTS
+from tests.simulation.scripts import failing
+from tests.simulation.world import Item, U
+
+#: By mutant, what its history breaks, and the history.
+FOUND_BY = {
+    "proof-of-anybody": (
+        Holds.SETTLED,
+        Script(
+            items=(
+                Item(0, 4 * U, "B", "b"),
+                Item(0, 5 * U, "A", "c"),
+                Item(0, 6 * U, "A", "d"),
+                Item(0, 12 * U, "A", "z"),
+            ),
+            servers=2,
+            faults=(
+                "late",
+                "lagging",
+            ),
+            choices={
+                "moves": [6, 1, 0, 1, 1, 0, 1, 1, 1, 0, 1, 1, 1, 1, 1, 1],
+            },
+        ),
+    ),
+    "no-settle": (
+        Holds.SETTLED,
+        Script(
+            items=(
+                Item(0, 5 * U, "A", "p"),
+                Item(0, 6 * U, "C", "f"),
+            ),
+            faults=("late",),
+            choices={
+                "moves": [2, 1, 1],
+            },
+        ),
+    ),
+    "proof-after-the-read": (
+        Holds.SETTLED,
+        Script(
+            items=(
+                Item(0, 1 * U, "A", "a"),
+                Item(0, 4 * U, "B", "b"),
+                Item(0, 5 * U, "A", "c"),
+                Item(0, 6 * U, "A", "d"),
+                Item(0, 12 * U, "A", "z"),
+            ),
+            faults=(
+                "late",
+                "catching-up",
+            ),
+            choices={
+                "moves": [3, 1, 1, 1, 1, 1, 0, 0, 0, 0, 1, 1],
+            },
+        ),
+    ),
+    "any-later-item-closes": (
+        Holds.SETTLED,
+        Script(
+            items=(
+                Item(0, 7 * U, "A", "g"),
+                Item(0, 10 * U, "C", "j", "exercise"),
+                Item(1, 7 * U, "B", "p", "exercise"),
+            ),
+            servers=2,
+            faults=(
+                "lagging",
+                "catching-up",
+            ),
+            choices={
+                "moves": [0, 1, 1, 1, 1],
+            },
+        ),
+    ),
+    "closes-when-covered": (
+        Holds.SETTLED,
+        Script(
+            items=(
+                Item(0, 6 * U, "B", "y"),
+                Item(0, 7 * U, "A", "x"),
+                Item(1, 3 * U, "A", "f"),
+            ),
+            faults=("late",),
+            choices={
+                "moves": [2, 1, 1, 1],
+            },
+        ),
+    ),
+    "by-time": (
+        Holds.ONCE,
+        Script(
+            items=(
+                Item(0, 3 * U, "A", "k"),
+                Item(0, 6 * U, "A", "f"),
+                Item(0, 7 * U, "A", "j"),
+                Item(0, 10 * U, "A", "g"),
+            ),
+            choices={
+                "moves": [1, 1],
+                "sync": [0, 0, 0, 1],
+            },
+        ),
+    ),
+    "any-missing-id-is-a-fork": (
+        Holds.LIVE,
+        Script(
+            items=(
+                Item(1, 7 * U, "A", "l"),
+                Item(1, 10 * U, "A", "k"),
+            ),
+            choices={
+                "moves": [2, 1],
+            },
+        ),
+    ),
+    "late-below-settled": (
+        Holds.FORKS,
+        Script(
+            items=(
+                Item(1, 6 * U, "C", "j", "unassign"),
+                Item(1, 10 * U, "A", "h", "exercise"),
+            ),
+            servers=2,
+            faults=(
+                "late",
+                "lagging",
+                "catching-up",
+                "too-late",
+                "fork",
+            ),
+            choices={
+                "fork": [1],
+                "moves": [2, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 1, 0, 0, 1, 1, 2],
+                "plan": [2],
+            },
+            branch=(
+                Item(0, 1 * U, "A", "f", "assign"),
+                Item(0, 4 * U, "C", "lx", "exercise"),
+                Item(0, 5 * U, "A", "ax", "unassign"),
+                Item(1, 10 * U, "A", "hx", "exercise"),
+            ),
+            cut=1 * U,
+        ),
+    ),
+    "old-claims-trusted": (
+        Holds.REACHED,
+        Script(
+            items=(
+                Item(0, 6 * U, "A", "c"),
+                Item(0, 12 * U, "A", "b"),
+            ),
+            faults=("old-lake",),
+            choices={
+                "moves": [5, 1, 1],
+            },
+        ),
+    ),
+    "one-table-for-all": (
+        Holds.WHOLE,
+        Script(
+            items=(Item(1, 11 * U, "A", "c"),),
+            faults=("kill",),
+            choices={
+                "kill-before": [0, 0, 0, 0, 1],
+                "moves": [1, 1],
+            },
+        ),
+    ),
+    "rows-before-coverage": (
+        Holds.ONCE,
+        Script(
+            items=(Item(1, 11 * U, "A", "c"),),
+            faults=("kill",),
+            choices={
+                "kill-before": [0, 0, 0, 0, 1],
+                "moves": [1, 1],
+            },
+        ),
+    ),
+    "rejects-repeat": (
+        Holds.ONCE,
+        Script(
+            items=(Item(1, 11 * U, "A", "c", "broken"),),
+            choices={
+                "moves": [1, 1],
+                "quiet": [1],
+            },
+        ),
+    ),
+    "proof-of-a-clock": (
+        Holds.SETTLED,
+        Script(
+            items=(
+                Item(0, 3 * U, "A", "o"),
+                Item(0, 5 * U, "A", "j"),
+            ),
+            choices={
+                "moves": [1, 1],
+            },
+        ),
+    ),
+    "no-microsecond": (
+        Holds.NO_ALARM,
+        Script(
+            items=(
+                Item(0, 5 * U, "A", "m"),
+                Item(0, 8 * U, "B", "n"),
+            ),
+            servers=2,
+            faults=(
+                "late",
+                "edge",
+                "lagging",
+            ),
+            choices={
+                "moves": [0, 2, 1, 1],
+                "plan": [1],
+            },
+        ),
+    ),
+    "closes-without-the-day": (
+        Holds.SETTLED,
+        Script(
+            items=(
+                Item(0, 1 * U, "A", "a"),
+                Item(0, 7 * U, "A", "x"),
+                Item(1, 3 * U, "A", "f"),
+                Item(1, 7 * U, "A", "g"),
+            ),
+            faults=("late",),
+            choices={
+                "moves": [3, 1, 0, 1, 1, 1],
+            },
+        ),
+    ),
+    "never-compared": (
+        Holds.ONCE,
+        Script(
+            items=(
+                Item(0, 2 * U, "A", "m"),
+                Item(0, 2 * U, "B", "d"),
+            ),
+            choices={
+                "moves": [1, 1],
+                "quiet": [1],
+            },
+        ),
+    ),
+    "network-by-its-first-id": (
+        Holds.NO_ALARM,
+        Script(
+            items=(
+                Item(0, 1 * U, "A", "j", "unassign"),
+                Item(0, 1 * U, "B", "g", "unassign"),
+                Item(0, 4 * U, "A", "f", "exercise"),
+                Item(0, 4 * U, "B", "p", "exercise"),
+                Item(0, 11 * U, "A", "a", "unassign"),
+            ),
+            servers=2,
+            faults=(
+                "late",
+                "lagging",
+            ),
+            choices={
+                "moves": [6, 1, 0, 0, 1, 0, 1, 0, 1, 1, 1, 1, 1, 0, 1, 1, 1],
+                "plan": [2],
+            },
+        ),
+    ),
+    "covered-is-final": (
+        Holds.REACHED,
+        Script(
+            items=(
+                Item(0, 5 * U, "A", "j"),
+                Item(1, 10 * U, "A", "k"),
+            ),
+            choices={
+                "moves": [1, 1],
+            },
+        ),
+    ),
+    "ties-cut": (
+        Holds.SETTLED,
+        Script(
+            items=(
+                Item(0, 1 * U, "A", "e"),
+                Item(0, 6 * U, "A", "n"),
+                Item(0, 6 * U, "C", "c"),
+                Item(0, 12 * U, "A", "b"),
+            ),
+        ),
+    ),
+    "an-empty-page-proves": (
+        Holds.SETTLED,
+        Script(
+            items=(
+                Item(0, 3 * U, "B", "o", "exercise"),
+                Item(0, 5 * U, "A", "j", "assign"),
+            ),
+            choices={
+                "moves": [1, 1],
+            },
+        ),
+    ),
+    "forks-are-merged": (
+        Holds.LIVE,
+        Script(
+            items=(
+                Item(0, 5 * U, "A", "m"),
+                Item(0, 11 * U, "A", "h"),
+            ),
+            choices={
+                "moves": [1, 1],
+            },
+        ),
+    ),
+    "numbers-fall": (
+        Holds.ONCE,
+        Script(
+            items=(
+                Item(0, 3 * U, "A", "d"),
+                Item(0, 5 * U, "B", "c"),
+                Item(0, 11 * U, "A", "h"),
+            ),
+            choices={
+                "moves": [2, 1, 1],
+            },
+        ),
+    ),
+    "updates-first": (
+        Holds.WHOLE,
+        Script(
+            items=(
+                Item(0, 2 * U, "C", "a"),
+                Item(1, 10 * U, "C", "m", "assign"),
+                Item(1, 11 * U, "B", "c"),
+            ),
+            servers=3,
+            faults=(
+                "late",
+                "lagging",
+                "catching-up",
+                "servers-change",
+                "kill",
+            ),
+            choices={
+                "kill-before": [0, 0, 0, 0, 0, 0, 0, 1],
+                "moves": [
+                    3,
+                    1,
+                    2,
+                    1,
+                    1,
+                    1,
+                    0,
+                    0,
+                    0,
+                    0,
+                    0,
+                    1,
+                    0,
+                    1,
+                    2,
+                    2,
+                    1,
+                    1,
+                    0,
+                    0,
+                    1,
+                    1,
+                    0,
+                    0,
+                    2,
+                    0,
+                    0,
+                    0,
+                    0,
+                    0,
+                    0,
+                    1,
+                    1,
+                ],
+                "plan": [1],
+                "servers": [1, 2, 2],
+            },
+        ),
+    ),
+    "as-of-now": (
+        Holds.FRAMES,
+        Script(
+            items=(Item(1, 8 * U, "A", "i"),),
+            choices={
+                "frames": [1],
+            },
+        ),
+    ),
+    "slots-join-anywhere": (
+        Holds.SETTLED,
+        Script(
+            items=(
+                Item(0, 4 * U, "B", "d", "assign"),
+                Item(0, 5 * U, "C", "h", "unassign"),
+                Item(0, 7 * U, "C", "p"),
+                Item(0, 11 * U, "A", "l", "unassign"),
+            ),
+            faults=("late", "catching-up", "windows"),
+            choices={
+                "clock": [0, 3],
+                "moves": [0, 1, 1, 0, 0, 0, 0, 0, 4, 0, 1, 0, 2, 0, 0, 1, 1, 0, 1, 1],
+                "plan": [2],
+                "sync": [2, 2, 0, 2, 0, 0, 0, 2],
+                "window": [0, 0, 5, 1, 5, 0, 1, 4, 1],
+            },
+        ),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", FOUND_BY)
+def test_the_simulation_finds(name):
+    breaks, script = FOUND_BY[name]
+    well = failing(run(script))
+
+    with MUTANTS[name].applied():
+        broken = failing(run(script))
+
+    assert not well
+    assert breaks in broken
+
+
+def test_every_mutant_has_its_history():
+    assert set(FOUND_BY) == set(MUTANTS)
