@@ -128,7 +128,7 @@ class HistorySession:
         rows = PageRows(answer.value, taken.rows, answer.server, asked, taken.outcome)
         if taken.outcome is Outcome.BEHIND:
             return (rows, True) if self._leave(answer.server) else (self._flush(answer.server), False)
-        if self._reader.holding:
+        if self._reader.holds_back(answer.value.glimpse):
             self._showing = rows
         if taken.rows:
             self._behind = 0

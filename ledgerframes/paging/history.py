@@ -110,17 +110,19 @@ class Reading:
 
     Attributes:
         held: the updates of that group, as the page before showed them.
+        place: where that group lies.
     """
 
     after: Cursor | None
     held: frozenset[str] = frozenset()
+    place: Cursor | None = None
     size: int | None = None
 
     def take(self, reader: HistoryReader, page: Page) -> Taken:
         """Divide the page; a server that lacks what was held back lags behind the one that showed it."""
         if not page and not self.held:
             return Taken([], Outcome.END)
-        if not page or not self.held <= page.ids:
+        if not self.held <= page.ids and not self._has_more(page):
             return Taken([], reader.stay(Outcome.BEHIND))
         final = page.places.cursors[-1]
         target = reader.window.nearest(final)
@@ -131,13 +133,17 @@ class Reading:
             return Taken([], reader.stay(Outcome.MORE))
         taken = reader.divide(page, len(page), target)
         if taken.outcome is not Outcome.LIMIT:
-            reader.mode = Confirming(final, Reading(self.after, page.ids), page.server)
+            reader.mode = Confirming(final, Reading(self.after, page.ids, final), page.server)
         return taken
+
+    def _has_more(self, page: Page) -> bool:
+        """Whether a page without the group ends before it: then late updates have filled it."""
+        return bool(page) and self.place is not None and page.places.cursors[-1] < self.place
 
     def _has_all(self, reader: HistoryReader, page: Page) -> bool:
         """Whether a page that is one group of equal cursors has all of it; if not, plan a larger request."""
         count = len(page)
-        reader.mode = replace(self, held=page.ids)
+        reader.mode = replace(self, held=page.ids, place=page.places.cursors[-1])
         if count >= page.asked.page_size:
             if page.asked.page_size >= reader.maximum:
                 raise PagingError(
@@ -276,6 +282,11 @@ class HistoryReader:
         """How many updates at the end of the last page are held back."""
         return len(self.mode.held) if isinstance(self.mode, Reading) else 0
 
+    def holds_back(self, page: Glimpse) -> bool:
+        """Whether what is held back is the end of this page."""
+        held = self.mode.held if isinstance(self.mode, Reading) else frozenset()
+        return bool(held) and held == frozenset(page.update_ids[-len(held) :])
+
     def flush(self, place: Cursor) -> None:
         """Take what is held back: the server that showed it keeps saying that there is nothing."""
         self.taken += self.holding
@@ -349,7 +360,7 @@ class HistoryReader:
             self.stay(Outcome.MORE)
         else:
             self._idle = 0
-        self.mode = Reading(after, frozenset(update_ids[stop:]))
+        self.mode = Reading(after, frozenset(update_ids[stop:]), cursors[-1])
         self._recent = frozenset(update_ids[row] for row in rows)
         self.taken += len(rows)
         if rows:

@@ -15,7 +15,6 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from ledgerframes.errors import DecodeError, LedgerframesError, PagingError, RequestError, StoreError
-from ledgerframes.instants import format_instant
 from ledgerframes.interfaces.answers import UpdatesPage
 from ledgerframes.interfaces.calls import Revise
 from ledgerframes.interfaces.history import PageSource, smaller_page
@@ -261,17 +260,15 @@ class Agreement:
         missing = [one for one, micros in tail.held.items() if one not in here and micros <= final]
         known = bool(here.keys() & tail.held.keys()) or self._recognise(server, certain=bool(missing))
         if missing:
-            raise _DisagreesError(
-                f"{server}: update {missing[0]} is stored, and the server lacks it though it has shown later ones: it"
-                " was restored, and its history went on differently"
-            )
-        for one, micros in here.items():
-            place = Cursor(tail.gap.migration_id, micros)
-            if one not in tail.held and one not in self.rejected and _lies_in(place, self.history.slots.settled):
+            raise _lacking(server, missing[0])
+        settled = self.history.slots.settled
+        places = {one: Cursor(tail.gap.migration_id, micros) for one, micros in here.items()}
+        for one in places.keys() - tail.held.keys() - set(self.rejected):
+            if _lies_in(places[one], settled) and not self.history.holds([one]):
                 raise _DisagreesError(
-                    f"{server}: update {one} at {format_instant(micros)} lies where the store is final, and is not in"
-                    " it: the server showed it later than settle= allows, or its history went on differently. Compare"
-                    " with store.verify; after store.repair sync with a longer settle="
+                    f"{server}: update {one} at {places[one]} lies where the store is final, and is not in it: the"
+                    " server showed it later than settle= allows, or its history went on differently. Compare with"
+                    " store.verify; after store.repair sync with a longer settle="
                 )
         return known
 
@@ -291,10 +288,21 @@ class Agreement:
         if not ids:
             return False
         if name in ids or self.history.holds(ids):
+            self._compare_beginning(server, answer.value.glimpse)
             return True
         if certain or any(_lies_in(place, self.history.slots.settled) for place in places):
             raise _another_network(server, ids[0], name)
         return False
+
+    def _compare_beginning(self, server: str, page: Glimpse) -> None:
+        """Refuse a server that lacks an update of the beginning."""
+        first, last = page.cursors[0], page.cursors[-1]
+        end = last.micros - 1 if last.migration_id == first.migration_id else CLOSED
+        final = min(end, self.proofs.now().of(server))
+        held = self.history.held(Interval(first.migration_id, first.micros, final)) if final > first.micros else {}
+        missing = held.keys() - set(page.update_ids)
+        if missing:
+            raise _lacking(server, min(missing))
 
 
 def check_network(source: PageSource, history: HistoryTables, settle: int) -> None:
@@ -379,6 +387,13 @@ def _ask(
 
 class _DisagreesError(StoreError):
     """A server contradicts the store, or does not show whether it agrees."""
+
+
+def _lacking(server: str, update_id: str) -> _DisagreesError:
+    return _DisagreesError(
+        f"{server}: update {update_id} is stored, and the server lacks it though it has shown later ones: it was"
+        " restored, and its history went on differently"
+    )
 
 
 def _another_network(server: str, begins: str, ours: str) -> StoreError:

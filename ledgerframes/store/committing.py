@@ -77,6 +77,6 @@ class Committer:
     def _commit(self, pages: list[Decoded]) -> None:
         began, cpu = time.perf_counter(), time.thread_time()
         self.rows.update(self.history.commit(pages))
-        self.commits += 1
+        self.commits = self.history.written
         self.seconds += time.perf_counter() - began
         self.cpu_seconds += time.thread_time() - cpu

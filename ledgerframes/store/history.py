@@ -67,6 +67,7 @@ class HistoryTables:
     def __init__(self, tables: Mapping[str, DeltaStoreTable]) -> None:
         self.tables = {name: tables[name] for name in ORDER}
         self.slots = Slots()
+        self.written = 0  # commits so far
         self._numbers: dict[int, int] = {}
         self._files: Counter[tuple[str, ...]] = Counter()
 
@@ -105,13 +106,17 @@ class HistoryTables:
         """
         pages = sorted(pages, key=lambda page: page.span)  # in order of time: what belongs together lies so
         fresh = {name: self._fresh(table, pages) for name, table in self.tables.items()}
+        before = self.slots.copy()
         changed = {self._put(page.advance): None for page in sorted(pages, key=lambda page: page.advance.gap)}
         written: Counter[str] = Counter()
+        if self.slots == before and not any(fresh.values()):
+            return written  # what was read again is as it was
         for name, table in self.tables.items():
             self.slots.commits[name] += 1
             table.append(fresh[name], self.slots.numbers(name, changed))
             written[name] = sum(batch.num_rows for batch in fresh[name])
             self._compact_by_the_way(table, fresh[name])
+        self.written += 1
         return written
 
     def add(self, rows: Mapping[str, pa.RecordBatch]) -> None:

@@ -13,7 +13,7 @@ not trusted: nothing of it is settled.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Final, NamedTuple
 
@@ -89,6 +89,12 @@ class Slots:
                 slots.by_table[name].append(slot)
             number += 1
         return slots
+
+    def copy(self) -> Slots:
+        """The same, to be compared with later."""
+        return replace(
+            self, by_table={name: list(slots) for name, slots in self.by_table.items()}, commits=dict(self.commits)
+        )
 
     def covered(self, name: str) -> tuple[Interval, ...]:
         """Where one table has rows."""
