@@ -14,10 +14,10 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from ledgerframes.errors import DecodeError, LedgerframesError, PagingError, RequestError, StoreError
+from ledgerframes.errors import DecodeError, LedgerframesError, PagingError, RequestError, StatusError, StoreError
 from ledgerframes.interfaces.answers import UpdatesPage
 from ledgerframes.interfaces.calls import Revise
-from ledgerframes.interfaces.history import PageSource, smaller_page
+from ledgerframes.interfaces.history import PageSource, named_maximum, smaller_page
 from ledgerframes.paging.cursor import Cursor, Glimpse, before
 from ledgerframes.paging.history import MAXIMUM
 from ledgerframes.paging.proofs import Proofs
@@ -404,9 +404,15 @@ def _ask(
         size = smaller
         return servers.page_request(after, size)
 
-    alone = len(servers.servers) == 1
-    request = servers.page_request(after, size)
-    answer = servers.send_page(request, server=None if alone else server, revise=revise)
+    named = None if len(servers.servers) == 1 else server
+    try:
+        answer = servers.send_page(servers.page_request(after, size), server=named, revise=revise)
+    except StatusError as error:  # a server that is named is asked once: also with too large a page
+        maximum = named_maximum(error)
+        if maximum is None or maximum >= page_size:
+            raise
+        servers.learn_page_maximum(server, maximum)
+        return _ask(servers, proofs, after, maximum, server)
     places = answer.value.glimpse.cursors
     if places and after is not None and places[0] <= after:
         raise PagingError(

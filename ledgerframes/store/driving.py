@@ -49,8 +49,12 @@ class Background(Protocol):
 class Drive(Protocol):
     """Runs workers, probes and commits."""
 
-    def run(self, workers: Sequence[Generator[T | Idle]]) -> Generator[T]:
+    def run(self, workers: Sequence[Generator[T | Idle]], *, ending: Callable[[], None]) -> Generator[T]:
         """Run workers at once and yield what they yield, each one's in order.
+
+        Args:
+            workers: what to run.
+            ending: called first where the run ends early, so that what workers wait for ends too.
 
         Raises:
             BaseException: what a worker raised; what others yielded before has been given.
@@ -66,7 +70,7 @@ class Drive(Protocol):
 class ThreadDrive:
     """Threads."""
 
-    def run(self, workers: Sequence[Generator[T | Idle]]) -> Generator[T]:
+    def run(self, workers: Sequence[Generator[T | Idle]], *, ending: Callable[[], None]) -> Generator[T]:
         """Run each worker in a thread of its own."""
         crew: _Crew[T] = _Crew(len(workers))
         threads = [
@@ -77,6 +81,9 @@ class ThreadDrive:
             thread.start()
         try:
             yield from crew.results()
+        except BaseException:
+            ending()  # before the threads are waited for: they may wait for a silent server
+            raise
         finally:
             crew.stop(threads)
 
@@ -95,12 +102,16 @@ class ThreadDrive:
 class OneByOne(ThreadDrive):
     """No threads but the caller's: one worker after the other."""
 
-    def run(self, workers: Sequence[Generator[T | Idle]]) -> Generator[T]:
+    def run(self, workers: Sequence[Generator[T | Idle]], *, ending: Callable[[], None]) -> Generator[T]:
         """Run each worker to its end."""
-        for worker in workers:
-            for result in worker:
-                if not isinstance(result, Idle):
-                    yield result
+        try:
+            for worker in workers:
+                for result in worker:
+                    if not isinstance(result, Idle):
+                        yield result
+        except BaseException:
+            ending()
+            raise
 
 
 class _Crew(Generic[T]):

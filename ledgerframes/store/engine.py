@@ -30,6 +30,7 @@ from ledgerframes.store.fetching import Fetched, Fetchers
 from ledgerframes.store.intervals import Interval
 from ledgerframes.store.probing import Prober, first_after
 from ledgerframes.store.stretches import even_cuts, find_top
+from ledgerframes.transport.stopping import Stop
 
 _PAGES_A_PIECE: Final = 20
 _PIECES_A_WORKER: Final = 2
@@ -92,8 +93,10 @@ def read_piece(piece: Piece) -> Read:
     for name, newest in piece.proof.newest.items():
         proofs.saw(name, [Cursor(piece.gap.migration_id, newest)])
     with Network(settings) as net:
-        servers = AgreedServers(net.scan)
-        fetchers = Fetchers(servers, Prober(servers, proofs, 0, piece.gap.migration_id), 1, piece.page_size, OneByOne())
+        stop = Stop()
+        servers = AgreedServers(net.scan).stoppable(stop)
+        prober = Prober(servers, proofs, 0, piece.gap.migration_id)
+        fetchers = Fetchers(servers, prober, 1, piece.page_size, OneByOne(), stop.set)
         for fetched in fetchers.read([piece.gap]):
             reached, settled = fetched.read.at, fetched.settled
             server, ended, exhausted = fetched.server or server, fetched.ended, exhausted or fetched.exhausted

@@ -6,7 +6,7 @@ import logging
 import threading
 import time
 from collections import deque
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import count
 from typing import Final
@@ -70,6 +70,7 @@ class Fetchers:
         workers: how many read at once.
         page_size: items a request asks for.
         drive: runs the workers.
+        ending: called where a read ends early, to break off what workers wait for.
         left: what could not be read for now, in words.
         seconds: time the workers spent, waiting for answers included.
         cpu_seconds: processor time of it.
@@ -80,6 +81,7 @@ class Fetchers:
     workers: int
     page_size: int
     drive: Drive
+    ending: Callable[[], None]
     left: list[str] = field(default_factory=list)
     seconds: float = 0.0
     cpu_seconds: float = 0.0
@@ -98,7 +100,7 @@ class Fetchers:
         """
         for gap in gaps:
             self._put(self._stretch(gap, uncut=self.workers > 1))
-        yield from self.drive.run([self._work() for _ in range(self.workers)])
+        yield from self.drive.run([self._work() for _ in range(self.workers)], ending=self.ending)
 
     def _stretch(self, gap: Interval, *, uncut: bool = False, top: int | None = None) -> Stretch:
         reader = HistoryReader(window_of(gap), page_size=self.page_size)

@@ -206,7 +206,9 @@ class HistorySync:
         fetchers = self.fetchers
         if fetchers is None:
             wish = self.wish
-            fetchers = Fetchers(self.servers, self.prober, wish.workers, wish.page_size, self.drive, self.left)
+            fetchers = Fetchers(
+                self.servers, self.prober, wish.workers, wish.page_size, self.drive, self.stop.set, self.left
+            )
             self.fetchers = fetchers
         try:
             with closing(fetchers.read(gaps)) as pages, self._ending():

@@ -150,6 +150,13 @@ def test_a_wrong_clock_loses_nothing(store, now, caplog):
     assert "this machine's clock says" in caplog.text
 
 
+def test_no_server_is_left_out_for_its_small_pages(store, caplog):
+    with lf.sandbox(updates=300, page_maximum=40) as net, net.sandbox.replica(page_maximum=30) as other:
+        store.sync(lf.connect(scan_url=[net.sandbox.scan_url, other.scan_url]), page_size=15)
+        assert_whole(store, net)
+    assert "left out" not in caplog.text
+
+
 def test_an_empty_ledger_makes_no_store(store):
     with lf.sandbox(updates=100) as net, net.sandbox.replica(lag=10_000) as nothing:
         report = store.sync(lf.connect(scan_url=nothing.scan_url))

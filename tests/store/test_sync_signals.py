@@ -43,7 +43,7 @@ def middle():
 
 
 class Beyond(Holding):
-    """Keeps those waiting that ask for what lies behind the middle of the history."""
+    """Keeps those waiting that ask for pages behind the middle of the history; it answers probes of one item."""
 
     def __init__(self, reply, good, middle):
         super().__init__(reply)
@@ -51,8 +51,9 @@ class Beyond(Holding):
         self._middle = middle
 
     def __call__(self, heard):
-        after = json.loads(heard.body).get("after")
-        if after is None or not self._middle <= after["after_record_time"] < "9":
+        body = json.loads(heard.body)
+        after = body.get("after")
+        if body["page_size"] == 1 or after is None or not self._middle <= after["after_record_time"] < "9":
             return self._good_one(heard)
         return super().__call__(heard)
 

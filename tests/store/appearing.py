@@ -1,0 +1,174 @@
+"""Servers on which a history appears bit by bit, as it does on real ones; the kill test reads them while it grows.
+
+A sandbox lags by a number of updates in the order of migrations, so it never shows a later migration before the whole of
+an earlier one. Here each server has its own time: it shows what all migrations had recorded by then, and each synchronizer,
+and some updates by themselves, later than that.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import threading
+from bisect import bisect_right
+from collections.abc import Sequence
+from contextlib import ExitStack
+from random import Random
+from typing import Final, Self
+
+from ledgerframes.sandbox import moments
+from ledgerframes.sandbox.faults import Faults
+from ledgerframes.sandbox.generate import generate
+from ledgerframes.sandbox.server import Sandbox, start
+from ledgerframes.sandbox.world import Update, World
+
+#: An update appears on a server less than this after the server's newest one.
+SETTLE: Final = 60 * moments.SECOND
+#: How far a server can be behind the ledger.
+BEHIND: Final = (0, 0, 10, 300, 3_600)
+_LATE: Final = 0.3
+_PAUSE: Final = 25 * 3_600 * moments.SECOND
+_RECORD_TIME: Final = re.compile(rb'"record_time":"[^"]+"')
+
+
+def with_pauses(updates: Sequence[Update]) -> list[Update]:
+    """The same history with 25 hours in which nothing happens in every later migration, so that the one before closes."""
+    updates = _overlapping(updates)
+    times: dict[int, list[int]] = {}
+    for update in updates:
+        times.setdefault(update.migration_id, []).append(update.record_time)
+    cuts = []
+    for migration_id in sorted(times)[1:]:
+        ended = max(max(times[one]) for one in times if one < migration_id)
+        rest = [time for time in times[migration_id] if time > ended]
+        cuts.append(rest[len(rest) // 2])
+    return [_moved(update, _PAUSE * bisect_right(cuts, update.record_time)) for update in updates]
+
+
+def _overlapping(updates: Sequence[Update]) -> list[Update]:
+    """The same history, each migration beginning when two thirds of the one before have passed."""
+    spans: dict[int, tuple[int, int]] = {}
+    for update in updates:
+        first, last = spans.get(update.migration_id, (update.record_time,) * 2)
+        spans[update.migration_id] = min(first, update.record_time), max(last, update.record_time)
+    earlier, by = dict.fromkeys(spans, 0), 0
+    for migration_id in sorted(spans)[1:]:
+        first, last = spans[migration_id - 1]
+        by += (last - first) // 3
+        earlier[migration_id] = by
+    return [_moved(update, -earlier[update.migration_id]) for update in updates]
+
+
+def _moved(update: Update, by: int) -> Update:
+    record_time = update.record_time + by
+    stated = b'"record_time":"%s"' % moments.exact(record_time).encode()
+    return update._replace(record_time=record_time, rendered=_RECORD_TIME.sub(stated, update.rendered))
+
+
+class Showing:
+    """One server: what it has shown it goes on showing.
+
+    Args:
+        updates: the whole history.
+        synchronizers: the ledger's.
+        rng: draws what is late here, and by how much.
+    """
+
+    def __init__(self, updates: Sequence[Update], synchronizers: Sequence[str], rng: Random) -> None:
+        slow = {one: rng.choice([0, rng.randrange(SETTLE)]) for one in synchronizers}
+        late = [rng.randrange(SETTLE) if rng.random() < _LATE else 0 for _ in updates]
+        self._coming = sorted(
+            (
+                (one.record_time + max(slow[one.synchronizer_id], by), one)
+                for one, by in zip(updates, late, strict=True)
+            ),
+            reverse=True,
+        )
+        self._world = World(synchronizers=synchronizers, grow=lambda _: None)
+        self.behind = 0
+        self.sandbox: Sandbox = start(world=self._world, page_maximum=rng.choice([40, 200, 1_000]), latency=0.001)
+
+    def advance(self, clock: int) -> None:
+        """Show what has appeared here when the ledger's clock says so."""
+        found = []
+        while self._coming and self._coming[-1][0] <= clock - self.behind:
+            found.append(self._coming.pop()[1])
+        self._world.record(found)
+
+
+class Appearing:
+    """A ledger with overlapping migrations, and servers that show it; a context manager that stops them.
+
+    Args:
+        seed: what chance starts from.
+        updates: how many the history has in the end.
+        servers: how many servers there are.
+
+    Attributes:
+        truth: the whole history in the order of record times.
+    """
+
+    def __init__(self, *, seed: int, updates: int, servers: int) -> None:
+        self._rng = Random(seed)
+        world = generate(seed, updates, migrations=3)
+        self.truth = sorted(with_pauses(world.updates), key=lambda update: update.record_time)
+        self._times = [update.record_time for update in self.truth]
+        self._open = ExitStack()
+        self._lock = threading.Lock()
+        self.shown = 0
+        self.servers = [Showing(self.truth, world.synchronizers, self._rng) for _ in range(servers)]
+        for server in self.servers:
+            self._open.enter_context(server.sandbox)
+
+    def until(self, count: int) -> None:
+        """Let the ledger live on until so many updates are recorded, and a while longer."""
+        with self._lock:
+            self.shown = max(self.shown, min(count, len(self.truth)))
+            clock = self._times[self.shown - 1] + self._rng.randrange(SETTLE)
+            for server in self.servers:
+                server.advance(clock)
+
+    def fall_behind(self) -> None:
+        """Draw anew how far each server is behind; what it has shown stays."""
+        for server in self.servers:
+            server.behind = self._rng.choice(BEHIND) * moments.SECOND
+
+    def show_everything(self) -> None:
+        """Let every server show the whole history, without faults."""
+        with self._lock:
+            self.shown = len(self.truth)
+            for server in self.servers:
+                server.behind = 0
+                server.sandbox.faults = None
+                server.advance(self._times[-1] + SETTLE)
+
+    def fail(self, faults: str) -> None:
+        """Let every server fail now and then."""
+        for server in self.servers:
+            server.sandbox.faults = Faults.parse(faults, seed=self._rng.randrange(1_000_000))
+
+    @property
+    def now(self) -> int:
+        """The newest record time of the ledger, in microseconds."""
+        return self._times[max(self.shown, 1) - 1]
+
+    def urls(self) -> list[str]:
+        """The servers' scans, in an order drawn anew."""
+        urls = [server.sandbox.scan_url for server in self.servers]
+        return self._rng.sample(urls, len(urls))
+
+    def event_ids(self) -> dict[str, set[str]]:
+        """The ids of all events by their update, read from the items themselves."""
+        return {update.update_id: _events_of(json.loads(update.rendered)) for update in self.truth}
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._open.close()
+
+
+def _events_of(item: dict[str, object]) -> set[str]:
+    events = item.get("events_by_id", {})
+    assert isinstance(events, dict)
+    return set(events)

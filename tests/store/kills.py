@@ -1,0 +1,174 @@
+"""Kills syncs at random instants over overlapping migrations, lagging servers and late updates.
+
+`python -m tests.store.kills --kills 1000` runs so many, in stores of 50 kills each, and ends with 1 if a
+row was lost, there twice, there in part, or untrue.
+"""
+
+from __future__ import annotations
+
+import argparse
+import multiprocessing
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from random import Random
+from typing import Any, Final
+
+import pandas as pd
+
+import ledgerframes as lf
+from tests.store.appearing import Appearing
+from tests.store.conftest import KEYS, assert_whole
+from tests.store.killed_sync import sync
+from tests.store.witness import Witness
+
+FAULTS: Final = "429:0.01,503:0.02,reset-in-body:0.02,truncated:0.02,502:0.01,latency:0.05"
+A_STORE: Final = 50
+
+
+@dataclass
+class Killed:
+    """What became of a store.
+
+    Attributes:
+        kills: how many syncs were killed.
+        ended: how many ended before.
+        looks: how often a reader read the store.
+        rows: how many updates there are in the end.
+    """
+
+    kills: int
+    ended: int
+    looks: int
+    rows: int
+
+
+class Killing:
+    """Kills syncs of one store.
+
+    Args:
+        folder: an empty one.
+        ledger: what the store is filled from.
+        rng: draws the instants.
+    """
+
+    def __init__(self, folder: Path, ledger: Appearing, rng: Random) -> None:
+        self._folder = folder / "lake"
+        self._failed = folder / "failed"
+        self._ledger = ledger
+        self._rng = rng
+        self._processes = multiprocessing.get_context("forkserver")
+        self._processes.set_forkserver_preload(["tests.store.killed_sync"])
+        self._longest = 2.0
+        self.kills = self.ended = 0
+
+    def sync_and_kill(self, count: int) -> None:
+        """Start a sync, let the ledger live on until it has so many updates, and kill it at a random instant."""
+        process = self._processes.Process(target=sync, args=(self._folder, *self._arguments(), self._failed))
+        process.start()
+        (self._after_a_commit if self._rng.random() < 0.5 else self._at_any_time)(process, count)
+        killed = process.is_alive()
+        process.kill()
+        process.join()
+        self.kills, self.ended = self.kills + killed, self.ended + (not killed)
+        self._longest *= 1.2 if killed else 0.8
+        assert not self._failed.exists(), self._failed.read_text(encoding="utf-8")
+
+    def _arguments(self) -> tuple[list[str], dict[str, Any]]:
+        rng = self._rng
+        now = pd.Timestamp(self._ledger.now, unit="us", tz="UTC") + pd.Timedelta(hours=rng.choice([-1, 0, 0, 30]))
+        options = {
+            "workers": rng.choice([1, 2, 4, 8]), "page_size": rng.choice([15, 50, 200, 1_000]), "now": now,
+            "commit_bytes": rng.choice([10_000, 40_000, 200_000]), "settle": rng.choice(["60s", "60s", "2min"]),
+        }  # fmt: skip
+        return self._ledger.urls(), options
+
+    def _at_any_time(self, process: Any, count: int) -> None:
+        self._wait(process, count, self._rng.uniform(0.0, self._longest))
+
+    def _after_a_commit(self, process: Any, count: int) -> None:
+        """Wait for one of the next commits to a table: its fellows have not got it yet."""
+        wanted = self._commits() + self._rng.randrange(1, 9)
+        if self._wait(process, count, self._longest + 0.5, lambda: self._commits() >= wanted):
+            process.join(self._rng.choice([0.0, self._rng.uniform(0.0, 0.02)]))
+
+    def _wait(self, process: Any, count: int, seconds: float, enough: Callable[[], bool] = lambda: False) -> bool:
+        """Let the ledger live on meanwhile; say whether it was enough before the time and the process ended."""
+        began, before = time.monotonic(), self._ledger.shown
+        while process.is_alive() and (passed := time.monotonic() - began) < seconds:
+            if enough():
+                return True
+            self._ledger.until(before + int((count - before) * min(1.0, passed / self._longest)))
+            process.join(0.002)
+        return False
+
+    def _commits(self) -> int:
+        return sum(1 for name in KEYS for _ in (self._folder / name / "_delta_log").glob("*.json"))
+
+
+def kill_syncs(folder: Path, *, kills: int, updates: int, seed: int) -> Killed:
+    """Fill a store by syncs that are killed, and hold it against the truth, on the way and at the end.
+
+    Raises:
+        AssertionError: a row was lost, is there twice, in part, or is untrue, or the store is not sound.
+    """
+    rng = Random(seed)
+    with Appearing(seed=seed, updates=updates, servers=rng.choice([2, 3])) as ledger:
+        witness = Witness(folder / "lake", ledger.truth)
+        killing = Killing(folder, ledger, rng)
+        with witness:
+            while killing.kills < kills and killing.ended < 3 * kills:
+                ledger.fall_behind()
+                ledger.fail(FAULTS if rng.random() < 0.7 else "")
+                left = max(1, kills - killing.kills)
+                killing.sync_and_kill(ledger.shown + round((updates - ledger.shown) / left * rng.uniform(0.0, 2.0)))
+                witness.assert_well()
+                witness.look()
+        ledger.show_everything()
+        _assert_true(folder / "lake", ledger)
+        witness.look()
+    assert killing.kills == kills, f"{killing.ended} syncs ended before they could be killed"
+    return Killed(killing.kills, killing.ended, witness.looks, len(ledger.truth))
+
+
+def _assert_true(folder: Path, ledger: Appearing) -> None:
+    """One sync makes the rows equal to the truth; another changes nothing."""
+    store, net = lf.open_store(folder), lf.connect(scan_url=ledger.urls())
+    now = pd.Timestamp(ledger.now, unit="us", tz="UTC")
+    store.sync(net, now=now, progress=False)
+    check = store.check(full=True)
+    assert check, check
+    assert_whole(store, net)
+    events = store.load("events", columns=["update_id", "event_id"]).groupby("update_id").event_id.agg(set).to_dict()
+    assert {one: events.get(one, set()) for one in store.load("updates").update_id} == ledger.event_ids()
+    before = {path: path.stat().st_size for path in folder.rglob("*") if path.is_file()}
+    again = store.sync(net, now=now, progress=False)
+    assert (again.commits, sum(again.rows.values())) == (0, 0)
+    assert before == {path: path.stat().st_size for path in folder.rglob("*") if path.is_file()}
+
+
+def main() -> int:
+    """Run the kills and say what became of them."""
+    parser = argparse.ArgumentParser(prog="python -m tests.store.kills", description=__doc__)
+    parser.add_argument("--kills", type=int, default=1_000, help="how many in all")
+    parser.add_argument("--seed", type=int, default=1, help="of the first store; the next has the next one")
+    arguments = parser.parse_args()
+    began, done, wrong = time.monotonic(), 0, 0
+    for number in range(-(-arguments.kills // A_STORE)):
+        seed, kills = arguments.seed + number, min(A_STORE, arguments.kills - number * A_STORE)
+        with tempfile.TemporaryDirectory(prefix="kills-") as folder:
+            try:
+                found: object = kill_syncs(Path(folder), kills=kills, updates=1_500, seed=seed)
+            except (AssertionError, lf.LedgerframesError) as error:
+                wrong, found = wrong + 1, f"WRONG: {type(error).__name__}: {error}"
+        done += kills
+        print(f"seed {seed}: {found}; {done} kills, {time.monotonic() - began:.0f} s", flush=True)
+    print(f"{done} kills in all, {wrong} stores wrong")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,101 @@
+"""A reader that opens a store while it is written, and between two syncs, and holds what it sees against the truth."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final, Self
+
+import ledgerframes as lf
+from ledgerframes.sandbox.world import Update
+
+#: Of one state of the store: what is there in part, or twice.
+_TORN: Final = """
+with held as (select update_id, count(*) as held, count(distinct event_id) as apart from events group by update_id),
+moved as (select update_id, count(*) as held from reassignments group by update_id)
+select coalesce(updates.update_id, held.update_id, moved.update_id) as update_id,
+    updates.kind, updates.event_count, held.held, held.apart, moved.held as moved
+from updates full join held using (update_id)
+    full join moved on moved.update_id = coalesce(updates.update_id, held.update_id)
+where updates.update_id is null or held.held <> held.apart
+    or coalesce(held.held, 0) <> if(updates.kind = 'transaction', updates.event_count, 0)
+    or coalesce(moved.held, 0) <> (updates.kind <> 'transaction')::int
+union all select update_id, 'twice', count(*), null, null, null from updates group by update_id having count(*) > 1
+"""
+
+
+class Witness:
+    """Reads a store again and again, in a thread of its own while it is entered.
+
+    Args:
+        folder: the store.
+        truth: the ledger's whole history.
+
+    Attributes:
+        looks: how often it has read the store.
+    """
+
+    def __init__(self, folder: Path, truth: Sequence[Update]) -> None:
+        self._store = lf.open_store(folder)
+        self._log = folder / "updates" / "_delta_log"
+        self._times = {update.update_id: (update.migration_id, update.record_time) for update in truth}
+        self._seen: set[str] = set()
+        self._end = threading.Event()
+        self._one = threading.Lock()
+        self._thread = threading.Thread(target=self._look_on, name="witness")
+        self._failed: Exception | None = None
+        self.looks = 0
+
+    def look(self) -> None:
+        """Read the store once.
+
+        Raises:
+            AssertionError: something is there in part, twice, or untrue, or something is gone or lost.
+        """
+        with self._one:
+            if any(self._log.glob("*.json")):
+                self._look()
+
+    def _look(self) -> None:
+        before = self._settled()
+        torn = self._store.sql(_TORN, allow_partial=True)
+        assert torn.empty, f"in part or twice:\n{torn.head(9).to_string()}"
+        found = {*self._store.load("updates", columns=["update_id"], allow_partial=True).update_id}
+        assert found <= self._times.keys(), f"untrue: {found - self._times.keys()}"
+        assert self._seen <= found, f"gone: {self._seen - found}"
+        lost = {one for one, place in self._times.items() if one not in found and _lies_in(before, *place)}
+        assert not lost, f"lost: {[(one, self._times[one]) for one in lost]}, final is {before}"
+        self._seen = found
+        self.looks += 1
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._end.set()
+        self._thread.join()
+
+    def assert_well(self) -> None:
+        """Raise what a look in the thread has found."""
+        if self._failed is not None:
+            raise self._failed
+
+    def _look_on(self) -> None:
+        while not self._end.wait(0.2):
+            try:
+                self.look()
+            except Exception as error:  # noqa: BLE001 - raised again where the test runs
+                self._failed = error
+                return
+
+    def _settled(self) -> list[tuple[int, int, int]]:
+        """Where rows are final, as migration, after and up to."""
+        frame = self._store.coverage().dropna(subset=["settled"])
+        after = frame["after"].astype("int64").where(frame["after"].notna(), -(2**62))
+        return list(zip(frame["migration_id"], after, frame["settled"].astype("int64"), strict=True))
+
+
+def _lies_in(parts: Sequence[tuple[int, int, int]], migration_id: int, micros: int) -> bool:
+    return any(one == migration_id and lo < micros <= at for one, lo, at in parts)
