@@ -46,7 +46,7 @@ def sync(
     tables: Annotated[str | None, typer.Option(help="Snapshots or history, with commas; by default history.")] = None,
     party: Annotated[list[str] | None, typer.Option(help="For holdings_summary and transfer_preapprovals.")] = None,
     workers: Annotated[int, typer.Option(min=1, max=256, help="Requests at once.")] = 4,
-    settle: Annotated[str, typer.Option(help="Take nothing newer than this before now.")] = "60s",
+    settle: Annotated[str, typer.Option(help="How long after newer updates older ones may appear.")] = "60s",
     reject: Annotated[bool, typer.Option("--reject", help="Put broken items aside and go on.")] = False,
     follow: Annotated[bool, typer.Option("--follow", help="Go on until Ctrl-C or SIGTERM.")] = False,
     every: Annotated[str, typer.Option(help="With --follow: how often.")] = "30s",

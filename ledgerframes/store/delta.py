@@ -6,7 +6,6 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import reduce
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -14,6 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ledgerframes.errors import StoreError
+from ledgerframes.store.commit_parts import holds_the_same, parted, properties, removed
 from ledgerframes.store.compaction import groups_to_join, row_groups
 from ledgerframes.store.data_files import FileWriter, Written, indexed_columns
 from ledgerframes.store.personal import LEFT_OUT_OF_IT, PROPERTY, kept
@@ -23,7 +23,7 @@ from ledgerframes.tables.table import Table
 
 if TYPE_CHECKING:
     import pyarrow.dataset as ds
-    from deltalake import CommitProperties, DeltaTable
+    from deltalake import DeltaTable
     from deltalake.transaction import AddAction, RemoveAction
 
 #: A checkpoint after so many commits keeps opening a table quick.
@@ -222,9 +222,9 @@ class DeltaStoreTable:
             self._extend()
             added = [
                 self._put(self._written(part), values, changes=True)
-                for values, part in _parted(rows, self._partition_by)
+                for values, part in parted(rows, self._partition_by)
             ]
-            self._commit([*added, *(_removed(file, changes=True) for file in without)], numbers)
+            self._commit([*added, *(removed(file, changes=True) for file in without)], numbers)
 
     def check_schema(self) -> None:
         """Refuse a stored table that this version cannot extend without changing what is there.
@@ -239,7 +239,7 @@ class DeltaStoreTable:
             if field.name not in stored.names:
                 if not field.nullable:
                     raise self._incompatible(f"it has no column {field.name!r}, which every row needs")
-            elif not _same(stored.field(field.name).type, field.type):
+            elif not holds_the_same(stored.field(field.name).type, field.type):
                 raise self._incompatible(
                     f"its column {field.name!r} is {stored.field(field.name).type}, this version writes {field.type}"
                 )
@@ -265,7 +265,7 @@ class DeltaStoreTable:
                         raise StoreError(str(Damage(self.name, file, why)))
                 joined = self._joined([fragments[file.path] for file in group])
                 added = [self._put(one, group[0].partition, changes=False) for one in joined]
-                self._commit([*added, *(_removed(file, changes=False) for file in group)], {})
+                self._commit([*added, *(removed(file, changes=False) for file in group)], {})
             self._handle.create_checkpoint()
 
     def forget(self, micros: int) -> None:
@@ -288,7 +288,7 @@ class DeltaStoreTable:
     def _retain(self, duration: str) -> None:
         assert self._handle is not None
         self._handle.alter.set_table_properties(
-            {"delta.logRetentionDuration": duration}, commit_properties=_properties({})
+            {"delta.logRetentionDuration": duration}, commit_properties=properties({})
         )
 
     def replace(self, data: pa.Table) -> None:
@@ -344,7 +344,7 @@ class DeltaStoreTable:
         assert handle is not None
         version = handle.version() + 1
         handle.create_write_transaction(
-            list(actions), "append", handle.schema(), self._partition_by, commit_properties=_properties(numbers)
+            list(actions), "append", handle.schema(), self._partition_by, commit_properties=properties(numbers)
         )
         handle.update_incremental()
         if handle.version() != version:  # somebody committed since; the next commit has to notice
@@ -360,7 +360,7 @@ class DeltaStoreTable:
         new = [field for field in self.table.schema.remove_metadata() if field.name not in stored]
         if new:
             version = handle.version() + 1
-            handle.alter.add_columns(Schema.from_arrow(pa.schema(new)).fields, commit_properties=_properties({}))
+            handle.alter.add_columns(Schema.from_arrow(pa.schema(new)).fields, commit_properties=properties({}))
             handle.load_as_version(version)
 
     def _incompatible(self, why: str) -> StoreError:
@@ -380,42 +380,3 @@ class DeltaStoreTable:
                 return DeltaTable(self.url, version=version, storage_options=self._options)
             except TableNotFoundError:
                 return None
-
-
-def _same(stored: pa.DataType, declared: pa.DataType) -> bool:
-    """Whether two types hold the same; Delta calls the elements of lists and offsets of texts otherwise."""
-    if pa.types.is_list(declared):
-        return bool(pa.types.is_list(stored) or pa.types.is_large_list(stored))
-    if pa.types.is_string(declared):
-        return bool(pa.types.is_string(stored) or pa.types.is_large_string(stored) or pa.types.is_string_view(stored))
-    same: bool = stored == declared
-    return same
-
-
-def _properties(numbers: Mapping[str, int]) -> CommitProperties:
-    from deltalake import CommitProperties, Transaction
-
-    # No retries: what another writer did since the numbers were read may make this commit wrong.
-    return CommitProperties(
-        app_transactions=[Transaction(name, number) for name, number in numbers.items()], max_commit_retries=0
-    )
-
-
-def _removed(file: StoredFile, *, changes: bool) -> RemoveAction:
-    from deltalake.transaction import RemoveAction
-
-    values: dict[str, str | None] = {name: str(value) for name, value in file.partition.items()}
-    now = time.time_ns() // 1_000_000
-    return RemoveAction(file.path, changes, now, size=file.size, partition_values=values)
-
-
-def _parted(rows: pa.Table, names: Sequence[str]) -> Iterator[tuple[dict[str, Any], pa.Table]]:
-    """Rows by partition, in the order given; nothing where there are no rows."""
-    if not rows.num_rows:
-        return
-    if not names:
-        yield {}, rows
-        return
-    for values in rows.select(names).group_by(list(names)).aggregate([]).to_pylist():
-        same = [pc.equal(rows[name], pa.scalar(values[name], rows[name].type)) for name in names]
-        yield values, rows.filter(reduce(pc.and_, same))

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pyarrow as pa
 
-from ledgerframes.errors import InputError, NotFoundError, StoreError
+from ledgerframes.errors import InputError, RequestError, StoreError
+from ledgerframes.interfaces.history import named_maximum
 from ledgerframes.loaders.contracts import (
     load_licenses,
     load_name_rules,
@@ -42,6 +43,7 @@ _LOADERS: Final[Mapping[str, Callable[..., Any]]] = {
     "transfer_preapprovals": load_transfer_preapprovals,
     "users": load_users,
 }
+_FIRST: Final = 50
 _BY_PARTY: Final = frozenset({"holdings_summary", "transfer_preapprovals"})
 #: The tables that a store keeps as snapshots.
 SNAPSHOTS: Final = tuple(_LOADERS)
@@ -79,16 +81,27 @@ def network_for(net: Network, known: str | None) -> str | None:
         return known
     if known is not None:
         update_id = known.partition("/")[2]
-        try:
-            net.scan.update_by_id(update_id)
-        except NotFoundError as error:
+        if update_id not in _beginning(net):
             raise StoreError(
-                f"{net.scan.servers[0]}: this is not the network that the store was filled from: it does not know"
-                f" update {update_id}. Open another store for it"
-            ) from error
+                f"{net.scan.servers[0]}: this is not the network that the store was filled from: its history does not"
+                f" begin with update {update_id}. Open another store for it"
+            )
         return known
     first = first_update(AgreedServers(net.scan), Proofs(0))
     return None if first is None else f"{first[0].migration_id}/{first[1]}"
+
+
+def _beginning(net: Network) -> tuple[str, ...]:
+    """The first updates of a history: enough that one which appeared late does not hide the others."""
+    size = _FIRST
+    while True:
+        try:
+            return tuple(net.scan.updates(page_size=size).glimpse.update_ids)
+        except RequestError as error:
+            named = named_maximum(error)
+            if named is None or not 0 < named < size:
+                raise
+            size = named
 
 
 def load_snapshot(net: Network, name: str, parties: Sequence[str] | None) -> pa.RecordBatch:

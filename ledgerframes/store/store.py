@@ -10,7 +10,6 @@ import pyarrow as pa
 
 from ledgerframes.arguments import flag, suggesting
 from ledgerframes.instants import to_micros
-from ledgerframes.loaders.cross_check import CrossCheck
 from ledgerframes.loaders.frames import As, Decimals, check_shape, described, shape
 from ledgerframes.loaders.probes import Plan, plan_windows
 from ledgerframes.paging.history import MAXIMUM
@@ -306,37 +305,7 @@ class Store:
         """
         return repair(self._lake)
 
-    @suggesting
-    def verify(
-        self,
-        net: Network,
-        *,
-        start: Bound | None = None,
-        end: Bound | None = None,
-        last: Duration | None = None,
-        sample: int | None = 20,
-        seed: int = 0,
-        differences: int = 20,
-    ) -> CrossCheck:
-        """Read parts of what is stored again from the network, and compare; see `cross_check`. Nothing is changed.
-
-        Args:
-            net: the network.
-            start: see `load`, as for `end` and `last`.
-            end: exclusive.
-            last: count back from now.
-            sample: so many places drawn at random, of about 50 updates each; None for everything.
-            seed: the same seed draws the same places.
-            differences: how many differences to keep.
-
-        Returns:
-            Counts and the first differences; a is the store, b the network. True if they agree.
-
-        Raises:
-            RequestError: a server gave no answer.
-        """
-        part = wanted_window(start, end, last)
-        return verify(self._lake, net, part, sample=sample, seed=seed, differences=differences)
+    verify = verify
 
     def retry_rejects(self) -> pd.DataFrame:
         """Decode the rejected items again, as this version reads them; what can be decoded moves to the history.

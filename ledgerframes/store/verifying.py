@@ -1,4 +1,4 @@
-"""`verify`: parts of a store read again from a server, and compared; `Store.verify` calls it."""
+"""`Store.verify`: parts of a store read again from a server, and compared."""
 
 from __future__ import annotations
 
@@ -10,37 +10,58 @@ from typing import TYPE_CHECKING, Final
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ledgerframes.arguments import whole_number
+from ledgerframes.arguments import suggesting, whole_number
 from ledgerframes.decoding.personal import without_members
 from ledgerframes.loaders.canonical import Canonical, canonical_updates
 from ledgerframes.loaders.cross_check import CrossCheck, compare, served_updates
 from ledgerframes.paging.cursor import Cursor
-from ledgerframes.paging.window import Window
+from ledgerframes.paging.window import Bound, Duration, Window, wanted_window
 from ledgerframes.store.extent import wanted_in
 from ledgerframes.store.history import ORDER
 from ledgerframes.store.intervals import intersection
-from ledgerframes.store.lake import Lake, View, declared
+from ledgerframes.store.lake import View, declared
 from ledgerframes.store.parts import Part
 from ledgerframes.store.stretches import window_of
 
 if TYPE_CHECKING:
     from ledgerframes.network import Network
+    from ledgerframes.store.store import Store
 
 _A_SAMPLE: Final = 50
 _A_PIECE: Final = 3_600_000_000
 
 
-def verify(lake: Lake, net: Network, part: Window, *, sample: int | None, seed: int, differences: int) -> CrossCheck:
-    """Compare a store with a server; nothing is changed.
+@suggesting
+def verify(
+    self: Store,
+    net: Network,
+    *,
+    start: Bound | None = None,
+    end: Bound | None = None,
+    last: Duration | None = None,
+    sample: int | None = 20,
+    seed: int = 0,
+    differences: int = 20,
+) -> CrossCheck:
+    """Read parts of what is stored again from the network, and compare; see `cross_check`. Nothing is changed.
 
     Args:
-        lake: the store.
+        self: the store.
         net: the network.
-        part: what to compare, as far as the store covers it.
-        sample: so many places, drawn at random, of about 50 updates each; None for everything.
-        seed: draws the same places again.
-        differences: how many to keep.
+        start: see `load`, as for `end` and `last`.
+        end: exclusive.
+        last: count back from now.
+        sample: so many places drawn at random, of about 50 updates each; None for everything.
+        seed: the same seed draws the same places.
+        differences: how many differences to keep.
+
+    Returns:
+        Counts and the first differences; a is the store, b the network. True if they agree.
+
+    Raises:
+        RequestError: a server gave no answer.
     """
+    part, lake = wanted_window(start, end, last), self._lake
     places = None if sample is None else whole_number(sample, "sample", least=1)
     drawn_by, most = whole_number(seed, "seed"), whole_number(differences, "differences", least=0)
     view = lake.existing(names=ORDER)

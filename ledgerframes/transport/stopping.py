@@ -19,7 +19,8 @@ class Stop:
         above: what also ends this operation: that of the operation it is a part of, that of the connection.
 
     Example:
-        >>> stop = Stop()
+        >>> import ledgerframes as lf
+        >>> net, stop = lf.connect(scan_url="https://scan.example.com/api/scan"), Stop()
         >>> scan = net.scan.stoppable(stop)  # another thread that calls stop.set() ends its requests and pauses
     """
 
