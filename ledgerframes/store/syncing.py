@@ -153,14 +153,19 @@ class HistorySync:
     def _look(self, newest: int) -> set[int]:
         """Look at every server where the newest stored migration ends; gives the migrations that are new."""
         gaps = self._missing(newest)
-        if not gaps:
+        ended = any(part.migration_id == newest and part.at >= CLOSED for part in self.history.slots.settled)
+        if gaps:
+            gap = gaps[-1]
+        elif ended and wanted_in(self.wish.window, newest + 1) is not None:
+            gap = Interval(newest, CLOSED, CLOSED)  # a sync was killed before it stored anything of the next one
+        else:
             self._recognised = True  # nothing is wanted there, and servers are looked at where something is
             return set()
-        look = self._agreement.look(gaps[-1], every=True)
+        look = self._agreement.look(gap, every=True)
         self._recognised = look.known
-        self._news[gaps[-1]] = look.news
+        self._news[gap] = look.news
         if look.lags and not look.news:
-            self.left.append(f"{gaps[-1]}: the servers lag behind what is stored")
+            self.left.append(f"{gap}: the servers lag behind what is stored")
             _log.warning("the servers lag behind the store in migration %d", newest)
         return {place.migration_id for place in look.places if place.migration_id > newest}
 

@@ -1,8 +1,8 @@
 """Servers on which a history appears bit by bit, as it does on real ones; the kill test reads them while it grows.
 
-A sandbox lags by a number of updates in the order of migrations, so it never shows a later migration before the whole of
-an earlier one. Here each server has its own time: it shows what all migrations had recorded by then, and each synchronizer,
-and some updates by themselves, later than that.
+A sandbox lags by a number of updates in the order of migrations, so it never shows a later migration before the whole
+of an earlier one. Here each server has its own time: it shows what all migrations had recorded by then, and some
+synchronizers and updates later than that.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _RECORD_TIME: Final = re.compile(rb'"record_time":"[^"]+"')
 
 
 def with_pauses(updates: Sequence[Update]) -> list[Update]:
-    """The same history with 25 hours in which nothing happens in every later migration, so that the one before closes."""
+    """The same history with 25 hours without an update in every later migration, so that the one before closes."""
     updates = _overlapping(updates)
     times: dict[int, list[int]] = {}
     for update in updates:
