@@ -5,7 +5,6 @@ import pytest
 import ledgerframes as lf
 from tests.store.appearing import Appearing
 from tests.store.conftest import assert_whole
-
 from tests.store.kills import kill_syncs
 
 
