@@ -13,7 +13,8 @@ from ledgerframes.loaders.probes import Migration, find_migrations
 from ledgerframes.network import Network
 from ledgerframes.paging.cursor import Cursor
 from ledgerframes.paging.proofs import Proofs
-from ledgerframes.store.agreement import AgreedServers, first_update
+from ledgerframes.store.agreement import first_update
+from ledgerframes.store.servers import AgreedServers
 
 SUBJECT: Final = "history"
 _SETTLE: Final = 60_000_000

@@ -13,7 +13,8 @@ from ledgerframes.errors import DecodeError, NoAnswerError, PartialResultError, 
 from ledgerframes.interfaces.answers import UpdatesPage
 from ledgerframes.interfaces.calls import Revise
 from ledgerframes.paging.cursor import Cursor
-from ledgerframes.paging.history import Ask, HistoryReader, Outcome
+from ledgerframes.paging.history import HistoryReader
+from ledgerframes.paging.modes import Ask, Outcome
 from ledgerframes.transport import Answer, Stop
 from ledgerframes.transport.background import in_background
 from ledgerframes.transport.request import Request

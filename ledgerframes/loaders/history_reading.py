@@ -20,6 +20,7 @@ from ledgerframes.loaders.probes import plan_window
 from ledgerframes.loaders.progress import progress_of
 from ledgerframes.loaders.provenance import Provenance
 from ledgerframes.paging.history import HistoryReader
+from ledgerframes.paging.seen_ids import SeenIds
 from ledgerframes.settings import source_of
 from ledgerframes.tables.catalogue import table_named
 
@@ -77,6 +78,7 @@ class _Pages:
         self._reader = HistoryReader(request.window, limit=request.limit, page_size=request.page_size)
         self._batches: dict[str, list[pa.RecordBatch]] = {name: [] for name in request.kept}
         self._servers: dict[str, None] = {}
+        self._ids = SeenIds()
         self._updates = self._bytes = 0
         self._complete = True
 
@@ -108,6 +110,8 @@ class _Pages:
     def _add(self, page: PageRows) -> None:
         rows = page.rows if len(page.rows) < len(page.page) else None
         self._servers[source_of(page.server)] = None
+        places = page.page.glimpse
+        self._ids.check([places.update_ids[row] for row in page.rows], [places.cursors[row] for row in page.rows])
         kept = self._request.kept
         for name, batch in decode_page(page.page.raw, tables=kept.keys(), rows=rows).batches.items():
             self._batches[name].append(batch.select(list(kept[name])))

@@ -9,116 +9,25 @@ restored and has gone on differently: a fork.
 from __future__ import annotations
 
 import logging
-import time
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Final
 
 from ledgerframes.errors import DecodeError, LedgerframesError, PagingError, RequestError, StatusError, StoreError
 from ledgerframes.interfaces.answers import UpdatesPage
-from ledgerframes.interfaces.calls import Revise
 from ledgerframes.interfaces.history import PageSource, named_maximum, smaller_page
 from ledgerframes.paging.cursor import Cursor, Glimpse, before
 from ledgerframes.paging.history import MAXIMUM
 from ledgerframes.paging.proofs import Proofs
 from ledgerframes.store.history import HistoryTables
 from ledgerframes.store.intervals import BEGINNING, CLOSED, Interval
+from ledgerframes.store.servers import AgreedServers, PageSize
 from ledgerframes.transport import Answer
 from ledgerframes.transport.request import Request
-from ledgerframes.transport.stopping import Stop
 
 _log = logging.getLogger("ledgerframes.store")
 _FIRST: Final = 50
 _PAGES: Final = 40
-_HOUR: Final = 3600.0
-
-
-@dataclass
-class PageSizes:
-    """How many items servers send per page, from sync to sync: a page with fewer is all that there is.
-
-    A server may lower silently what it sends, so that this is forgotten after an hour.
-
-    Attributes:
-        clock: seconds.
-        known: for each server the largest page, and when it came; kept by the caller from sync to sync.
-    """
-
-    clock: Callable[[], float] = time.monotonic
-    known: dict[str, tuple[int, float]] = field(default_factory=dict)
-
-    def note(self, server: str, count: int) -> None:
-        """A server has sent a page."""
-        now = self.clock()
-        if count >= self.largest(server):
-            self.known[server] = count, now
-
-    def largest(self, server: str) -> int:
-        """The largest page that a server has sent within the last hour, or 0."""
-        count, seen = self.known.get(server, (0, 0.0))
-        return count if self.clock() - seen < _HOUR else 0
-
-
-@dataclass
-class AgreedServers:
-    """The servers of a sync, without those that were left out.
-
-    Attributes:
-        source: all of them.
-        pages: how large pages the servers send.
-        left_out: why some are not asked any more in this run.
-    """
-
-    source: PageSource
-    pages: PageSizes = field(default_factory=PageSizes)
-    left_out: dict[str, str] = field(default_factory=dict)
-
-    @property
-    def servers(self) -> tuple[str, ...]:
-        """The scans' base URLs, the preferred one first."""
-        return tuple(server for server in self.source.servers if server not in self.left_out)
-
-    def page_request(self, after: Cursor | None, page_size: int) -> Request:
-        """The request for one page."""
-        return self.source.page_request(after, page_size)
-
-    def send_page(
-        self, request: Request, *, server: str | tuple[str, ...] | None, revise: Revise | None
-    ) -> Answer[UpdatesPage]:
-        """Ask for one page."""
-        chosen = self.servers if server is None and self.left_out else server
-        answer = self.source.send_page(request, server=chosen, revise=revise)
-        self.pages.note(answer.server, len(answer.value))
-        return answer
-
-    def largest(self, server: str) -> int:
-        """As many items a server has sent in one page not long ago; 0 if it is not known."""
-        return self.pages.largest(server)
-
-    def pause(self, seconds: float) -> None:
-        """Wait."""
-        self.source.pause(seconds)
-
-    def page_maximum(self, server: str | None) -> int | None:
-        """The largest page that a scan has named, if it has: this one, or the one that is asked first."""
-        return self.source.page_maximum(server)
-
-    def learn_page_maximum(self, server: str, maximum: int) -> None:
-        """Keep the largest page that a scan has named, for every reader of the network."""
-        self.source.learn_page_maximum(server, maximum)
-
-    def stoppable(self, stop: Stop) -> AgreedServers:
-        """The same for one operation, whose requests and pauses end once `stop` is set."""
-        return replace(self, source=self.source.stoppable(stop))
-
-    def leave_out(self, server: str, why: object) -> bool:
-        """Ask a server no more in this run; False if there is no other one."""
-        if self.servers == (server,):
-            return False
-        if server not in self.left_out:
-            self.left_out[server] = str(why)
-            _log.warning("%s is left out of this sync: %s", server, why)
-        return True
 
 
 @dataclass(frozen=True)
@@ -195,6 +104,8 @@ class Agreement:
                 self.servers.leave_out(server, error)
         if not looks:
             assert failed is not None
+            if isinstance(failed, _DisagreesError):
+                raise StoreError(str(failed)) from failed
             raise failed
         looks = [look for look in looks if look.known] or looks
         places = tuple(place for look in looks for place in look.places)
@@ -242,7 +153,8 @@ class Agreement:
             found.update(zip(ids, places, strict=True))
             if not places or places[-1].migration_id > tail.gap.migration_id:
                 return found, True
-            if len(places) < min(size, max(most, self.servers.largest(server))):
+            page = PageSize(len(places), len(answer.value.raw))
+            if page.items < size and (self.servers.can_send_more(server, page) or page.items < most):
                 return found, True  # it can send more than this, so this is all
             if tail.long or not {*ids} <= {*tail.held, *self.rejected}:
                 return found, False
@@ -277,7 +189,7 @@ class Agreement:
                 raise _DisagreesError(
                     f"{server}: update {one} at {places[one]} lies where the store is final, and is not in it: the"
                     " server showed it later than settle= allows, or its history went on differently. Compare with"
-                    " store.verify; after store.repair sync with a longer settle="
+                    " store.verify, and sync into a new store with a longer settle="
                 )
         return known
 
@@ -430,7 +342,7 @@ class _DisagreesError(StoreError):
 def _lacking(server: str, update_id: str) -> _DisagreesError:
     return _DisagreesError(
         f"{server}: update {update_id} is stored, and the server lacks it though it has shown later ones: it was"
-        " restored, and its history went on differently"
+        " restored, and its history went on differently. Name a server that agrees, or sync into a new store"
     )
 
 

@@ -24,11 +24,11 @@ from ledgerframes.paging.cursor import Cursor, before
 from ledgerframes.paging.proofs import Proof, Proofs
 from ledgerframes.profiles.tokens import CommandToken
 from ledgerframes.settings import Settings
-from ledgerframes.store.agreement import AgreedServers
 from ledgerframes.store.driving import OneByOne, ThreadDrive
 from ledgerframes.store.fetching import Fetched, Fetchers
 from ledgerframes.store.intervals import Interval
 from ledgerframes.store.probing import Prober, first_after
+from ledgerframes.store.servers import AgreedServers
 from ledgerframes.store.stretches import even_cuts, find_top
 from ledgerframes.transport.stopping import Stop
 

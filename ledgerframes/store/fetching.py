@@ -16,12 +16,13 @@ import pyarrow as pa
 from ledgerframes.errors import DecodeError, PagingError, PartialResultError
 from ledgerframes.interfaces.history import HistorySession, PageRows
 from ledgerframes.paging.cursor import Cursor, before
-from ledgerframes.paging.history import HistoryReader, Outcome
+from ledgerframes.paging.history import HistoryReader
+from ledgerframes.paging.modes import Outcome
 from ledgerframes.paging.proofs import NOTHING
-from ledgerframes.store.agreement import AgreedServers
 from ledgerframes.store.driving import IDLE, Drive, Idle
 from ledgerframes.store.intervals import Interval
 from ledgerframes.store.probing import Prober, first_after
+from ledgerframes.store.servers import AgreedServers
 from ledgerframes.store.stretches import Stretch, even_cuts, find_top, halfway, window_of
 
 _log = logging.getLogger("ledgerframes.store")

@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 
 from ledgerframes.errors import StoreError
 from ledgerframes.instants import EARLIEST, LATEST
+from ledgerframes.store.damage import damage_named
 from ledgerframes.store.delta import DeltaStoreTable
 from ledgerframes.store.intervals import Interval, intersection, merged, missing
 from ledgerframes.store.reading import rows_of
@@ -157,9 +158,7 @@ class HistoryTables:
 
     def held(self, interval: Interval) -> dict[str, int]:
         """The updates stored in an interval, with their record times in microseconds."""
-        found = (
-            self.tables["updates"].dataset().to_table(columns=["update_id", "record_time"], filter=rows_of([interval]))
-        )
+        found = _read(self.tables["updates"], ["update_id", "record_time"], rows_of([interval]))
         times = found["record_time"].cast(pa.int64()).to_pylist()
         return dict(zip(found["update_id"].to_pylist(), times, strict=True))
 
@@ -170,10 +169,10 @@ class HistoryTables:
 
     def last_held(self, migration_id: int, at: int) -> int | None:
         """The record time of the last update stored at or before an instant; looks close to it first."""
-        updates = self.tables["updates"].dataset()
         for back in (_HOUR, 24 * _HOUR, 24 * 31 * _HOUR, None):
             lo = EARLIEST - 1 if back is None else max(min(at, LATEST) - back, EARLIEST - 1)
-            found = updates.to_table(columns=["record_time"], filter=rows_of([Interval(migration_id, lo, at)]))
+            rows = rows_of([Interval(migration_id, lo, at)])
+            found = _read(self.tables["updates"], ["record_time"], rows)
             if found.num_rows:
                 last: int = pc.max(found["record_time"].cast(pa.int64())).as_py()
                 return last
@@ -254,9 +253,14 @@ def _ids_within(table: DeltaStoreTable, intervals: Iterable[Interval]) -> pa.Arr
     return pa.concat_arrays(found) if found else pa.array([], pa.string())
 
 
+def _read(table: DeltaStoreTable, columns: Sequence[str], rows: pc.Expression) -> pa.Table:
+    with damage_named([table]):
+        return table.dataset().to_table(columns=list(columns), filter=rows)
+
+
 def _stored_ids(table: DeltaStoreTable, rows: pc.Expression) -> pa.Array:
     """The updates of some stored rows."""
-    found = table.dataset().to_table(columns=["update_id"], filter=rows)
+    found = _read(table, ["update_id"], rows)
     return pc.unique(found["update_id"]).cast(pa.string())
 
 

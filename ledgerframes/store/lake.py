@@ -20,6 +20,7 @@ from ledgerframes.store.history import NETWORK, ORDER, PARTITIONS, HistoryTables
 from ledgerframes.store.intervals import Interval
 from ledgerframes.store.personal import LEFT_OUT_OF_IT, PROPERTY, leaves_out
 from ledgerframes.store.runs import SYNCS, find_versions
+from ledgerframes.store.servers import PageSize
 from ledgerframes.store.slots import Slots
 from ledgerframes.store.snapshots import SNAPSHOTS, snapshot_table
 from ledgerframes.store.stored_files import Verify
@@ -100,7 +101,7 @@ class Lake:
     ) -> None:
         self.url = os.fspath(url).rstrip("/") or "/"
         self.options = dict(storage_options or {})
-        self.page_sizes: dict[str, tuple[int, float]] = {}  # what syncs have learnt of servers
+        self.page_sizes: dict[str, tuple[PageSize, float]] = {}  # what syncs have learnt of servers
         self.verify: Verify = verify
         if verify not in {"pages", "files"}:
             raise InputError(f"verify={verify!r} is not valid: give 'pages' or 'files'")

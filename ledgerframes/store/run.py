@@ -12,13 +12,13 @@ from ledgerframes.instants import EPOCH, MICROSECOND
 from ledgerframes.interfaces.history import PageSource
 from ledgerframes.loaders.progress import progress_of
 from ledgerframes.settings import source_of
-from ledgerframes.store.agreement import AgreedServers, PageSizes
 from ledgerframes.store.driving import Drive, ThreadDrive
 from ledgerframes.store.history import NETWORK, ORDER
 from ledgerframes.store.lake import Lake
 from ledgerframes.store.rejecting import LenientSource, RejectingDecoder, rejected_ids
 from ledgerframes.store.report import SyncReport
 from ledgerframes.store.runs import SYNCS, is_known, keep
+from ledgerframes.store.servers import AgreedServers, PageSizes
 from ledgerframes.store.snapshots import load_snapshot, network_for
 from ledgerframes.store.syncing import HistorySync, Wish
 from ledgerframes.transport import Clock, SystemClock

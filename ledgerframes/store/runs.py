@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from ledgerframes.errors import StoreError
 from ledgerframes.instants import format_instant, to_micros
+from ledgerframes.store.damage import damage_named
 from ledgerframes.store.delta import DeltaStoreTable
 from ledgerframes.store.report import SyncReport
 from ledgerframes.tables.kinds import BOOL, JSON, TEXT, TIME
@@ -57,7 +58,8 @@ def all_runs(table: DeltaStoreTable) -> list[dict[str, Any]]:
     """The rows of the table, the oldest first; times as integer microseconds."""
     if not table.exists:
         return []
-    found = table.dataset().to_table()
+    with damage_named([table]):
+        found = table.dataset().to_table()
     times = found["finished_at"].cast(pa.int64())
     rows = found.set_column(found.column_names.index("finished_at"), "finished_at", times).to_pylist()
     return sorted(rows, key=lambda row: (row["finished_at"], row["sync_id"]))

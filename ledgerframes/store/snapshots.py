@@ -20,7 +20,8 @@ from ledgerframes.loaders.contracts import (
 from ledgerframes.loaders.holdings import load_holdings_summary
 from ledgerframes.loaders.snapshots import load_instruments, load_name_entries, load_users
 from ledgerframes.paging.proofs import Proofs
-from ledgerframes.store.agreement import AgreedServers, first_update
+from ledgerframes.store.agreement import first_update
+from ledgerframes.store.servers import AgreedServers
 from ledgerframes.tables.catalogue import CATALOGUE
 from ledgerframes.tables.kinds import TEXT, TIME
 from ledgerframes.tables.table import Column, Table

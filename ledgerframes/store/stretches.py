@@ -10,7 +10,8 @@ from typing import Final
 from ledgerframes.instants import EARLIEST, LATEST
 from ledgerframes.interfaces.history import PageRows
 from ledgerframes.paging.cursor import Cursor, before
-from ledgerframes.paging.history import HistoryReader, Outcome, Reading
+from ledgerframes.paging.history import HistoryReader
+from ledgerframes.paging.modes import Outcome, Reading
 from ledgerframes.paging.window import Window
 from ledgerframes.store.intervals import Interval
 

@@ -17,9 +17,10 @@ from ledgerframes.instants import EARLIEST, LATEST, format_instant
 from ledgerframes.loaders.progress import Progress
 from ledgerframes.paging.cursor import Cursor
 from ledgerframes.paging.proofs import OVERLAP, Proofs
+from ledgerframes.paging.seen_ids import SeenIds
 from ledgerframes.paging.window import Window
 from ledgerframes.settings import source_of
-from ledgerframes.store.agreement import AgreedServers, Agreement, first_update
+from ledgerframes.store.agreement import Agreement, first_update
 from ledgerframes.store.committing import Committer
 from ledgerframes.store.driving import Drive, ThreadDrive
 from ledgerframes.store.extent import MIGRATIONS, migrations_after, wanted_in
@@ -28,6 +29,7 @@ from ledgerframes.store.history import Advance, Decoded, HistoryTables
 from ledgerframes.store.intervals import CLOSED, Interval, missing
 from ledgerframes.store.probing import Prober, first_after
 from ledgerframes.store.rejecting import RejectingDecoder
+from ledgerframes.store.servers import AgreedServers
 from ledgerframes.transport import Clock, SystemClock
 from ledgerframes.transport.stopping import Stop
 
@@ -35,7 +37,8 @@ if TYPE_CHECKING:
     from ledgerframes.store.engine import ClusterFetchers
 
 _log = logging.getLogger("ledgerframes.store")
-_A_YEAR: Final = 31_557_600_000_000
+_A_DAY: Final = 86_400_000_000
+_YEARS: Final = 5 * 365 * _A_DAY
 
 
 @dataclass(frozen=True)
@@ -103,6 +106,8 @@ class HistorySync:
         self.prober = Prober(self.servers, self.proofs, wish.now, newest=0)
         self._agreement = Agreement(self.servers, self.history, self.proofs, wish.page_size, self.rejected)
         self._recognised = True
+        self._seen: set[int] = set()  # migrations that looks have shown
+        self._ids = SeenIds()
         self._news: dict[Interval, bool] = {}  # by gap, whether a look at it has shown something new
         self._stale: set[int] = set()
         self._final: dict[int, int] = {}  # by stretch, up to where what was handed to the committer is final
@@ -128,6 +133,7 @@ class HistorySync:
             gaps = [gap for migration_id in new for gap in self._gaps(migration_id)]
             if gaps:
                 known |= self._read(gaps)
+            known |= self._seen
             done.update(new)
         if self.committer.commits or not self.history.slots.in_step:
             self.history.finish()
@@ -154,14 +160,19 @@ class HistorySync:
     def _look(self, newest: int) -> set[int]:
         """Look at every server where the newest stored migration ends; gives the migrations that are new."""
         gaps = self._missing(newest)
-        if not gaps:
+        ended = any(part.migration_id == newest and part.at >= CLOSED for part in self.history.slots.settled)
+        if gaps:
+            gap = gaps[-1]
+        elif ended and wanted_in(self.wish.window, newest + 1) is not None:
+            gap = Interval(newest, CLOSED, CLOSED)  # a sync was killed before it stored anything of the next one
+        else:
             self._recognised = True  # nothing is wanted there, and servers are looked at where something is
             return set()
-        look = self._agreement.look(gaps[-1], every=True)
+        look = self._agreement.look(gap, every=True)
         self._recognised = look.known
-        self._news[gaps[-1]] = look.news
+        self._news[gap] = look.news
         if look.lags and not look.news:
-            self.left.append(f"{gaps[-1]}: the servers lag behind what is stored")
+            self.left.append(f"{gap}: the servers lag behind what is stored")
             _log.warning("the servers lag behind the store in migration %d", newest)
         return {place.migration_id for place in look.places if place.migration_id > newest}
 
@@ -195,7 +206,10 @@ class HistorySync:
         for gap in self._missing(migration_id):
             stored = any(part.migration_id == migration_id for part in self.history.slots.common)
             if gap not in self._news and stored and gap.at >= CLOSED:
-                self._news[gap] = self._agreement.look(gap, every=False).news
+                look = self._agreement.look(gap, every=False)
+                self._news[gap] = look.news
+                # A late update of a migration between two known ones shows here.
+                self._seen |= {place.migration_id for place in look.places if place.migration_id > migration_id}
             if self._news.get(gap, True):
                 found.append(gap)
         return found
@@ -240,6 +254,7 @@ class HistorySync:
     def _take(self, fetched: Fetched) -> None:
         began, cpu = time.perf_counter(), time.thread_time()
         batches = self._decoded(fetched)
+        self._check_ids(batches)
         self.decode_seconds += time.perf_counter() - began
         self.decode_cpu_seconds += time.thread_time() - cpu
         before = self._final.get(fetched.key, fetched.read.lo)
@@ -249,6 +264,13 @@ class HistorySync:
         if batches:
             self.sources[source_of(fetched.server)] = None
             self.shown.advance(len(batches["updates"]), format_instant(min(fetched.read.at, LATEST))[:19])
+
+    def _check_ids(self, batches: Mapping[str, pa.RecordBatch]) -> None:
+        updates = batches.get("updates")
+        if updates is not None:
+            times = updates["record_time"].cast(pa.int64()).to_pylist()
+            places = [Cursor(*place) for place in zip(updates["migration_id"].to_pylist(), times, strict=True)]
+            self._ids.check(updates["update_id"].to_pylist(), places)
 
     def _settled(self, fetched: Fetched) -> int:
         """Up to where a stretch is final; not by a page of a server that has shown less since."""
@@ -271,7 +293,7 @@ class HistorySync:
     def _check_clock(self) -> None:
         """Say that the machine's clock is wrong, where what servers show is years away from it."""
         newest = self.proofs.newest
-        if newest is not None and abs(newest - self.wish.now) > _A_YEAR:
+        if newest is not None and not -_YEARS < newest - self.wish.now < _A_DAY:
             _log.warning(
                 "the newest update seen was recorded at %s, this machine's clock says %s; last= counts from the clock",
                 format_instant(newest), format_instant(min(max(self.wish.now, EARLIEST), LATEST)),

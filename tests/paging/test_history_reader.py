@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from ledgerframes.errors import PagingError
 from ledgerframes.paging.cursor import Cursor, Glimpse
-from ledgerframes.paging.history import HistoryReader, Outcome
+from ledgerframes.paging.history import HistoryReader
+from ledgerframes.paging.modes import Outcome
 from ledgerframes.paging.window import Window
 
 

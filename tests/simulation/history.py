@@ -436,7 +436,7 @@ class _History:
                 if item.migration == migration and not all(inside(item.place, spans) for spans in done)
             ]
             size = min([page_size, *(min(server.cap, server.maximum) for server in self.fleet.servers)])
-            if any(self.largest[server.url] <= len(tail) for server in self.fleet.servers) or migrations[0] > 0:
+            if any(self.largest[server.url] <= 3 * len(tail) for server in self.fleet.servers) or migrations[0] > 0:
                 return None
             if any(server.maximum < page_size for server in self.fleet.servers):
                 return None

@@ -29,8 +29,9 @@ class SeededDrive(Drive):
         self._choices = choices
         self._jobs: list[_Queue] = []
 
-    def run(self, workers: Sequence[Generator[T | Idle]]) -> Generator[T]:
+    def run(self, workers: Sequence[Generator[T | Idle]], *, ending: Callable[[], None]) -> Generator[T]:
         """Give the next step to a worker of the seed's choice; between two steps, maybe carry out a commit."""
+        del ending  # a step is over before the next one begins
         running = list(workers)
         idle = 0
         try:

@@ -1,8 +1,8 @@
 """Servers on which a history appears bit by bit, as it does on real ones; the kill test reads them while it grows.
 
 A sandbox lags by a number of updates in the order of migrations, so it never shows a later migration before the whole
-of an earlier one. Here each server has its own time: it shows what all migrations had recorded by then, and each
-synchronizer, and some updates by themselves, later than that.
+of an earlier one. Here each server has its own time: it shows what all migrations had recorded by then, and some
+synchronizers and updates later than that.
 """
 
 from __future__ import annotations

@@ -2,6 +2,9 @@
 
 import pytest
 
+import ledgerframes as lf
+from tests.store.appearing import Appearing
+from tests.store.conftest import assert_whole
 from tests.store.kills import kill_syncs
 
 
@@ -10,3 +13,14 @@ from tests.store.kills import kill_syncs
 )
 def test_killed_syncs_leave_every_row_once(tmp_path, kills, updates):
     assert kill_syncs(tmp_path, kills=kills, updates=updates, seed=5).kills == kills
+
+
+def test_a_sync_that_ended_with_a_closed_migration_goes_on_with_the_next(store):
+    """Killed after the commit that closes a migration, before the first one of the next."""
+    with Appearing(seed=5, updates=90, servers=1) as ledger:
+        ledger.show_everything()
+        net = lf.connect(scan_url=ledger.urls())
+        store.sync(net, end=(1, "0001-01-01"))
+        assert store.coverage().to_end.tolist() == [True]
+        store.sync(net)
+        assert_whole(store, net)

@@ -1,0 +1,63 @@
+"""The update ids of one read, so that an id that a server shows at two places is told; loads and syncs ask here."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ledgerframes.errors import PagingError
+from ledgerframes.paging.cursor import Cursor
+
+_Hashes = np.ndarray
+
+
+@dataclass
+class SeenIds:
+    """Hashes of ids and of ids with their places, 16 bytes per update.
+
+    What is read twice comes with the same place; an id with another place is a repeated one.
+    """
+
+    _ids: list[_Hashes] = field(default_factory=list)
+    _placed: list[_Hashes] = field(default_factory=list)
+
+    def check(self, update_ids: Sequence[str], places: Sequence[Cursor]) -> None:
+        """Take in the updates of a page.
+
+        Raises:
+            PagingError: an update has been shown at another place.
+        """
+        ids = np.fromiter(map(hash, update_ids), np.int64, len(update_ids))
+        placed = np.fromiter(map(hash, zip(update_ids, places, strict=True)), np.int64, len(update_ids))
+        repeated = _known(self._ids, ids) & ~_known(self._placed, placed)
+        counts = Counter(update_ids)
+        repeated |= np.fromiter((counts[one] > 1 for one in update_ids), bool, len(update_ids))
+        if repeated.any():
+            at = int(np.argmax(repeated))
+            raise PagingError(
+                f"POST /v2/updates: update {update_ids[at]} is shown at {places[at]} and at another place; an update"
+                " has one. Compare the server with another one by lf.cross_check"
+            )
+        _add(self._ids, ids)
+        _add(self._placed, placed)
+
+
+def _known(chunks: Sequence[_Hashes], values: _Hashes) -> _Hashes:
+    found = np.zeros(len(values), bool)
+    for chunk in chunks:
+        at = np.minimum(np.searchsorted(chunk, values), len(chunk) - 1)
+        found |= chunk[at] == values
+    return found
+
+
+def _add(chunks: list[_Hashes], values: _Hashes) -> None:
+    """Keep a few sorted chunks, each at least twice as long as the one after it."""
+    if not len(values):
+        return
+    chunks.append(np.sort(values))
+    while len(chunks) > 1 and len(chunks[-2]) < 2 * len(chunks[-1]):
+        last = chunks.pop()
+        chunks[-1] = np.sort(np.concatenate([chunks[-1], last]))

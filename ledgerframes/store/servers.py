@@ -1,0 +1,116 @@
+"""The servers of one sync: which are left out, and how large pages they send; `agreement` and `syncing` ask."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Final, NamedTuple
+
+from ledgerframes.interfaces.answers import UpdatesPage
+from ledgerframes.interfaces.calls import Revise
+from ledgerframes.interfaces.history import PageSource
+from ledgerframes.paging.cursor import Cursor
+from ledgerframes.transport import Answer
+from ledgerframes.transport.request import Request
+from ledgerframes.transport.stopping import Stop
+
+_log = logging.getLogger("ledgerframes.store")
+_HOUR: Final = 3600.0
+
+
+class PageSize(NamedTuple):
+    """How many items and bytes a page has."""
+
+    items: int = 0
+    bytes: int = 0
+
+
+@dataclass
+class PageSizes:
+    """How large pages servers send, from sync to sync: a page of fewer items and half the bytes is all that there is.
+
+    A server may lower silently what it sends, so that this is forgotten after an hour.
+
+    Attributes:
+        clock: seconds.
+        known: for each server the largest page, and when it came; kept by the caller from sync to sync.
+    """
+
+    clock: Callable[[], float] = time.monotonic
+    known: dict[str, tuple[PageSize, float]] = field(default_factory=dict)
+
+    def note(self, server: str, page: PageSize) -> None:
+        """A server has sent a page."""
+        known = self.largest(server)
+        if page.items >= known.items:
+            self.known[server] = PageSize(page.items, max(page.bytes, known.bytes)), self.clock()
+
+    def largest(self, server: str) -> PageSize:
+        """The largest page that a server has sent within the last hour."""
+        page, seen = self.known.get(server, (PageSize(), 0.0))
+        return page if self.clock() - seen < _HOUR else PageSize()
+
+
+@dataclass
+class AgreedServers:
+    """The servers of a sync, without those that were left out.
+
+    Attributes:
+        source: all of them.
+        pages: how large pages the servers send.
+        left_out: why some are not asked any more in this run.
+    """
+
+    source: PageSource
+    pages: PageSizes = field(default_factory=PageSizes)
+    left_out: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def servers(self) -> tuple[str, ...]:
+        """The scans' base URLs, the preferred one first."""
+        return tuple(server for server in self.source.servers if server not in self.left_out)
+
+    def page_request(self, after: Cursor | None, page_size: int) -> Request:
+        """The request for one page."""
+        return self.source.page_request(after, page_size)
+
+    def send_page(
+        self, request: Request, *, server: str | tuple[str, ...] | None, revise: Revise | None
+    ) -> Answer[UpdatesPage]:
+        """Ask for one page."""
+        chosen = self.servers if server is None and self.left_out else server
+        answer = self.source.send_page(request, server=chosen, revise=revise)
+        self.pages.note(answer.server, PageSize(len(answer.value), len(answer.value.raw)))
+        return answer
+
+    def can_send_more(self, server: str, page: PageSize) -> bool:
+        """Whether a server has sent so much more in one page, not long ago, that this page is not a cut one."""
+        largest = self.pages.largest(server)
+        return page.items < largest.items and 2 * page.bytes <= largest.bytes
+
+    def pause(self, seconds: float) -> None:
+        """Wait."""
+        self.source.pause(seconds)
+
+    def page_maximum(self, server: str | None) -> int | None:
+        """The largest page that a scan has named, if it has: this one, or the one that is asked first."""
+        return self.source.page_maximum(server)
+
+    def learn_page_maximum(self, server: str, maximum: int) -> None:
+        """Keep the largest page that a scan has named, for every reader of the network."""
+        self.source.learn_page_maximum(server, maximum)
+
+    def stoppable(self, stop: Stop) -> AgreedServers:
+        """The same for one operation, whose requests and pauses end once `stop` is set."""
+        return replace(self, source=self.source.stoppable(stop))
+
+    def leave_out(self, server: str, why: object) -> bool:
+        """Ask a server no more in this run; False if there is no other one."""
+        if self.servers == (server,):
+            return False
+        if server not in self.left_out:
+            self.left_out[server] = str(why)
+            _log.warning("%s is left out of this sync: %s", server, why)
+        return True
