@@ -17,7 +17,7 @@ from ledgerframes.paging.window import Window
 from ledgerframes.store.damage import damage_named
 from ledgerframes.store.delta import DeltaStoreTable
 from ledgerframes.store.history import ORDER
-from ledgerframes.store.intervals import BEGINNING, Interval, intersection, missing
+from ledgerframes.store.intervals import BEGINNING, Interval, intersection
 from ledgerframes.store.lake import View, declared
 from ledgerframes.store.reading import batches_of, load_table, rows_of, visible
 
@@ -103,16 +103,13 @@ class Part:
 def visible_rows(view: View, name: str, shown: Sequence[Interval]) -> pc.Expression:
     """The rows of some intervals; where a crash may have left an update in part, only those of whole updates.
 
-    A sync writes `updates` last, so an update that it holds is whole. Only late rows can lie apart: they are added to
-    what is covered already, above what is settled.
+    A sync writes `updates` last, so an update that it holds is whole.
     """
     slots = view.slots
     if name == "updates" or (slots.in_step and slots.added_in_step):
         return rows_of(shown)
-    final = intersection(shown, slots.settled) if slots.added_in_step else ()
-    rest = [part for interval in shown for part in missing(interval, final)]
-    updates = view.tables["updates"].dataset().to_table(columns=["update_id"], filter=rows_of(rest))
-    return rows_of(final) | (rows_of(rest) & pc.field("update_id").isin(pc.unique(updates["update_id"])))
+    updates = view.tables["updates"].dataset().to_table(columns=["update_id"], filter=rows_of(shown))
+    return rows_of(shown) & pc.field("update_id").isin(pc.unique(updates["update_id"]))
 
 
 def _settled(shown: Sequence[Interval], settled: Sequence[Interval]) -> Cursor | None:

@@ -27,6 +27,7 @@ _FORMAT: Final = "format"
 _COMMIT: Final = "commit"
 _ADDED: Final = "added"
 _BEGIN: Final = "begin"
+_DOUBT: Final = ("doubt/migration", "doubt/lo")
 
 
 class Slot(NamedTuple):
@@ -61,12 +62,14 @@ class Slots:
         commits: for each table, a count of its commits.
         additions: for each table, how often rows were added below what is settled.
         begin: the first migration, once nothing can lie before it any more.
+        doubt: migration and record time after which an update may be there in part, while tables are apart.
     """
 
     by_table: dict[str, list[Slot | None]] = field(default_factory=dict)
     commits: dict[str, int] = field(default_factory=dict)
     additions: dict[str, int] = field(default_factory=dict)
     begin: int | None = None
+    doubt: tuple[int, int] | None = None
 
     @classmethod
     def read(cls, tables: Sequence[DeltaStoreTable]) -> Slots:
@@ -82,12 +85,16 @@ class Slots:
             {table.name: table.number(_COMMIT) or 0 for table in tables},
             {table.name: table.number(_ADDED) or 0 for table in tables},
             next((begin for table in tables if (begin := table.number(_BEGIN)) is not None), None),
+            min((place for table in tables if (place := _doubt(table)) is not None), default=None),
         )
         number = 0
         while any((row := {table.name: _read(table, number) for table in tables}).values()):
             for name, slot in row.items():
                 slots.by_table[name].append(slot)
             number += 1
+        slots.doubt = (
+            None if slots.in_step else min(((part.migration_id, part.lo) for part in slots.doubtful), default=None)
+        )
         return slots
 
     def copy(self) -> Slots:
@@ -113,6 +120,27 @@ class Slots:
     def settled(self) -> tuple[Interval, ...]:
         """Where the rows of all tables are final."""
         return _shared(self.final(name) for name in self.by_table)
+
+    @property
+    def doubtful(self) -> tuple[Interval, ...]:
+        """Where a killed sync may have left an update in part: nowhere while the tables are in step.
+
+        It begins at the first place that was not final in all tables when a sync found them apart, and stays until
+        they are in step again, whatever becomes final meanwhile.
+        """
+        if self.in_step:
+            return ()
+        covered = merged(part for name in self.by_table for part in self.covered(name))
+        apart = beyond(covered, self.settled)
+        places = [(part.migration_id, part.lo) for part in apart] + ([] if self.doubt is None else [self.doubt])
+        if not places:
+            return ()
+        migration_id, lo = min(places)
+        return merged(
+            part._replace(lo=max(part.lo, lo)) if part.migration_id == migration_id else part
+            for part in covered
+            if part.migration_id >= migration_id
+        )
 
     @property
     def ended(self) -> frozenset[int]:
@@ -189,6 +217,8 @@ class Slots:
         numbers = {_FORMAT: FORMAT, _COMMIT: self.commits[name], _ADDED: self.additions[name]}
         if self.begin is not None:
             numbers[_BEGIN] = self.begin
+        if self.doubt is not None and not self.in_step:
+            numbers.update(zip(_DOUBT, self.doubt, strict=True))
         for number in changed:
             slot = self.by_table[name][number]
             if slot is not None:
@@ -251,6 +281,11 @@ def _read(table: DeltaStoreTable, number: int) -> Slot | None:
     if migration_id is None or lo is None or at is None:
         return None
     return Slot(migration_id, lo, at, lo if settled is None else settled, ended or int(at >= CLOSED))
+
+
+def _doubt(table: DeltaStoreTable) -> tuple[int, int] | None:
+    migration_id, lo = map(table.number, _DOUBT)
+    return None if migration_id is None or lo is None else (migration_id, lo)
 
 
 def _check_format(table: DeltaStoreTable) -> None:
