@@ -8,7 +8,7 @@ from functools import cached_property
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, Literal, Self
 
-from ledgerframes.arguments import suggesting
+from ledgerframes.arguments import flag, suggesting
 from ledgerframes.errors import ConfigurationError, InputError
 from ledgerframes.interfaces.ledger import Ledger
 from ledgerframes.interfaces.registry import Registry
@@ -189,7 +189,7 @@ def connect(
         registry_token=registry_token, ledger_token=ledger_token, rate=rate, burst=burst, parallel=parallel,
         attempts=attempts, budget=budget, connect_timeout=connect_timeout, read_timeout=read_timeout,
         deadline=deadline, max_answer_bytes=max_answer_bytes, ledger_carrier=ledger_carrier, ca_file=ca_file,
-        personal=personal,
+        personal=None if personal is None else flag(personal, "personal"),
     )  # fmt: skip
     return Network(settings)
 

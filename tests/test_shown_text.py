@@ -77,7 +77,7 @@ ERRORS = {
     ),
     "a page of a gateway": (502, b"<html><title>\x1b[31m</title><body>\xc2\x9b2J \xe2\x80\xae</body></html>"),
     "no JSON": (200, EVIL.encode()),
-    "an unknown member": (200, {"entries": [{EVIL: 1}]}),
+    "an unknown member": (200, {"entries": [{EVIL: 1}], "users": [{EVIL: 1}]}),
     "a wrong value": (200, {"users": [{"id": EVIL, "primaryParty": 7}]}),
 }  # fmt: skip
 
@@ -127,7 +127,7 @@ def test_a_terminal_is_not_steered_by_an_error(monkeypatch, capsys, body):
 
 def test_a_terminal_is_not_steered_by_a_table(tmp_path, monkeypatch, capsys):
     item = {"id": EVIL, "name": EVIL, "symbol": "X", "decimals": 10, "supportedApis": {}}
-    with answering({"instruments": [item]}) as net:
+    with answering({"instruments": [item], "transactions": []}) as net:
         lf.open_store(tmp_path / "lake").sync(net, tables=["instruments"])
     for more in ([], ["--json"]):
         monkeypatch.setattr(

@@ -112,11 +112,20 @@ def _as_stored(texts: Any, kind: pa.DataType) -> Any:
     return texts.dictionary_encode().cast(kind) if pa.types.is_dictionary(kind) else texts.cast(kind)
 
 
+def _plain(cells: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
+    """A dictionary's texts in a type that Arrow can look up."""
+    if isinstance(cells, pa.ChunkedArray):
+        return pa.chunked_array([_plain(chunk) for chunk in cells.chunks], cells.type if not cells.chunks else None)
+    if not pa.types.is_dictionary(cells.type):
+        return cells
+    return pa.DictionaryArray.from_arrays(cells.indices, cells.dictionary.cast(pa.large_string()))
+
+
 def _stripped(cells: pa.Array | pa.ChunkedArray) -> tuple[Any, dict[int, list[str]]]:
     """The column, and by row the places of what was taken out."""
     kind = cells.type
     if not (pa.types.is_string(kind) or pa.types.is_large_string(kind)):  # the functions below know only these
-        stripped, lost = _stripped(cells.cast(pa.large_string()))
+        stripped, lost = _stripped(_plain(cells).cast(pa.large_string()))
         return (_as_stored(stripped, kind), lost) if lost else (cells, lost)
     suspects = pc.indices_nonzero(pc.fill_null(pc.match_substring_regex(cells, _PERHAPS), False)).to_pylist()  # noqa: FBT003
     if not suspects:

@@ -115,9 +115,10 @@ class Scan(Calls):
         """Ask for one page, for readers of whole histories: a named server once, or some servers alone."""
         attempts = 1 if isinstance(server, str) else None
         read: Callable[[bytes], UpdatesPage] = UpdatesPage.read
-        if lenient:
-            several = len(self.servers if server is None else server) > 1 and not isinstance(server, str)
-            read = _Lenient(several=True) if several else UpdatesPage.read_leniently
+        if isinstance(server, str) and lenient:
+            read = UpdatesPage.read_leniently
+        elif lenient:
+            read = _Lenient(several=len(server or self.servers) > 1)
         return self._sender.send(request, read=read, server=server, revise=revise, attempts=attempts)
 
     @property

@@ -142,7 +142,7 @@ def _asks(record_time: Any, as_of_round: Any) -> tuple[list[_Ask], bool]:
     if isinstance(as_of_round, Mapping):
         return _mapped(times, as_of_round), False
     moments = [time.time_ns() // 1000 if one is None else to_micros(one, "record_time") for one in times]
-    single = as_of_round is None or _is_whole(as_of_round)
+    single = not isinstance(as_of_round, Iterable)
     rounds = [_round(one) for one in ([as_of_round] if single else list(as_of_round))]
     if not moments or not rounds:
         raise InputError(

@@ -25,7 +25,7 @@ def test_demo_loads_syncs_exports_draws_and_says_where(shell, tmp_path):
         assert path.read_bytes().startswith(b"\x89PNG")
         assert str(path.relative_to(tmp_path)) in ended.out
     assert "One reassignment's two halves:" in ended.out
-    assert "for what is new: 2 requests" in ended.out
+    assert "for what is new: 3 requests" in ended.out
 
 
 def test_demo_tells_the_numbers_that_it_wrote_and_runs_again(command, tmp_path):

@@ -66,9 +66,11 @@ def test_a_server_that_always_lies_does_not_fail_a_load_with_two(reply):
             assert_same(lf.load_updates(net, page_size=25), wanted, "updates")
 
 
-@pytest.mark.parametrize("kind", DAMAGES)
-@pytest.mark.parametrize("turn", [0, 2])
-def test_one_damaged_answer_is_asked_for_again(kind, turn):
+@pytest.mark.parametrize(
+    ("turn", "kind"),
+    [(turn, kind) for turn in (0, 2) for kind in DAMAGES if (turn, kind) != (0, "HTML")],  # that is a wrong address
+)
+def test_one_damaged_answer_is_asked_for_again(turn, kind):
     with (
         lf.sandbox(updates=60) as base,
         HostileServer(proxied(base.sandbox.scan_url, LIES[kind], {turn})) as server,

@@ -6,6 +6,7 @@ import pytest
 
 import ledgerframes as lf
 from ledgerframes.loaders.progress import progress_of
+from ledgerframes.sandbox.faults import Faults
 
 
 def test_a_bar_is_drawn_on_standard_error_when_asked_for(net, capsys):
@@ -35,6 +36,6 @@ def test_elsewhere_there_are_log_lines_now_and_then(caplog, capsys):
 
 
 def test_a_load_that_fails_takes_its_bar_away(net, capsys):
-    with pytest.raises(lf.InputError):
-        lf.load_updates(net, page_size=10, progress=True)
+    with net.sandbox.replica(faults=Faults.parse("500:1.0", seed=1)) as server, pytest.raises(lf.RequestError):
+        lf.load_updates(lf.connect(scan_url=server.scan_url), page_size=10, progress=True)
     assert capsys.readouterr().err.endswith("\r")

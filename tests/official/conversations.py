@@ -50,6 +50,7 @@ from ledgerframes.sandbox.accounts import User as Account
 from ledgerframes.transport.outcome import Broken, Credential, Received
 from ledgerframes.transport.recording import Way
 from ledgerframes.transport.request import Prepared
+from ledgerframes.transport.stopping import Stop
 from tests.sandbox.asking import party_of
 from tests.sandbox.dars import dar
 
@@ -99,10 +100,12 @@ class Recorder:
     hidden: str = ""
     turns: list[Turn] = field(default_factory=list)
 
-    def send(self, prepared: Prepared, credential: Credential | None, *, seconds: float) -> Received | Broken:
+    def send(
+        self, prepared: Prepared, credential: Credential | None, *, seconds: float, stop: Stop
+    ) -> Received | Broken:
         if self.hidden and prepared.url.endswith(self.hidden):
             return Received(404, {"content-type": "text/plain"}, b"The requested resource could not be found.")
-        received = self.wire.send(prepared, credential, seconds=seconds)
+        received = self.wire.send(prepared, credential, seconds=seconds, stop=stop)
         assert isinstance(received, Received), received
         interface, base = self.place(prepared.url)
         url = urlsplit(prepared.url)

@@ -95,7 +95,11 @@ FAULTS: Final[dict[str, Fault]] = {
     "wrong-clock": Fault("the client's clock is wrong by years", weight=10),
     "long-settle": Fault("syncs ask for more settle than the servers need", weight=15),
     # An answer to a sync of a part shows what that sync was not asked to store.
-    "windows": Fault("syncs ask for a part of the history", holds=ALL - {Holds.SHOWN}, weight=20),
+    "windows": Fault(
+        "syncs ask for a part of the history",
+        "a sync stores all that an answer shows it",
+        ALL - {Holds.SHOWN}, weight=20,
+    ),
     "interrupt": Fault("a sync is interrupted at a request, and may save what is whole", weight=10),
     "kill": Fault("the machine ends before, between or after any two writes", weight=60),
     "full": Fault("the storage refuses a write", weight=10),

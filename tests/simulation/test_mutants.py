@@ -187,10 +187,12 @@ FOUND_BY = {
     "rejects-repeat": (
         Holds.ONCE,
         Script(
-            items=(Item(1, 11 * U, "A", "c", "broken"),),
+            items=(
+                Item(0, 6 * U, "A", "b", "broken"),
+                Item(0, 6 * U, "C", "a"),
+            ),
             choices={
                 "moves": [1, 1],
-                "quiet": [1],
             },
         ),
     ),
