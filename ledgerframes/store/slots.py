@@ -259,9 +259,12 @@ def fewest(
 def _without(slot: Slot, intervals: Sequence[Interval]) -> list[Slot]:
     """What is left of a slot; only what follows its beginning without a break is still settled."""
     return [
-        Slot(part.migration_id, part.lo, part.at, max(min(slot.settled, part.at), part.lo), slot.ended)
+        Slot(
+            part.migration_id, part.lo, part.at, max(min(slot.settled, part.at), part.lo),
+            slot.ended if part.at == slot.at else 0,
+        )
         for part in beyond([slot.covered], intervals)
-    ]
+    ]  # fmt: skip
 
 
 def _shared(by_table: Iterable[tuple[Interval, ...]]) -> tuple[Interval, ...]:
