@@ -198,7 +198,7 @@ def find_top(gap: Interval, probe: Probe, *, workers: int, each: Each, scale: in
         look(outward[first : first + few])
         if high < gap.at:
             break
-    for _ in range(_ROUNDS - 1):
+    for _ in range(_ROUNDS - 1 if few > 2 else _ROUNDS):  # two probes at once cut less
         if high - low <= max((low - gap.lo) // _CLOSE_ENOUGH, few):
             break
         look([low + (high - low) * step // (few + 1) for step in range(1, few + 1)])
