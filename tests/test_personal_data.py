@@ -99,7 +99,7 @@ def test_blobs_of_licenses_need_them_for_they_can_be_read_in_them(ledger, keepin
 def test_personal_is_true_or_false(ledger, value):
     with pytest.raises(lf.InputError, match="personal="):
         lf.load_licenses(ledger, personal=value)
-    with pytest.raises(lf.ConfigurationError, match="personal="):
+    with pytest.raises(lf.InputError, match="personal="):
         lf.connect(scan_url="https://x.example", personal=value)
 
 

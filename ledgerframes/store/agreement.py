@@ -228,11 +228,13 @@ class Agreement:
             if missing:
                 raise _lacking(server, min(missing))
 
-    def recognise(self) -> None:
+    def recognise(self) -> bool:
         """Leave out the servers that do not show the update which the store's network is told by.
 
+        Returns:
+            Whether any server shows it.
+
         Raises:
-            StoreError: none shows it.
             RequestError: no server gave an answer.
         """
         failed: LedgerframesError | None = None
@@ -242,11 +244,10 @@ class Agreement:
             except (RequestError, PagingError, DecodeError) as error:
                 failed, known = error, False
             if not known and not self.servers.leave_out(server, failed or "it does not show the store's first update"):
-                name = (self.history.network or "").partition("/")[2]
-                raise failed or StoreError(
-                    f"{server} does not show update {name}, by which the store knows its network; try another server,"
-                    " or open another store"
-                )
+                if failed is not None:
+                    raise failed
+                return False
+        return True
 
 
 def check_network(source: PageSource, history: HistoryTables, settle: int) -> None:

@@ -152,7 +152,9 @@ class HistorySync:
         self.history.prepare(network)
         stored = {part.migration_id for part in self.history.slots.common}
         if not stored:
-            self._agreement.recognise()
+            if not self._agreement.recognise():
+                self.left.append("no server shows the update by which the store knows its network yet")
+                return set()
             return {place.migration_id for place in migrations_after(self.servers, None)}
         found = self._look(max(stored))
         return stored | found | self._before(min(stored)) if self._recognised else set()

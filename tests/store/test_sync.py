@@ -181,7 +181,7 @@ def test_a_migration_that_begins_later_is_found(store):
     [
         ({"workers": 0}, "workers=0"),
         ({"page_size": 5000}, "page_size=5000"),
-        ({"tables": "updates"}, r'tables=\["updates"\]'),
+        ({"tables": "updates"}, r'give a list, for example \["updates"\]'),
         ({"tables": []}, "names nothing"),
         ({"tables": ["rejects"]}, "cannot be synced"),
         ({"tables": ["update"]}, "did you mean"),
