@@ -131,11 +131,10 @@ def _fixed(low: int, high: int, step: int, name: str) -> Bins:
 
 
 def _length(every: str, span: int) -> int:
+    if every != every:
+        raise InputError(f'every={every!r} is no duration; write for example "5min", "1h" or "1D"')
     try:
-        length = pd.Timedelta(every)
-        if pd.isna(length):
-            raise ValueError("it is not a number")  # noqa: TRY301 - as pandas says it of other texts
-        step = int(length / pd.Timedelta("1us"))
+        step = int(pd.Timedelta(every) / pd.Timedelta("1us"))
     except (ValueError, TypeError, OverflowError) as error:
         raise InputError(f'every={every!r} is no duration: {error}; write for example "5min", "1h" or "1D"') from error
     if step < 1:
