@@ -131,7 +131,7 @@ def _fixed(low: int, high: int, step: int, name: str) -> Bins:
 
 
 def _length(every: str, span: int) -> int:
-    if every != every:
+    if every != every:  # not a number, of whichever library
         raise InputError(f'every={every!r} is no duration; write for example "5min", "1h" or "1D"')
     try:
         step = int(pd.Timedelta(every) / pd.Timedelta("1us"))
