@@ -202,6 +202,7 @@ def test_a_wrong_value_is_refused_before_anything_is_sent(world, name, key, valu
         function(**{**arguments, key: value})
     assert net.stats.requests == before
     assert len(str(caught.value)) < 600
+    assert not plt.get_fignums()  # a notebook would show the empty figure below the error
 
 
 @pytest.mark.parametrize(

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextvars import ContextVar
+from functools import wraps
 from itertools import product
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ParamSpec
 
 from ledgerframes.errors import InputError
 from ledgerframes.plots.naming import shown
@@ -19,6 +21,29 @@ if TYPE_CHECKING:
     from matplotlib.text import Text
 
 Key = tuple["Artist", str]
+P = ParamSpec("P")
+
+_made: ContextVar[list[Figure]] = ContextVar("_made")
+
+
+def picture(draw: Callable[P, Axes]) -> Callable[P, Axes]:
+    """A drawing function that closes the figure it opened when it fails: a notebook would show it, empty."""
+
+    @wraps(draw)
+    def drawn(*args: P.args, **options: P.kwargs) -> Axes:
+        opened = _made.set([])
+        try:
+            return draw(*args, **options)
+        except BaseException:
+            import matplotlib.pyplot as plt
+
+            for figure in _made.get():
+                plt.close(figure)
+            raise
+        finally:
+            _made.reset(opened)
+
+    return drawn
 
 
 def axes(ax: Axes | None, *, size: tuple[float, float]) -> Axes:
@@ -31,7 +56,8 @@ def axes(ax: Axes | None, *, size: tuple[float, float]) -> Axes:
         import matplotlib.pyplot as plt
         from matplotlib.layout_engine import ConstrainedLayoutEngine
 
-        _, made = plt.subplots(figsize=size, layout=ConstrainedLayoutEngine(w_pad=0.12, h_pad=0.12))
+        figure, made = plt.subplots(figsize=size, layout=ConstrainedLayoutEngine(w_pad=0.12, h_pad=0.12))
+        _made.get().append(figure)
         return made
     if not hasattr(ax, "transAxes"):
         raise InputError(f"ax={ax!r} is not a matplotlib Axes; take one from `figure, ax = plt.subplots()`")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 import numpy as np
 import pandas as pd
 
-from ledgerframes.plots.canvas import axes, base_size, figure_of, finish, measured, nothing, plain, text_size
+from ledgerframes.plots.canvas import axes, base_size, figure_of, finish, measured, nothing, picture, plain, text_size
 from ledgerframes.plots.columns import Floats, at_least_one, one_of
 from ledgerframes.plots.naming import NORMAL, shown
 from ledgerframes.plots.numerals import amount_text, plural, scale_text
@@ -31,6 +31,7 @@ _UNITS: Final = {
 }
 
 
+@picture
 def plot_holding_fees(
     holdings: Any, *, show: Literal["fees", "share", "holdings"] = "fees", top: int = 15, ax: Axes | None = None
 ) -> Axes:

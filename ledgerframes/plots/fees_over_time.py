@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from ledgerframes.errors import InputError
-from ledgerframes.plots.canvas import axes, nothing, plain
+from ledgerframes.plots.canvas import axes, nothing, picture, plain
 from ledgerframes.plots.clock import between, dates, time_axis
 from ledgerframes.plots.columns import Floats, at_least_one, one_of
 from ledgerframes.plots.numerals import plural, scale_text
@@ -24,6 +24,7 @@ _PICTURE: Final = "plot_holding_fees_over_time"
 _TITLE: Final = "Notional holding fees over time"
 
 
+@picture
 def plot_holding_fees_over_time(
     holdings: Any,
     *,

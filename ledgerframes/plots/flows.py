@@ -6,7 +6,7 @@ from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from ledgerframes.plots.canvas import axes, base_size, finish, measured, nothing, text_size
+from ledgerframes.plots.canvas import axes, base_size, finish, measured, nothing, picture, text_size
 from ledgerframes.plots.columns import at_least_one
 from ledgerframes.plots.marks import look, status_keys
 from ledgerframes.plots.naming import NORMAL, shown
@@ -28,6 +28,7 @@ _GAP: Final = 5.0
 _HEAD: Final = 22.0
 
 
+@picture
 def plot_reassignment_flows(flows: Any, *, top: int | None = None, ax: Axes | None = None) -> Axes:
     """Draw which synchronizers contracts were reassigned from (left) and to (right).
 

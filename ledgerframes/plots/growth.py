@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import pandas as pd
 
-from ledgerframes.plots.canvas import axes, finish, nothing, plain
+from ledgerframes.plots.canvas import axes, finish, nothing, picture, plain
 from ledgerframes.plots.clock import dates, moment_text, time_axis
 from ledgerframes.plots.columns import Floats, Micros, checked, floats, micros
 from ledgerframes.plots.numerals import count_text, plural
@@ -22,6 +22,7 @@ _TITLE: Final = "Validators with a license"
 _GIVER: Final = "lf.load_licenses(net), or for times lf.license_growth(licenses, rounds=rounds)"
 
 
+@picture
 def plot_license_growth(licenses: Any, *, ax: Axes | None = None) -> Axes:
     """Draw the number of validators as steps: over time, or over the rounds in which they first received a coupon.
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 import numpy as np
 import pandas as pd
 
-from ledgerframes.plots.canvas import Key, axes, finish, measured, nothing, plain, text_size
+from ledgerframes.plots.canvas import Key, axes, finish, measured, nothing, picture, plain, text_size
 from ledgerframes.plots.columns import Floats, one_of, seconds, texts
 from ledgerframes.plots.marks import look
 from ledgerframes.plots.numerals import count_text, duration_text, plural
@@ -29,6 +29,7 @@ _TICKS: Final = (
 _POINTS: Final = 2_000
 
 
+@picture
 def plot_reassignment_in_flight(
     flows: Any, *, kind: Literal["histogram", "ecdf"] = "histogram", ax: Axes | None = None
 ) -> Axes:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import pandas as pd
 
-from ledgerframes.plots.canvas import axes, finish, measured, nothing, plain, settle, text_size
+from ledgerframes.plots.canvas import axes, finish, measured, nothing, picture, plain, settle, text_size
 from ledgerframes.plots.columns import Floats, at_least_one
 from ledgerframes.plots.naming import shown
 from ledgerframes.plots.numerals import amount_text, plural
@@ -23,6 +23,7 @@ _PICTURE: Final = "plot_reassignment_matrix"
 _TITLE: Final = "Reassignments by source and target"
 
 
+@picture
 def plot_reassignment_matrix(flows: Any, *, top: int = 20, ax: Axes | None = None) -> Axes:
     """Draw a heat map: a row a source, a column a target, the number of reassignments in each cell.
 

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from ledgerframes.errors import InputError
-from ledgerframes.plots.canvas import axes, finish, nothing, plain
+from ledgerframes.plots.canvas import axes, finish, nothing, picture, plain
 from ledgerframes.plots.clock import between, dates, time_axis
 from ledgerframes.plots.columns import at_least_one, checked, floats, micros, texts
 from ledgerframes.plots.naming import short_names, shown
@@ -25,6 +25,7 @@ _GIVER: Final = "lf.load_instruments(net)"
 _TIMES: Final = ("loaded_at", "total_supply_as_of")
 
 
+@picture
 def plot_supply(instruments: Any, *, top: int = 7, ax: Axes | None = None) -> Axes:
     """Draw total supplies: lines over time where an instrument has several snapshots, else bars.
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 import numpy as np
 import pandas as pd
 
-from ledgerframes.plots.canvas import axes, finish, nothing
+from ledgerframes.plots.canvas import axes, finish, nothing, picture
 from ledgerframes.plots.clock import between, bins
 from ledgerframes.plots.columns import at_least_one, one_of, texts
 from ledgerframes.plots.marks import look, status_keys
@@ -25,6 +25,7 @@ _PICTURE: Final = "plot_reassignment_timeline"
 _TITLE: Final = "Reassignments over time"
 
 
+@picture
 def plot_reassignment_timeline(
     flows: Any,
     *,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 import numpy as np
 import pandas as pd
 
-from ledgerframes.plots.canvas import axes, finish, nothing
+from ledgerframes.plots.canvas import axes, finish, nothing, picture
 from ledgerframes.plots.clock import between, bins
 from ledgerframes.plots.columns import at_least_one, checked, micros, one_of, texts
 from ledgerframes.plots.naming import shown
@@ -24,6 +24,7 @@ _TITLE: Final = "Updates over time"
 _KINDS: Final = ("transaction", "assignment", "unassignment")
 
 
+@picture
 def plot_update_rate(
     updates: Any,
     *,
