@@ -40,21 +40,22 @@ from ledgerframes.loaders.contracts import (
     load_transfer_preapprovals,
 )
 from ledgerframes.loaders.cross_check import CrossCheck, cross_check
-from ledgerframes.loaders.descriptions import describe, tables
 from ledgerframes.loaders.history import History, load_history, load_update, load_update_by_hash, rebuild_items
 from ledgerframes.loaders.history_tables import load_events, load_reassignments, load_updates
 from ledgerframes.loaders.holdings import load_holdings_summary
 from ledgerframes.loaders.ledger import LedgerTransaction, load_ledger_transaction
-from ledgerframes.loaders.probes import Plan, migrations, plan
+from ledgerframes.loaders.planning import Plan, migrations, plan
 from ledgerframes.loaders.rounds import earliest_reward_round
 from ledgerframes.loaders.snapshots import load_instruments, load_name_entries, load_users
 from ledgerframes.network import Network, connect, sandbox
-from ledgerframes.replaying import record, replay
+from ledgerframes.recording import record, replay
+from ledgerframes.tables.descriptions import describe, tables
 from ledgerframes.version import __version__ as __version__
 
 if TYPE_CHECKING:  # imported when first asked for, by `__getattr__`
-    from ledgerframes.diagnosis.examining import doctor
-    from ledgerframes.diagnosis.finding import Diagnosis
+    from ledgerframes.apps.doctor.diagnosis import Diagnosis
+    from ledgerframes.apps.doctor.examine import doctor
+    from ledgerframes.apps.html_report.report import report
     from ledgerframes.export.exporting import export_tables
     from ledgerframes.export.formulas import restore_text
     from ledgerframes.export.report import ExportReport
@@ -68,10 +69,9 @@ if TYPE_CHECKING:  # imported when first asked for, by `__getattr__`
     from ledgerframes.plots.supply import plot_supply
     from ledgerframes.plots.timeline import plot_reassignment_timeline
     from ledgerframes.plots.updates import plot_update_rate
-    from ledgerframes.reporting.writing import report
     from ledgerframes.store.opening import open_store
-    from ledgerframes.store.report import SyncReport
     from ledgerframes.store.store import Store
+    from ledgerframes.store.sync.report import SyncReport
 
 __all__ = [
     "ConfigurationError",
@@ -157,11 +157,11 @@ __all__ = [
 ]
 
 _MODULES = {
-    "Diagnosis": "ledgerframes.diagnosis.finding",
+    "Diagnosis": "ledgerframes.apps.doctor.diagnosis",
     "ExportReport": "ledgerframes.export.report",
     "Store": "ledgerframes.store.store",
-    "SyncReport": "ledgerframes.store.report",
-    "doctor": "ledgerframes.diagnosis.examining",
+    "SyncReport": "ledgerframes.store.sync.report",
+    "doctor": "ledgerframes.apps.doctor.examine",
     "export_tables": "ledgerframes.export.exporting",
     "open_store": "ledgerframes.store.opening",
     "plot_holding_fees": "ledgerframes.plots.fees",
@@ -173,7 +173,7 @@ _MODULES = {
     "plot_reassignment_timeline": "ledgerframes.plots.timeline",
     "plot_supply": "ledgerframes.plots.supply",
     "plot_update_rate": "ledgerframes.plots.updates",
-    "report": "ledgerframes.reporting.writing",
+    "report": "ledgerframes.apps.html_report.report",
     "restore_text": "ledgerframes.export.formulas",
     "style": "ledgerframes.plots.style",
 }

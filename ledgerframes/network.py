@@ -9,19 +9,19 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, Literal, Self
 
 from ledgerframes.arguments import flag, suggesting
+from ledgerframes.config.resolving import resolve
+from ledgerframes.config.settings import Settings, Token
 from ledgerframes.errors import ConfigurationError, InputError
 from ledgerframes.interfaces.ledger import Ledger
 from ledgerframes.interfaces.registry import Registry
 from ledgerframes.interfaces.scan import Scan
 from ledgerframes.interfaces.validator import Validator
-from ledgerframes.profiles.resolving import resolve
-from ledgerframes.settings import Settings, Token
 from ledgerframes.transport import Clock, Stats, Transport
 from ledgerframes.transport.masking import Mask
 from ledgerframes.transport.recording import Way
 
 if TYPE_CHECKING:
-    from ledgerframes.sandbox.bulk import Bulk
+    from ledgerframes.sandbox.bulk.start import Bulk
     from ledgerframes.sandbox.faults import Faults
     from ledgerframes.sandbox.server import Sandbox
 
@@ -270,7 +270,7 @@ def sandbox(
 
 def _bulk_sandbox(bulk: int, world: dict[str, Any], **options: Any) -> Network:
     """A network over the bulk server, which has no world of its own to be told about."""
-    from ledgerframes.sandbox.bulk import start_bulk
+    from ledgerframes.sandbox.bulk.start import start_bulk
 
     for name, given in world.items():
         if given:

@@ -13,7 +13,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 import ledgerframes as lf
-from ledgerframes.loaders.files import write_file
+from ledgerframes.export.table_files import write_file
 from ledgerframes.sandbox.serving import serve
 from tests.clocks import SkippingClock
 

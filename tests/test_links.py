@@ -8,7 +8,7 @@ import pytest
 
 import ledgerframes as lf
 from ledgerframes.cli import main
-from ledgerframes.loaders.files import write_file
+from ledgerframes.export.table_files import write_file
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="links need rights there")
 

@@ -134,7 +134,7 @@ def test_what_is_imported_later_is_what_type_checkers_are_told():
 
 
 @pytest.mark.parametrize(
-    "first", ["ledgerframes.reporting.page", "ledgerframes.store.report", "ledgerframes.plots.style"]
+    "first", ["ledgerframes.apps.html_report.page", "ledgerframes.store.sync.report", "ledgerframes.plots.style"]
 )
 def test_a_name_is_its_function_whichever_module_comes_first(first):
     code = f"import {first}; import ledgerframes as lf; print(*(callable(getattr(lf, name)) for name in lf.__all__))"

@@ -14,13 +14,13 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 import ledgerframes as lf
+from ledgerframes.apps.html_report.page import escape, table
 from ledgerframes.cli import main
 from ledgerframes.errors import visible
 from ledgerframes.export.report import ExportedTable, ExportReport
 from ledgerframes.loaders.cross_check import CrossCheck, Difference
-from ledgerframes.reporting.page import escape, table
 from ledgerframes.sandbox.serving import serve
-from ledgerframes.store.checking import Check, Finding
+from ledgerframes.store.checks.check import Check, Finding
 from tests.clocks import SkippingClock
 from tests.decoding.items import page_of, transaction
 

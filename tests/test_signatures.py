@@ -12,9 +12,9 @@ import pyarrow as pa
 import pytest
 
 import ledgerframes as lf
+from ledgerframes.config.settings import Settings
 from ledgerframes.loaders.history_tables import LoadTable
 from ledgerframes.sandbox.server import start as start_sandbox
-from ledgerframes.settings import Settings
 
 FUNCTIONS = {
     **{name: getattr(lf, name) for name in lf.__all__ if inspect.isfunction(getattr(lf, name))},

@@ -10,11 +10,11 @@ import pyarrow.compute as pc
 from ledgerframes.analysis.coverage import check_same_range
 from ledgerframes.analysis.frames import attrs_of, check_whole, given_back, taken
 from ledgerframes.arguments import text
-from ledgerframes.instants import format_instant
 from ledgerframes.paging.window import Bound, bound
 from ledgerframes.tables.history import EVENTS, REASSIGNMENTS
 from ledgerframes.tables.kinds import BOOL
 from ledgerframes.tables.table import Column, Table
+from ledgerframes.timestamps import format_instant
 
 _CONTRACT: Final = (
     "migration_id", "record_time", "contract_id", "template_id", "template_name", "package_name", "created_at",

@@ -7,8 +7,8 @@ from typing import Any
 
 from ledgerframes.analysis.frames import attrs_of
 from ledgerframes.errors import InputError
-from ledgerframes.instants import format_instant, parse_instant
 from ledgerframes.paging.cursor import Cursor
+from ledgerframes.timestamps import format_instant, parse_instant
 
 
 def check_same_range(events: Any, reassignments: Any, at: Cursor | int | None) -> None:

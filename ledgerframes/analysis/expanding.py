@@ -11,8 +11,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ledgerframes.analysis.frames import attrs_of, given_back, taken
-from ledgerframes.analysis.narrowing import typed
 from ledgerframes.analysis.payloads import is_record, leaves
+from ledgerframes.analysis.type_inference import typed
 from ledgerframes.arguments import flag, names, text, whole_number
 from ledgerframes.decoding.personal import is_personal, without_personal
 from ledgerframes.errors import InputError

@@ -10,7 +10,7 @@ import pandas as pd
 import pyarrow as pa
 
 from ledgerframes.errors import InputError, PartialResultError
-from ledgerframes.loaders.frames import exact, to_arrow
+from ledgerframes.frames import exact, to_arrow
 from ledgerframes.tables.kinds import TIME
 from ledgerframes.tables.table import Table
 

@@ -16,10 +16,10 @@ from ledgerframes.analysis.expanding import record_fields
 from ledgerframes.analysis.frames import attrs_of, taken
 from ledgerframes.arguments import names, whole_number
 from ledgerframes.errors import InputError
-from ledgerframes.instants import EPOCH, MICROSECOND
 from ledgerframes.paging.cursor import Cursor
 from ledgerframes.paging.window import Bound, bound
 from ledgerframes.tables.history import EVENTS
+from ledgerframes.timestamps import EPOCH, MICROSECOND
 
 COIN: Final = "Splice.Amulet:Amulet"
 LOCKED_COIN: Final = "Splice.Amulet:LockedAmulet"

@@ -12,8 +12,8 @@ import pyarrow as pa
 from ledgerframes.analysis.license_starts import Starts, by_first_license, by_rounds
 from ledgerframes.arguments import duration
 from ledgerframes.errors import InputError
-from ledgerframes.instants import EPOCH, MICROSECOND, to_micros
 from ledgerframes.paging.window import When
+from ledgerframes.timestamps import EPOCH, MICROSECOND, to_micros
 
 #: 38 digits either side of the point, and a carry.
 _EXACT: Final = Context(prec=80)

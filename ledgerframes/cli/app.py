@@ -21,7 +21,7 @@ import typer
 from ledgerframes import __version__
 from ledgerframes.cli import options as opt
 from ledgerframes.cli.options import say
-from ledgerframes.cli.showing import say_frame
+from ledgerframes.cli.output import say_frame
 from ledgerframes.errors import ConfigurationError, InputError, LedgerframesError
 
 app = typer.Typer(
@@ -108,7 +108,7 @@ def plan(
 
     Example: ledgerframes plan --start 2026-01-01 --end 2026-02-01 --scan-url https://HOST/api/scan
     """
-    from ledgerframes.loaders.probes import plan as estimate
+    from ledgerframes.loaders.planning import plan as estimate
 
     with opt.network(profile, scan_url, rate, ca_file=ca_file) as net:
         found = estimate(net, opt.bound(start), opt.bound(end))
@@ -125,7 +125,7 @@ def migrations(
     as_json: opt.AsJson = False,
 ) -> None:
     """List the network's migrations with their first and last record time."""
-    from ledgerframes.loaders.probes import migrations as find
+    from ledgerframes.loaders.planning import migrations as find
 
     with opt.network(profile, scan_url, rate, ca_file=ca_file) as net:
         found = find(net)
@@ -209,7 +209,7 @@ def demo(
     output: Annotated[Path, typer.Option("--output", "-o", help="Folder for the results.")] = Path("demo-output"),
 ) -> None:
     """Do the main job on the embedded ledger: load, write Parquet, show what there is."""
-    from ledgerframes.demonstration import demonstrate
+    from ledgerframes.apps.demo import demonstrate
 
     opt.check_folder(output)
     demonstrate(output, say)

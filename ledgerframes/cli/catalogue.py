@@ -9,13 +9,13 @@ import typer
 
 from ledgerframes.cli import options as opt
 from ledgerframes.cli.app import app
-from ledgerframes.cli.showing import say_frame
+from ledgerframes.cli.output import say_frame
 
 
 @app.command()
 def tables(*, as_json: opt.AsJson = False) -> None:
     """List the tables: what a row is, the key, the endpoints."""
-    from ledgerframes.loaders.descriptions import tables as listed
+    from ledgerframes.tables.descriptions import tables as listed
 
     say_frame(listed(), as_json=as_json)
 
@@ -26,7 +26,7 @@ def describe(*, table: Annotated[str, typer.Argument(help="The table's name.")],
 
     Example: ledgerframes describe events
     """
-    from ledgerframes.loaders.descriptions import describe as described
+    from ledgerframes.tables.descriptions import describe as described
 
     say_frame(described(table), as_json=as_json)
 
@@ -40,8 +40,9 @@ def dictionary(
     ] = None,
 ) -> None:
     """Write the data dictionary of all tables as Markdown."""
-    from ledgerframes.export.placing import write_text
-    from ledgerframes.loaders.descriptions import dictionary_text, with_endpoints
+    from ledgerframes.export.atomic_write import write_text
+    from ledgerframes.interfaces.catalogue import with_endpoints
+    from ledgerframes.tables.descriptions import dictionary_text
 
     opt.check_folder(output.parent)
     write_text(output, dictionary_text(), overwrite=True)

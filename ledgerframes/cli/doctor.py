@@ -28,7 +28,7 @@ def doctor(
 
     Example: ledgerframes doctor --profile mainnet
     """
-    from ledgerframes.diagnosis.examining import doctor as examine
+    from ledgerframes.apps.doctor.examine import doctor as examine
 
     urls = {"validator_url": validator_url, "registry_url": registry_url, "ledger_url": ledger_url}
     with opt.network(profile, scan_url, rate, ca_file=ca_file, **urls) as net:

@@ -12,12 +12,12 @@ import typer
 
 from ledgerframes.cli import options as opt
 from ledgerframes.cli.app import app
-from ledgerframes.cli.showing import say_frame, say_table
+from ledgerframes.cli.output import say_frame, say_table
 from ledgerframes.errors import InputError
 
 if TYPE_CHECKING:
-    from ledgerframes.store.report import SyncReport
     from ledgerframes.store.store import Store
+    from ledgerframes.store.sync.report import SyncReport
 
 StorePlace = Annotated[str, typer.Argument(help="The lake: a folder, or an object-store URL.", metavar="STORE")]
 AsOf = Annotated[str | None, typer.Option(help="An older state: a sync id, or a time.")]
@@ -137,7 +137,7 @@ def sql(
     """
     found = existing(store).sql(query, as_of=as_of, allow_partial=allow_partial, as_="arrow")
     if output is not None:
-        from ledgerframes.loaders.files import write_file
+        from ledgerframes.export.table_files import write_file
 
         opt.say(f"{write_file(found, output)}\t{found.num_rows} rows")
     else:

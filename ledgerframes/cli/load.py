@@ -60,7 +60,7 @@ def load(
 
     ledgerframes load licenses -o licenses.csv --scan-url https://HOST/api/scan
     """
-    from ledgerframes.loaders.files import WRITERS
+    from ledgerframes.export.table_files import WRITERS
 
     if table not in LOADABLE:
         raise InputError(f"{table!r} is no table to load; there are {', '.join(LOADABLE)}")
@@ -122,7 +122,7 @@ def _impersonal(tables: dict[str, Any]) -> dict[str, Any]:
 
 
 def _write(tables: dict[str, Any], output: Path, *, single: bool) -> None:
-    from ledgerframes.loaders.files import write_file, write_parquet
+    from ledgerframes.export.table_files import write_file, write_parquet
 
     if single:
         ((name, data),) = tables.items()

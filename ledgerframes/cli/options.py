@@ -9,10 +9,10 @@ from typing import Annotated, Any
 
 import typer
 
+from ledgerframes.config.profiles import FILE, config_folder, profiles_of, read_text
 from ledgerframes.errors import ConfigurationError, InputError, visible
 from ledgerframes.network import Network, connect
 from ledgerframes.paging.window import Bound
-from ledgerframes.profiles.reading import FILE, config_folder, profiles_of, read_text
 
 
 def profile_names(incomplete: str) -> list[str]:

@@ -12,10 +12,10 @@ import typer
 from ledgerframes.cli import options as opt
 from ledgerframes.cli.app import app
 from ledgerframes.cli.options import say
+from ledgerframes.config.profile_writing import add_profile, remove_profile
+from ledgerframes.config.profiles import FILE, KEYS, config_folder, nearest, profiles_of, read_text
+from ledgerframes.config.resolving import from_text
 from ledgerframes.errors import InputError
-from ledgerframes.profiles.reading import FILE, KEYS, config_folder, nearest, profiles_of, read_text
-from ledgerframes.profiles.resolving import from_text
-from ledgerframes.profiles.writing import add_profile, remove_profile
 
 profiles = typer.Typer(
     no_args_is_help=True,

@@ -29,7 +29,7 @@ def report(
 
     Example: ledgerframes report --store lake -o report.html
     """
-    from ledgerframes.reporting.writing import report as write
+    from ledgerframes.apps.html_report.report import report as write
 
     written = write(
         existing(store), output, title=title, start=opt.bound(start), end=opt.bound(end), as_of=as_of,

@@ -10,8 +10,8 @@ import pyarrow.compute as pc
 from msgspec import Raw
 
 from ledgerframes.errors import DecodeError
-from ledgerframes.instants import EARLIEST
 from ledgerframes.tables.table import Table
+from ledgerframes.timestamps import EARLIEST
 
 #: Canonical spelling of a time with up to six digits: no trailing zeros in the fraction.
 TRIMMED = r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{0,5}[1-9])?Z$"

@@ -17,14 +17,14 @@ import pyarrow as pa
 from msgspec import UNSET, Raw
 
 from ledgerframes.decoding import columns as col
-from ledgerframes.decoding.canonical import canonical_item, shorten, tree_error
 from ledgerframes.decoding.columns import SIX_DIGITS, TRIMMED, Irregular
+from ledgerframes.decoding.lenient import canonical_item, shorten, tree_error
 from ledgerframes.decoding.splitting import UNREADABLE, raws_of
+from ledgerframes.decoding.structs import NO_JSON, Item, Page
 from ledgerframes.decoding.tree import Forest, TreeError, grow
-from ledgerframes.decoding.wire import NO_JSON, Item, Page
 from ledgerframes.errors import DecodeError
-from ledgerframes.instants import month_of
 from ledgerframes.tables.history import EVENTS, REASSIGNMENTS, UPDATES
+from ledgerframes.timestamps import month_of
 
 ALL: Final = frozenset({"updates", "events", "reassignments"})
 _DAY: Final = 86_400_000_000

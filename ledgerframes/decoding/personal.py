@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from msgspec import Raw
 
-from ledgerframes.decoding.canonical import pointer_to
+from ledgerframes.decoding.lenient import pointer_to
 from ledgerframes.errors import DecodeError
 from ledgerframes.tables.kinds import JSON
 from ledgerframes.tables.table import EXTRA, Table

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from ledgerframes.decoding.personal import MARK
 from ledgerframes.errors import DecodeError, InputError
-from ledgerframes.instants import format_instant, format_trimmed
+from ledgerframes.timestamps import format_instant, format_trimmed
 
 Row = Mapping[str, Any]
 

@@ -17,10 +17,10 @@ import pyarrow as pa
 from msgspec import Raw
 
 from ledgerframes.decoding import columns as col
-from ledgerframes.decoding.canonical import Differences, Place, pointer_to, shorten
-from ledgerframes.instants import EARLIEST, LATEST, parse_instant
+from ledgerframes.decoding.lenient import Differences, Place, pointer_to, shorten
 from ledgerframes.tables.kinds import AMOUNT, BOOL, INT64, JSON, TEXT, TEXTS, TIME
 from ledgerframes.tables.table import Column, Table
+from ledgerframes.timestamps import EARLIEST, LATEST, parse_instant
 
 EXACT: Final = Context(prec=80)
 _WHOLE_DIGITS: Final = 28

@@ -11,7 +11,7 @@ from typing import Final
 
 import msgspec
 
-from ledgerframes.decoding.wire import RawPage
+from ledgerframes.decoding.structs import RawPage
 
 _raw_page: Final = msgspec.json.Decoder(RawPage)
 _raw: Final = msgspec.json.Decoder(msgspec.Raw)

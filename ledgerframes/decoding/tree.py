@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from ledgerframes.decoding.wire import Event
+from ledgerframes.decoding.structs import Event
 
 
 class TreeError(ValueError):

@@ -14,11 +14,11 @@ from typing import Any, Final, Literal, get_args
 from ledgerframes.arguments import flag, path
 from ledgerframes.decoding.origins import origin_of
 from ledgerframes.errors import InputError
+from ledgerframes.export.atomic_write import Staging, writing
 from ledgerframes.export.csv_files import CsvFile
 from ledgerframes.export.names import check_tables
 from ledgerframes.export.parquet import ParquetFile
 from ledgerframes.export.partitions import Partitions, partitioned
-from ledgerframes.export.placing import Staging, writing
 from ledgerframes.export.report import ExportedTable, ExportReport
 from ledgerframes.export.shape import Shape, Times, shape_of
 from ledgerframes.export.sinks import Sink, pour

@@ -7,7 +7,7 @@ from typing import Protocol
 
 import pyarrow as pa
 
-from ledgerframes.export.placing import writing
+from ledgerframes.export.atomic_write import writing
 from ledgerframes.export.shape import Shape
 from ledgerframes.export.sources import Opened
 

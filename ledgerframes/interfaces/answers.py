@@ -14,7 +14,7 @@ from typing import Any, Final, Literal, TypeVar
 import msgspec
 from msgspec import Raw, Struct
 
-from ledgerframes.decoding.peek import ENDPOINT, peek
+from ledgerframes.decoding.page_index import ENDPOINT, peek
 from ledgerframes.decoding.splitting import UNREADABLE, NotWholeError, members_of, place_of, raws_of, reason_of
 from ledgerframes.errors import DecodeError
 from ledgerframes.paging.cursor import Glimpse

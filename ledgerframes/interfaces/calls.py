@@ -9,8 +9,8 @@ from typing import Any, Final, Protocol, Self, TypeVar
 
 import msgspec
 
+from ledgerframes.config.settings import Interface
 from ledgerframes.errors import InputError, RequestError
-from ledgerframes.settings import Interface
 from ledgerframes.transport import Answer, Stop
 from ledgerframes.transport.request import Prepared, Request
 

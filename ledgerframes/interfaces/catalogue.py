@@ -5,8 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
+from ledgerframes.errors import InputError
 from ledgerframes.interfaces import ledger, registry, scan, validator
+from ledgerframes.tables.catalogue import CATALOGUE
 from ledgerframes.transport import Endpoint
+
+_MARKS: Final = ("<!-- endpoints -->", "<!-- /endpoints -->")
 
 
 @dataclass(frozen=True)
@@ -44,3 +48,25 @@ CALLS: Final = (
     Served(registry.INSTRUMENTS, "registry.instruments"),
     Served(registry.ALLOCATION_FACTORY, "registry.allocation_factory"),
 )
+
+
+def endpoints_text() -> str:
+    """The README's table of the contract's endpoints as Markdown."""
+    lines = ["| endpoint | call | table |", "|---|---|---|"]
+    for served in CALLS:
+        filled = [f"`{table.name}`" for table in CATALOGUE.values() if served.name in table.endpoints]
+        lines.append(f"| `{served.name}` | `net.{served.call}` | {', '.join(filled)} |")
+    return "\n".join(lines)
+
+
+def with_endpoints(text: str) -> str:
+    """A document with its table of endpoints, between the marks, made anew.
+
+    Raises:
+        InputError: the marks are not there.
+    """
+    before, opening, rest = text.partition(_MARKS[0])
+    _, closing, after = rest.partition(_MARKS[1])
+    if not closing:
+        raise InputError(f"the document has no marks {_MARKS[0]} and {_MARKS[1]} to put the table between")
+    return f"{before}{opening}\n{endpoints_text()}\n{closing}{after}"

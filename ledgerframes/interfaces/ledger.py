@@ -7,7 +7,6 @@ from datetime import date, datetime
 from typing import Any, Final
 
 from ledgerframes.errors import InputError
-from ledgerframes.instants import format_instant, to_micros
 from ledgerframes.interfaces.answers import reads
 from ledgerframes.interfaces.calls import Calls, Sender
 from ledgerframes.interfaces.commands import (
@@ -54,6 +53,7 @@ from ledgerframes.interfaces.rules import (
 )
 from ledgerframes.interfaces.users import CreatedUser, User, UsersPage, new_user, read_users
 from ledgerframes.paging.tokens import follow_tokens
+from ledgerframes.timestamps import format_instant, to_micros
 from ledgerframes.transport.request import Endpoint
 
 SUBMIT_REASSIGNMENT: Final = Endpoint(

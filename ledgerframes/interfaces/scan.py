@@ -10,7 +10,6 @@ import msgspec
 from msgspec import Struct
 
 from ledgerframes.errors import DecodeError, InputError
-from ledgerframes.instants import format_instant
 from ledgerframes.interfaces.answers import Contract, ContractWithState, Update, UpdateItem, UpdatesPage, reads
 from ledgerframes.interfaces.calls import Calls, Revise
 from ledgerframes.interfaces.history import read_pages
@@ -18,6 +17,7 @@ from ledgerframes.paging.cursor import Cursor
 from ledgerframes.paging.history import HistoryReader
 from ledgerframes.paging.tokens import follow_tokens
 from ledgerframes.paging.window import Bound, bound, window
+from ledgerframes.timestamps import format_instant
 from ledgerframes.transport import Answer
 from ledgerframes.transport.request import Endpoint, Request
 

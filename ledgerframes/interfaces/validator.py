@@ -9,10 +9,10 @@ from typing import Annotated, Final, Literal
 from msgspec import Meta, Struct
 
 from ledgerframes.errors import NotFoundError
-from ledgerframes.instants import format_instant, to_micros
 from ledgerframes.interfaces.answers import Contract, ContractWithState, reads
 from ledgerframes.interfaces.calls import Calls
 from ledgerframes.interfaces.rules import Count64, PartyId, each, fits, given, unless_none
+from ledgerframes.timestamps import format_instant, to_micros
 from ledgerframes.transport.request import Endpoint
 
 RecordTimeMatch = Literal["exact", "at_or_before"]

@@ -10,12 +10,12 @@ import pyarrow as pa
 from msgspec import Raw
 
 from ledgerframes.arguments import flag, names, suggesting
+from ledgerframes.config.settings import source_of
 from ledgerframes.decoding.personal import LEFT_OUT, json_columns, strip_batch
 from ledgerframes.decoding.records import read_records
 from ledgerframes.errors import InputError
-from ledgerframes.loaders.frames import As, Decimals
-from ledgerframes.loaders.listing import Form, FormOptions, Origin, items_of, list_pages
-from ledgerframes.settings import source_of
+from ledgerframes.frames import As, Decimals
+from ledgerframes.loaders.table_loader import Form, FormOptions, Origin, items_of, list_pages
 from ledgerframes.tables.contracts import LICENSES, NAME_RULES, TRANSFER_OFFERS, TRANSFER_PREAPPROVALS
 
 if TYPE_CHECKING:

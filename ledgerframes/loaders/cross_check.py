@@ -10,15 +10,15 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any, Final
 
 from ledgerframes.arguments import suggesting, whole_number
+from ledgerframes.config.settings import source_of
 from ledgerframes.decoding.history import decode_page
 from ledgerframes.errors import visible
-from ledgerframes.instants import format_instant
 from ledgerframes.interfaces.history import read_pages
-from ledgerframes.loaders.canonical import Canonical, canonical_updates, first_difference
+from ledgerframes.loaders.normalized import Canonical, canonical_updates, first_difference
 from ledgerframes.paging.cursor import Cursor
 from ledgerframes.paging.history import HistoryReader
 from ledgerframes.paging.window import Bound, Duration, Window, wanted_window
-from ledgerframes.settings import source_of
+from ledgerframes.timestamps import format_instant
 
 if TYPE_CHECKING:
     from ledgerframes.network import Network

@@ -9,21 +9,21 @@ import pandas as pd
 import pyarrow as pa
 
 from ledgerframes.arguments import refuse, suggesting
+from ledgerframes.config.settings import source_of
 from ledgerframes.decoding.history import decode_items
 from ledgerframes.decoding.origins import origin_of
 from ledgerframes.decoding.rebuild import rebuild_rows
 from ledgerframes.errors import InputError
+from ledgerframes.frames import As, Decimals, check_shape, shape, to_arrow
 from ledgerframes.interfaces.scan import UPDATE_BY_HASH, UPDATE_BY_ID
-from ledgerframes.loaders.frames import As, Decimals, check_shape, shape, to_arrow
 from ledgerframes.loaders.history_reading import read_history
 from ledgerframes.loaders.history_request import NAMES, HistoryOptions, HistoryRequest
 from ledgerframes.loaders.provenance import Provenance
 from ledgerframes.paging.history import MAXIMUM
 from ledgerframes.paging.window import Bound, Duration
-from ledgerframes.settings import source_of
 from ledgerframes.tables.catalogue import table_named
 from ledgerframes.tables.history import EVENTS, REASSIGNMENTS, UPDATES
-from ledgerframes.transport.judging import Answer
+from ledgerframes.transport.classify import Answer
 from ledgerframes.transport.request import Endpoint
 
 if TYPE_CHECKING:

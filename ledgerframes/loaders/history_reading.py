@@ -10,19 +10,19 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pyarrow as pa
 
+from ledgerframes.config.settings import source_of
 from ledgerframes.decoding.history import decode_page
 from ledgerframes.errors import DecodeError, InputError, PagingError, PartialResultError, RequestError
-from ledgerframes.instants import format_instant
+from ledgerframes.frames import shape
 from ledgerframes.interfaces.history import PageRows, read_pages
-from ledgerframes.loaders.frames import shape
 from ledgerframes.loaders.history_request import HistoryRequest
-from ledgerframes.loaders.probes import plan_window
+from ledgerframes.loaders.planning import plan_window
 from ledgerframes.loaders.progress import progress_of
 from ledgerframes.loaders.provenance import Provenance
 from ledgerframes.paging.history import HistoryReader
 from ledgerframes.paging.seen_ids import SeenIds
-from ledgerframes.settings import source_of
 from ledgerframes.tables.catalogue import table_named
+from ledgerframes.timestamps import format_instant
 
 if TYPE_CHECKING:
     from ledgerframes.network import Network

@@ -8,7 +8,7 @@ from typing import Final, TypedDict, cast
 
 from ledgerframes.arguments import did_you_mean, flag, refuse, shown, whole_number
 from ledgerframes.errors import InputError
-from ledgerframes.loaders.frames import As, Decimals, check_shape
+from ledgerframes.frames import As, Decimals, check_shape
 from ledgerframes.paging.history import MAXIMUM
 from ledgerframes.paging.window import Bound, Duration, Window, wanted_window
 from ledgerframes.tables.catalogue import table_named

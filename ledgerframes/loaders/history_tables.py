@@ -9,7 +9,7 @@ import pandas as pd
 import pyarrow as pa
 
 from ledgerframes.arguments import suggesting
-from ledgerframes.loaders.frames import As, Decimals
+from ledgerframes.frames import As, Decimals
 from ledgerframes.loaders.history_reading import read_history
 from ledgerframes.loaders.history_request import HistoryRequest, TableOptions
 from ledgerframes.paging.history import MAXIMUM

@@ -9,12 +9,12 @@ import pyarrow as pa
 from msgspec import Raw, Struct
 
 from ledgerframes.decoding.records import read_records
-from ledgerframes.decoding.wire import Int64
+from ledgerframes.decoding.structs import Int64
 from ledgerframes.errors import DecodeError, StatusError
-from ledgerframes.instants import format_instant, parse_instant
-from ledgerframes.loaders.listing import Origin, items_of
+from ledgerframes.loaders.table_loader import Origin, items_of
 from ledgerframes.tables.kinds import AMOUNT
 from ledgerframes.tables.snapshots import HOLDINGS_SUMMARY
+from ledgerframes.timestamps import format_instant, parse_instant
 
 if TYPE_CHECKING:
     from ledgerframes.network import Network

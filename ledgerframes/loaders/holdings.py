@@ -12,14 +12,14 @@ import pyarrow as pa
 
 from ledgerframes.arguments import choice, suggesting, whole_number
 from ledgerframes.errors import InputError
-from ledgerframes.instants import format_instant, to_micros
+from ledgerframes.frames import As, Decimals
 from ledgerframes.loaders.contracts import party_list
-from ledgerframes.loaders.frames import As, Decimals
 from ledgerframes.loaders.holding_parts import Parts
-from ledgerframes.loaders.listing import Form, FormOptions, Origin
-from ledgerframes.loaders.probes import latest_migration
+from ledgerframes.loaders.planning import latest_migration
+from ledgerframes.loaders.table_loader import Form, FormOptions, Origin
 from ledgerframes.paging.window import When
 from ledgerframes.tables.snapshots import HOLDINGS_SUMMARY
+from ledgerframes.timestamps import format_instant, to_micros
 
 if TYPE_CHECKING:
     from ledgerframes.network import Network

@@ -10,16 +10,16 @@ import pyarrow as pa
 from msgspec import Raw, Struct
 
 from ledgerframes.arguments import names
+from ledgerframes.config.settings import source_of
 from ledgerframes.decoding.records import read_records
 from ledgerframes.errors import DecodeError, NotFoundError
+from ledgerframes.frames import As, Decimals, check_shape
 from ledgerframes.interfaces.event_formats import TransactionFormat, whole_format
 from ledgerframes.interfaces.ledger_answers import LedgerAnswer, Reassignment
 from ledgerframes.interfaces.ledger_answers import LedgerTransaction as TransactionAnswer
 from ledgerframes.interfaces.rules import PartyId, Text, each
 from ledgerframes.loaders.contracts import party_list
-from ledgerframes.loaders.frames import As, Decimals, check_shape
-from ledgerframes.loaders.listing import Form, Origin
-from ledgerframes.settings import source_of
+from ledgerframes.loaders.table_loader import Form, Origin
 from ledgerframes.tables.ledger import LEDGER_EVENTS, LEDGER_TRANSACTIONS
 from ledgerframes.tables.table import Table
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from ledgerframes.instants import format_instant
 from ledgerframes.paging.cursor import Cursor
+from ledgerframes.timestamps import format_instant
 from ledgerframes.version import __version__
 
 

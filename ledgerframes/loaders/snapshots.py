@@ -10,8 +10,8 @@ import pyarrow as pa
 
 from ledgerframes.arguments import suggesting
 from ledgerframes.decoding.records import read_records
-from ledgerframes.loaders.frames import As, Decimals
-from ledgerframes.loaders.listing import Form, FormOptions, Origin, items_of, list_pages
+from ledgerframes.frames import As, Decimals
+from ledgerframes.loaders.table_loader import Form, FormOptions, Origin, items_of, list_pages
 from ledgerframes.tables.snapshots import INSTRUMENTS, NAME_ENTRIES, USERS
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ from typing import Any, Final
 
 from ledgerframes.arguments import duration, pair
 from ledgerframes.errors import InputError
-from ledgerframes.instants import EARLIEST, EPOCH, MICROSECOND, format_instant, to_micros
 from ledgerframes.paging.cursor import Cursor
+from ledgerframes.timestamps import EARLIEST, EPOCH, MICROSECOND, format_instant, to_micros
 
 When = str | date | datetime
 #: A bare time means every migration; a pair (migration id, time) is one place in the history; "begin" starts at the

@@ -8,14 +8,14 @@ import numpy as np
 import pandas as pd
 
 from ledgerframes.errors import InputError
-from ledgerframes.plots.canvas import axes, nothing, picture, plain
-from ledgerframes.plots.clock import between, dates, time_axis
 from ledgerframes.plots.columns import Floats, at_least_one, one_of
-from ledgerframes.plots.numerals import plural, scale_text
+from ledgerframes.plots.counts import ranked
+from ledgerframes.plots.end_labels import End, finish_with_names
+from ledgerframes.plots.layout import axes, nothing, picture, plain
+from ledgerframes.plots.number_format import plural, scale_text
 from ledgerframes.plots.palette import inside
-from ledgerframes.plots.sidelabels import End, finish_with_names
 from ledgerframes.plots.snapshots import FEES, Amounts, amounts
-from ledgerframes.plots.tally import ranked
+from ledgerframes.plots.time_axis import between, dates, time_axis
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

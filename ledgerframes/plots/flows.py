@@ -6,15 +6,15 @@ from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from ledgerframes.plots.canvas import axes, base_size, finish, measured, nothing, picture, text_size
 from ledgerframes.plots.columns import at_least_one
-from ledgerframes.plots.marks import look, status_keys
-from ledgerframes.plots.naming import NORMAL, shown
-from ledgerframes.plots.numerals import count_text, plural
+from ledgerframes.plots.counts import COMPLETED, Ranking, ranked, route_rows, span, statuses, tally, traffic
+from ledgerframes.plots.label_layout import spread
+from ledgerframes.plots.layout import axes, base_size, finish, measured, nothing, picture, text_size
+from ledgerframes.plots.number_format import count_text, plural
 from ledgerframes.plots.palette import Tones, inside, mixed
 from ledgerframes.plots.ribbons import Alluvial, Node, Ribbon, lay_out
-from ledgerframes.plots.spreading import spread
-from ledgerframes.plots.tally import COMPLETED, Ranking, ranked, route_rows, span, statuses, tally, traffic
+from ledgerframes.plots.short_ids import NORMAL, shown
+from ledgerframes.plots.status_styles import look, status_keys
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import pandas as pd
 
-from ledgerframes.plots.canvas import axes, finish, nothing, picture, plain
-from ledgerframes.plots.clock import dates, moment_text, time_axis
 from ledgerframes.plots.columns import Floats, Micros, checked, floats, micros
-from ledgerframes.plots.numerals import count_text, plural
+from ledgerframes.plots.layout import axes, finish, nothing, picture, plain
+from ledgerframes.plots.number_format import count_text, plural
 from ledgerframes.plots.palette import inside
 from ledgerframes.plots.stacks import count_axis
+from ledgerframes.plots.time_axis import dates, moment_text, time_axis
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import pandas as pd
 
-from ledgerframes.plots.canvas import axes, finish, measured, nothing, picture, plain, settle, text_size
 from ledgerframes.plots.columns import Floats, at_least_one
-from ledgerframes.plots.naming import shown
-from ledgerframes.plots.numerals import amount_text, plural
+from ledgerframes.plots.counts import COMPLETED, Ranking, ranked, route_rows, span, statuses, tally, traffic
+from ledgerframes.plots.layout import axes, finish, measured, nothing, picture, plain, settle, text_size
+from ledgerframes.plots.number_format import amount_text, plural
 from ledgerframes.plots.palette import Tones, inside, luminance, mixed
-from ledgerframes.plots.tally import COMPLETED, Ranking, ranked, route_rows, span, statuses, tally, traffic
+from ledgerframes.plots.short_ids import shown
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

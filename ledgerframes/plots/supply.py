@@ -8,13 +8,13 @@ import numpy as np
 import pandas as pd
 
 from ledgerframes.errors import InputError
-from ledgerframes.plots.canvas import axes, finish, nothing, picture, plain
-from ledgerframes.plots.clock import between, dates, time_axis
 from ledgerframes.plots.columns import at_least_one, checked, floats, micros, texts
-from ledgerframes.plots.naming import short_names, shown
-from ledgerframes.plots.numerals import amount_text, plural, scale_text
+from ledgerframes.plots.end_labels import End, finish_with_names
+from ledgerframes.plots.layout import axes, finish, nothing, picture, plain
+from ledgerframes.plots.number_format import amount_text, plural, scale_text
 from ledgerframes.plots.palette import inside
-from ledgerframes.plots.sidelabels import End, finish_with_names
+from ledgerframes.plots.short_ids import short_names, shown
+from ledgerframes.plots.time_axis import between, dates, time_axis
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 import numpy as np
 import pandas as pd
 
-from ledgerframes.plots.canvas import axes, finish, nothing, picture
-from ledgerframes.plots.clock import between, bins
 from ledgerframes.plots.columns import at_least_one, one_of, texts
-from ledgerframes.plots.marks import look, status_keys
-from ledgerframes.plots.naming import shown
-from ledgerframes.plots.numerals import plural
+from ledgerframes.plots.counts import COMPLETED, STATUSES, flow_rows, moments, ranked
+from ledgerframes.plots.layout import axes, finish, nothing, picture
+from ledgerframes.plots.number_format import plural
 from ledgerframes.plots.palette import inside
+from ledgerframes.plots.short_ids import shown
 from ledgerframes.plots.stacks import stack_in_bins, swatches
-from ledgerframes.plots.tally import COMPLETED, STATUSES, flow_rows, moments, ranked
+from ledgerframes.plots.status_styles import look, status_keys
+from ledgerframes.plots.time_axis import between, bins
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

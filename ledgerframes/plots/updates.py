@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 import numpy as np
 import pandas as pd
 
-from ledgerframes.plots.canvas import axes, finish, nothing, picture
-from ledgerframes.plots.clock import between, bins
 from ledgerframes.plots.columns import at_least_one, checked, micros, one_of, texts
-from ledgerframes.plots.naming import shown
-from ledgerframes.plots.numerals import plural
+from ledgerframes.plots.counts import ranked
+from ledgerframes.plots.layout import axes, finish, nothing, picture
+from ledgerframes.plots.number_format import plural
 from ledgerframes.plots.palette import inside
+from ledgerframes.plots.short_ids import shown
 from ledgerframes.plots.stacks import stack_in_bins, swatches
-from ledgerframes.plots.tally import ranked
+from ledgerframes.plots.time_axis import between, bins
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -8,21 +8,21 @@ from collections.abc import Mapping
 from types import MappingProxyType, TracebackType
 from typing import Any, Self
 
-from ledgerframes.sandbox import moments
-from ledgerframes.sandbox.callers import Gate
 from ledgerframes.sandbox.faults import Faults
-from ledgerframes.sandbox.generate import generate
-from ledgerframes.sandbox.hostile import generate_hostile
-from ledgerframes.sandbox.living import Living, parse_rate
+from ledgerframes.sandbox.generator.generate import generate
+from ledgerframes.sandbox.generator.growth import Living, parse_rate
+from ledgerframes.sandbox.hostile.generate import generate_hostile
+from ledgerframes.sandbox.http.callers import Gate
 from ledgerframes.sandbox.serving import Served, serve
-from ledgerframes.sandbox.shelf import Stored
-from ledgerframes.sandbox.snapshots import instants
 from ledgerframes.sandbox.start_options import check_faults, real, switch, whole
-from ledgerframes.sandbox.tokens import DAY, Issuer
-from ledgerframes.sandbox.views import View
-from ledgerframes.sandbox.world import World
-from ledgerframes.sandbox.world_file import load as load_world
-from ledgerframes.sandbox.world_file import save as save_world
+from ledgerframes.sandbox.world import timestamps
+from ledgerframes.sandbox.world.package_store import Stored
+from ledgerframes.sandbox.world.snapshots import instants
+from ledgerframes.sandbox.world.tokens import DAY, Issuer
+from ledgerframes.sandbox.world.views import View
+from ledgerframes.sandbox.world.world import World
+from ledgerframes.sandbox.world.world_file import load as load_world
+from ledgerframes.sandbox.world.world_file import save as save_world
 
 
 def start(
@@ -76,7 +76,7 @@ def start(
         ValueError: a value breaks a rule, or a file holds no world.
         OSError: the port cannot be had.
     """
-    from ledgerframes.sandbox.releases import check_release
+    from ledgerframes.sandbox.http.releases import check_release
 
     check_release(release)
     rate = None if live is None else parse_rate(live)
@@ -200,7 +200,7 @@ class Sandbox:
     def snapshots(self, migration_id: int) -> list[str]:
         """The instants of a migration at which `exact` finds a holdings summary, oldest first."""
         with self.world.lock:
-            return [moments.exact(instant) for instant in instants(self.world, migration_id)]
+            return [timestamps.exact(instant) for instant in instants(self.world, migration_id)]
 
     def stop(self) -> None:
         """Close every connection, free the port, and let the ledger grow no more; a second call does nothing."""
@@ -223,17 +223,17 @@ def _app(view: View, gate: Gate, *, holdings_limit: int, release: str, older: bo
     from starlette.exceptions import HTTPException
     from starlette.routing import Mount, Route, Router
 
-    from ledgerframes.sandbox.answering import RefusalError, encode, json_answer, no_route, refuse
-    from ledgerframes.sandbox.ledger import Ledger
-    from ledgerframes.sandbox.ledger_errors import LedgerError, UnreadableError, refuse_json, refuse_text
-    from ledgerframes.sandbox.ledger_routes import LedgerRoutes
-    from ledgerframes.sandbox.one_path import joined
-    from ledgerframes.sandbox.openapi.document import document
-    from ledgerframes.sandbox.package_routes import PackageRoutes
-    from ledgerframes.sandbox.registry import Registry
-    from ledgerframes.sandbox.releases import CURRENT, DOCUMENT, served_routes
-    from ledgerframes.sandbox.scan import Scan, ScanOptions
-    from ledgerframes.sandbox.validator import Validator
+    from ledgerframes.sandbox.http.answering import RefusalError, encode, json_answer, no_route, refuse
+    from ledgerframes.sandbox.http.ledger import Ledger
+    from ledgerframes.sandbox.http.ledger_errors import LedgerError, UnreadableError, refuse_json, refuse_text
+    from ledgerframes.sandbox.http.ledger_routes import LedgerRoutes
+    from ledgerframes.sandbox.http.merged_routes import joined
+    from ledgerframes.sandbox.http.openapi.document import document
+    from ledgerframes.sandbox.http.package_routes import PackageRoutes
+    from ledgerframes.sandbox.http.registry import Registry
+    from ledgerframes.sandbox.http.releases import CURRENT, DOCUMENT, served_routes
+    from ledgerframes.sandbox.http.scan import Scan, ScanOptions
+    from ledgerframes.sandbox.http.validator import Validator
 
     world = view.world
     every = {

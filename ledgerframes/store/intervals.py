@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final, NamedTuple
 
-from ledgerframes.instants import EARLIEST, LATEST, format_instant
+from ledgerframes.timestamps import EARLIEST, LATEST, format_instant
 
 #: The `lo` of an interval that reaches back to where its migration begins.
 BEGINNING: Final = EARLIEST - 1

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Sequence
 from datetime import date, datetime
 from typing import Any, TypedDict
 
-from ledgerframes.loaders.frames import Decimals
+from ledgerframes.frames import Decimals
 from ledgerframes.paging.window import Bound, Duration
-from ledgerframes.store.reading import Where
+from ledgerframes.store.read.reading import Where
 
 #: A state of a store: the id of the sync that left it, or a time.
 AsOf = str | date | datetime

@@ -15,15 +15,15 @@ from urllib.parse import urlsplit
 
 from ledgerframes.decoding.personal import LEFT_OUT
 from ledgerframes.errors import InputError, StoreError
-from ledgerframes.store.delta import DeltaStoreTable
-from ledgerframes.store.history import NETWORK, ORDER, PARTITIONS, HistoryTables
+from ledgerframes.store.coverage_log import Slots
+from ledgerframes.store.delta.stored_files import Verify
+from ledgerframes.store.delta.table import DeltaStoreTable
+from ledgerframes.store.history_tables import NETWORK, ORDER, PARTITIONS, HistoryTables
 from ledgerframes.store.intervals import Interval
-from ledgerframes.store.personal import LEFT_OUT_OF_IT, PROPERTY, leaves_out
-from ledgerframes.store.runs import SYNCS, find_versions
-from ledgerframes.store.servers import PageSize
-from ledgerframes.store.slots import Slots
-from ledgerframes.store.snapshots import SNAPSHOTS, snapshot_table
-from ledgerframes.store.stored_files import Verify
+from ledgerframes.store.read.personal import LEFT_OUT_OF_IT, PROPERTY, leaves_out
+from ledgerframes.store.sync.servers import PageSize
+from ledgerframes.store.sync.snapshots import SNAPSHOTS, snapshot_table
+from ledgerframes.store.sync.sync_log import SYNCS, find_versions
 from ledgerframes.tables.catalogue import CATALOGUE, table_named
 from ledgerframes.tables.ledger import REJECTS
 from ledgerframes.tables.table import Table

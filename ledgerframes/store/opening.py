@@ -6,9 +6,9 @@ import os
 from collections.abc import Mapping
 
 from ledgerframes.arguments import path as read_path
+from ledgerframes.store.delta.stored_files import Verify
 from ledgerframes.store.lake import Lake
 from ledgerframes.store.store import Store
-from ledgerframes.store.stored_files import Verify
 
 
 def open_store(

@@ -9,31 +9,31 @@ import pandas as pd
 import pyarrow as pa
 
 from ledgerframes.arguments import flag, suggesting
-from ledgerframes.instants import to_micros
-from ledgerframes.loaders.frames import As, Decimals, check_shape, described, shape
-from ledgerframes.loaders.probes import Plan, plan_windows
+from ledgerframes.frames import As, Decimals, check_shape, described, shape
+from ledgerframes.loaders.planning import Plan, plan_windows
 from ledgerframes.paging.history import MAXIMUM
 from ledgerframes.paging.window import Bound, Duration, When, Window, wanted_window, window
-from ledgerframes.store.asking import ordered
-from ledgerframes.store.checking import Check, check
-from ledgerframes.store.committing import COMMIT_BYTES
-from ledgerframes.store.compacting import compact
-from ledgerframes.store.dask_frames import dask_frame
-from ledgerframes.store.exports import export
-from ledgerframes.store.extent import missing_windows
-from ledgerframes.store.frames import coverage_frame, runs_frame
-from ledgerframes.store.history import ORDER
+from ledgerframes.store.checks.check import Check, check
+from ledgerframes.store.checks.compact import compact
+from ledgerframes.store.checks.repair import RepairReport, repair
+from ledgerframes.store.checks.verify import verify
+from ledgerframes.store.coverage import missing_windows
+from ledgerframes.store.history_tables import ORDER
 from ledgerframes.store.keywords import AsOf, LoadOptions, SqlOptions
 from ledgerframes.store.lake import Lake, declared
-from ledgerframes.store.parts import Part
-from ledgerframes.store.reading import Where, conditions
-from ledgerframes.store.rejecting import retry
-from ledgerframes.store.repairing import RepairReport, repair
-from ledgerframes.store.report import SyncReport
-from ledgerframes.store.run import run_sync
-from ledgerframes.store.runs import SYNCS, all_runs
-from ledgerframes.store.tail import follow
-from ledgerframes.store.verifying import verify
+from ledgerframes.store.read.dask_frames import dask_frame
+from ledgerframes.store.read.exports import export
+from ledgerframes.store.read.frames import coverage_frame, runs_frame
+from ledgerframes.store.read.reading import Where, conditions
+from ledgerframes.store.read.visible_rows import Part
+from ledgerframes.store.sync.committing import COMMIT_BYTES
+from ledgerframes.store.sync.follow import follow
+from ledgerframes.store.sync.rejects import retry
+from ledgerframes.store.sync.report import SyncReport
+from ledgerframes.store.sync.sync import run_sync
+from ledgerframes.store.sync.sync_log import SYNCS, all_runs
+from ledgerframes.store.sync_options import ordered
+from ledgerframes.timestamps import to_micros
 
 if TYPE_CHECKING:
     import pyarrow.dataset as ds
@@ -264,7 +264,7 @@ class Store:
         Raises:
             InputError: DuckDB is not installed, or the query is wrong.
         """
-        from ledgerframes.store.sql import ask
+        from ledgerframes.store.read.sql import ask
 
         partly = flag(allow_partial, "allow_partial")
         view = self._lake.existing(as_of)

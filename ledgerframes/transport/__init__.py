@@ -1,8 +1,8 @@
 """One request out, one answer in: authentication, retries, rate, failover and errors; called by `interfaces`."""
 
-from ledgerframes.settings import Interface
+from ledgerframes.config.settings import Interface
+from ledgerframes.transport.classify import Answer
 from ledgerframes.transport.clock import Clock, SystemClock
-from ledgerframes.transport.judging import Answer
 from ledgerframes.transport.request import DeprecatedEndpointWarning, Endpoint, Prepared, Request
 from ledgerframes.transport.stats import Stats
 from ledgerframes.transport.stopping import Stop

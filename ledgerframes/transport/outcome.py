@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from ledgerframes.settings import Secret
+from ledgerframes.config.settings import Secret
 
 ERROR_BODY: Final = 2**16
 

@@ -12,8 +12,8 @@ from urllib.request import getproxies, proxy_bypass
 
 import httpx
 
+from ledgerframes.config.settings import is_loopback
 from ledgerframes.errors import ConfigurationError
-from ledgerframes.settings import is_loopback
 from ledgerframes.transport.outcome import Broken
 
 _LASTING: Final = re.compile(r"4\d\d\b")  # what a proxy says to a CONNECT: no second attempt mends it

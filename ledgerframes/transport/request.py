@@ -12,8 +12,8 @@ from urllib.parse import quote
 
 import msgspec
 
+from ledgerframes.config.settings import Interface
 from ledgerframes.errors import InputError
-from ledgerframes.settings import Interface
 
 NOTHING: Final[Mapping[str, str]] = MappingProxyType({})
 JSON: Final = "application/json"

@@ -13,16 +13,16 @@ from types import TracebackType
 from typing import Final, Self, TypeVar
 from urllib.parse import quote, urlencode, urlsplit
 
+from ledgerframes.config.settings import INTERFACES, Interface, Secret, Settings, is_loopback, source_of
 from ledgerframes.errors import ConfigurationError, InputError
-from ledgerframes.settings import INTERFACES, Interface, Secret, Settings, is_loopback, source_of
+from ledgerframes.transport.classify import Answer
 from ledgerframes.transport.clock import Clock, SystemClock
-from ledgerframes.transport.exchange import Exchange, Revise, Sender
-from ledgerframes.transport.judging import Answer
 from ledgerframes.transport.masking import MASK, Mask
 from ledgerframes.transport.outcome import Broken, Credential, Received
-from ledgerframes.transport.rate import Gate
+from ledgerframes.transport.rate_limiter import Gate
 from ledgerframes.transport.recording import Way
 from ledgerframes.transport.request import Endpoint, Prepared, Request
+from ledgerframes.transport.retrying import Exchange, Revise, Sender
 from ledgerframes.transport.stats import Stats
 from ledgerframes.transport.stopping import Stop
 from ledgerframes.version import __version__
@@ -55,7 +55,7 @@ class Transport:
 
     def _open(self, sender: Sender) -> None:
         """Make what belongs to one process alone: connections, locks, counts."""
-        from ledgerframes.transport.wire import Wire
+        from ledgerframes.transport.http import Wire
 
         self._shared = sender
         known = [url for interface in INTERFACES for url in getattr(sender.settings, f"{interface}_url")]

@@ -2,7 +2,7 @@
 
 from decimal import ROUND_HALF_EVEN, Context, Decimal
 
-from ledgerframes.instants import parse_instant
+from ledgerframes.timestamps import parse_instant
 
 EXACT = Context(prec=60)
 

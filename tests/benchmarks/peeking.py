@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import orjson
 
-from ledgerframes.decoding.peek import peek
+from ledgerframes.decoding.page_index import peek
 from tests.benchmarks.measuring import Row, side_by_side
 from tests.benchmarks.pages import BenchmarkPage
 

@@ -9,9 +9,9 @@ import threading
 import pytest
 
 import ledgerframes as lf
+from ledgerframes.config.profile_writing import add_profile, remove_profile
+from ledgerframes.config.profiles import profiles_of
 from ledgerframes.errors import ConfigurationError, InputError
-from ledgerframes.profiles.reading import profiles_of
-from ledgerframes.profiles.writing import add_profile, remove_profile
 
 SCAN = "https://scan.example.com/api/scan"
 COMMENTED = """# who looks after these: the reporting team

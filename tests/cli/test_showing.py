@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ledgerframes.cli.showing import table_text
+from ledgerframes.cli.output import table_text
 
 LONG = "a meaning that takes many more signs than a narrow terminal has in one of its lines"
 plain = st.text(st.characters(codec="ascii", categories=("L", "N", "Zs")), max_size=300)

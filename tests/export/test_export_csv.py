@@ -15,8 +15,8 @@ from pyarrow import csv as arrow_csv
 
 import ledgerframes as lf
 from ledgerframes.export.csv_files import CsvFile
-from ledgerframes.instants import EARLIEST, LATEST, format_instant
 from ledgerframes.tables.catalogue import CATALOGUE
+from ledgerframes.timestamps import EARLIEST, LATEST, format_instant
 from tests.export.rows import AMOUNTS, HOSTILE, TIMES, sample
 
 every_table = pytest.mark.parametrize("table", CATALOGUE.values(), ids=CATALOGUE.keys())

@@ -13,8 +13,8 @@ import ledgerframes as lf
 from ledgerframes.export.cells import CELL_UNITS
 from ledgerframes.export.shape import DOUBLE, TIME_TEXT, shape_of
 from ledgerframes.export.workbook import Sheets, Workbook
-from ledgerframes.instants import format_instant
 from ledgerframes.tables.catalogue import CATALOGUE
+from ledgerframes.timestamps import format_instant
 from tests.export.rows import HOSTILE, sample
 
 every_table = pytest.mark.parametrize("table", CATALOGUE.values(), ids=CATALOGUE.keys())

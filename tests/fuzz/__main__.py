@@ -15,8 +15,8 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from ledgerframes.sandbox.accounts import Right, User
 from ledgerframes.sandbox.server import Sandbox, start
+from ledgerframes.sandbox.world.accounts import Right, User
 from tests.fuzz.hooks import VALUES, values_of
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -12,9 +12,9 @@ import msgspec
 from msgspec import Raw
 
 import ledgerframes as lf
+from ledgerframes.config.settings import Settings
 from ledgerframes.interfaces.catalogue import CALLS
 from ledgerframes.sandbox.server import start
-from ledgerframes.settings import Settings
 from ledgerframes.transport.masking import Mask
 from ledgerframes.transport.outcome import Broken, Credential, Received
 from ledgerframes.transport.recording import Way

@@ -6,8 +6,8 @@ import json
 import random
 from dataclasses import dataclass, field
 
-from ledgerframes.instants import parse_instant
 from ledgerframes.paging.cursor import Cursor
+from ledgerframes.timestamps import parse_instant
 from ledgerframes.transport.outcome import Broken, Credential, Received
 from ledgerframes.transport.request import Prepared
 from ledgerframes.transport.stopping import Stop

@@ -11,8 +11,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ledgerframes.sandbox.contracts import Contract
 from ledgerframes.sandbox.server import Sandbox
+from ledgerframes.sandbox.world.contracts import Contract
 
 VALUES = "LEDGERFRAMES_FUZZ_VALUES"
 

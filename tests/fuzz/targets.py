@@ -14,15 +14,15 @@ import msgspec
 import pyarrow as pa
 
 import ledgerframes as lf
+from ledgerframes.config.settings import Settings
 from ledgerframes.decoding.history import decode_page
-from ledgerframes.decoding.peek import peek
+from ledgerframes.decoding.page_index import peek
 from ledgerframes.decoding.rebuild import rebuild_rows
 from ledgerframes.interfaces.answers import Update, UpdatesPage
 from ledgerframes.interfaces.commands import CreateCommand
 from ledgerframes.interfaces.reassignment_commands import UnassignCommand
 from ledgerframes.interfaces.users import User
 from ledgerframes.loaders.history import History
-from ledgerframes.settings import Settings
 from ledgerframes.transport.recording import Way
 from tests.clocks import FakeClock
 from tests.fuzz.corpus import Corpus

@@ -13,11 +13,11 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from ledgerframes.config.settings import Settings
 from ledgerframes.interfaces.ledger import Ledger
 from ledgerframes.interfaces.registry import Registry
 from ledgerframes.interfaces.validator import Validator
 from ledgerframes.sandbox.serving import serve
-from ledgerframes.settings import Settings
 from ledgerframes.transport import Transport
 from tests.clocks import FakeClock
 

@@ -6,8 +6,7 @@ import httpx
 import pytest
 
 import ledgerframes as lf
-from ledgerframes.interfaces.catalogue import CALLS
-from ledgerframes.loaders.descriptions import with_endpoints
+from ledgerframes.interfaces.catalogue import CALLS, with_endpoints
 from ledgerframes.tables.catalogue import CATALOGUE
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -6,7 +6,7 @@ import logging
 import pytest
 
 import ledgerframes as lf
-from ledgerframes.settings import Settings
+from ledgerframes.config.settings import Settings
 from tests.clocks import SkippingClock
 from tests.store.conftest import BEGIN, assert_same
 from tests.transport.hostile_server import HostileServer, Reply, answer, text

@@ -12,12 +12,12 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 import ledgerframes as lf
+from ledgerframes.config.settings import Settings
 from ledgerframes.decoding.history import decode_page
 from ledgerframes.decoding.rebuild import read_json
 from ledgerframes.interfaces.answers import UpdatesPage
 from ledgerframes.loaders.history import History
 from ledgerframes.sandbox.serving import serve
-from ledgerframes.settings import Settings
 from tests.clocks import SkippingClock
 from tests.decoding.items import page_of, transaction
 

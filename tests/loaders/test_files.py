@@ -8,7 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import ledgerframes as lf
-from ledgerframes.loaders.files import write_file
+from ledgerframes.export.table_files import write_file
 
 
 @pytest.fixture

@@ -6,10 +6,10 @@ import time
 import pytest
 
 import ledgerframes as lf
+from ledgerframes.config.resolving import resolve
 from ledgerframes.network import Network
-from ledgerframes.profiles.resolving import resolve
 from ledgerframes.sandbox.faults import Faults
-from ledgerframes.sandbox.generate import generate
+from ledgerframes.sandbox.generator.generate import generate
 from ledgerframes.sandbox.server import start
 from ledgerframes.sandbox.serving import serve
 from tests.clocks import SkippingClock

@@ -15,8 +15,8 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 import ledgerframes as lf
+from ledgerframes.config.settings import Settings
 from ledgerframes.sandbox.serving import serve
-from ledgerframes.settings import Settings
 from tests.clocks import SkippingClock
 from tests.official.interface_files import Operation, operation
 from tests.official.made_up_values import LEAST, MOST, NULLS, Values

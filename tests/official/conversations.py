@@ -45,8 +45,8 @@ from ledgerframes.interfaces.rights import (
     ParticipantAdmin,
 )
 from ledgerframes.interfaces.users import ObjectMeta, User
-from ledgerframes.sandbox.accounts import Right
-from ledgerframes.sandbox.accounts import User as Account
+from ledgerframes.sandbox.world.accounts import Right
+from ledgerframes.sandbox.world.accounts import User as Account
 from ledgerframes.transport.outcome import Broken, Credential, Received
 from ledgerframes.transport.recording import Way
 from ledgerframes.transport.request import Prepared

@@ -8,8 +8,8 @@ import pandas as pd
 import pytest
 
 import ledgerframes as lf
-from ledgerframes.reporting.page import Section, page, table
-from ledgerframes.reporting.sections import SECTIONS, Material, licenses
+from ledgerframes.apps.html_report.page import Section, page, table
+from ledgerframes.apps.html_report.sections import SECTIONS, Material, licenses
 
 TITLES = ["Where this comes from", "Updates", "Reassignments", "Templates", "Holdings", "Validators", "Instruments"]
 

@@ -9,7 +9,7 @@ import pytest
 from asking import ask
 
 from ledgerframes.sandbox.server import start
-from ledgerframes.sandbox.tokens import Issuer, TokenError
+from ledgerframes.sandbox.world.tokens import Issuer, TokenError
 
 NOW = 1_700_000_000.0
 LEDGER = [

@@ -10,12 +10,12 @@ from functools import partial
 
 import pytest
 
-from ledgerframes.sandbox.batches import Batch, write_batch
-from ledgerframes.sandbox.command_bodies import CreateCommand
-from ledgerframes.sandbox.generate import generate
-from ledgerframes.sandbox.orders import Order, carry_out
+from ledgerframes.sandbox.commands.batches import Batch, write_batch
+from ledgerframes.sandbox.commands.bodies import CreateCommand
+from ledgerframes.sandbox.commands.submission import Order, carry_out
+from ledgerframes.sandbox.commands.submissions import ChangeId
+from ledgerframes.sandbox.generator.generate import generate
 from ledgerframes.sandbox.server import start
-from ledgerframes.sandbox.submissions import ChangeId
 from tests.sandbox.asking import ask
 from tests.sandbox.brute_force import replay
 from tests.sandbox.commanding import IOU, Desk, assign, create, created, exercise, unassign

@@ -7,12 +7,12 @@ from decimal import ROUND_HALF_EVEN, Decimal, localcontext
 
 import pytest
 
-from ledgerframes.sandbox import moments
-from ledgerframes.sandbox.generate import generate
-from ledgerframes.sandbox.holdings import decimal, fee
+from ledgerframes.sandbox.generator.generate import generate
 from ledgerframes.sandbox.server import start
-from ledgerframes.sandbox.snapshots import PERIODS, instants
-from ledgerframes.sandbox.templates import COIN
+from ledgerframes.sandbox.world import timestamps
+from ledgerframes.sandbox.world.holdings import decimal, fee
+from ledgerframes.sandbox.world.snapshots import PERIODS, instants
+from ledgerframes.sandbox.world.templates import COIN
 from tests.sandbox.asking import ask
 
 FEES = {
@@ -45,7 +45,10 @@ def replay(world, migration_id, record_time):
     coins, rounds = {}, {}
     for item in world.items():
         inner = item.get("event", item)
-        if (inner["migration_id"], moments.parse(item["record_time"])) > (migration_id, moments.parse(record_time)):
+        if (inner["migration_id"], timestamps.parse(item["record_time"])) > (
+            migration_id,
+            timestamps.parse(record_time),
+        ):
             break
         events = item.get("events_by_id", {}).values()
         for event in events:
@@ -187,16 +190,16 @@ def test_parties_without_holdings_are_missing_and_the_order_is_the_server_s(sand
 
 
 def test_exact_takes_a_snapshot_s_instant_only(sandbox, parties):
-    instant = moments.parse(sandbox.snapshots(1)[4])
+    instant = timestamps.parse(sandbox.snapshots(1)[4])
 
     def status(micros, **more):
-        asked = {"migration_id": 1, "record_time": moments.exact(micros), "owner_party_ids": parties}
+        asked = {"migration_id": 1, "record_time": timestamps.exact(micros), "owner_party_ids": parties}
         return summary(sandbox, **asked, **more).status
 
     assert status(instant) == status(instant, record_time_match="exact") == 200
     assert status(instant + 1) == status(instant - 1, record_time_match="exact") == 404
     assert summary(
-        sandbox, migration_id=1, record_time=moments.exact(instant + 1), owner_party_ids=["a"]
+        sandbox, migration_id=1, record_time=timestamps.exact(instant + 1), owner_party_ids=["a"]
     ).json.keys() == {"error"}
 
 
@@ -211,10 +214,10 @@ def test_at_or_before_takes_the_last_snapshot_up_to_the_instant(sandbox, parties
     exact = [summary(sandbox, **asked, record_time=one).json["summaries"] for one in snapshots]
     assert exact[5] != exact[4] != exact[3]
     assert found(snapshots[4]) == exact[4]
-    assert found(moments.exact(moments.parse(snapshots[4]) + 1)) == exact[4]
-    assert found(moments.exact(moments.parse(snapshots[4]) - 1)) == exact[3]
+    assert found(timestamps.exact(timestamps.parse(snapshots[4]) + 1)) == exact[4]
+    assert found(timestamps.exact(timestamps.parse(snapshots[4]) - 1)) == exact[3]
     assert found("9999-12-31T23:59:59.999999Z") == exact[-1]
-    assert found(moments.exact(moments.parse(snapshots[0]) - 1)) == 404
+    assert found(timestamps.exact(timestamps.parse(snapshots[0]) - 1)) == 404
     assert found("0001-01-01T00:00:00Z") == 404
 
 

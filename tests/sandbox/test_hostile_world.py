@@ -10,9 +10,9 @@ from decimal import Decimal
 
 import pytest
 
-from ledgerframes.sandbox import moments
-from ledgerframes.sandbox.hostile import MIGRATIONS, generate_hostile
-from ledgerframes.sandbox.spelling import SPELLINGS, Number
+from ledgerframes.sandbox.hostile.generate import MIGRATIONS, generate_hostile
+from ledgerframes.sandbox.hostile.json_variants import SPELLINGS, Number
+from ledgerframes.sandbox.world import timestamps
 
 TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?Z", re.ASCII)
 CREATED = {
@@ -82,10 +82,10 @@ def test_the_order_is_legal_and_reaches_every_extreme(world, items):
     assert keys == sorted(set(keys))
     assert len(set(places)) == len(places)
     assert {update.migration_id for update in world.updates} == set(MIGRATIONS)
-    assert {moments.FIRST, moments.LAST} <= {update.record_time for update in world.updates}
+    assert {timestamps.FIRST, timestamps.LAST} <= {update.record_time for update in world.updates}
     assert max(Counter(update[:2] for update in world.updates).values()) >= 3
     for update, item in zip(world.updates, items, strict=True):
-        assert moments.exact(update.record_time) == item["record_time"]
+        assert timestamps.exact(update.record_time) == item["record_time"]
         assert item.get("event", item)["migration_id"] == update.migration_id
 
 

@@ -13,14 +13,14 @@ from asking import ask, party_of
 from dars import dar
 
 import ledgerframes as lf
-from ledgerframes.sandbox import world_file
-from ledgerframes.sandbox.accounts import Right, User
-from ledgerframes.sandbox.generate import generate
-from ledgerframes.sandbox.hostile import generate_hostile
-from ledgerframes.sandbox.keeping import KeepingError, rebuild, records_of
+from ledgerframes.sandbox.generator.generate import generate
+from ledgerframes.sandbox.hostile.generate import generate_hostile
 from ledgerframes.sandbox.server import start
-from ledgerframes.sandbox.templates import LOCKED_COIN
-from ledgerframes.sandbox.world_file import WorldFileError, load, save
+from ledgerframes.sandbox.world import world_file
+from ledgerframes.sandbox.world.accounts import Right, User
+from ledgerframes.sandbox.world.serialization import KeepingError, rebuild, records_of
+from ledgerframes.sandbox.world.templates import LOCKED_COIN
+from ledgerframes.sandbox.world.world_file import WorldFileError, load, save
 
 
 def state(world):
@@ -269,17 +269,17 @@ def test_every_sort_of_value_comes_back_as_it_was():
 STRANGE = {
     "a class of elsewhere": [["object", "subprocess:Popen", [], []]],
     "a class of the client": [["object", "ledgerframes.network:Network", [], []]],
-    "a class brought in": [["object", "ledgerframes.sandbox.bulk:subprocess", [], []]],
-    "a function as a class": [["object", "ledgerframes.sandbox.bulk:start_bulk", [], []]],
-    "a class as a function": [["function", "ledgerframes.sandbox.world:World"]],
+    "a class brought in": [["object", "ledgerframes.sandbox.bulk.start:subprocess", [], []]],
+    "a function as a class": [["object", "ledgerframes.sandbox.bulk.start:start_bulk", [], []]],
+    "a class as a function": [["function", "ledgerframes.sandbox.world.world:World"]],
     "a function of elsewhere": [["function", "os:system"]],
     "no such module": [["function", "ledgerframes.sandbox.gone:f"]],
     "a program": [["function", "ledgerframes.sandbox.__main__:f"]],
-    "a constant that is none": [["constant", "ledgerframes.sandbox.bulk:subprocess"]],
+    "a constant that is none": [["constant", "ledgerframes.sandbox.bulk.start:subprocess"]],
     "a method that is none": [["method", [1], "__class__"], ["list", []]],
     "no such kind": [["pickle", "cos\nsystem\n"]],
-    "another object's attributes": [["object", "ledgerframes.sandbox.accounts:Right", ["kind"], ["x"]]],
-    "too few attributes": [["object", "ledgerframes.sandbox.accounts:User", ["id"], ["x"]]],
+    "another object's attributes": [["object", "ledgerframes.sandbox.world.accounts:Right", ["kind"], ["x"]]],
+    "too few attributes": [["object", "ledgerframes.sandbox.world.accounts:User", ["id"], ["x"]]],
     "a number too high": [["list", [[7]]]],
     "no number": [["list", [["x"]]]],
     "itself inside itself": [["tuple", [[0]]]],

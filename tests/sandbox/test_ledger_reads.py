@@ -6,8 +6,8 @@ import urllib.parse
 
 import pytest
 
-from ledgerframes.sandbox.accounts import User
 from ledgerframes.sandbox.server import start
+from ledgerframes.sandbox.world.accounts import User
 from tests.sandbox.asking import ask, party_of
 
 USERS = "/v2/users"

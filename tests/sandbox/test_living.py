@@ -10,7 +10,7 @@ import pytest
 from asking import ask
 
 import ledgerframes as lf
-from ledgerframes.sandbox.living import LARGEST_STEP, Living, due, parse_rate
+from ledgerframes.sandbox.generator.growth import LARGEST_STEP, Living, due, parse_rate
 from ledgerframes.sandbox.server import start
 
 LATEST = 300.0

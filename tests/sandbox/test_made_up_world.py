@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from ledgerframes.sandbox import moments
-from ledgerframes.sandbox.generate import generate
+from ledgerframes.sandbox.generator.generate import generate
+from ledgerframes.sandbox.world import timestamps
 
 CAPTURES = Path(__file__).parents[3] / "shared" / "captures"
 COIN = "Splice.Amulet:Amulet"
@@ -78,12 +78,12 @@ def test_updates_stand_in_the_order_of_migration_record_time_and_id(world, items
     for update, item in zip(world.updates, items, strict=True):
         inner = item.get("event", item)
         assert inner["migration_id"] == update.migration_id
-        assert moments.parse(item["record_time"]) == update.record_time
+        assert timestamps.parse(item["record_time"]) == update.record_time
         assert len(item["record_time"]) == len("2025-03-03T09:00:00.000000Z")
 
 
 def test_record_time_rises_strictly_on_each_synchronizer_of_a_migration(world):
-    last = defaultdict(lambda: moments.FIRST)
+    last = defaultdict(lambda: timestamps.FIRST)
     for update in world.updates:
         place = (update.migration_id, update.synchronizer_id)
         assert update.record_time > last[place]
@@ -232,7 +232,7 @@ def test_a_package_upgrade_changes_the_hash_of_the_coin_midway(transactions):
 
 
 def test_times_results_hashes_and_interfaces_vary_as_on_real_servers(transactions):
-    early = {moments.parse(item["effective_at"]) < moments.parse(item["record_time"]) for item in transactions}
+    early = {timestamps.parse(item["effective_at"]) < timestamps.parse(item["record_time"]) for item in transactions}
     exercised = [event for event in events_of(transactions) if event["event_type"] == "exercised_event"]
     created_at = [one["created_at"] for one in events_of(transactions) if "created_at" in one]
     signed = sum("external_transaction_hash" in item for item in transactions)

@@ -9,9 +9,9 @@ from asking import ask, party_of
 from dars import dar
 
 from ledgerframes.interfaces.catalogue import CALLS
-from ledgerframes.sandbox.accounts import Right, User
-from ledgerframes.sandbox.releases import FATES
+from ledgerframes.sandbox.http.releases import FATES
 from ledgerframes.sandbox.server import start
+from ledgerframes.sandbox.world.accounts import Right, User
 
 PREFIX = {"scan": "/api/scan", "validator": "/api/validator", "ledger": "/api/ledger", "registry": ""}
 VARIANTS = [{}, {"release": "3.6"}, {"older": True}]

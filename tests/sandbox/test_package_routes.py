@@ -8,7 +8,7 @@ import pytest
 from asking import ask
 from dars import FILES, MAIN, dar
 
-from ledgerframes.sandbox.package_routes import PackageRoutes
+from ledgerframes.sandbox.http.package_routes import PackageRoutes
 from ledgerframes.sandbox.server import start
 
 UPLOAD = "/v2/packages"

@@ -6,7 +6,7 @@ from decimal import Decimal
 
 import pytest
 
-from ledgerframes.sandbox.generate import generate
+from ledgerframes.sandbox.generator.generate import generate
 from ledgerframes.sandbox.server import start
 from tests.sandbox.asking import ask
 

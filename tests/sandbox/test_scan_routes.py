@@ -11,9 +11,9 @@ from decimal import Decimal
 
 import pytest
 
-from ledgerframes.sandbox import moments
-from ledgerframes.sandbox.generate import generate
+from ledgerframes.sandbox.generator.generate import generate
 from ledgerframes.sandbox.server import start
+from ledgerframes.sandbox.world import timestamps
 
 INTERNAL = "/v0/internal/reward-accounting-process/rounds/earliest-available"
 FORMER = "/v0/reward-accounting-process/rounds/earliest-available"
@@ -105,7 +105,7 @@ def test_a_higher_migration_counts_as_later_whatever_its_time(sandbox, items):
         (lambda text: text.replace("Z", "000Z"), False),
         (lambda text: text.replace("Z", "+00:00"), False),
         (lambda text: text.replace("Z", "999999Z"), False),
-        (lambda text: moments.exact(moments.parse(text) - 1).replace("Z", "999Z"), True),
+        (lambda text: timestamps.exact(timestamps.parse(text) - 1).replace("Z", "999Z"), True),
         (lambda text: text[:19] + "Z", True),
         (lambda text: text[:16] + "Z", True),
     ],
@@ -318,7 +318,7 @@ def test_licenses_are_read_by_following_tokens_each_once(sandbox, limit):
 
 def test_newest_first_is_not_by_creation_time_and_the_last_page_can_be_empty(sandbox):
     found = [one for page in license_pages(sandbox, 1_000) for one in page["validator_licenses"]]
-    created = [moments.parse(one["created_at"]) for one in found]
+    created = [timestamps.parse(one["created_at"]) for one in found]
 
     assert created != sorted(created, reverse=True)
     assert license_pages(sandbox, 1)[-1]["validator_licenses"] == []

@@ -6,7 +6,7 @@ from decimal import Decimal
 
 import pytest
 
-from ledgerframes.sandbox.answering import blob
+from ledgerframes.sandbox.http.answering import blob
 from ledgerframes.sandbox.server import start
 from tests.sandbox.asking import ask
 from tests.sandbox.commanding import (

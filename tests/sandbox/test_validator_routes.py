@@ -8,10 +8,10 @@ import urllib.parse
 
 import pytest
 
-from ledgerframes.sandbox import moments
-from ledgerframes.sandbox.accounts import User
-from ledgerframes.sandbox.generate import generate
+from ledgerframes.sandbox.generator.generate import generate
 from ledgerframes.sandbox.server import start
+from ledgerframes.sandbox.world import timestamps
+from ledgerframes.sandbox.world.accounts import User
 from tests.sandbox.asking import ask, party_of
 
 OFFERS = "/v0/wallet/transfer-offers"
@@ -68,13 +68,13 @@ def test_offers_are_those_open_from_or_to_the_caller_s_party(sandbox, items, use
 
 @pytest.mark.parametrize("user", ["alice", "bob", "validator_operator", "noor"])
 def test_names_are_the_caller_s_without_the_expired_ones(sandbox, items, user):
-    party, now = party_of(sandbox, user), moments.parse(items[-1]["record_time"])
+    party, now = party_of(sandbox, user), timestamps.parse(items[-1]["record_time"])
     mine = {
         contract_id: payload
         for contract_id, payload in living(items, "Splice.Ans:AnsEntry").items()
         if payload["user"] == party
     }
-    valid = {one for one, payload in mine.items() if moments.parse(payload["expiresAt"]) > now}
+    valid = {one for one, payload in mine.items() if timestamps.parse(payload["expiresAt"]) > now}
 
     found = call(sandbox, NAMES, user=user).json["entries"]
 
@@ -93,7 +93,7 @@ def test_a_name_carries_milliseconds_microseconds_and_a_unit_as_text(sandbox, it
         "name": "alice-wallet.unverified.cns",
         "amount": "1.0000000000",
         "unit": "USDUNIT",
-        "expiresAt": str(moments.parse(payload["expiresAt"]) // 1_000),
+        "expiresAt": str(timestamps.parse(payload["expiresAt"]) // 1_000),
         "paymentInterval": "7776000000000",
         "paymentDuration": "2592000000000",
     }
@@ -143,7 +143,7 @@ def test_a_preapproval_that_ran_out_is_none():
             for one in world.contracts.active.values()
             if one.payload.get("receiver") == party and "validFrom" in one.payload
         )
-        given.payload["expiresAt"] = moments.trimmed(world.now)
+        given.payload["expiresAt"] = timestamps.trimmed(world.now)
         assert call(other, url).status == 404
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from ledgerframes.sandbox import moments
-from ledgerframes.sandbox.generate import generate
-from ledgerframes.sandbox.views import View
+from ledgerframes.sandbox.generator.generate import generate
+from ledgerframes.sandbox.world import timestamps
+from ledgerframes.sandbox.world.views import View
 
 
 @pytest.fixture
@@ -63,7 +63,7 @@ def test_late_updates_are_young_ones_of_the_slowest_synchronizer(world):
     assert len(missing) > 3
     assert {update.synchronizer_id for update in missing} == {world.synchronizers[-1]}
     youngest = world.updates[-1].record_time
-    assert all(youngest - update.record_time <= 300 * moments.SECOND for update in missing)
+    assert all(youngest - update.record_time <= 300 * timestamps.SECOND for update in missing)
     assert not any(view.knows(update) for update in missing)
 
 

@@ -25,16 +25,16 @@ from ledgerframes.errors import (
     RequestError,
     StoreError,
 )
-from ledgerframes.instants import LATEST, format_instant
 from ledgerframes.paging.window import Window
-from ledgerframes.store.asking import ordered
-from ledgerframes.store.checking import check
-from ledgerframes.store.history import NETWORK, ORDER
+from ledgerframes.store.checks.check import check
+from ledgerframes.store.history_tables import NETWORK, ORDER
 from ledgerframes.store.intervals import BEGINNING
 from ledgerframes.store.lake import Lake, declared
-from ledgerframes.store.parts import Part
-from ledgerframes.store.reading import load_table
-from ledgerframes.store.run import run_sync
+from ledgerframes.store.read.reading import load_table
+from ledgerframes.store.read.visible_rows import Part
+from ledgerframes.store.sync.sync import run_sync
+from ledgerframes.store.sync_options import ordered
+from ledgerframes.timestamps import LATEST, format_instant
 from tests.simulation.choices import Choices
 from tests.simulation.clock import SimClock
 from tests.simulation.faults import FAULTS, Holds, holding

@@ -14,17 +14,17 @@ from typing import Final, NamedTuple
 import pyarrow as pa
 
 from ledgerframes.paging.window import Window
-from ledgerframes.store import slots
-from ledgerframes.store.history import ORDER
+from ledgerframes.store import coverage_log
+from ledgerframes.store.history_tables import ORDER
 from ledgerframes.store.lake import Lake
-from ledgerframes.store.parts import Part
+from ledgerframes.store.read.visible_rows import Part
 from tests.simulation.faults import Holds
 from tests.simulation.net import Seen
 from tests.simulation.storage import Disk, SimLake
 from tests.simulation.world import SETTLE, Item, ago
 
 #: Whether the code under test knows `settled`; without it, all that is covered is claimed to be final.
-KNOWS_SETTLED: Final = "slot/0/settled" in slots._names(0)
+KNOWS_SETTLED: Final = "slot/0/settled" in coverage_log._names(0)
 
 
 class Problem(NamedTuple):

@@ -13,7 +13,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from ledgerframes.store.delta import DeltaStoreTable
+from ledgerframes.store.delta.table import DeltaStoreTable
 from ledgerframes.store.lake import declared
 from tests.simulation.storage import Disk, MemoryTable, SimLake
 

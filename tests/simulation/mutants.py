@@ -147,7 +147,7 @@ def _extra_below_settled(original: Any) -> Any:
 def _by_first_id(original: Any) -> Any:
     def recognise(self: Any, server: str, *, certain: bool) -> bool:
         from ledgerframes.errors import StoreError
-        from ledgerframes.store import agreement
+        from ledgerframes.store.sync import agreement
 
         _, answer = agreement._ask(self.servers, self.proofs, None, 1, server)
         name = (self.history.network or "").partition("/")[2]
@@ -232,7 +232,7 @@ def _rejects_again(original: Any) -> Any:
 
 def _always_newest(original: Any) -> Any:
     def find(table: Any, as_of: Any, url: str) -> Any:
-        from ledgerframes.store.runs import all_runs
+        from ledgerframes.store.sync.sync_log import all_runs
 
         del as_of
         return original(table, all_runs(table)[-1]["sync_id"], url)

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pyarrow as pa
 
-from ledgerframes.store.history import ORDER
+from ledgerframes.store.history_tables import ORDER
 from tests.simulation.choices import Choices
 from tests.simulation.storage import Disk
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Sequence
 from typing import TypeVar
 
-from ledgerframes.store.driving import Background, Drive, Idle
+from ledgerframes.store.sync.driving import Background, Drive, Idle
 from tests.simulation.choices import Choices
 
 T = TypeVar("T")

@@ -20,8 +20,8 @@ import pyarrow.compute as pc
 from pyarrow import acero
 
 from ledgerframes.errors import StoreError
-from ledgerframes.store.delta import DeltaStoreTable
-from ledgerframes.store.history import ORDER, PARTITIONS
+from ledgerframes.store.delta.table import DeltaStoreTable
+from ledgerframes.store.history_tables import ORDER, PARTITIONS
 from ledgerframes.store.lake import Lake, declared
 from ledgerframes.tables.table import Table
 

@@ -12,7 +12,7 @@ from collections.abc import Collection, Sequence
 from functools import lru_cache
 from typing import Final, NamedTuple
 
-from ledgerframes.instants import format_instant, to_micros
+from ledgerframes.timestamps import format_instant, to_micros
 
 #: One unit of time, in microseconds: a quarter of a day.
 U: Final = 21_600_000_000

@@ -16,18 +16,18 @@ from contextlib import ExitStack
 from random import Random
 from typing import Final, Self
 
-from ledgerframes.sandbox import moments
 from ledgerframes.sandbox.faults import Faults
-from ledgerframes.sandbox.generate import generate
+from ledgerframes.sandbox.generator.generate import generate
 from ledgerframes.sandbox.server import Sandbox, start
-from ledgerframes.sandbox.world import Update, World
+from ledgerframes.sandbox.world import timestamps
+from ledgerframes.sandbox.world.world import Update, World
 
 #: An update appears on a server less than this after the server's newest one.
-SETTLE: Final = 60 * moments.SECOND
+SETTLE: Final = 60 * timestamps.SECOND
 #: How far a server can be behind the ledger.
 BEHIND: Final = (0, 0, 10, 300, 3_600)
 _LATE: Final = 0.3
-_PAUSE: Final = 25 * 3_600 * moments.SECOND
+_PAUSE: Final = 25 * 3_600 * timestamps.SECOND
 _RECORD_TIME: Final = re.compile(rb'"record_time":"[^"]+"')
 
 
@@ -61,7 +61,7 @@ def _overlapping(updates: Sequence[Update]) -> list[Update]:
 
 def _moved(update: Update, by: int) -> Update:
     record_time = update.record_time + by
-    stated = b'"record_time":"%s"' % moments.exact(record_time).encode()
+    stated = b'"record_time":"%s"' % timestamps.exact(record_time).encode()
     return update._replace(record_time=record_time, rendered=_RECORD_TIME.sub(stated, update.rendered))
 
 
@@ -131,7 +131,7 @@ class Appearing:
     def fall_behind(self) -> None:
         """Draw anew how far each server is behind; what it has shown stays."""
         for server in self.servers:
-            server.behind = self._rng.choice(BEHIND) * moments.SECOND
+            server.behind = self._rng.choice(BEHIND) * timestamps.SECOND
 
     def show_everything(self) -> None:
         """Let every server show the whole history, without faults."""

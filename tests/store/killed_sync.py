@@ -12,7 +12,7 @@ import pyarrow.dataset  # noqa: F401
 import ledgerframes as lf
 import ledgerframes.store.opening
 import ledgerframes.store.store
-import ledgerframes.transport.wire
+import ledgerframes.transport.http
 
 
 def sync(folder, urls, options, failed):

@@ -6,7 +6,7 @@ import shutil
 import pytest
 
 import ledgerframes as lf
-from ledgerframes.store.history import ORDER
+from ledgerframes.store.history_tables import ORDER
 from tests.store.conftest import assert_whole
 
 READS = {

@@ -10,7 +10,7 @@ import pytest
 
 import ledgerframes as lf
 from ledgerframes.errors import ConfigurationError
-from ledgerframes.store.engine import Piece, plain_settings, worker_secret
+from ledgerframes.store.sync.dask_fetching import Piece, plain_settings, worker_secret
 from tests.store.conftest import assert_whole
 
 pytestmark = pytest.mark.filterwarnings("default")  # the cluster's own libraries warn

@@ -7,8 +7,8 @@ import pytest
 from deltalake import DeltaTable, write_deltalake
 
 import ledgerframes as lf
-from ledgerframes.store.history import ORDER, HistoryTables
-from ledgerframes.store.repairing import _stretch_of, _take_out
+from ledgerframes.store.checks.repair import _stretch_of, _take_out
+from ledgerframes.store.history_tables import ORDER, HistoryTables
 from tests.store.conftest import KEYS, assert_whole
 from tests.store.test_trust import HARMS
 

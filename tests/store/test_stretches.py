@@ -3,9 +3,9 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ledgerframes.instants import LATEST
 from ledgerframes.store.intervals import Interval
-from ledgerframes.store.stretches import find_top
+from ledgerframes.store.sync.shards import find_top
+from ledgerframes.timestamps import LATEST
 
 PAGE = 1_000_000  # microseconds that a page spans
 

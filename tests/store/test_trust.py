@@ -8,7 +8,7 @@ import pytest
 from deltalake import DeltaTable, write_deltalake
 
 import ledgerframes as lf
-from ledgerframes.loaders.canonical import canonical_updates, first_difference
+from ledgerframes.loaders.normalized import canonical_updates, first_difference
 from tests.store.conftest import BEGIN
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final, Self
 
 import ledgerframes as lf
-from ledgerframes.sandbox.world import Update
+from ledgerframes.sandbox.world.world import Update
 
 #: Of one state of the store: what is there in part, or twice.
 _TORN: Final = """

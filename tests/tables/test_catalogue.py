@@ -9,8 +9,8 @@ import pytest
 import ledgerframes as lf
 from ledgerframes.cli.load import LOADABLE
 from ledgerframes.decoding.records import read_records
-from ledgerframes.loaders.descriptions import dictionary_text
 from ledgerframes.tables.catalogue import CATALOGUE, table_named
+from ledgerframes.tables.descriptions import dictionary_text
 
 ROOT = Path(__file__).resolve().parents[2]
 CONTRACT = ("contract_id", "template_id", "template_name", "created_at", "created_event_blob", "payload")

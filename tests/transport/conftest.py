@@ -8,7 +8,7 @@ from contextlib import ExitStack
 import pytest
 from hostile_server import Heard, HostileServer, Reply
 
-from ledgerframes.settings import Settings
+from ledgerframes.config.settings import Settings
 from ledgerframes.transport import Transport
 from tests.clocks import FakeClock
 

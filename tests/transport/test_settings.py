@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from ledgerframes.config.profiles import config_folder
+from ledgerframes.config.resolving import resolve
+from ledgerframes.config.settings import Settings, is_loopback, source_of
 from ledgerframes.errors import ConfigurationError
-from ledgerframes.profiles.reading import config_folder
-from ledgerframes.profiles.resolving import resolve
-from ledgerframes.settings import Settings, is_loopback, source_of
 
 TOKEN = "secret-token-of-alice"
 

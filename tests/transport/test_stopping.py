@@ -7,10 +7,10 @@ import time
 import pytest
 from hostile_server import Reply, answer
 
+from ledgerframes.config.settings import Settings
 from ledgerframes.errors import StoppedError
-from ledgerframes.settings import Settings
 from ledgerframes.transport import Endpoint, Stats, Stop, SystemClock, Transport
-from ledgerframes.transport.rate import Gate
+from ledgerframes.transport.rate_limiter import Gate
 
 READ = Endpoint(interface="scan", method="GET", path="/v0/thing")
 COMMAND = Endpoint(interface="ledger", method="POST", path="/v2/commands/do", safe=False)

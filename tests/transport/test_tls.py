@@ -12,10 +12,10 @@ from authorities import DAY, Authority
 from hostile_server import answer
 
 import ledgerframes as lf
+from ledgerframes.config.resolving import resolve
 from ledgerframes.errors import ConfigurationError, NoAnswerError
-from ledgerframes.profiles.resolving import resolve
 from ledgerframes.transport import Endpoint
-from ledgerframes.transport.trust import TRUST_VARIABLES
+from ledgerframes.transport.tls import TRUST_VARIABLES
 
 READ = Endpoint(interface="scan", method="GET", path="/v0/thing")
 

@@ -14,7 +14,7 @@ from hostile_server import Reply
 
 from ledgerframes.errors import NoAnswerError, StatusError
 from ledgerframes.transport import Endpoint
-from ledgerframes.transport.wire import MOST_VALUES
+from ledgerframes.transport.http import MOST_VALUES
 
 READ = Endpoint(interface="scan", method="GET", path="/v0/thing")
 LIMIT = 2_000_000

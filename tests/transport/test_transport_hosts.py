@@ -10,10 +10,10 @@ import threading
 import pytest
 from hostile_server import answer, unused_port
 
+from ledgerframes.config.settings import Settings
 from ledgerframes.errors import ConfigurationError, NoAnswerError
-from ledgerframes.settings import Settings
 from ledgerframes.transport import Endpoint, Stats, Stop, Transport
-from ledgerframes.transport.rate import Gate
+from ledgerframes.transport.rate_limiter import Gate
 
 READ = Endpoint(interface="scan", method="GET", path="/v0/thing")
 

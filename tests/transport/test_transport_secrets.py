@@ -12,9 +12,9 @@ import msgspec
 import pytest
 from hostile_server import Reply, answer, text, unused_port
 
+from ledgerframes.config.resolving import resolve
+from ledgerframes.config.settings import Secret, Settings
 from ledgerframes.errors import ConfigurationError, LedgerframesError, NoAnswerError, StatusError
-from ledgerframes.profiles.resolving import resolve
-from ledgerframes.settings import Secret, Settings
 from ledgerframes.transport import Endpoint, Transport
 
 TOKEN = 'eyJhbGciOiJFUzI1NiJ9.eyJzdWIiOiJhbGljZSJ9/"x+.c2lnbmF0dXJlLW9mLWFsaWNl'

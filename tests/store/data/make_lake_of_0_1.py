@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Final
 
 import ledgerframes as lf
-from ledgerframes.sandbox.world import Update
+from ledgerframes.sandbox.world.world import Update
 
 SEED: Final = 7
 UPDATES: Final = 240

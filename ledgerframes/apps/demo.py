@@ -1,0 +1,126 @@
+"""The demonstration behind `ledgerframes demo`: the main job, on the embedded ledger, with its results left on disk."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Final
+
+import pandas as pd
+
+from ledgerframes.analysis.flows import reassignment_flows
+from ledgerframes.analysis.holdings import holdings_from_events
+from ledgerframes.frames import shape
+from ledgerframes.loaders.history import History, load_history
+from ledgerframes.loaders.planning import migrations, plan
+from ledgerframes.network import sandbox
+from ledgerframes.plots.fees import plot_holding_fees
+from ledgerframes.plots.flows import plot_reassignment_flows
+from ledgerframes.plots.style import style
+from ledgerframes.plots.updates import plot_update_rate
+from ledgerframes.store.opening import open_store
+from ledgerframes.store.store import Store
+from ledgerframes.tables.catalogue import table_named
+
+
+def demonstrate(folder: Path, say: Callable[[str], None], *, seed: int = 7, updates: int = 2000) -> dict[str, Path]:
+    """Start the sandbox; load from it, sync a lake, export, draw; and tell what an analyst wants to see.
+
+    Args:
+        folder: where the results go.
+        say: takes each line of the story.
+        seed: the made-up ledger's seed.
+        updates: its length.
+
+    Returns:
+        Where the results are: "tables" (Parquet), "lake", "bi" (Parquet for BI tools) and each picture by its name.
+    """
+    places = {name: folder / name for name in ("tables", "lake", "bi")}
+    with sandbox(seed=seed, updates=updates) as net:
+        say(f"A made-up ledger answers at {net.sandbox.scan_url}\n")
+        say("Its migrations:")
+        say(_text(migrations(net)) + "\n")
+        say(f"What loading it takes: {plan(net)}\n")
+        history = load_history(net, limit=updates, as_="arrow", progress=False)
+        _tell(History(*(shape(data, table_named(name)) for name, data in history._asdict().items())), say)
+        store = open_store(places["lake"])
+        say(f"\nThe same into a lake, with snapshots:\n{store.sync(net, tables=_SYNCED, progress=False)}\n")
+        say(f"And once more, for what is new: {store.sync(net, progress=False).requests} requests\n")
+    _export(store, places, say)
+    places |= _draw(store, folder / "pictures", say)
+    say("\nNext: `make lab` opens the notebooks; `ledgerframes sync lake --scan-url …` keeps a lake of a real ledger.")
+    return places
+
+
+_SYNCED: Final = ("updates", "events", "reassignments", "licenses", "instruments")
+
+
+def _export(store: Store, places: dict[str, Path], say: Callable[[str], None]) -> None:
+    plain = store.export(places["tables"], overwrite=True)
+    flat = store.export(places["bi"], profile="bi", overwrite=True)
+    say("The tables as Parquet, with a text for every column; and without nested columns, for BI tools:")
+    for one in (*plain.tables, *flat.tables):
+        say(f"  {one.files[0]}  {one.rows:,} rows, {(one.bytes or 0) / 1e6:.2f} MB")
+
+
+def _draw(store: Store, folder: Path, say: Callable[[str], None]) -> dict[str, Path]:
+    import matplotlib as mpl
+    import matplotlib.pyplot as plt
+
+    folder.mkdir(parents=True, exist_ok=True)
+    flows = reassignment_flows(store.load("reassignments"))
+    holdings = holdings_from_events(store.load("events"), store.load("reassignments"))
+    pictures: dict[str, Callable[[], Any]] = {
+        "reassignment_flows": lambda: plot_reassignment_flows(flows),
+        "holding_fees": lambda: plot_holding_fees(holdings),
+        "update_rate": lambda: plot_update_rate(store.load("updates")),
+    }
+    say("\nPictures:")
+    found = {}
+    with mpl.rc_context({"backend": "agg"}), style("light"):
+        for name, draw in pictures.items():
+            found[name] = folder / f"{name}.png"
+            figure = draw().figure
+            figure.savefig(found[name], dpi=150)
+            plt.close(figure)
+            say(f"  {found[name]}")
+    return found
+
+
+def _tell(history: History[Any], say: Callable[[str], None]) -> None:
+    updates, events, reassignments = history
+    say(f"Loaded {len(updates):,} updates, {len(events):,} events, {len(reassignments):,} halves of reassignments.\n")
+    say("Updates by migration and kind:")
+    say(_text(pd.crosstab(updates.migration_id, updates.kind).reset_index()) + "\n")
+    say("The first updates:")
+    say(_text(updates[["migration_id", "record_time", "kind", "event_count", "update_id"]].head(5)) + "\n")
+    say("What happens most:")
+    counts = events.groupby(["template_name", "choice"], dropna=False).size().nlargest(6)
+    say(_text(counts.rename("events").reset_index().fillna({"choice": "(created)"})) + "\n")
+    halves = _two_halves(reassignments)
+    if halves is not None:
+        say("One reassignment's two halves:")
+        columns = ["kind", "record_time", "source_synchronizer", "target_synchronizer", "reassignment_counter"]
+        say(_text(halves[columns]))
+
+
+def _two_halves(reassignments: pd.DataFrame) -> pd.DataFrame | None:
+    """Both halves of the first completed reassignment."""
+    kinds = reassignments.groupby("unassign_id").kind.nunique()
+    both = reassignments[reassignments.unassign_id.isin(kinds.index[kinds == 2])]
+    return None if both.empty else both[both.unassign_id == both.unassign_id.iloc[0]]
+
+
+def _text(frame: pd.DataFrame) -> str:
+    shown = frame.copy()
+    for name in shown.select_dtypes("str"):
+        shown[name] = [short(value) for value in shown[name]]
+    return str(shown.to_string(index=False))
+
+
+def short(text: str) -> str:
+    """A party's or synchronizer's name, or an id, shortened to what people read: `name::1220ab…`."""
+    name, mark, print_ = text.partition("::") if isinstance(text, str) else (text, "", "")
+    if mark:
+        return f"{name}::{print_[:6]}…"
+    return f"{text[:12]}…" if isinstance(text, str) and len(text) > 40 else text

@@ -1,0 +1,191 @@
+"""What is on this side: versions, settings, tokens' lifetimes, proxies, and a lake's folder."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import shutil
+import stat
+import time
+from base64 import urlsafe_b64decode
+from collections.abc import Iterator, Mapping, Sequence
+from importlib import metadata, util
+from pathlib import Path
+from typing import Final
+from urllib.request import getproxies
+
+from ledgerframes.apps.doctor.diagnosis import Finding, bare, duration
+from ledgerframes.config.profiles import FILE, config_folder
+from ledgerframes.config.settings import INTERFACES, Secret, is_loopback
+from ledgerframes.errors import ConfigurationError, LedgerframesError
+from ledgerframes.network import Network
+from ledgerframes.store.lake import Lake
+from ledgerframes.store.opening import open_store
+from ledgerframes.store.sync.agreement import check_network
+from ledgerframes.tables.descriptions import tables
+from ledgerframes.transport.proxies import proxy_for
+from ledgerframes.transport.tls import TRUST_VARIABLES, trusted
+from ledgerframes.version import __version__
+
+HERE: Final = "this machine"
+SOON: Final = 600
+_SETTLE: Final = 60_000_000
+LITTLE: Final = 2 * 2**30
+LIBRARIES: Final = ("pandas", "pyarrow", "httpx", "msgspec", "deltalake", "matplotlib")
+EXTRAS: Final = {"duckdb": "store.sql", "polars": 'as_="polars"', "dask": "store.dask", "xlsxwriter": "workbooks"}
+
+
+def examine_surroundings(environ: Mapping[str, str]) -> Iterator[Finding]:
+    """Versions, what is not installed, the configuration file."""
+    versions = ", ".join(f"{name} {metadata.version(name)}" for name in LIBRARIES)
+    own = f"ledgerframes {__version__}, Python {platform.python_version()} on {platform.system()}"
+    yield Finding(HERE, "versions", "ok", f"{own}; {versions}")
+    missing = [f"{name} (for {use})" for name, use in EXTRAS.items() if util.find_spec(name) is None]
+    if missing:
+        yield Finding(
+            HERE, "extras", "skipped", f"not installed: {', '.join(missing)}", "`pip install ledgerframes[all]`"
+        )
+    try:
+        path = config_folder(environ) / FILE
+    except ConfigurationError as error:
+        yield Finding(HERE, "profiles", "skipped", bare(error))
+    else:
+        yield from _configuration(path)
+
+
+def _configuration(path: Path) -> Iterator[Finding]:
+    try:
+        rights = path.stat().st_mode
+    except OSError:
+        yield Finding(HERE, "profiles", "skipped", f"there is no {path}", "`ledgerframes profile add` makes it")
+        return
+    if os.name != "nt" and rights & (stat.S_IWGRP | stat.S_IWOTH):
+        advice = f"`chmod 600 {path}`: whoever writes there decides where your tokens go"
+        yield Finding(HERE, "profiles", "fail", f"others may write {path}", advice)
+    else:
+        yield Finding(HERE, "profiles", "ok", str(path))
+
+
+def examine_settings(net: Network) -> Iterator[Finding]:
+    """What is configured: which tables can be loaded, tokens' lifetimes, proxies, the rate."""
+    settings = net.settings
+    given = [one for one in INTERFACES if getattr(settings, f"{one}_url")]
+    yield _tables(set(given))
+    for interface in given:
+        secret = settings.token(interface)
+        if secret is not None:
+            yield _token(f"{interface} token", secret)
+        elif interface in {"ledger", "validator"}:
+            advice = f"give {interface}_token=, or a profile that fetches one"
+            yield Finding(HERE, f"{interface} token", "warn", "none is given, and its calls need one", advice)
+    away = [url for one in given for url in getattr(settings, f"{one}_url") if not is_loopback(url)]
+    yield from _proxies(away)
+    if any(url.startswith("https") for url in away):
+        yield _certificates(settings.ca_file)
+    if away:
+        yield Finding(
+            HERE, "rate", "ok", f"{settings.rate:g} requests a second and host, {settings.parallel} at a time"
+        )
+
+
+def _proxies(away: Sequence[str]) -> Iterator[Finding]:
+    """By which proxy each server is reached, without the user info of the proxy."""
+    if not {name for name in getproxies() if name in {"http", "https", "all"}}:
+        return
+    try:
+        found = {url: proxy_for(url) for url in away}
+    except ConfigurationError as error:
+        yield Finding(HERE, "proxies", "fail", str(error), "mend or unset the variable that it names")
+        return
+    used = [f"{url} by {proxy.shown} ({proxy.variable})" for url, proxy in found.items() if proxy is not None]
+    text = "; ".join(used) or "the environment names some, and no server here is reached by one"
+    yield Finding(HERE, "proxies", "ok" if away else "skipped", f"{text}; loopback goes without")
+
+
+def _certificates(ca_file: str | None) -> Finding:
+    """Whom TLS trusts, and whether the files that say so can be read."""
+    try:
+        trusted(ca_file)
+    except ConfigurationError as error:
+        return Finding(HERE, "certificates", "fail", str(error), "mend or unset the setting or variable that it names")
+    named = next((name for name in TRUST_VARIABLES if os.environ.get(name)), None)
+    usual = f"those that {named} names" if named else "the public authorities"
+    own = f", and {ca_file}" if ca_file else ""
+    return Finding(HERE, "certificates", "ok", f"trusted are {usual}{own}")
+
+
+def _tables(given: set[str]) -> Finding:
+    """Which tables' endpoints belong to the interfaces that have an address."""
+    from ledgerframes.interfaces.catalogue import CALLS
+
+    interface_of = {one.name: one.call.partition(".")[0] for one in CALLS}
+    can: list[str] = []
+    cannot: list[str] = []
+    for row in tables().itertuples():
+        needed = {interface_of[name] for name in row.endpoints.split(", ") if name in interface_of}
+        if needed:
+            (can if needed & given else cannot).append(
+                row.table if needed & given else f"{row.table} ({min(needed)}_url)"
+            )
+    text = f"{', '.join(can) or 'none'}"
+    text += f"; for want of an address not {', '.join(cannot)}" if cannot else ""
+    return Finding(HERE, "tables that can be loaded", "ok" if can else "fail", text, "" if can else "give an address")
+
+
+def _token(check: str, secret: Secret) -> Finding:
+    """Until when a token is valid, as far as it says so; it is shown nowhere."""
+    try:
+        token = secret.reveal()
+    except ConfigurationError as error:
+        return Finding(HERE, check, "fail", str(error), "run or read it by hand where the message says")
+    try:
+        payload = token.split(".")[1]
+        expires = float(json.loads(urlsafe_b64decode(payload + "=" * (-len(payload) % 4)))["exp"])
+    except (ValueError, LookupError, TypeError):
+        return Finding(HERE, check, "ok", "there is one; it does not say how long it is valid")
+    left = expires - time.time()
+    if left <= 0:
+        return Finding(HERE, check, "fail", f"it expired {duration(-left)} ago", "fetch a new one")
+    advice = "" if left > SOON else "fetch a new one before a long load, or give a function or a command"
+    return Finding(HERE, check, "ok" if left > SOON else "warn", f"valid for {duration(left)} more", advice)
+
+
+def examine_store(net: Network | None, place: str | os.PathLike[str]) -> Iterator[Finding]:
+    """A lake: is it there, can it be written, is there room, what does it cover, is it this network's."""
+    lake = Lake(place)
+    subject = f"store {place}"
+    if "://" not in str(place):
+        yield from _folder(Path(place), subject)
+    try:
+        coverage = open_store(place).coverage()
+        network = lake.history().network
+    except LedgerframesError as error:
+        yield Finding(subject, "coverage", "fail", bare(error), "`ledgerframes check` says what is harmed")
+        return
+    if network is None:
+        yield Finding(subject, "coverage", "skipped", "nothing was synced yet", f"`ledgerframes sync {place}` begins")
+        return
+    gaps = len(coverage) - coverage["migration_id"].nunique()
+    text = f"{len(coverage)} stretches up to {coverage['up_to'].max()}" if len(coverage) else "no stretch"
+    yield Finding(subject, "coverage", "warn" if gaps else "ok", text, "the next sync fills the gaps" if gaps else "")
+    if net is not None and net.settings.scan_url:
+        try:
+            check_network(net.scan, lake.history(), _SETTLE)
+        except LedgerframesError as error:
+            yield Finding(subject, "network", "fail", bare(error), "name the lake of this network, or its scan")
+        else:
+            yield Finding(subject, "network", "ok", "it holds this network's history")
+
+
+def _folder(folder: Path, subject: str) -> Iterator[Finding]:
+    there = next(one for one in (folder.absolute(), *folder.absolute().parents) if one.exists())
+    if not there.is_dir() or not os.access(there, os.W_OK | os.X_OK):
+        yield Finding(
+            subject, "writing", "fail", f"{there} is no writable folder", "name another one, or mend its rights"
+        )
+    else:
+        yield Finding(subject, "writing", "ok", f"{there} can be written")
+    free = shutil.disk_usage(there).free
+    advice = "a month of a busy network takes gigabytes; make room" if free < LITTLE else ""
+    yield Finding(subject, "room", "warn" if free < LITTLE else "ok", f"{free / 1e9:,.1f} GB are free", advice)

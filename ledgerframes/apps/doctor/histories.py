@@ -1,0 +1,96 @@
+"""The history that the scans show: its migrations, how far it reaches, and whether all of them show the same."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
+from typing import Final
+
+from ledgerframes.apps.doctor.diagnosis import Finding, bare, duration
+from ledgerframes.errors import LedgerframesError, StoreError
+from ledgerframes.loaders.planning import Migration, find_migrations
+from ledgerframes.network import Network
+from ledgerframes.paging.cursor import Cursor
+from ledgerframes.paging.proofs import Proofs
+from ledgerframes.store.sync.agreement import first_update
+from ledgerframes.store.sync.servers import AgreedServers
+from ledgerframes.timestamps import format_instant
+
+SUBJECT: Final = "history"
+_SETTLE: Final = 60_000_000
+QUIET: Final = 600  # seconds without an update that a ledger in use does not have
+
+
+def examine_history(net: Network, scans: Sequence[str]) -> Iterator[Finding]:
+    """List the migrations (about 60 requests each) and hold the scans against each other (two requests each).
+
+    Args:
+        net: the network.
+        scans: those of its scans that answer.
+
+    Yields:
+        The migrations, the newest update, and for several scans whether they agree.
+    """
+    try:
+        found = find_migrations(net.scan)
+    except LedgerframesError as error:
+        yield Finding(SUBJECT, "migrations", "fail", bare(error), "see the scans above")
+        return
+    if not found:
+        yield Finding(SUBJECT, "migrations", "warn", "the history is empty", "is this the network you mean?")
+        return
+    yield Finding(SUBJECT, "migrations", "ok", "; ".join(map(_shown, found)))
+    yield _newest(found[-1])
+    yield from _agreement(net, scans, found[-1])
+
+
+def _shown(one: Migration) -> str:
+    return f"{one.migration_id} from {format_instant(one.first)} to {format_instant(one.last)}"
+
+
+def _newest(last: Migration) -> Finding:
+    behind = datetime.now(UTC).timestamp() - last.last / 1e6
+    found = f"the newest update is of {format_instant(last.last)}, {duration(behind)} ago"
+    if behind < -QUIET:
+        return Finding(SUBJECT, "newest", "warn", f"{found} (in the future)", "set this machine's clock")
+    if behind > QUIET:
+        return Finding(SUBJECT, "newest", "warn", found, "the ledger is quiet, or the scan lags: ask another one")
+    return Finding(SUBJECT, "newest", "ok", found)
+
+
+def _agreement(net: Network, scans: Sequence[str], last: Migration) -> Iterator[Finding]:
+    """Whether every scan begins with the same update and has the newest one."""
+    if len(scans) < 2:
+        return
+    try:
+        others = {server: "it did not answer" for server in net.scan.servers if server not in scans}
+        servers = AgreedServers(net.scan, left_out=dict(others))
+        first_update(servers, Proofs(_SETTLE))
+    except StoreError as error:
+        yield Finding(SUBJECT, "one network", "fail", str(error).partition(". Open")[0], "leave one of them out")
+        return
+    except LedgerframesError as error:
+        yield Finding(
+            SUBJECT, "one network", "warn", f"could not be asked of all: {bare(error)}", "see the scans above"
+        )
+        return
+    apart = [server for server in servers.left_out if server not in others]
+    if apart:
+        text = f"{apart[0]} shows no update of the others: it belongs to another network, or has hardly begun"
+        yield Finding(SUBJECT, "one network", "fail", text, "leave one of them out")
+        return
+    yield Finding(SUBJECT, "one network", "ok", f"all {len(scans)} scans show the same beginning")
+    lagging = [server for server in scans if not _has(net, server, last)]
+    if lagging:
+        text = f"{', '.join(lagging)} does not have the newest update yet"
+        yield Finding(SUBJECT, "same end", "warn", text, "nothing is lost: a sync takes what a scan has shown only")
+    else:
+        yield Finding(SUBJECT, "same end", "ok", "all of them have the newest update")
+
+
+def _has(net: Network, server: str, last: Migration) -> bool:
+    request = net.scan.page_request(Cursor(last.migration_id, last.last - 1), 1)
+    try:
+        return bool(net.scan.send_page(request, server=server, revise=None, lenient=True).value.glimpse.cursors)
+    except LedgerframesError:
+        return False

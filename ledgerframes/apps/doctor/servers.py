@@ -1,0 +1,197 @@
+"""One server of an interface: can it be reached, is it one, does it take the token, does its clock agree."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from typing import Final
+from urllib.parse import urlsplit
+
+import msgspec
+
+from ledgerframes.apps.doctor.diagnosis import Finding, bare, remedy
+from ledgerframes.config.settings import Interface
+from ledgerframes.errors import (
+    ConfigurationError,
+    DecodeError,
+    LedgerframesError,
+    NoAnswerError,
+    NotAuthorizedError,
+    NotFoundError,
+    StatusError,
+)
+from ledgerframes.interfaces import ledger, registry, scan, validator
+from ledgerframes.network import Network
+from ledgerframes.transport import Answer
+from ledgerframes.transport.request import PREFIXES, Request
+
+SKEW: Final = 2.0  # seconds; the header Date has whole seconds
+SLOW: Final = 2.0
+
+#: The smallest request that only the right kind of server answers so, and the member that its answer has.
+_ASKED: Final[dict[Interface, tuple[Request, str]]] = {
+    "scan": (scan.UPDATES.request(json={"page_size": 1}), "transactions"),
+    "validator": (validator.NAME_ENTRIES.request(), "entries"),
+    "registry": (registry.INSTRUMENTS.request(query={"pageSize": 1}), "instruments"),
+    "ledger": (ledger.LIST_USERS.request(query={"pageSize": 1}), "users"),
+}
+#: Routes of which a release has one or both, the older one first; an id that nothing has is asked for.
+_NOWHERE: Final = "1220" + "00" * 32
+_ROUTES: Final[dict[Interface, tuple[Request, Request]]] = {
+    "scan": (
+        scan.UPDATE_BY_ID.request(path={"update_id": _NOWHERE}),
+        scan.UPDATE_BY_ID_V2.request(path={"update_id": _NOWHERE}),
+    ),
+    "ledger": (
+        ledger.TRANSACTION_BY_ID.request(json={"updateId": _NOWHERE, "requestingParties": ["nobody::00"]}),
+        ledger.UPDATE_BY_ID.request(json={"updateId": _NOWHERE, "updateFormat": {}}),
+    ),
+}
+
+
+#: What the transport says of causes that it knows the remedy of, by the check that they belong to.
+_SAID: Final = {
+    "certificate": "its certificate is not trusted",
+    "proxy": " the proxy ",
+    "TLS": " got no answer: it does not speak TLS",
+    "compression": " got no answer: the body is compressed as ",
+}
+
+
+def examine_server(net: Network, interface: Interface, server: str) -> Iterator[Finding]:
+    """Ask one server, with at most three requests.
+
+    Yields:
+        Whether it is reached; if so, what it is, its clock, and which routes it has.
+    """
+    subject = f"{interface} {server}"
+    request, member = _ASKED[interface]
+    try:
+        answer = net.transport.send(request, read=msgspec.json.Decoder(dict[str, msgspec.Raw]).decode, server=server)
+    except LedgerframesError as error:
+        yield from _failed(error, subject, interface, server)
+        return
+    found = f"answered in {answer.seconds * 1000:.0f} ms"
+    slow = f"it takes {answer.seconds:.1f} s an answer; a further {interface}_url= may be nearer"
+    yield Finding(subject, "reached", "warn" if answer.seconds > SLOW else "ok", found, slow * (answer.seconds > SLOW))
+    if member not in answer.value:
+        yield _no_such_server(subject, interface, f"its answer has no member {member!r}")
+        return
+    yield Finding(subject, "kind", "ok", f"it answers as a {interface} does")
+    yield from _clock(answer, subject)
+    yield from _routes(net, interface, server, subject)
+
+
+def _failed(error: LedgerframesError, subject: str, interface: Interface, server: str) -> Iterator[Finding]:
+    """What an error says about a server."""
+    if isinstance(error, NoAnswerError):
+        yield _unreached(error, subject, interface, server)
+        return
+    if isinstance(error, ConfigurationError):
+        yield Finding(subject, "token", "fail", str(error), f"give {interface}_token=, or a profile that fetches one")
+        return
+    yield Finding(subject, "reached", "ok", "it answers")
+    if isinstance(error, NotAuthorizedError):
+        yield _refused(error, subject, interface)
+    elif isinstance(error, DecodeError) or (isinstance(error, NotFoundError) and error.unknown_route):
+        yield _no_such_server(subject, interface, bare(error))
+    else:
+        status = f"status {error.status}: {error.detail}" if isinstance(error, StatusError) else bare(error)
+        yield Finding(subject, "kind", "fail", status, "ask its operator; a further URL is asked when one server fails")
+
+
+def _unreached(error: NoAnswerError, subject: str, interface: Interface, server: str) -> Finding:
+    """Tell a certificate, a proxy, a name that is unknown and a port that is closed from each other."""
+    host = urlsplit(server).hostname or ""
+    text = bare(error)
+    for check, words in _SAID.items():
+        if words in text:
+            return Finding(subject, check, "fail", text, remedy(error))
+    advice = f"check {interface}_url= and the network (a VPN? a proxy? an allow-list of addresses?)"
+    if "larger than max_answer_bytes" in text:
+        advice = "raise max_answer_bytes="
+    else:
+        try:
+            socket.getaddrinfo(host, None)
+        except OSError:
+            text, advice = (
+                f"no address is known for the host {host!r}",
+                f"check the spelling of {interface}_url=, and DNS",
+            )
+    return Finding(subject, "reached", "fail", text, advice)
+
+
+def _refused(error: NotAuthorizedError, subject: str, interface: Interface) -> Finding:
+    if error.status == 401:
+        advice = f"give a token that is valid now, as {interface}_token= or by a profile"
+        return Finding(subject, "token", "fail", f"not taken (401): {error.detail}", advice)
+    advice = "other calls may work; ask the operator for the right to " + (
+        "list users" if interface == "ledger" else "read here"
+    )
+    return Finding(subject, "token", "warn", f"taken, but it does not allow this (403): {error.detail}", advice)
+
+
+def _no_such_server(subject: str, interface: Interface, why: str) -> Finding:
+    prefix = PREFIXES.get(interface)
+    lacks = f"it may lack the prefix {prefix}, or be" if prefix else "it may be"
+    return Finding(
+        subject,
+        "kind",
+        "fail",
+        f"this is no {interface}: {why}",
+        f"check {interface}_url=: {lacks} another kind of server",
+    )
+
+
+def _clock(answer: Answer[dict[str, msgspec.Raw]], subject: str) -> Iterator[Finding]:
+    """Compare clocks by the header Date, taken in the middle of the request."""
+    from email.utils import parsedate_to_datetime
+
+    try:
+        there = parsedate_to_datetime(answer.headers["date"])
+    except (KeyError, ValueError):
+        yield Finding(subject, "clock", "skipped", "it does not say its time")
+        return
+    apart = (datetime.now(UTC) - there).total_seconds() - answer.seconds / 2 - 0.5
+    if abs(apart) <= SKEW:
+        yield Finding(subject, "clock", "ok", f"within {SKEW:g} s of this machine's")
+        return
+    way = "ahead of" if apart > 0 else "behind"
+    yield Finding(
+        subject, "clock", "warn", f"this machine's is {abs(apart):,.0f} s {way} it",
+        "set the clock: last= and the sync's settling count back from this machine's now",
+    )  # fmt: skip
+
+
+def _routes(net: Network, interface: Interface, server: str, subject: str) -> Iterator[Finding]:
+    """Which of an older and a newer route the server knows."""
+    if interface not in _ROUTES:
+        return
+    old, new = (_knows(net, request, server) for request in _ROUTES[interface])
+    names = [str(request.endpoint) for request in _ROUTES[interface]]
+    there = [name for name, known in zip(names, (old, new), strict=True) if known]
+    if there:
+        release = "an older release" if not new else "a newer release" if not old else "a release between"
+        yield Finding(subject, "release", "ok", f"{release}: has {' and '.join(there)}")
+    else:
+        yield Finding(
+            subject, "release", "warn", "it knows no route to an update by its id", "history loads all the same"
+        )
+
+
+def _knows(net: Network, request: Request, server: str) -> bool:
+    """Whether a server has a route: what it says to an id that nothing has tells."""
+    import warnings
+
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", FutureWarning)
+            net.transport.send(request, read=bytes, server=server, attempts=1)
+    except NotFoundError as error:
+        return not error.unknown_route
+    except StatusError as error:
+        return error.status != 405
+    except LedgerframesError:
+        return False
+    return True

@@ -1,0 +1,106 @@
+"""`report`: the page about a store or a loaded history, written whole or not at all."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from datetime import UTC, date, datetime
+from pathlib import Path
+from typing import Any
+
+from ledgerframes.apps.html_report.page import page
+from ledgerframes.apps.html_report.sections import SECTIONS, Material
+from ledgerframes.arguments import flag, names
+from ledgerframes.arguments import path as read_path
+from ledgerframes.errors import InputError
+from ledgerframes.export.atomic_write import write_text, writing
+from ledgerframes.frames import shape, to_arrow
+from ledgerframes.loaders.history import History
+from ledgerframes.paging.window import Bound
+from ledgerframes.plots.style import style
+from ledgerframes.store.store import Store
+from ledgerframes.tables.catalogue import table_named
+from ledgerframes.version import __version__
+
+
+def report(
+    data: Store | History[Any],
+    path: str | os.PathLike[str] = "report.html",
+    *,
+    title: str = "Ledger report",
+    start: Bound | None = None,
+    end: Bound | None = None,
+    as_of: str | date | datetime | None = None,
+    sections: Sequence[str] | None = None,
+    allow_partial: bool = False,
+    overwrite: bool = False,
+) -> Path:
+    """Write one HTML page with tables, pictures, coverage and provenance; it needs no other file and no network.
+
+    Args:
+        data: a store, or what `load_history` gave.
+        path: the file.
+        title: its heading.
+        start: for a store: inclusive, in UTC; a time, or a pair (migration id, time).
+        end: for a store: exclusive.
+        as_of: for a store: the state that a sync left, by its id or a time.
+        sections: which parts, in order: provenance, activity, flows, templates, holdings, licenses, supply; all by
+            default. A part that cannot be told says why.
+        allow_partial: for a store: take what there is of the range.
+        overwrite: put the page in place of one that is there.
+
+    Returns:
+        The file.
+
+    Raises:
+        InputError: an argument breaks a rule, or the file is there or cannot be written.
+        PartialResultError: the store does not cover the range.
+    """
+    chosen = list(SECTIONS) if sections is None else list(names(sections, "sections"))
+    for name in chosen:
+        if name not in SECTIONS:
+            raise InputError(f"sections: {name!r} is none; there are {', '.join(SECTIONS)}")
+    overwrite = flag(overwrite, "overwrite")
+    target = Path(read_path(path, "path"))
+    with writing(target):
+        _check(target, overwrite=overwrite)
+    if isinstance(data, Store):
+        one, two, three = (
+            data.load(name, start=start, end=end, as_of=as_of, allow_partial=allow_partial) for name in _TABLES
+        )
+        material = Material(one, two, three, store=data, as_of=as_of)
+    elif isinstance(data, tuple) and len(data) == len(_TABLES):
+        if start is not None or end is not None or as_of is not None:
+            raise InputError("start=, end= and as_of= are for a store; a History is told whole, so leave them out")
+        one, two, three = (_pandas(frame, name) for frame, name in zip(data, _TABLES, strict=True))
+        material = Material(one, two, three)
+    else:
+        raise InputError(
+            f"{type(data).__name__} is neither a Store nor a History; lf.open_store or lf.load_history gives one"
+        )
+    made = f"made {datetime.now(UTC):%Y-%m-%d %H:%M} UTC by ledgerframes {__version__}"
+    with style("light"):
+        whole = page(title, made, [SECTIONS[name](material) for name in chosen])
+    write_text(target, whole, overwrite=overwrite)
+    return target
+
+
+_TABLES = ("updates", "events", "reassignments")
+
+
+def _pandas(frame: Any, name: str) -> Any:
+    table = table_named(name)
+    attrs = getattr(frame, "attrs", None)
+    if isinstance(attrs, dict):
+        return frame
+    return shape(to_arrow(frame, table, table.names), table)
+
+
+def _check(target: Path, *, overwrite: bool) -> None:
+    """Refuse before anything is loaded what could not be written afterwards."""
+    if target.is_symlink():
+        raise InputError(f"{str(target)!r} is a link and would lead elsewhere; remove it or name another file")
+    if target.is_dir():
+        raise InputError(f"{str(target)!r} is a folder; name the file for the page")
+    if target.exists() and not overwrite:
+        raise InputError(f"{str(target)!r} is there already; pass overwrite=True, or name another file")

@@ -1,0 +1,181 @@
+"""What the report says, part by part; a part that cannot be told says why and what to type."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Final
+
+import pandas as pd
+
+from ledgerframes.analysis.anomalies import reassignment_anomalies
+from ledgerframes.analysis.expanding import template_catalogue
+from ledgerframes.analysis.flows import flow_matrix, reassignment_flows
+from ledgerframes.analysis.holdings import holdings_from_events
+from ledgerframes.analysis.licenses import license_growth, license_versions, supply_over_time
+from ledgerframes.apps.html_report.page import Section, picture, table, text
+from ledgerframes.errors import InputError, PartialResultError
+from ledgerframes.plots.fees import plot_holding_fees
+from ledgerframes.plots.flows import plot_reassignment_flows
+from ledgerframes.plots.growth import plot_license_growth
+from ledgerframes.plots.in_flight import plot_reassignment_in_flight
+from ledgerframes.plots.updates import plot_update_rate
+from ledgerframes.store.store import Store
+
+
+@dataclass(frozen=True)
+class Material:
+    """What a report is made of.
+
+    Attributes:
+        updates: the frame, as a store or a loader gives it; likewise `events` and `reassignments`.
+        store: the store, where there is one: it knows coverage and snapshots.
+        as_of: the state it is read in.
+    """
+
+    updates: pd.DataFrame
+    events: pd.DataFrame
+    reassignments: pd.DataFrame
+    store: Store | None = None
+    as_of: Any = None
+
+    def snapshot(self, name: str) -> pd.DataFrame | None:
+        """A snapshot table's rows, or None where there are none."""
+        if self.store is None:
+            return None
+        found: pd.DataFrame = self.store.load(name, as_of=self.as_of)
+        return found if len(found) else None
+
+
+def provenance(material: Material) -> Section:
+    """Where all of it comes from."""
+    attrs = material.updates.attrs
+    known = {name: attrs[name] for name in ("source", "range", "complete", "version") if name in attrs}
+    counts = {name: len(getattr(material, name)) for name in ("updates", "events", "reassignments")}
+    rows = pd.DataFrame([*known.items(), *counts.items()], columns=["what", "value"]).astype("str")
+    parts = [table(rows)]
+    if material.store is not None:
+        parts.append(
+            table(material.store.coverage(as_of=material.as_of), "What the store covers, in record time (UTC)")
+        )
+        runs = material.store.syncs()[["sync_id", "finished_at", "complete", "requests"]]
+        parts.append(table(runs.iloc[::-1], "The latest syncs", most=5))
+    return Section("Where this comes from", parts)
+
+
+def activity(material: Material) -> Section:
+    """How busy the ledger was."""
+    updates = material.updates
+    if updates.empty:
+        return Section("Updates", [text("There is no update in this range.", quiet=True)])
+    counts = pd.crosstab(updates["migration_id"], updates["kind"]).reset_index()
+    return Section(
+        "Updates",
+        [
+            picture(plot_update_rate(updates), "Updates over time, by kind"),
+            table(counts.rename_axis(columns=None), "Updates by migration and kind"),
+        ],
+    )
+
+
+def flows(material: Material) -> Section:
+    """How contracts moved between synchronizers."""
+    halves = material.reassignments
+    if halves.empty:
+        return Section("Reassignments", [text("No contract was reassigned in this range.", quiet=True)])
+    joined = reassignment_flows(halves)
+    parts = [
+        picture(plot_reassignment_flows(joined), "Reassignments from each synchronizer to each other"),
+        table(_counted(joined["status"], "status"), "Reassignments by status"),
+        table(flow_matrix(joined).sort_values("count", ascending=False), "From synchronizer to synchronizer"),
+        picture(plot_reassignment_in_flight(joined), "How long reassignments were on their way"),
+    ]
+    odd = reassignment_anomalies(halves)
+    parts.append(
+        table(_counted(odd["anomaly"], "anomaly"), "What is odd; repairs are what an operator did on purpose")
+        if len(odd)
+        else text("Every half has its match, and every counter grows.", quiet=True)
+    )
+    return Section("Reassignments", parts)
+
+
+def templates(material: Material) -> Section:
+    """Which contracts there are."""
+    if material.events.empty:
+        return Section("Templates", [text("There is no event in this range.", quiet=True)])
+    columns = ["template_name", "package_names", "creates", "exercises", "consuming", "choices"]
+    return Section("Templates", [table(template_catalogue(material.events)[columns], "By number of creates", most=15)])
+
+
+def holdings(material: Material) -> Section:
+    """Who holds how much coin, and the notional fees."""
+    try:
+        found = holdings_from_events(material.events, material.reassignments)
+        origin = "Worked out from the history alone, to the last digit."
+    except (PartialResultError, InputError) as error:
+        snapshot = material.snapshot("holdings_summary")
+        if snapshot is None:
+            advice = "or sync snapshots: store.sync(net, tables=['holdings_summary'], parties=[...])"
+            return Section(
+                "Holdings", [text(f"Holdings cannot be told from this range: {error}; {advice}.", quiet=True)]
+            )
+        found = snapshot[snapshot["loaded_at"] == snapshot["loaded_at"].max()]
+        origin = "From the servers' summary, the latest snapshot in the store."
+    if found.empty:
+        return Section("Holdings", [text("Nobody holds coin in this range.", quiet=True)])
+    largest = found.sort_values("total_coin_holdings", ascending=False, key=lambda column: column.astype(float))
+    columns = ["party_id", "total_unlocked_coin", "total_locked_coin", "accumulated_holding_fees_total"]
+    return Section(
+        "Holdings",
+        [
+            text(
+                f"{origin} Fees are notional: they are charged when a contract expires, not on transfers.", quiet=True
+            ),
+            picture(plot_holding_fees(found), "Notional holding fees by party"),
+            table(largest[columns], "The largest holders", most=15),
+        ],
+    )
+
+
+def licenses(material: Material) -> Section:
+    """Validators and what they run."""
+    found = material.snapshot("licenses")
+    if found is None:
+        advice = "No snapshot of licenses is stored; add them: store.sync(net, tables=['licenses'])."
+        return Section("Validators", [text(advice, quiet=True)])
+    return Section("Validators", [_growth(material, found), table(license_versions(found), "Versions they run")])
+
+
+def _growth(material: Material, found: pd.DataFrame) -> str:
+    """Validators over time where the whole history is there, else over the rounds of their first coupons."""
+    try:
+        growth = license_growth(material.events, period="D")
+    except (PartialResultError, InputError):
+        return picture(plot_license_growth(found), "Validators by the round of their first coupon")
+    return picture(plot_license_growth(growth), "Validators over time") if len(growth) > 1 else ""
+
+
+def supply(material: Material) -> Section:
+    """Instruments and their supply."""
+    found = material.snapshot("instruments")
+    if found is None:
+        advice = "No snapshot of instruments is stored; add them: store.sync(net, tables=['instruments'])."
+        return Section("Instruments", [text(advice, quiet=True)])
+    latest = supply_over_time(found).drop_duplicates("instrument_id", keep="last")
+    return Section("Instruments", [table(latest, "Total supply, where the registry tells it", most=15)])
+
+
+def _counted(values: pd.Series, name: str) -> pd.DataFrame:
+    return values.value_counts().rename_axis(name).reset_index(name="count")
+
+
+#: The parts, in the order of the page.
+SECTIONS: Final[dict[str, Callable[[Material], Section]]] = {
+    "provenance": provenance,
+    "activity": activity,
+    "flows": flows,
+    "templates": templates,
+    "holdings": holdings,
+    "licenses": licenses,
+    "supply": supply,
+}

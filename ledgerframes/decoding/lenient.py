@@ -1,0 +1,283 @@
+"""The careful way: make any legal item canonical, and keep every difference as JSON pointer and raw value.
+
+Called for the items that the strict Structs of `wire` refuse; also what turns a broken item into a DecodeError that
+names table, column and item.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cache
+from types import NoneType
+from typing import Any, Final, get_args
+
+import msgspec
+from msgspec import UNSET, Raw, Struct
+
+from ledgerframes.decoding.structs import (
+    AssignedContract,
+    CreatedEvent,
+    Event,
+    ExercisedEvent,
+    Item,
+    OtherEvent,
+    Reassignment,
+    ReassignmentEvent,
+    Transaction,
+)
+from ledgerframes.decoding.tree import TreeError
+from ledgerframes.errors import DecodeError
+from ledgerframes.timestamps import format_instant, format_trimmed, parse_instant
+
+_SIX: Final = {"record_time": format_instant, "effective_at": format_instant}
+_TRIMMED: Final = {"created_at": format_trimmed}
+_NULL: Final = b"null"
+_members: Final = msgspec.json.Decoder(dict[str, Raw])
+_KNOWN_EVENTS: Final[dict[str, type[Struct]]] = {
+    "created_event": CreatedEvent,
+    "exercised_event": ExercisedEvent,
+}
+
+
+@dataclass
+class Differences:
+    """What one row's `extra` will say: values by JSON pointer, and members that were left out."""
+
+    values: dict[str, Raw] = field(default_factory=dict)
+    absent: list[str] = field(default_factory=list)
+
+    def text(self) -> str | None:
+        """The JSON of the `extra` column, or None if the item was canonical."""
+        members = [msgspec.json.encode(pointer) + b":" + bytes(value) for pointer, value in self.values.items()]
+        if self.absent:
+            members.append(b'"absent":' + msgspec.json.encode(self.absent))
+        return (b"{" + b",".join(members) + b"}").decode() if members else None
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where in an answer something stands, for messages."""
+
+    endpoint: str
+    item: str
+    table: str
+
+    def error(self, column: str, why: str, *, table: str = "") -> DecodeError:
+        """A DecodeError for a member of this item."""
+        table = table or self.table
+        return DecodeError(
+            f"{self.endpoint}: {self.item}: table {table!r}, column {column!r}: {why}",
+            endpoint=self.endpoint, table=table, column=column, item=self.item,
+        )  # fmt: skip
+
+
+def canonical_item(raw: Raw | bytes, endpoint: str, position: int) -> tuple[Item, Differences, list[Differences]]:
+    """Make one item of a page canonical.
+
+    Returns:
+        The item, its own differences, and those of each event in the order of `events_by_id` (for a reassignment: of
+        its one `event`).
+
+    Raises:
+        DecodeError: a required member is missing or null, a value has the wrong type, a time is no time.
+    """
+    place = Place(endpoint, f"item {position}", "updates")
+    try:
+        str(raw, "utf-8")
+    except UnicodeDecodeError as error:
+        raise place.error("item", f"not UTF-8: {error}") from error
+    members = _object(raw, place, "item")
+    update_id = _text(members.get("update_id"))
+    if update_id is not None:
+        place = Place(endpoint, f"item {position} (update {update_id})", "updates")
+    if "event" in members and bytes(members["event"]) != _NULL:
+        return _reassignment(members, place)
+    return _transaction(members, place)
+
+
+def _transaction(members: dict[str, Raw], place: Place) -> tuple[Item, Differences, list[Differences]]:
+    own = Differences()
+    raw_events = members.pop("events_by_id", None)
+    if raw_events is None:
+        raise place.error("events_by_id", "the required member is missing (no event either: is it an update?)")
+    values = _read(Transaction, members, place, own, "", {"events_by_id"})
+    events: dict[str, Event] = {}
+    of_events = []
+    for event_id, raw in _object(raw_events, place, "events_by_id").items():
+        event, differences = _event(event_id, raw, place)
+        events[event_id] = event
+        of_events.append(differences)
+    return Item(**values, events_by_id=events), own, of_events  # type: ignore[arg-type]  # other kinds only here
+
+
+def _event(event_id: str, raw: Raw, place: Place) -> tuple[Event, Differences]:
+    place = Place(place.endpoint, f"{place.item}, event {event_id}", "events")
+    members = _object(raw, place, "event")
+    differences = Differences()
+    event_type = _text(members.get("event_type"))
+    if event_type is None:
+        raise place.error("event_type", "the required member is missing or no text")
+    struct = _KNOWN_EVENTS.get(event_type)
+    if struct is None:
+        return _other(event_id, event_type, members, differences)
+    del members["event_type"]
+    own_id = members.pop("event_id", None)
+    if own_id is None:
+        differences.absent.append("/event_id")
+    elif _text(own_id) != event_id:
+        differences.values["/event_id"] = own_id
+    values = _read(struct, members, place, differences, "", {"event_id"})
+    return struct(event_id=event_id, **values), differences  # type: ignore[return-value]
+
+
+def _other(
+    event_id: str, event_type: str, members: dict[str, Raw], differences: Differences
+) -> tuple[Event, Differences]:
+    """An unknown kind: fill the columns that fit, keep every member."""
+    differences.values.update((pointer_to("", name), raw) for name, raw in members.items())
+    values: dict[str, Any] = {}
+    for member in _members_of(OtherEvent):
+        if member.decode and member.wire in members and member.name not in {"event_id", "event_type"}:
+            try:
+                values[member.name] = member.decode(members[member.wire])
+            except msgspec.DecodeError:
+                continue  # kept in extra
+    return OtherEvent(event_type=event_type, event_id=event_id, **values), differences
+
+
+def _reassignment(members: dict[str, Raw], place: Place) -> tuple[Item, Differences, list[Differences]]:
+    own, of_event = Differences(), Differences()
+    inner = _object(members.pop("event"), place, "event")
+    values = _read(Reassignment, members, place, own, "", {"event"})
+    below = Place(place.endpoint, place.item, "reassignments")
+    created = inner.pop("created_event", None)
+    if created is not None and bytes(created) == _NULL:
+        of_event.values["/created_event"] = created
+        created = None
+    fields = _read(ReassignmentEvent, inner, below, of_event, "", {"created_event"})
+    if created is not None:
+        if isinstance(contract_id := fields.pop("contract_id", UNSET), str):
+            of_event.values["/contract_id"] = Raw(msgspec.json.encode(contract_id))
+        contract = _object(created, below, "created_event")
+        fields["created_event"] = _contract(contract, below, of_event)
+    elif "contract_id" not in fields:
+        raise below.error("contract_id", "the event has neither created_event nor contract_id")
+    return Item(**values, event=ReassignmentEvent(**fields)), own, [of_event]
+
+
+def _contract(members: dict[str, Raw], place: Place, differences: Differences) -> AssignedContract:
+    event_type = members.pop("event_type", None)
+    if event_type is None:
+        differences.absent.append("/created_event/event_type")
+    elif _text(event_type) != "created_event":
+        differences.values["/created_event/event_type"] = event_type
+    values = _read(AssignedContract, members, place, differences, "/created_event", {"event_type"})
+    return AssignedContract(event_type="created_event", **values)
+
+
+@dataclass(frozen=True)
+class _Member:
+    """A declared member of a Struct: how to read it, and what may be missing."""
+
+    name: str
+    wire: str
+    required: bool
+    nullable: bool
+    decode: Callable[[Raw], Any] | None  # None: kept raw
+    spell: Callable[[int], str] | None  # of a time, its canonical spelling
+
+
+@cache
+def _members_of(struct: type[Struct]) -> tuple[_Member, ...]:
+    return tuple(
+        _Member(
+            info.name,
+            info.encode_name,
+            info.required,
+            NoneType in get_args(info.type),
+            None if info.type is Raw else msgspec.json.Decoder(info.type).decode,
+            _SIX.get(info.encode_name) or _TRIMMED.get(info.encode_name),
+        )
+        for info in msgspec.structs.fields(struct)
+    )
+
+
+def _read(
+    struct: type[Struct],
+    members: dict[str, Raw],
+    place: Place,
+    differences: Differences,
+    prefix: str,
+    done: set[str],
+) -> dict[str, Any]:
+    """Read the members a Struct declares, note what else there is."""
+    values: dict[str, Any] = {}
+    for member in _members_of(struct):
+        if member.name in done:
+            continue
+        raw = members.pop(member.wire, None)
+        if raw is None:
+            if member.required and not member.nullable:
+                raise place.error(member.wire, "the required member is missing")
+            if member.required:
+                values[member.name] = None
+                differences.absent.append(pointer_to(prefix, member.wire))
+        elif member.decode is None:
+            values[member.name] = raw
+        elif not member.nullable and bytes(raw) == _NULL:
+            if member.required:
+                raise place.error(member.wire, "null where the contract requires a value")
+            differences.values[pointer_to(prefix, member.wire)] = raw
+        else:
+            values[member.name] = _value(member, member.decode, raw, place, differences, prefix)
+    differences.values.update((pointer_to(prefix, name), raw) for name, raw in members.items())
+    return values
+
+
+def _value(
+    member: _Member, decode: Callable[[Raw], Any], raw: Raw, place: Place, differences: Differences, prefix: str
+) -> Any:
+    try:
+        value = decode(raw)
+    except msgspec.DecodeError as error:
+        raise place.error(member.wire, f"{error}; got {shorten(raw)}") from error
+    if member.spell is None:
+        return value
+    try:
+        spelled = member.spell(parse_instant(value)[0])
+    except ValueError as error:
+        raise place.error(member.wire, str(error)) from error
+    if spelled != value:
+        differences.values[pointer_to(prefix, member.wire)] = raw
+    return spelled
+
+
+def _object(raw: Raw | bytes, place: Place, what: str) -> dict[str, Raw]:
+    try:
+        return _members.decode(raw)
+    except msgspec.DecodeError as error:
+        raise place.error(what, f"expected a JSON object, got {shorten(raw)}") from error
+
+
+def _text(raw: Raw | None) -> str | None:
+    try:
+        return None if raw is None else msgspec.json.decode(raw, type=str)
+    except msgspec.DecodeError:
+        return None
+
+
+def pointer_to(prefix: str, name: str) -> str:
+    """The JSON pointer of a member below a place."""
+    return f"{prefix}/{name.replace('~', '~0').replace('/', '~1')}"
+
+
+def shorten(raw: Raw | bytes, most: int = 80) -> str:
+    """The beginning of a raw value, for messages."""
+    shown = bytes(raw)[: most + 1].decode("utf-8", "replace")
+    return shown if len(shown) <= most else shown[:most] + "…"
+
+
+def tree_error(error: TreeError, endpoint: str, position: int, update_id: str) -> DecodeError:
+    """A DecodeError for events that are no forest."""
+    return Place(endpoint, f"item {position} (update {update_id})", "events").error("child_event_ids", str(error))

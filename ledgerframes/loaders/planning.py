@@ -1,0 +1,250 @@
+"""Learning about a history by few small requests: its migrations, and what reading a range would cost."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from itertools import product
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+import pandas as pd
+
+from ledgerframes.arguments import suggesting
+from ledgerframes.config.settings import is_loopback
+from ledgerframes.errors import PagingError
+from ledgerframes.paging.cursor import Cursor, before
+from ledgerframes.paging.history import MAXIMUM
+from ledgerframes.paging.window import Bound, Window, window
+from ledgerframes.timestamps import LATEST, format_instant
+
+if TYPE_CHECKING:
+    from ledgerframes.interfaces.scan import Scan
+    from ledgerframes.network import Network
+
+_SAMPLES: Final = 8
+_SAMPLE_SIZE: Final = 40
+#: A network has a handful.
+_MIGRATIONS: Final = 1_000
+
+
+@dataclass(frozen=True)
+class Migration:
+    """One migration of the network, and the first and last record time seen in it."""
+
+    migration_id: int
+    first: int
+    last: int
+
+
+@dataclass(frozen=True)
+class Plan:
+    """An estimate, from small samples, of what reading a range of the history takes.
+
+    Attributes:
+        range: the range in words.
+        rows: updates, about.
+        requests: requests of 1,000 items.
+        megabytes: size of the answers, uncompressed.
+        minutes: time at the configured rate (loopback has none) and the sampled answer time.
+    """
+
+    range: str
+    rows: int
+    requests: int
+    megabytes: float
+    minutes: float
+
+    def __str__(self) -> str:
+        return (
+            f"{self.range}: about {self.rows:,} updates, {self.requests:,} requests, {self.megabytes:,.1f} MB,"
+            f" {f'{self.minutes:,.1f} minutes' if self.minutes >= 1 else 'under a minute'}"
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """The plan as plain values."""
+        return asdict(self)
+
+
+def migrations(net: Network) -> pd.DataFrame:
+    """List the network's migrations with their first and last record time.
+
+    Found by bisection, with about 60 requests of one item a migration.
+
+    Args:
+        net: the network; its scan is asked.
+
+    Returns:
+        One row a migration: migration_id, first_record_time, last_record_time (datetime64[us, UTC]).
+
+    Raises:
+        RequestError: the scan gave no answer.
+    """
+    found = find_migrations(net.scan)
+    frame = pd.DataFrame(
+        {
+            "migration_id": pd.Series([one.migration_id for one in found], dtype="int64"),
+            "first_record_time": _times([one.first for one in found]),
+            "last_record_time": _times([one.last for one in found]),
+        }
+    )
+    frame.attrs["source"] = ", ".join(net.scan.servers)
+    return frame
+
+
+@suggesting
+def plan(net: Network, start: Bound | None = None, end: Bound | None = None) -> Plan:
+    """Estimate what loading a range of the history takes, before loading it.
+
+    Args:
+        net: the network.
+        start: inclusive; a time, or a pair (migration id, time); None or `"begin"` is ledger begin.
+        end: exclusive; None is now.
+
+    Returns:
+        Updates, requests, megabytes and minutes, about.
+
+    Raises:
+        InputError: a bound is not valid, or the end is not after the start.
+        RequestError: the scan gave no answer.
+    """
+    return plan_window(net, window(start, end))
+
+
+def plan_window(net: Network, wanted: Window) -> Plan:
+    """Estimate what reading a window takes."""
+    return plan_windows(net, [wanted], str(wanted))
+
+
+def plan_windows(net: Network, windows: Sequence[Window], name: str) -> Plan:
+    """Estimate what reading several windows takes; the name says in words what they are."""
+    rows, size, items, seconds, probes = 0.0, 0, 0, 0.0, 0
+    for one, wanted in product(find_migrations(net.scan), windows):
+        low = wanted.nearest(Cursor(one.migration_id, one.first))
+        if low is None or low.migration_id != one.migration_id or low.micros > one.last:
+            continue
+        high = _top(wanted, one)
+        sample = _Sample(net.scan, one.migration_id, low.micros, high)
+        rows += sample.rows
+        size += sample.bytes
+        items += sample.items
+        seconds += sample.seconds
+        probes += sample.requests
+    count = round(rows)
+    requests = -(-count // MAXIMUM) + 2
+    rate = net.settings.rate if not is_loopback(net.scan.servers[0]) else 0.0
+    each = max(seconds / probes if probes else 0.0, 1 / rate if rate else 0.0)
+    megabytes = count * size / items / 1e6 if items else 0.0
+    return Plan(name, count, requests, round(megabytes, 3), round(requests * each / 60, 3))
+
+
+def _top(wanted: Window, one: Migration) -> int:
+    """The last instant of a migration that a window can hold."""
+    high = one.last
+    if wanted.until is not None:
+        high = min(high, wanted.until - 1)
+    if wanted.end is not None and wanted.end.migration_id == one.migration_id:
+        high = min(high, wanted.end.micros - 1)
+    return high
+
+
+class _Sample:
+    """Pages at even distances in one migration; the rows follow from how dense they lie."""
+
+    def __init__(self, scan: Scan, migration_id: int, low: int, high: int) -> None:
+        self.rows = 0.0
+        self.bytes = self.items = self.requests = 0
+        self.seconds = 0.0
+        width = (high - low + 1) / _SAMPLES
+        for step in range(_SAMPLES):
+            left = low + round(step * width)
+            right = low + round((step + 1) * width)
+            answer = _ask(scan, before(Cursor(migration_id, left)), _SAMPLE_SIZE)
+            self.requests += 1
+            self.bytes += answer.size
+            self.items += len(answer.value)
+            self.seconds += answer.seconds
+            places = [place.micros for place in answer.value.glimpse.cursors if place.migration_id == migration_id]
+            inside = sum(micros < right for micros in places)
+            if inside < len(places) or len(places) < _SAMPLE_SIZE:
+                self.rows += inside  # the whole stretch was seen
+            else:
+                self.rows += len(places) * (right - left) / max(places[-1] - left, 1)
+
+
+def find_migrations(scan: Scan) -> list[Migration]:
+    """The migrations in order, by probes of one item."""
+    found: list[Migration] = []
+    place: Cursor | None = None
+    while (first := _first_after(scan, place)) is not None:
+        if len(found) >= _MIGRATIONS:
+            raise _endless(first)
+        last = _last_of(scan, first)
+        found.append(Migration(first.migration_id, first.micros, last))
+        place = Cursor(first.migration_id, LATEST)
+    return found
+
+
+def latest_migration(scan: Scan) -> int | None:
+    """The newest migration id that the scan shows, by one request a migration."""
+    place: Cursor | None = None
+    newest: int | None = None
+    seen = 0
+    while (first := _first_after(scan, place)) is not None:
+        if seen >= _MIGRATIONS:
+            raise _endless(first)
+        newest, place = first.migration_id, Cursor(first.migration_id, LATEST)
+        seen += 1
+    return newest
+
+
+def _say(place: Cursor) -> str:
+    return f"(migration {place.migration_id}, {format_instant(place.micros)})"
+
+
+def _endless(first: Cursor) -> PagingError:
+    return PagingError(
+        f"POST /v2/updates: after {_MIGRATIONS} migrations the server shows one more at {_say(first)}; check scan_url="
+    )
+
+
+def _last_of(scan: Scan, first: Cursor) -> int:
+    """The last record time of a migration: the distance doubles while there is more, then halves."""
+    known, step = first.micros, 1_000_000
+    while (place := _next(scan, first.migration_id, known + step)) is not None:
+        known, step = place, step * 2
+    beyond = min(known + step, LATEST)
+    while beyond > known:
+        middle = (known + beyond) // 2
+        place = _next(scan, first.migration_id, middle)
+        if place is None:
+            beyond = middle
+        else:
+            known = place
+    return known
+
+
+def _next(scan: Scan, migration_id: int, micros: int) -> int | None:
+    """The first record time after an instant in one migration."""
+    if micros >= LATEST:
+        return None
+    place = _first_after(scan, Cursor(migration_id, micros))
+    return place.micros if place is not None and place.migration_id == migration_id else None
+
+
+def _first_after(scan: Scan, place: Cursor | None) -> Cursor | None:
+    cursors = _ask(scan, place, 1).value.glimpse.cursors
+    if cursors and place is not None and cursors[0] <= place:
+        raise PagingError(
+            f"POST /v2/updates: asked for what follows {_say(place)}, the server sent an update of {_say(cursors[0])};"
+            " a server that does not keep to the order cannot be searched"
+        )
+    return cursors[0] if cursors else None
+
+
+def _ask(scan: Scan, place: Cursor | None, page_size: int) -> Any:
+    return scan.send_page(scan.page_request(place, page_size), server=None, revise=None)
+
+
+def _times(micros: list[int]) -> pd.Series:
+    return pd.Series(np.asarray(micros, np.int64).view("datetime64[us]")).dt.tz_localize("UTC")

@@ -1,0 +1,131 @@
+"""`record` and `replay`: a network that keeps every answer, and one that gives them back without a network."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any, Final, Literal
+
+from ledgerframes.arguments import path, suggesting
+from ledgerframes.config.settings import INTERFACES, Settings, Token, is_loopback
+from ledgerframes.errors import InputError
+from ledgerframes.network import Network, Urls, connect
+from ledgerframes.transport.recording import Recorder, Replayer, begin, recorded_urls
+
+_ENDLESS: Final = 1e9
+
+
+@suggesting
+def record(
+    folder: str | os.PathLike[str],
+    *,
+    net: Network | None = None,
+    profile: str | None = None,
+    scan_url: Urls | None = None,
+    validator_url: Urls | None = None,
+    registry_url: Urls | None = None,
+    ledger_url: Urls | None = None,
+    token: Token | None = None,
+    scan_token: Token | None = None,
+    validator_token: Token | None = None,
+    registry_token: Token | None = None,
+    ledger_token: Token | None = None,
+    rate: float | None = None,
+    burst: int | None = None,
+    parallel: int | None = None,
+    attempts: int | None = None,
+    budget: float | None = None,
+    connect_timeout: float | None = None,
+    read_timeout: float | None = None,
+    deadline: float | None = None,
+    max_answer_bytes: int | None = None,
+    ledger_carrier: Literal["bearer", "websocket"] | None = None,
+    ca_file: str | os.PathLike[str] | None = None,
+    personal: bool | None = None,
+) -> Network:
+    """Connect, and keep every answer with its request in a folder, so that `replay` can give them back.
+
+    Tokens are never written. What a server said only for the moment (429, 5xx) is not kept.
+
+    Args:
+        folder: a new folder, or an earlier recording of the same servers to go on with.
+        net: a network whose settings to take; otherwise the other arguments say where to connect.
+        profile: as `connect` takes it.
+        scan_url: as `connect` takes it.
+        validator_url: as `connect` takes it.
+        registry_url: as `connect` takes it.
+        ledger_url: as `connect` takes it.
+        token: as `connect` takes it.
+        scan_token: as `connect` takes it.
+        validator_token: as `connect` takes it.
+        registry_token: as `connect` takes it.
+        ledger_token: as `connect` takes it.
+        rate: as `connect` takes it.
+        burst: as `connect` takes it.
+        parallel: as `connect` takes it.
+        attempts: as `connect` takes it.
+        budget: as `connect` takes it.
+        connect_timeout: as `connect` takes it.
+        read_timeout: as `connect` takes it.
+        deadline: as `connect` takes it.
+        max_answer_bytes: as `connect` takes it.
+        ledger_carrier: as `connect` takes it.
+        ca_file: as `connect` takes it.
+        personal: as `connect` takes it.
+
+    Returns:
+        A connected network; close it, or use it in a `with` block.
+
+    Raises:
+        InputError: the folder holds something else or cannot be written, or both `net` and options are given.
+        ConfigurationError: an address, token or profile cannot be used.
+
+    Example:
+        >>> import tempfile, ledgerframes as lf
+        >>> with tempfile.TemporaryDirectory() as folder, lf.sandbox(updates=100) as net:
+        ...     with lf.record(folder + "/march", net=net) as kept:
+        ...         loaded = lf.load_updates(kept)
+        ...     with lf.replay(folder + "/march") as again:
+        ...         lf.load_updates(again).equals(loaded)
+        True
+    """
+    place = Path(path(folder, "folder"))
+    given: dict[str, Any] = {
+        "profile": profile, "scan_url": scan_url, "validator_url": validator_url, "registry_url": registry_url,
+        "ledger_url": ledger_url, "token": token, "scan_token": scan_token, "validator_token": validator_token,
+        "registry_token": registry_token, "ledger_token": ledger_token, "rate": rate, "burst": burst,
+        "parallel": parallel, "attempts": attempts, "budget": budget, "connect_timeout": connect_timeout,
+        "read_timeout": read_timeout, "deadline": deadline, "max_answer_bytes": max_answer_bytes,
+        "ledger_carrier": ledger_carrier, "ca_file": ca_file, "personal": personal,
+    }  # fmt: skip
+    told = sorted(name for name, value in given.items() if value is not None)
+    if net is not None and told:
+        raise InputError(f"net= and {told[0]}= both say where to connect; give one of them")
+    settings = net.settings if net is not None else connect(**given).settings
+    begin(place, {f"{one}_url": list(getattr(settings, f"{one}_url")) for one in INTERFACES})
+    return Network(settings, way=lambda wire, mask: Recorder(place, wire, mask))
+
+
+def replay(folder: str | os.PathLike[str]) -> Network:
+    """Serve a recording: the same requests get the same answers, and nothing is sent.
+
+    Args:
+        folder: what `record` filled.
+
+    Returns:
+        A network; a request that was not recorded is a NoAnswerError that says so.
+
+    Raises:
+        InputError: there is no recording in the folder.
+    """
+    place = Path(path(folder, "folder"))
+    urls = recorded_urls(place)
+    if set(urls) != {f"{one}_url" for one in INTERFACES}:
+        raise InputError(f"{str(place)!r} is no recording: it does not name the four interfaces; record anew")
+    # A token is asked for before anything is sent; none is sent here.
+    given: dict[str, Any] = {name: tuple(own) for name, own in urls.items()}
+    for one in ("ledger", "validator"):
+        if all(url.startswith("https") or is_loopback(url) for url in urls[f"{one}_url"]):
+            given[f"{one}_token"] = "replayed"
+    settings = Settings(**given, rate=_ENDLESS)
+    return Network(settings, way=lambda wire, mask: Replayer(place))  # noqa: ARG005

@@ -1,0 +1,1 @@
+"""A scan with millions of updates, served by a process of its own."""

@@ -1,0 +1,1 @@
+"""Carries out commands on a made-up ledger, under the ledger's rules."""

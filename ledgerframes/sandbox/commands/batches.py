@@ -1,0 +1,160 @@
+"""Carries out a batch of commands as one transaction, all or none; the command routes call `write_batch`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Final
+
+from ledgerframes.sandbox.commands import errors
+from ledgerframes.sandbox.commands.bodies import (
+    Command,
+    CreateAndExerciseCommand,
+    CreateCommand,
+    DisclosedContract,
+    ExerciseByKeyCommand,
+    ExerciseCommand,
+)
+from ledgerframes.sandbox.commands.command_context import Act
+from ledgerframes.sandbox.commands.event_filters import REFERENCE
+from ledgerframes.sandbox.commands.models import MODELS
+from ledgerframes.sandbox.commands.pending_changes import Draft
+from ledgerframes.sandbox.commands.values import read_record, write_record
+from ledgerframes.sandbox.generator.simulation import Stage
+from ledgerframes.sandbox.http.answering import blob
+from ledgerframes.sandbox.http.ledger_errors import invalid
+from ledgerframes.sandbox.world import timestamps
+from ledgerframes.sandbox.world.contracts import Contract, Template
+from ledgerframes.sandbox.world.keys import has_key, key_of, read_key
+from ledgerframes.sandbox.world.parties import fingerprint
+from ledgerframes.sandbox.world.transaction import Transaction
+from ledgerframes.sandbox.world.world import Update, World
+
+SKEW: Final = 60 * timestamps.SECOND
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """Commands with all that decides what becomes of them.
+
+    Attributes:
+        act_as: the parties that agree.
+        read_as: the parties whose contracts are seen besides.
+        synchronizer_id: where it is to run; empty leaves that to the contracts used.
+        not_before: the least ledger effective time in microseconds.
+        not_before_by: the same, counted from the record time.
+    """
+
+    commands: list[Command]
+    act_as: frozenset[str]
+    read_as: frozenset[str] = frozenset()
+    disclosed: tuple[DisclosedContract, ...] = ()
+    workflow_id: str = ""
+    synchronizer_id: str = ""
+    not_before: int = timestamps.FIRST
+    not_before_by: int = 0
+
+
+def write_batch(batch: Batch, stage: Stage, now: int) -> list[Update]:
+    """Carry a batch out and let it count.
+
+    Args:
+        batch: the commands.
+        stage: the ledger.
+        now: the record time in microseconds.
+
+    Raises:
+        LedgerError: a command is refused, and nothing has changed.
+    """
+    update_id, draft = fingerprint(stage.rng), Draft()
+    place = _place(batch, stage.world, stage.main)
+    tx = Transaction(stage, update_id=update_id, synchronizer_id=place, effective=_effective(batch, now), effects=draft)
+    tx.workflow_id = batch.workflow_id
+    act = Act(stage, MODELS, tx, draft, batch.act_as | batch.read_as, _disclosed(batch.disclosed), now)
+    for command in batch.commands:
+        _carry_out(act, command, batch.act_as)
+    rendered = tx.render(migration_id=stage.migration_id, record_time=now, external_hash=None)
+    draft.apply(stage.world, (stage.migration_id, now))
+    stage.world.after_commands.append(now)
+    return [Update(stage.migration_id, now, update_id, place, None, rendered)]
+
+
+def _carry_out(act: Act, command: Command, authority: frozenset[str]) -> None:
+    template = _template(act.stage, command.template_id)
+    if isinstance(command, CreateCommand):
+        _create(act, template, command, authority)
+        return
+    if isinstance(command, CreateAndExerciseCommand):
+        contract = _create(act, template, command, authority)
+    elif isinstance(command, ExerciseByKeyCommand):
+        contract = _by_key(act, template, command)
+    else:
+        contract = act.fetch(command.contract_id, template)
+    act.exercise(contract, command.choice, command.choice_argument, authority=authority)
+
+
+def _create(
+    act: Act, template: Template, command: CreateCommand | CreateAndExerciseCommand, authority: frozenset[str]
+) -> Contract:
+    model, reference = MODELS[template.entity], command.template_id
+    if model.payload is None:
+        raise errors.not_authorized(f"The creation of a {template.entity}", [act.stage.cast.dso])
+    payload = read_record(command.create_arguments, model.payload, place=template.entity)
+    model.check(payload)
+    exact = "" if reference.startswith("#") else reference
+    return act.create(template, write_record(payload), authority=authority, template_id=exact)
+
+
+def _by_key(act: Act, template: Template, command: ExerciseByKeyCommand) -> Contract:
+    """The newest contract with that key that the batch sees."""
+    key = read_key(command.contract_key)
+    if not has_key(template.entity) or key is None:
+        raise errors.wrong_values(f"{template.entity} has no keys such as {command.contract_key!r}")
+    new = [one for one in act.draft.created.values() if key_of(one.template.entity, one.payload) == key]
+    known = [*act.stage.world.keys.named(key), *new]
+    seen = [one for one in known if one.contract_id not in act.draft.ended and act.sees(one.contract_id, one)]
+    if not seen:
+        raise errors.no_key(template.entity, command.contract_key)
+    return act.fetch(seen[-1].contract_id, template)
+
+
+def _template(stage: Stage, reference: str) -> Template:
+    if not REFERENCE.fullmatch(reference):
+        raise invalid(f"templateId {reference!r} is no package reference, module and entity")
+    template = stage.packages.named(reference)
+    if template is None:
+        raise errors.no_template(reference)
+    return template
+
+
+def _place(batch: Batch, world: World, main: str) -> str:
+    """Where a batch runs: where it says, else where the first contract it names is, else on the main synchronizer."""
+    if batch.synchronizer_id:
+        if batch.synchronizer_id not in world.synchronizers:
+            raise errors.unknown_synchronizer(batch.synchronizer_id)
+        return batch.synchronizer_id
+    named = (found for command in batch.commands for found in _named(world, command))
+    return next((found.synchronizer_id for found in named if found.synchronizer_id is not None), main)
+
+
+def _named(world: World, command: Command) -> Iterable[Contract]:
+    if isinstance(command, ExerciseCommand):
+        found = world.contracts.active.get(command.contract_id)
+        return [] if found is None else [found]
+    key = read_key(command.contract_key) if isinstance(command, ExerciseByKeyCommand) else None
+    return [] if key is None else reversed(world.keys.named(key))
+
+
+def _effective(batch: Batch, now: int) -> int:
+    wanted = max(now, batch.not_before, now + batch.not_before_by)
+    if wanted > now + SKEW:
+        raise errors.out_of_time(timestamps.exact(min(wanted, timestamps.LAST)), timestamps.exact(now))
+    return wanted
+
+
+def _disclosed(given: Iterable[DisclosedContract]) -> frozenset[str]:
+    """The ids of the contracts disclosed, each by its own blob."""
+    for one in given:
+        if one.created_event_blob != blob(one.contract_id):
+            raise invalid(f"createdEventBlob of the disclosed contract {one.contract_id} is not that contract's")
+    return frozenset(one.contract_id for one in given)

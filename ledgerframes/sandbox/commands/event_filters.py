@@ -1,0 +1,176 @@
+"""Which events a ledger request wants to see: its formats as they come in, and the selection they amount to."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final, Literal, NamedTuple
+
+from msgspec import Struct
+
+from ledgerframes.sandbox.http.ledger_errors import UnreadableError, invalid
+from ledgerframes.sandbox.world.templates import IMPLEMENTED
+
+Shape = Literal["TRANSACTION_SHAPE_UNSPECIFIED", "TRANSACTION_SHAPE_ACS_DELTA", "TRANSACTION_SHAPE_LEDGER_EFFECTS"]
+LEDGER_EFFECTS: Final = "TRANSACTION_SHAPE_LEDGER_EFFECTS"
+
+_MEMBERS: Final = {"TemplateFilter": "templateId", "InterfaceFilter": "interfaceId"}
+_FLAGS: Final = frozenset({"includeCreatedEventBlob", "includeInterfaceView"})
+REFERENCE: Final = re.compile(r"(#?)([^:#]+):([^:]+:[^:]+)")
+
+
+class CumulativeFilter(Struct, rename="camel"):
+    """One entry of a filter; its one member names the variant."""
+
+    identifier_filter: dict[str, dict[str, Any]]
+
+
+class Filters(Struct):
+    """What is shown to one party; no entry at all is one wildcard."""
+
+    cumulative: list[CumulativeFilter] = []
+
+
+class EventFormat(Struct, rename="camel"):
+    """Which events are wanted (contract: Resources, EventFormat); verbose answers look the same here."""
+
+    filters_by_party: dict[str, Filters] = {}
+    filters_for_any_party: Filters | None = None
+    verbose: bool = False
+
+
+class TransactionFormat(Struct, rename="camel"):
+    """Which events are wanted in which shape; an unspecified shape is the ACS delta."""
+
+    event_format: EventFormat
+    transaction_shape: Shape = "TRANSACTION_SHAPE_UNSPECIFIED"
+
+
+class Subject(NamedTuple):
+    """What filters look at.
+
+    Attributes:
+        interfaces: `Module:Entity` of each interface that an event's template implements or its choice came through.
+    """
+
+    template_id: str
+    package_name: str
+    interfaces: Collection[str]
+
+
+class Seen(NamedTuple):
+    """How an event is seen.
+
+    Attributes:
+        parties: those of the witnesses who asked.
+        with_blob: the contract's blob was asked for.
+        views: the interfaces whose views were asked for, as references, each once.
+    """
+
+    parties: list[str]
+    with_blob: bool
+    views: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Matcher:
+    """One entry of a filter, ready to be asked.
+
+    Attributes:
+        template_id: the template wanted, as a reference; empty where it does not matter.
+        interface: the interface wanted, as `Module:Entity`; empty where it does not matter.
+        view: the interface whose view is wanted, as it was referred to; empty for none.
+        nothing: nothing matches: the variant `Empty`.
+    """
+
+    template_id: str = ""
+    interface: str = ""
+    view: str = ""
+    with_blob: bool = False
+    nothing: bool = False
+
+    def matches(self, subject: Subject) -> bool:
+        """Whether an event is let through."""
+        if self.template_id.startswith("#"):
+            entity = subject.template_id.partition(":")[2]
+            return self.template_id == f"#{subject.package_name}:{entity}"
+        if self.template_id:
+            return self.template_id == subject.template_id
+        return self.interface in subject.interfaces if self.interface else not self.nothing
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """Whose events are wanted, and which of them.
+
+    Attributes:
+        by_party: what each party wants to see of what it sees.
+        anyone: what is wanted of everything, if that is.
+    """
+
+    by_party: Mapping[str, tuple[Matcher, ...]]
+    anyone: tuple[Matcher, ...] | None = None
+
+    def parties(self, witnesses: Iterable[str]) -> list[str]:
+        """Those of the witnesses who asked."""
+        return [one for one in witnesses if self.anyone is not None or one in self.by_party]
+
+    def look(self, subject: Subject, witnesses: Collection[str]) -> Seen | None:
+        """How an event with these witnesses is seen; None if it is not."""
+        asked = [one for party in witnesses for one in self.by_party.get(party, ())] + list(self.anyone or ())
+        matching = [one for one in asked if one.matches(subject)]
+        views = tuple(dict.fromkeys(one.view for one in matching if one.view))
+        return Seen(self.parties(witnesses), any(one.with_blob for one in matching), views) if matching else None
+
+
+def everything(parties: Iterable[str], *, anyone: bool = False) -> Selection:
+    """All that these parties see, or all there is."""
+    return Selection({party: (Matcher(),) for party in parties}, (Matcher(),) if anyone else None)
+
+
+def selection(wanted: EventFormat) -> Selection:
+    """What a format asks for.
+
+    Raises:
+        UnreadableError: a filter is not one variant with its members.
+        LedgerError: nobody's events are asked for, or a reference is none.
+    """
+    if not wanted.filters_by_party and wanted.filters_for_any_party is None:
+        raise invalid("filtersByParty and filtersForAnyParty cannot both be empty")
+    anyone = None if wanted.filters_for_any_party is None else _matchers(wanted.filters_for_any_party)
+    return Selection({party: _matchers(one) for party, one in wanted.filters_by_party.items()}, anyone)
+
+
+def interfaces_of(template_id: str, through: str | None = None) -> tuple[str, ...]:
+    """The interfaces of a template, and the one a choice came through."""
+    implemented = IMPLEMENTED.get(template_id.partition(":")[2], ())
+    return implemented if through is None else (*implemented, through.partition(":")[2])
+
+
+def _matchers(filters: Filters) -> tuple[Matcher, ...]:
+    return tuple(_matcher(one.identifier_filter) for one in filters.cumulative) or (Matcher(),)
+
+
+def _matcher(variants: dict[str, dict[str, Any]]) -> Matcher:
+    if len(variants) != 1:
+        raise UnreadableError("Invalid value for: body (identifierFilter takes exactly one variant)")
+    ((name, body),) = variants.items()
+    if name == "Empty":
+        return Matcher(nothing=True)
+    value = body.get("value")
+    if name not in (*_MEMBERS, "WildcardFilter") or not isinstance(value, dict):
+        raise UnreadableError(f"Invalid value for: body (identifierFilter {name!r} is none, or lacks its value)")
+    for flag in _FLAGS & value.keys():
+        if not isinstance(value[flag], bool):
+            raise UnreadableError(f"Invalid value for: body ({flag} must be a boolean)")
+    with_blob = value.get("includeCreatedEventBlob", False)
+    if name == "WildcardFilter":
+        return Matcher(with_blob=with_blob)
+    reference = value.get(_MEMBERS[name])
+    parts = REFERENCE.fullmatch(reference) if isinstance(reference, str) else None
+    if parts is None:
+        raise invalid(f"{_MEMBERS[name]} {reference!r} is no package reference, module and entity")
+    if name == "TemplateFilter":
+        return Matcher(template_id=parts[0], with_blob=with_blob)
+    return Matcher(interface=parts[3], view=parts[0] if value.get("includeInterfaceView") else "", with_blob=with_blob)

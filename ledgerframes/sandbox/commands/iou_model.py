@@ -1,0 +1,117 @@
+"""IOUs and batches of them as commands meet them: what one says, and its choices; `models` lists them."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Final
+
+from msgspec import Meta, field
+
+from ledgerframes.sandbox.commands.bodies import Party, Text
+from ledgerframes.sandbox.commands.command_context import Choice, Model, Payload, Scene
+from ledgerframes.sandbox.commands.errors import failed
+from ledgerframes.sandbox.commands.values import Amount, Integer, Nothing, Record, read_record
+from ledgerframes.sandbox.world.contracts import Contract
+from ledgerframes.sandbox.world.holdings import decimal
+from ledgerframes.sandbox.world.templates import IOU, SETTLEMENT
+
+
+class Iou(Record):
+    """What an issuer owes an owner."""
+
+    issuer: Party
+    owner: Party
+    currency: Text
+    amount: Amount
+    observers: list[Party] = field(default_factory=list)
+    reference: str | None = None
+
+
+class Batch(Record):
+    """IOUs to be settled together."""
+
+    operator: Party
+    legs: Annotated[list[Text], Meta(min_length=1)]
+
+
+class NewOwner(Record):
+    """The argument of Iou_Transfer."""
+
+    new_owner: Party
+
+
+class Part(Record):
+    """The argument of Iou_Split."""
+
+    split_amount: Amount
+
+
+class Viewer(Record):
+    """The argument of Iou_GetBalance."""
+
+    viewer: Party
+
+
+class LegCount(Record):
+    """The argument of Batch_Settle."""
+
+    leg_count: Integer
+
+
+def _check_iou(iou: Iou) -> None:
+    if iou.amount <= 0:
+        raise failed(f"an IOU is about an amount above zero, not {decimal(iou.amount)}")
+
+
+def _transfer(scene: Scene) -> str:
+    return scene.create(IOU, {**scene.payload, "owner": scene.argument.new_owner})
+
+
+def _split(scene: Scene) -> list[str]:
+    whole = read_record(scene.payload, Iou, place=IOU.entity).amount
+    part = scene.argument.split_amount
+    if not 0 < part < whole:
+        raise failed(f"an IOU of {decimal(whole)} cannot be split at {decimal(part)}")
+    return [scene.create(IOU, {**scene.payload, "amount": decimal(units)}) for units in (part, whole - part)]
+
+
+def _settle(scene: Scene) -> dict[str, Any]:
+    legs = scene.payload["legs"]
+    if scene.argument.leg_count != len(legs):
+        raise failed(f"the batch has {len(legs)} legs, not {scene.argument.leg_count}")
+    operator = NewOwner(scene.payload["operator"])
+    return {"settled": [scene.exercise(scene.act.fetch(leg, IOU), "Iou_Transfer", operator) for leg in legs]}
+
+
+def _owner(contract: Contract, _: Record) -> tuple[str]:
+    return (contract.payload["owner"],)
+
+
+def _observers(payload: Payload) -> tuple[str, ...]:
+    return (payload["owner"], *payload["observers"])
+
+
+IOU_MODEL: Final = Model(
+    IOU,
+    signatories=lambda payload: (payload["issuer"],),
+    observers=_observers,
+    payload=Iou,
+    check=_check_iou,
+    choices=(
+        Choice("Iou_Transfer", NewOwner, _owner, _transfer),
+        Choice("Iou_Split", Part, _owner, _split),
+        Choice("Iou_Settle", Nothing, _owner, lambda _: None),
+        Choice(
+            "Iou_GetBalance",
+            Viewer,
+            lambda _, argument: (argument.viewer,),
+            lambda scene: scene.payload["amount"],
+            consuming=False,
+        ),
+    ),
+)
+BATCH_MODEL: Final = Model(
+    SETTLEMENT,
+    signatories=lambda payload: (payload["operator"],),
+    payload=Batch,
+    choices=(Choice("Batch_Settle", LegCount, lambda contract, _: (contract.payload["operator"],), _settle),),
+)

@@ -1,0 +1,1 @@
+"""Invents a made-up ledger's history from a seed."""

@@ -1,0 +1,164 @@
+"""A whole made-up ledger from a seed: `generate` is called by the server, the tests and the benchmarks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import accumulate
+from random import Random
+from typing import Final
+
+from ledgerframes.sandbox.generator import coins, genesis, ious, licenses, names, offers
+from ledgerframes.sandbox.generator.made_up_users import invent_accounts
+from ledgerframes.sandbox.generator.reassignment_traffic import Journeys
+from ledgerframes.sandbox.generator.simulation import Stage
+from ledgerframes.sandbox.world import rounds, timestamps
+from ledgerframes.sandbox.world.instruments import invent_instruments
+from ledgerframes.sandbox.world.parties import fingerprint, invent_cast, invent_synchronizers
+from ledgerframes.sandbox.world.reassignment_legs import Half, render_half
+from ledgerframes.sandbox.world.snapshots import choose_period
+from ledgerframes.sandbox.world.templates import COIN, Packages
+from ledgerframes.sandbox.world.transaction import Transaction
+from ledgerframes.sandbox.world.world import Update, World
+
+Activity = Callable[[Transaction, Stage], None]
+
+BEGIN: Final = timestamps.parse("2025-03-03T09:00:00Z")
+MEAN_GAP: Final = 2 * timestamps.SECOND
+
+_TIES: Final = 0.045
+_SIGNED_OUTSIDE: Final = 0.08
+_ON_MAIN: Final[dict[Activity, int]] = {
+    coins.pay: 26,
+    coins.pay_batch: 4,
+    coins.mint: 7,
+    coins.lock: 5,
+    coins.unlock: 5,
+    coins.expire: 3,
+    licenses.renew: 9,
+    genesis.report_status: 4,
+    names.change_name: 3,
+    offers.make_offer: 6,
+    offers.answer_offer: 6,
+    ious.issue: 6,
+    ious.pass_on: 6,
+    ious.redeem: 1,
+}
+_ELSEWHERE: Final[dict[Activity, int]] = {
+    ious.issue: 10,
+    ious.pass_on: 14,
+    ious.split: 3,
+    ious.redeem: 5,
+    ious.look: 3,
+    ious.settle_batch: 4,
+}
+_REASSIGNED: Final = 0.1
+
+
+def generate(seed: int, updates: int, synchronizers: int = 3, migrations: int = 3) -> World:
+    """Make up a ledger; the same arguments give the same bytes.
+
+    Args:
+        seed: what chance starts from.
+        updates: how many items its history has.
+        synchronizers: how many there are; the first carries the coin, the last is the slowest.
+        migrations: how many migration ids, from 0; their record times overlap.
+
+    Returns:
+        The world; its `advance` adds to the newest migration.
+    """
+    generator = _Generator(seed, synchronizers)
+    for migration_id in range(migrations):
+        share = updates // migrations + (migration_id < updates % migrations)
+        generator.migrate(migration_id, share, last=migration_id == migrations - 1)
+    generator.world.snapshot_period = choose_period(generator.world)
+    return generator.world
+
+
+class _Generator:
+    """Writes the history in server order, step by step; a step is one record time."""
+
+    def __init__(self, seed: int, synchronizers: int) -> None:
+        self.rng = Random(seed)
+        self.world = World(synchronizers=invent_synchronizers(self.rng, synchronizers), grow=self.grow)
+        cast, packages = invent_cast(self.rng), Packages(self.rng)
+        self.stage = Stage(self.rng, self.world, cast, packages, BEGIN)
+        self.world.stage = self.stage
+        self.journeys = Journeys(self.stage)
+        # What is no history has a chance of its own, so that it leaves the history's bytes alone.
+        self.world.accounts = invent_accounts(Random(f"accounts/{seed}"), cast)
+        self.world.instruments = invent_instruments(Random(f"instruments/{seed}"))
+        self.step = 0
+        weights = [6, *range(synchronizers + 1, 2, -1)][:synchronizers]
+        self._synchronizer_weights = list(accumulate(weights))
+        self._main = (list(_ON_MAIN), list(accumulate(_ON_MAIN.values())))
+        self._elsewhere = (list(_ELSEWHERE), list(accumulate(_ELSEWHERE.values())))
+
+    def migrate(self, migration_id: int, updates: int, *, last: bool) -> None:
+        """Begin a migration a little before the former one ends, and write its share of the history."""
+        begin = self.stage.now
+        if migration_id == 1:
+            self.stage.packages.upgrade(COIN.package_name)
+        self.stage.migration_id = migration_id
+        self.grow(updates, last=last)
+        if not last:
+            self.stage.now -= max(3 * MEAN_GAP, (self.stage.now - begin) // 16)
+
+    def grow(self, updates: int, *, last: bool = True) -> None:
+        """Write so many more updates; near the end of a migration contracts set out that arrive in the next."""
+        left = updates
+        while left > 0:
+            group = self._group(left, crossing=not last and left <= 6)
+            self.world.record(group)
+            left -= len(group)
+
+    def _group(self, room: int, *, crossing: bool) -> list[Update]:
+        """The updates of the next record time: one, or one on each of several synchronizers."""
+        self.step += 1
+        self.stage.now += 1 if self.rng.random() < 0.03 else 1 + int(self.rng.expovariate(1 / MEAN_GAP))
+        if not self.world.updates:
+            return [self._transaction(self.stage.main, genesis.bootstrap)]
+        late_half = self.journeys.due(self.step)
+        places = self._places(room)
+        if late_half is not None:
+            places = [one for one in places[1:] if one != late_half.synchronizer_id]
+        alone = len(places) == 1 and late_half is None
+        group = [self._something(place, room if crossing else 0, alone=alone) for place in places]
+        if late_half is not None:
+            group.append(self._half(late_half))
+            self.journeys.complete(late_half)
+        return group
+
+    def _places(self, room: int) -> list[str]:
+        everywhere = self.world.synchronizers
+        if room > 1 and len(everywhere) > 1 and self.rng.random() < _TIES:
+            return self.rng.sample(everywhere, self.rng.randint(2, min(room, len(everywhere))))
+        return self.rng.choices(everywhere, cum_weights=self._synchronizer_weights)
+
+    def _something(self, place: str, crossing: int, *, alone: bool) -> Update:
+        on_main = place == self.stage.main
+        if on_main and rounds.round_is_due(self.stage):
+            return self._transaction(place, rounds.advance_rounds)
+        if crossing or self.rng.random() < _REASSIGNED:
+            delay = crossing + self.rng.randrange(2, 12) if crossing else None
+            half = self.journeys.start(place, step=self.step, alone=alone, delay=delay)
+            if half is not None:
+                return self._half(half)
+        activities, weights = self._main if on_main else self._elsewhere
+        return self._transaction(place, self.rng.choices(activities, cum_weights=weights)[0])
+
+    def _transaction(self, place: str, activity: Activity) -> Update:
+        rng, record_time = self.rng, self.stage.now
+        effective = record_time + rng.randrange(-3 * timestamps.SECOND, 5 * timestamps.SECOND)
+        if rng.random() < 0.2:
+            effective -= effective % (1_000 if rng.random() < 0.8 else timestamps.SECOND)
+        update_id = fingerprint(rng)
+        tx = Transaction(self.stage, update_id=update_id, synchronizer_id=place, effective=effective)
+        activity(tx, self.stage)
+        signed = f"{rng.getrandbits(256):064x}" if rng.random() < _SIGNED_OUTSIDE else None
+        rendered = tx.render(migration_id=self.stage.migration_id, record_time=record_time, external_hash=signed)
+        return Update(self.stage.migration_id, record_time, update_id, place, signed, rendered)
+
+    def _half(self, half: Half) -> Update:
+        update_id, now = fingerprint(self.rng), self.stage.now
+        rendered = render_half(half, update_id=update_id, migration_id=self.stage.migration_id, record_time=now)
+        return Update(self.stage.migration_id, now, update_id, half.synchronizer_id, None, rendered)

@@ -1,0 +1,67 @@
+"""Invents the users of a made-up participant: a few with names to remember, and hundreds of services."""
+
+from __future__ import annotations
+
+import string
+from random import Random
+from typing import Final
+
+from ledgerframes.sandbox.world.accounts import Accounts, Right, User
+from ledgerframes.sandbox.world.parties import Cast
+
+ADMIN: Final = "participant_admin"
+OPERATOR: Final = "validator_operator"
+DEACTIVATED: Final = "mallory"
+SERVICES: Final = 280
+
+_APPLICATIONS: Final = ("wallet-backend", "audit.report", "market_data", "settlement+batch", "tax@ledger", "kiosk#till")
+_TEAMS: Final = ("treasury", "operations", "Käffchen & Partner", "compliance")
+
+
+def invent_accounts(rng: Random, cast: Cast) -> Accounts:
+    """Make up a participant's users: two who manage it, everybody of the cast, and services.
+
+    `participant_admin` may manage but not read; `validator_operator` may do both and has a wallet; the people act as
+    their own party; `mallory` is deactivated. Services mostly have no party of their own.
+    """
+    accounts = Accounts()
+    operator = cast.validators[0]
+    manage, read_all = Right("ParticipantAdmin"), Right("CanReadAsAnyParty")
+    accounts.put(User(ADMIN, rights=frozenset({manage})))
+    accounts.put(
+        User(OPERATOR, primary_party=operator, rights=frozenset({manage, read_all, Right("CanActAs", operator)}))
+    )
+    for party in cast.people:
+        name = party.partition("::")[0]
+        rights = frozenset({Right("CanActAs", party)})
+        accounts.put(User(name, primary_party=party, deactivated=name == DEACTIVATED, rights=rights))
+    for number in range(SERVICES):
+        accounts.put(_service(rng, cast, number))
+    return accounts
+
+
+def invent_hostile_accounts() -> Accounts:
+    """The users of a hostile ledger: the managers, one whose id has every legal character, one whose party is odd."""
+    accounts = Accounts()
+    characters = "@^$.!`-#+'~_|:()" + string.ascii_letters + string.digits
+    accounts.put(User(ADMIN, rights=frozenset({Right("ParticipantAdmin")})))
+    accounts.put(User(OPERATOR, rights=frozenset({Right("ParticipantAdmin"), Right("CanReadAsAnyParty")})))
+    accounts.put(User(characters.ljust(128, "|"), annotations={"x" * 63: "\U0001f4dc" * 1_000, "a.b/c": '"\\\n'}))
+    alice = "alice::1220ab"
+    accounts.put(User("alice", primary_party=alice, rights=frozenset({Right("CanActAs", alice)})))
+    return accounts
+
+
+def _service(rng: Random, cast: Cast, number: int) -> User:
+    party = rng.choice(cast.people)
+    annotations = {"team": rng.choice(_TEAMS)} if rng.random() < 0.5 else {}
+    if rng.random() < 0.2:
+        annotations["billing.example.com/cost-center"] = str(rng.randrange(1_000, 9_999))
+    return User(
+        f"{rng.choice(_APPLICATIONS)}-{number:03}",
+        primary_party=party if rng.random() < 0.3 else "",
+        deactivated=rng.random() < 0.04,
+        annotations=annotations,
+        resource_version=str(rng.randrange(5)),
+        rights=frozenset({Right("CanReadAs", party)}),
+    )

@@ -1,0 +1,85 @@
+"""What every activity of the made-up ledger works with: chance, parties, contracts, packages, rules and rounds."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable
+from dataclasses import dataclass
+from random import Random
+from typing import Final
+
+from ledgerframes.sandbox.world.contracts import Contract
+from ledgerframes.sandbox.world.parties import Cast
+from ledgerframes.sandbox.world.templates import Packages
+from ledgerframes.sandbox.world.timestamps import Cursor
+from ledgerframes.sandbox.world.world import World
+
+FIRST_ROW: Final = 170_000_000
+
+
+@dataclass(slots=True)
+class Stage:
+    """The ledger as its activities see it.
+
+    Attributes:
+        now: the clock, in microseconds.
+        migration_id: the migration being written.
+        round_opened: when the newest round opened, in microseconds.
+        stored: how many contracts there have been.
+    """
+
+    rng: Random
+    world: World
+    cast: Cast
+    packages: Packages
+    now: int
+    migration_id: int = 0
+    round_opened: int = 0
+    stored: int = 0
+
+    @property
+    def rules(self) -> dict[str, Contract]:
+        """The contracts of which there is one, by template entity."""
+        return self.world.rules
+
+    @property
+    def rounds(self) -> deque[Contract]:
+        """The open mining rounds, the earliest first."""
+        return self.world.rounds
+
+    @property
+    def cursor(self) -> Cursor:
+        """Where the update being written stands: its migration id and record time."""
+        return self.migration_id, self.now
+
+    @property
+    def main(self) -> str:
+        """The synchronizer the coin's rules live on."""
+        return self.world.synchronizers[0]
+
+    def elsewhere(self, parties: Iterable[str]) -> list[str]:
+        """Those of the parties that do not submit here: the organization that runs the ledger and its members."""
+        return [one for one in parties if one == self.cast.dso or one in self.cast.sponsors]
+
+    def create(self, contract: Contract) -> None:
+        """Take a new contract into the world."""
+        self.world.create(contract, self.cursor)
+
+    def archive(self, contract: Contract) -> None:
+        """End a contract of the world."""
+        self.world.archive(contract, self.cursor)
+
+    def contract_id(self) -> str:
+        """A contract id nobody has seen."""
+        bits = self.rng.getrandbits(512)
+        return f"00{bits >> 256:064x}ca101220{bits & (1 << 256) - 1:064x}"
+
+    def row(self) -> int:
+        """The number under which a new contract is stored: batches of 32 arrive out of order."""
+        self.stored += 1
+        return FIRST_ROW + 3 * (self.stored ^ 96)
+
+    def round_number(self) -> str:
+        """The number of an open round, mostly the earliest, as text."""
+        chosen = self.rounds[0] if self.rng.random() < 0.7 else self.rounds[1]
+        return str(chosen.payload["round"]["number"])

@@ -1,0 +1,1 @@
+"""A ledger of the nastiest legal data."""

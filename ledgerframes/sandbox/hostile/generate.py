@@ -1,0 +1,167 @@
+"""A ledger of the nastiest legal data: `generate_hostile` is called by the server and the tests of decoding."""
+
+from __future__ import annotations
+
+from random import Random
+from typing import Any, Final
+
+from ledgerframes.sandbox.generator.made_up_users import invent_hostile_accounts
+from ledgerframes.sandbox.hostile import values
+from ledgerframes.sandbox.hostile.json_variants import SPELLINGS
+from ledgerframes.sandbox.hostile.trees import created_event, tree
+from ledgerframes.sandbox.world import timestamps
+from ledgerframes.sandbox.world.contracts import Contract
+from ledgerframes.sandbox.world.instruments import invent_instruments
+from ledgerframes.sandbox.world.parties import fingerprint
+from ledgerframes.sandbox.world.reassignment_legs import OFFSET
+from ledgerframes.sandbox.world.templates import LICENSE, NAME_RULES
+from ledgerframes.sandbox.world.world import Update, World
+
+MIGRATIONS: Final = (-(2**63), -1, 0, 1, 2**31, 2**53 + 1, 2**63 - 1)
+SYNCHRONIZERS: Final = tuple(f"{name}::1220{'ab' * 32}" for name in ("global-domain", "s y-n_c", "a", "b", "c"))
+
+# (rhythm, first position, shape): a special shape comes early in every world, then at its rhythm.
+_SPECIALS: Final = (
+    (250, 3, "deep"), (1_000, 5, "wide"), (100, 7, "nested"), (500, 9, "long"), (40, 11, "empty"),
+)  # fmt: skip
+
+
+def generate_hostile(seed: int, updates: int) -> World:
+    """Make up a history of nothing but legal extremes; the same arguments give the same bytes.
+
+    What the bytes mean is `world.items()`: `json.loads` of each item with fractions as Decimal.
+    """
+    generator = _HostileGenerator(seed)
+    for position, migration_id in enumerate(MIGRATIONS):
+        share = updates // len(MIGRATIONS) + (position < updates % len(MIGRATIONS))
+        generator.migrate(migration_id, share, last=position == len(MIGRATIONS) - 1)
+    return generator.world
+
+
+class _HostileGenerator:
+    def __init__(self, seed: int) -> None:
+        self.rng = Random(f"hostile/{seed}")
+        self.world = World(synchronizers=SYNCHRONIZERS, grow=self.grow)
+        self.world.earliest_round = 2**63 - 1
+        self.world.snapshot_period = (timestamps.LAST - timestamps.FIRST) // 100
+        self.world.accounts = invent_hostile_accounts()
+        self.world.instruments = invent_instruments(Random(f"instruments/{seed}"))
+        self.migration_id = MIGRATIONS[0]
+        self.now = timestamps.FIRST
+        self.tied = 0
+        self.written = 0
+        self._contracts()
+
+    def migrate(self, migration_id: int, updates: int, *, last: bool) -> None:
+        """Begin a migration at the first instant there is; but for the last one, end it at the last instant."""
+        self.migration_id, self.now, self.tied = migration_id, timestamps.FIRST, 0
+        if last:
+            return self.grow(updates)
+        self.grow(updates - 1)
+        if updates:
+            self.now, self.tied = timestamps.LAST, 0
+            self.world.record([self._update()])
+        return None
+
+    def grow(self, updates: int) -> None:
+        """Write so many more updates, equal record times among them, always leaving room for more."""
+        for left in range(updates, 0, -1):
+            self.world.record([self._update()])
+            if self.rng.random() < 0.12 and self.tied < len(SYNCHRONIZERS) - 1:
+                self.tied += 1
+            else:
+                room = max(2, (timestamps.LAST - 1 - self.now) // (2 * left))
+                self.now += 1 if self.rng.random() < 0.2 else self.rng.randrange(1, room)
+                self.tied = 0
+
+    def _update(self) -> Update:
+        rng = self.rng
+        update_id = fingerprint(rng)
+        if rng.random() < 0.1:
+            update_id = f"{update_id[:40]}/a b#c:_-{rng.getrandbits(64):x}"
+        synchronizer_id = SYNCHRONIZERS[self.written % len(SYNCHRONIZERS)]
+        shape = next((name for every, first, name in _SPECIALS if self.written % every == first), "")
+        self.written += 1
+        signed = None
+        if not shape and rng.random() < 0.25:
+            item = self._reassignment(update_id, synchronizer_id)
+        else:
+            item = self._transaction(update_id, synchronizer_id, shape)
+            signed = item.get("external_transaction_hash")
+        rendered = self._spell(item)
+        return Update(self.migration_id, self.now, update_id, synchronizer_id, signed or None, rendered)
+
+    def _transaction(self, update_id: str, synchronizer_id: str, shape: str) -> dict[str, Any]:
+        rng = self.rng
+        roots, events = tree(rng, update_id, shape)
+        item: dict[str, Any] = {
+            "update_id": update_id,
+            "migration_id": self.migration_id,
+            "workflow_id": values.text(rng),
+            "record_time": timestamps.exact(self.now),
+            "synchronizer_id": synchronizer_id,
+            "effective_at": values.time(rng),
+            "root_event_ids": roots,
+            "events_by_id": events,
+            **values.unknown(rng),
+        }
+        signed = rng.choice(("absent", "absent", None, f"{rng.getrandbits(256):064x}"))
+        return item if signed == "absent" else {**item, "external_transaction_hash": signed}
+
+    def _reassignment(self, update_id: str, synchronizer_id: str) -> dict[str, Any]:
+        rng = self.rng
+        assigning, other = rng.random() < 0.5, rng.choice(SYNCHRONIZERS)
+        event: dict[str, Any] = {
+            "submitter": values.text(rng),
+            "source_synchronizer": other if assigning else synchronizer_id,
+            "target_synchronizer": synchronizer_id if assigning else other,
+            "migration_id": self.migration_id,
+            "unassign_id": values.text(rng),
+            "reassignment_counter": values.integer(rng),
+            **values.unknown(rng),
+        }
+        half = (
+            {"created_event": created_event(rng, values.text(rng))} if assigning else {"contract_id": values.text(rng)}
+        )
+        return {
+            "update_id": update_id,
+            "offset": OFFSET,
+            "record_time": timestamps.exact(self.now),
+            "event": {**event, **half},
+            **values.unknown(rng),
+        }
+
+    def _spell(self, item: dict[str, Any]) -> bytes:
+        members = list(item.items())
+        if self.rng.random() < 0.3:
+            self.rng.shuffle(members)
+        return self.rng.choice(SPELLINGS).write(dict(members))
+
+    def _contracts(self) -> None:
+        """A few contracts for the calls that are no history."""
+        rng = self.rng
+        for position in range(6):
+            template = LICENSE if position else NAME_RULES
+            payload: dict[str, Any] = {
+                "dso": "",
+                "validator": values.text(rng),
+                "config": {"a/b": None, "": []},
+                "faucetState": None,
+            }
+            contract = Contract(
+                contract_id=f"{position}{values.text(rng)}",
+                template=template,
+                template_id=f"{'0f' * 32}:{template.entity}",
+                payload=payload,
+                created_at=values.time(rng),
+                signatories=(),
+                observers=(),
+                owner="",
+                row=position,
+                synchronizer_id=SYNCHRONIZERS[0],
+            )
+            self.world.contracts.create(contract)
+            if position:
+                self.world.license_rows.append((2**63 - 8 + position, contract.contract_id))
+            else:
+                self.world.ans_rules = contract

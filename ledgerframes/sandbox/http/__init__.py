@@ -1,0 +1,1 @@
+"""The four interfaces over a made-up ledger, as Starlette routes."""

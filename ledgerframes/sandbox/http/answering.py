@@ -1,0 +1,117 @@
+"""What the routes of every interface share: reading a request, writing an answer or a refusal, a contract's record."""
+
+from __future__ import annotations
+
+import base64
+from typing import Any, Final
+
+import msgspec
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response
+
+from ledgerframes.sandbox.world.contracts import Contract
+
+INT32: Final = 2**31
+INT64: Final = 2**63
+UNKNOWN: Final = "The requested resource could not be found."
+
+# What msgspec raises for a body that it cannot read; RecursionError is for one nested too deep.
+UNREADABLE: Final = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
+
+encode: Final = msgspec.json.Encoder().encode
+
+
+class RefusalError(Exception):
+    """A request that scan, validator or registry answers with `{"error": ...}`.
+
+    Attributes:
+        status: the HTTP status.
+    """
+
+    def __init__(self, status: int, message: str) -> None:
+        super().__init__(message)
+        self.status = status
+
+
+async def refuse(_: Request, error: Exception) -> Response:
+    """Answer a refused request with the interface's error body."""
+    assert isinstance(error, RefusalError)
+    headers = {"WWW-Authenticate": "Bearer"} if error.status == 401 else None
+    return Response(encode({"error": str(error)}), error.status, headers=headers, media_type="application/json")
+
+
+async def no_route(_: Request, error: Exception) -> Response:
+    """Answer an unknown path or method as the servers do: in plain text."""
+    assert isinstance(error, HTTPException)
+    known = (error.headers or {}).get("Allow", "")
+    text = f"HTTP method not allowed, supported methods: {known}" if error.status_code == 405 else UNKNOWN
+    return PlainTextResponse(text, error.status_code, headers=error.headers)
+
+
+def json_answer(body: bytes) -> Response:
+    """Answer 200 with JSON text."""
+    return Response(body, media_type="application/json")
+
+
+async def read_object(request: Request) -> dict[str, Any]:
+    """The request's body, a JSON object.
+
+    Raises:
+        RefusalError: 400, it is something else.
+    """
+    try:
+        return msgspec.json.decode(await request.body(), type=dict[str, Any])
+    except UNREADABLE as error:
+        raise RefusalError(400, f"The request content was malformed: {error}") from error
+
+
+def query_integer(request: Request, name: str, *, bound: int) -> int | None:
+    """An integer from -bound up to bound of the query; None where it is left out.
+
+    Raises:
+        RefusalError: 400, it is no such integer.
+    """
+    text = request.query_params.get(name)
+    try:
+        value = None if text is None else int(text)
+    except ValueError as error:
+        raise RefusalError(400, f"The query parameter '{name}' was malformed: {text!r} is no integer") from error
+    if value is not None and not -bound <= value < bound:
+        raise RefusalError(400, f"The query parameter '{name}' was malformed: {text!r} is out of range")
+    return value
+
+
+def contract_record(contract: Contract) -> dict[str, Any]:
+    """A contract as scan and validator send it."""
+    return {
+        "template_id": contract.template_id,
+        "contract_id": contract.contract_id,
+        "payload": contract.payload,
+        "created_event_blob": blob(contract.contract_id),
+        "created_at": contract.created_at,
+    }
+
+
+def blob(contract_id: str) -> str:
+    """A contract's opaque blob; it is made from the id, since nobody can look into it."""
+    return base64.b64encode(b"\n\x03" + contract_id.encode() * 6).decode()
+
+
+def page_token(last: str) -> str:
+    """An opaque token for the page after the element of that id."""
+    return base64.urlsafe_b64encode(b"after:" + last.encode()).decode()
+
+
+def read_page_token(token: str) -> str:
+    """The id a token was made from; an empty token is the beginning.
+
+    Raises:
+        ValueError: no server gave out this token.
+    """
+    if not token:
+        return ""
+    marker, _, last = base64.b64decode(token, altchars=b"-_", validate=True).partition(b"after:")
+    if marker or not last:
+        raise ValueError("no page token")
+    return last.decode()

@@ -1,0 +1,71 @@
+"""Who is calling: the user behind a request's token, or why there is none; the ledger's and validator's routes ask."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from ledgerframes.sandbox.world.accounts import Accounts, User
+from ledgerframes.sandbox.world.tokens import Issuer, TokenError
+
+WEBSOCKET_PREFIX: Final = "jwt.token."
+
+
+class AccessError(Exception):
+    """A caller who is not let in.
+
+    Attributes:
+        status: 401 where nobody knows who it is, 403 where that is known.
+    """
+
+    def __init__(self, status: int, message: str) -> None:
+        super().__init__(message)
+        self.status = status
+
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """Lets users with a valid token in.
+
+    Attributes:
+        accounts: who is known.
+        issuer: whose tokens count.
+    """
+
+    accounts: Accounts
+    issuer: Issuer
+
+    def user(self, headers: Mapping[str, str], *, websocket: bool = False) -> User:
+        """The user a request comes from.
+
+        Args:
+            headers: its headers, by name in any case.
+            websocket: a token in the header `Sec-WebSocket-Protocol` counts too.
+
+        Raises:
+            AccessError: no valid token (401), or one of a user who is unknown or deactivated (403).
+        """
+        token = _bearer(headers) or (_protocol(headers) if websocket else "")
+        if not token:
+            raise AccessError(401, "a bearer token is needed")
+        try:
+            user_id = self.issuer.user_id(token)
+        except TokenError as error:
+            raise AccessError(401, str(error)) from error
+        user = self.accounts.get(user_id)
+        if user is None:
+            raise AccessError(403, f"the token's user {user_id!r} does not exist")
+        if user.deactivated:
+            raise AccessError(403, f"the token's user {user_id!r} is deactivated")
+        return user
+
+
+def _bearer(headers: Mapping[str, str]) -> str:
+    scheme, _, token = headers.get("Authorization", "").partition(" ")
+    return token.strip() if scheme.lower() == "bearer" else ""
+
+
+def _protocol(headers: Mapping[str, str]) -> str:
+    offered = (one.strip() for one in headers.get("Sec-WebSocket-Protocol", "").split(","))
+    return next((one.removeprefix(WEBSOCKET_PREFIX) for one in offered if one.startswith(WEBSOCKET_PREFIX)), "")

@@ -1,0 +1,247 @@
+"""The participant's view of a world: transactions and reassignments in the ledger interface's own form."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from hashlib import blake2b
+from typing import Any, Final
+
+import msgspec
+from msgspec import Raw, Struct
+
+from ledgerframes.sandbox.commands.event_filters import Seen, Selection, Subject, everything, interfaces_of
+from ledgerframes.sandbox.commands.interface_views import interface_views
+from ledgerframes.sandbox.http.answering import blob
+from ledgerframes.sandbox.http.ledger_trees import Node, ScanEvent, nodes_of, read_transaction
+from ledgerframes.sandbox.world.keys import Key, has_key, key_hash, key_of, key_record
+from ledgerframes.sandbox.world.world import Update, World
+
+
+class _Half(Struct):
+    submitter: str
+    source_synchronizer: str
+    target_synchronizer: str
+    unassign_id: str
+    reassignment_counter: int
+    contract_id: str = ""
+    created_event: ScanEvent | None = None
+
+
+class _Item(Struct):
+    """A history item as far as it tells which kind it is."""
+
+    record_time: str
+    event: Raw = Raw()
+
+
+_read_item: Final = msgspec.json.Decoder(_Item).decode
+_read_half: Final = msgspec.json.Decoder(_Half).decode
+
+
+@dataclass(frozen=True, slots=True)
+class Ledger:
+    """One participant's ledger over a world; its offsets number the updates as they were recorded."""
+
+    world: World
+
+    def transaction(self, update_id: str, selection: Selection, *, effects: bool) -> dict[str, Any] | None:
+        """A transaction with the events that are selected (contract: Resources, Ledger transaction).
+
+        Args:
+            update_id: its id.
+            selection: who asks, and for which events.
+            effects: give creations and exercises as they happened, not creations and archivals in sum.
+
+        Returns:
+            None if there is no such transaction, or those who ask see nothing of it.
+        """
+        update = self.world.update(update_id)
+        if update is None or bytes(_read_item(update.rendered).event):
+            return None
+        read = read_transaction(update.rendered)
+        nodes = nodes_of(read, self.world.contracts.origins)
+        if selection.anyone is None and not any(selection.parties(node.witnesses) for node in nodes):
+            return None
+        offset = self.world.offset(update_id)
+        shown = (_shown(node, selection, offset=offset, effects=effects) for node in nodes)
+        return {
+            **self._frame(update, read.record_time, selection),
+            "workflowId": read.workflow_id,
+            "effectiveAt": read.effective_at,
+            "events": [event for event in shown if event is not None],
+            "externalTransactionHash": update.external_hash,
+        }
+
+    def reassignment(self, update_id: str, selection: Selection) -> dict[str, Any] | None:
+        """One half of a reassignment (contract: Resources, Reassignment); None as with `transaction`."""
+        update = self.world.update(update_id)
+        item = None if update is None else _read_item(update.rendered)
+        if update is None or item is None or not bytes(item.event):
+            return None
+        half, offset = _read_half(item.event), self.world.offset(update_id)
+        event = _assigned(half, selection, offset) if half.created_event else self._unassigned(half, selection, offset)
+        if event is None:
+            return None
+        return {**self._frame(update, item.record_time, selection), "events": [event]}
+
+    def composite(self, update_ids: list[str], selection: Selection | None) -> dict[str, Any]:
+        """Halves that one submission recorded, in the frame of the first; without a selection, without events."""
+        shown = [] if selection is None else [self.reassignment(one, selection) for one in update_ids]
+        update = self.world.update(update_ids[0])
+        assert update is not None
+        frame = self._frame(update, _read_item(update.rendered).record_time, everything((), anyone=True))
+        return {**frame, "events": [event for one in shown if one is not None for event in one["events"]]}
+
+    def tree(self, update_id: str, selection: Selection) -> dict[str, Any]:
+        """A transaction's tree as far as it is selected (contract: Resources, Transaction tree)."""
+        update = self.world.update(update_id)
+        assert update is not None
+        read, offset = read_transaction(update.rendered), self.world.offset(update_id)
+        nodes, roots, events, beyond = nodes_of(read, self.world.contracts.origins), [], {}, 0
+        for node in nodes:
+            shown = _shown(node, selection, offset=offset, effects=True)
+            if shown is None:
+                continue
+            ((kind, event),) = shown.items()
+            events[str(node.node_id)] = {kind.replace("Event", "TreeEvent"): {"value": event}}
+            if node.node_id >= beyond:
+                roots.append(node.node_id)
+                beyond = node.last + 1
+        frame = self._frame(update, read.record_time, selection)
+        del frame["paidTrafficCost"]
+        told = {"workflowId": read.workflow_id, "effectiveAt": read.effective_at}
+        return {**frame, **told, "eventsById": events, "rootNodeIds": roots}
+
+    def _frame(self, update: Update, record_time: str, selection: Selection) -> dict[str, Any]:
+        """What every update has; the ids of its trace are made from its own, its command is its submitters' to see."""
+        submission = self.world.submissions.of(update.update_id)
+        mine = submission is not None and bool(selection.parties(submission.change_id.submitters))
+        trace = blake2b(update.update_id.encode(), digest_size=24).hexdigest()
+        return {
+            "updateId": update.update_id,
+            "commandId": submission.change_id.command_id if submission and mine else "",
+            "workflowId": submission.workflow_id if submission else "",
+            "offset": self.world.offset(update.update_id),
+            "synchronizerId": update.synchronizer_id,
+            "traceContext": {"traceparent": f"00-{trace[:32]}-{trace[32:]}-01", "tracestate": None},
+            "recordTime": record_time,
+            "paidTrafficCost": len(update.rendered),
+        }
+
+    def _unassigned(self, half: _Half, selection: Selection, offset: int) -> dict[str, Any] | None:
+        origin = self.world.contracts.origins.get(half.contract_id)
+        stakeholders = (*origin.signatories, *origin.observers) if origin else (half.submitter,)
+        template_id, package_name = (origin.template_id, origin.template.package_name) if origin else ("", "")
+        seen = selection.look(Subject(template_id, package_name, interfaces_of(template_id)), stakeholders)
+        if seen is None:
+            return None
+        value = {
+            **_move(half),
+            "contractId": half.contract_id,
+            "templateId": template_id,
+            "packageName": package_name,
+            "assignmentExclusivity": None,
+            "witnessParties": seen.parties,
+            "offset": offset,
+            "nodeId": 0,
+        }
+        return {"JsUnassignedEvent": {"value": value}}
+
+
+def _shown(node: Node, selection: Selection, *, offset: int, effects: bool) -> dict[str, Any] | None:
+    """An event as it is seen, if it is."""
+    event = node.event
+    through = event.interface_id if effects else None
+    subject = Subject(event.template_id, event.package_name, interfaces_of(event.template_id, through))
+    seen = selection.look(subject, node.witnesses if effects else node.stakeholders)
+    if seen is None or not (effects or node.acs_delta):
+        return None
+    if event.event_type == "created_event":
+        return {"CreatedEvent": _created(node, seen, offset)}
+    if effects:
+        return {"ExercisedEvent": _exercised(node, seen, offset)}
+    return {"ArchivedEvent": _ended(node, seen, offset)}
+
+
+def _ended(node: Node, seen: Seen, offset: int) -> dict[str, Any]:
+    """An archival; with `_exercised`, what an exercise tells besides."""
+    return {
+        "offset": offset,
+        "nodeId": node.node_id,
+        "contractId": node.event.contract_id,
+        "templateId": node.event.template_id,
+        "packageName": node.event.package_name,
+        "witnessParties": seen.parties,
+        "implementedInterfaces": [],
+    }
+
+
+def _exercised(node: Node, seen: Seen, offset: int) -> dict[str, Any]:
+    return {
+        **_ended(node, seen, offset),
+        "interfaceId": node.event.interface_id,
+        "choice": node.event.choice,
+        "choiceArgument": node.event.choice_argument,
+        "actingParties": node.event.acting_parties,
+        "consuming": node.event.consuming,
+        "lastDescendantNodeId": node.last,
+        "exerciseResult": node.event.exercise_result,
+        "acsDelta": node.acs_delta,
+    }
+
+
+def _created(node: Node, seen: Seen, offset: int) -> dict[str, Any]:
+    event = node.event
+    key = _key(event)
+    return {
+        "offset": offset,
+        "nodeId": node.node_id,
+        "contractId": event.contract_id,
+        "templateId": event.template_id,
+        "contractKey": None if key is None else key_record(key),
+        "contractKeyHash": "" if key is None else key_hash(key),
+        "createArgument": event.create_arguments,
+        "createdEventBlob": blob(event.contract_id) if seen.with_blob else "",
+        "interfaceViews": _views(event, seen),
+        "witnessParties": seen.parties,
+        "signatories": event.signatories,
+        "observers": event.observers,
+        "createdAt": event.created_at,
+        "packageName": event.package_name,
+        "representativePackageId": event.template_id.partition(":")[0],
+        "acsDelta": node.acs_delta,
+    }
+
+
+def _views(event: ScanEvent, seen: Seen) -> list[dict[str, Any]]:
+    if not seen.views:
+        return []
+    return interface_views(seen.views, event.template_id.partition(":")[2], msgspec.json.decode(event.create_arguments))
+
+
+def _key(event: ScanEvent) -> Key | None:
+    entity = event.template_id.partition(":")[2]
+    return key_of(entity, msgspec.json.decode(event.create_arguments)) if has_key(entity) else None
+
+
+def _assigned(half: _Half, selection: Selection, offset: int) -> dict[str, Any] | None:
+    assert half.created_event is not None
+    event = half.created_event
+    stakeholders = tuple(dict.fromkeys((*event.signatories, *event.observers)))
+    seen = selection.look(
+        Subject(event.template_id, event.package_name, interfaces_of(event.template_id)), stakeholders
+    )
+    if seen is None:
+        return None
+    node = Node(0, event, stakeholders, stakeholders, acs_delta=True)
+    return {"JsAssignmentEvent": {**_move(half), "createdEvent": _created(node, seen, offset)}}
+
+
+def _move(half: _Half) -> dict[str, Any]:
+    return {
+        "source": half.source_synchronizer,
+        "target": half.target_synchronizer,
+        "reassignmentId": half.unassign_id,
+        "submitter": half.submitter,
+        "reassignmentCounter": half.reassignment_counter,
+    }

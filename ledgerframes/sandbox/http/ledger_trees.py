@@ -1,0 +1,118 @@
+"""A scan transaction's events as a participant numbers them, with who witnesses each; the ledger's reads call it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+import msgspec
+from msgspec import Raw, Struct
+
+from ledgerframes.sandbox.world.contracts import Origin
+
+_NULL: Final = Raw(b"null")
+
+
+class ScanEvent(Struct):
+    """An event of scan's tree; which members count depends on `event_type`. Values stay as they are written."""
+
+    event_type: str
+    contract_id: str = ""
+    template_id: str = ""
+    package_name: str = ""
+    create_arguments: Raw = _NULL
+    created_at: str = ""
+    signatories: list[str] = []
+    observers: list[str] = []
+    choice: str = ""
+    choice_argument: Raw = _NULL
+    exercise_result: Raw = _NULL
+    child_event_ids: list[str] = []
+    consuming: bool = False
+    acting_parties: list[str] = []
+    interface_id: str | None = None
+
+
+class ScanTransaction(Struct):
+    """A transaction item of scan's page."""
+
+    workflow_id: str
+    record_time: str
+    effective_at: str
+    root_event_ids: list[str]
+    events_by_id: dict[str, ScanEvent]
+
+
+@dataclass(slots=True)
+class Node:
+    """One event in its place.
+
+    Attributes:
+        node_id: its number in preorder.
+        last: the number of the last event below it; its own where there is none.
+        stakeholders: signatories and observers of its contract.
+        witnesses: who sees it: those it concerns, and those whom an event above it concerns.
+        acs_delta: it changes what is active after the transaction: no contract that comes and goes within it.
+    """
+
+    node_id: int
+    event: ScanEvent
+    stakeholders: tuple[str, ...]
+    witnesses: tuple[str, ...]
+    last: int = 0
+    acs_delta: bool = False
+
+
+read_transaction: Final = msgspec.json.Decoder(ScanTransaction).decode
+
+
+def nodes_of(transaction: ScanTransaction, origins: Mapping[str, Origin]) -> list[Node]:
+    """The creations and exercises of a transaction in preorder; events that no root reaches are left out.
+
+    Args:
+        transaction: as scan has it.
+        origins: signatories and observers of every contract that it may act on.
+    """
+    walked = list(_walk(transaction, origins))
+    _close(walked)
+    events = [node.event for node, _ in walked]
+    created = {event.contract_id for event in events if event.event_type == "created_event"}
+    consumed = {event.contract_id for event in events if event.consuming}
+    for node, _ in walked:
+        other = consumed if node.event.event_type == "created_event" else created
+        changes = node.event.event_type == "created_event" or node.event.consuming
+        node.acs_delta = changes and node.event.contract_id not in other
+    return [node for node, _ in walked if node.event.event_type in ("created_event", "exercised_event")]
+
+
+def _walk(transaction: ScanTransaction, origins: Mapping[str, Origin]) -> Iterator[tuple[Node, int]]:
+    """Every event that a root reaches, with the number of the one above it, or -1."""
+    waiting: list[tuple[str, int, tuple[str, ...]]] = [(one, -1, ()) for one in reversed(transaction.root_event_ids)]
+    number = 0
+    while waiting:
+        event_id, parent, above = waiting.pop()
+        event = transaction.events_by_id[event_id]
+        stakeholders, informed = _concerned(event, origins.get(event.contract_id))
+        node = Node(number, event, stakeholders, tuple(dict.fromkeys((*above, *informed))), number)
+        yield node, parent
+        waiting.extend((child, number, node.witnesses) for child in reversed(event.child_event_ids))
+        number += 1
+
+
+def _concerned(event: ScanEvent, origin: Origin | None) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The stakeholders of an event's contract, and whom the event itself concerns."""
+    if event.event_type == "created_event":
+        stakeholders = tuple(dict.fromkeys((*event.signatories, *event.observers)))
+        return stakeholders, stakeholders
+    signatories, observers = (origin.signatories, origin.observers) if origin else (tuple(event.acting_parties), ())
+    stakeholders = tuple(dict.fromkeys((*signatories, *observers)))
+    return stakeholders, (*(stakeholders if event.consuming else signatories), *event.acting_parties)
+
+
+def _close(walked: list[tuple[Node, int]]) -> None:
+    """Tell every event which is the last one below it."""
+    for node, parent in reversed(walked):
+        if parent >= 0:
+            above = walked[parent][0]
+            above.last = max(above.last, node.last)

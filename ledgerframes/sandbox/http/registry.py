@@ -1,0 +1,142 @@
+"""The token-registry interface over a world: the instruments of one admin and the way to allocations, as routes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Final
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import BaseRoute, Route
+
+from ledgerframes.sandbox.http.answering import (
+    INT32,
+    RefusalError,
+    blob,
+    encode,
+    json_answer,
+    page_token,
+    query_integer,
+    read_object,
+    read_page_token,
+)
+from ledgerframes.sandbox.world import timestamps
+from ledgerframes.sandbox.world.contracts import Contract
+from ledgerframes.sandbox.world.holdings import decimal
+from ledgerframes.sandbox.world.instruments import COIN_ID, Instrument
+from ledgerframes.sandbox.world.templates import COIN_RULES, TRANSFER_FACTORY
+from ledgerframes.sandbox.world.world import World
+
+INSTRUMENTS_PAGE: Final = 25
+INSTRUMENTS_MAXIMUM: Final = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class Registry:
+    """The handlers of one registry; it asks nobody for a token."""
+
+    world: World
+
+    def routes(self) -> list[BaseRoute]:
+        """The routes; the interface is served at the root."""
+        allocation = "/registry/allocation-instruction/v1/allocation-factory"
+        return [
+            Route("/registry/metadata/v1/instruments", self.instruments, methods=["GET"]),
+            Route(allocation, self.allocation_factory, methods=["POST"]),
+        ]
+
+    async def instruments(self, request: Request) -> Response:
+        """GET /registry/metadata/v1/instruments."""
+        size = query_integer(request, "pageSize", bound=INT32)
+        size = INSTRUMENTS_PAGE if size is None else min(size, INSTRUMENTS_MAXIMUM)
+        if size < 1:
+            raise RefusalError(400, f"pageSize must be positive, not {size}")
+        try:
+            after = read_page_token(request.query_params.get("pageToken", ""))
+        except ValueError as error:
+            raise RefusalError(400, "The query parameter 'pageToken' was malformed") from error
+        left = [one for one in self.world.instruments if one.id > after]
+        with self.world.lock:
+            records = [self._record(one) for one in left[:size]]
+        token = page_token(left[size - 1].id) if len(left) > size else None
+        return json_answer(encode({"instruments": records, "nextPageToken": token}))
+
+    async def allocation_factory(self, request: Request) -> Response:
+        """POST /registry/allocation-instruction/v1/allocation-factory."""
+        body = await read_object(request)
+        without_debug = body.get("excludeDebugFields", False)
+        if not isinstance(without_debug, bool):
+            raise RefusalError(400, "The request content was malformed: excludeDebugFields must be a boolean")
+        instrument = self._instrument(_instrument_id(body))
+        if instrument.pause is not None:
+            raise RefusalError(409, f"Instrument {instrument.id} is paused: {instrument.pause[0]}")
+        with self.world.lock:
+            answer = self._factory(with_debug=not without_debug)
+        return json_answer(encode(answer))
+
+    def _record(self, instrument: Instrument) -> dict[str, Any]:
+        """An instrument; the coin's supply is what all its contracts are worth now, locked ones included."""
+        if instrument.id == COIN_ID:
+            return instrument.record(supply=decimal(self.world.coins.units), as_of=timestamps.exact(self.world.now))
+        return instrument.record(supply=instrument.supply, as_of=instrument.counted())
+
+    def _instrument(self, instrument_id: str) -> Instrument:
+        found = next((one for one in self.world.instruments if one.id == instrument_id), None)
+        if found is None:
+            raise RefusalError(404, f"Instrument {instrument_id} not found")
+        return found
+
+    def _factory(self, *, with_debug: bool) -> dict[str, Any]:
+        rules, world = self.world.rules, self.world
+        if not world.rounds or TRANSFER_FACTORY.entity not in rules:
+            raise RefusalError(404, "This registry has no allocation factory")
+        factory, coin_rules, open_round = rules[TRANSFER_FACTORY.entity], rules[COIN_RULES.entity], world.rounds[0]
+        context = {
+            "amulet-rules": {"tag": "AV_ContractId", "value": coin_rules.contract_id},
+            "open-round": {"tag": "AV_ContractId", "value": open_round.contract_id},
+        }
+        disclosed = [_disclosed(one, with_debug=with_debug) for one in (factory, coin_rules, open_round)]
+        choice_context = {"choiceContextData": {"values": context}, "disclosedContracts": disclosed}
+        return {"factoryId": factory.contract_id, "choiceContext": choice_context}
+
+
+def _disclosed(contract: Contract, *, with_debug: bool) -> dict[str, Any]:
+    if contract.synchronizer_id is None:
+        raise RefusalError(409, f"Contract {contract.contract_id} is in the middle of a reassignment; ask again")
+    told = {
+        "templateId": contract.template_id,
+        "contractId": contract.contract_id,
+        "createdEventBlob": blob(contract.contract_id),
+        "synchronizerId": contract.synchronizer_id,
+    }
+    if not with_debug:
+        return told
+    return {
+        **told,
+        "debugPackageName": contract.template.package_name,
+        "debugPayload": contract.payload,
+        "debugCreatedAt": contract.created_at,
+    }
+
+
+def _instrument_id(body: dict[str, Any]) -> str:
+    """Which instrument the choice arguments are about."""
+    _expect_empty(body)
+    place: Any = body["choiceArguments"]
+    for name in ("allocation", "transferLeg", "instrumentId", "id"):
+        place = place.get(name) if isinstance(place, dict) else None
+    if not isinstance(place, str):
+        raise RefusalError(400, "choiceArguments.allocation.transferLeg.instrumentId.id is missing")
+    return place
+
+
+def _expect_empty(body: dict[str, Any]) -> None:
+    """Check that the extra arguments are there and empty, as the contract wants them; `{"values": {}}` is empty too."""
+    arguments = body.get("choiceArguments")
+    if not isinstance(arguments, dict):
+        raise RefusalError(400, "choiceArguments is missing or no object")
+    extra = arguments.get("extraArgs")
+    for name in ("context", "meta"):
+        value = extra.get(name) if isinstance(extra, dict) else None
+        if value not in ({}, {"values": {}}):
+            raise RefusalError(400, f"choiceArguments.extraArgs.{name} must be an empty object")

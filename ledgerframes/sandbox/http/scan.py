@@ -1,0 +1,173 @@
+"""The Scan interface over a world: its six calls as Starlette routes, with a real server's limits and answers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Final
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import BaseRoute, Route
+
+from ledgerframes.sandbox.http import render
+from ledgerframes.sandbox.http.answering import (
+    INT32,
+    INT64,
+    RefusalError,
+    contract_record,
+    encode,
+    json_answer,
+    query_integer,
+    read_object,
+)
+from ledgerframes.sandbox.world import timestamps
+from ledgerframes.sandbox.world.timestamps import Cursor
+from ledgerframes.sandbox.world.views import View
+from ledgerframes.sandbox.world.world import Update, page_of
+
+LICENSE_MAXIMUM: Final = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class ScanOptions:
+    """How a scan server differs from the usual one.
+
+    Attributes:
+        page_maximum: the largest page size of `POST /v2/updates`; more is refused, with this number in the message.
+        silent_cap: give at most so many items a page, without a word; None for no such cap.
+        newer: a release without the v1 look-up of an update by its id.
+        older: a release with the earliest round under its former path.
+    """
+
+    page_maximum: int = 1_000
+    silent_cap: int | None = None
+    newer: bool = False
+    older: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Scan:
+    """The handlers of one scan server."""
+
+    view: View
+    options: ScanOptions
+
+    def routes(self) -> list[BaseRoute]:
+        """The routes, without the interface's prefix."""
+        older_look_up = Route("/v1/updates/{update_id:path}", self.update_by_id_v1, methods=["GET"])
+        internal = "" if self.options.older else "/internal"
+        earliest = f"/v0{internal}/reward-accounting-process/rounds/earliest-available"
+        return [
+            Route("/v2/updates", self.updates, methods=["POST"]),
+            Route("/v2/updates/hash/{hash:path}", self.update_by_hash, methods=["GET"]),
+            Route("/v2/updates/{update_id:path}", self.update_by_id, methods=["GET"]),
+            *([] if self.options.newer else [older_look_up]),
+            Route("/v0/ans-rules", self.ans_rules, methods=["POST"]),
+            Route("/v0/admin/validator/licenses", self.licenses, methods=["GET"]),
+            Route(earliest, self.earliest_round, methods=["GET"]),
+        ]
+
+    async def updates(self, request: Request) -> Response:
+        """POST /v2/updates."""
+        body = await read_object(request)
+        size = self._page_size(body)
+        carrying = _carries_types(body.get("daml_value_encoding"))
+        found = self.view.page(_cursor(body.get("after")), size)
+        if carrying:
+            found = [update._replace(rendered=render.type_carrying(update.rendered)) for update in found]
+        return json_answer(page_of(found))
+
+    async def update_by_id(self, request: Request) -> Response:
+        """GET /v2/updates/{update_id}, which every release has."""
+        return json_answer(self._by_id(request))
+
+    async def update_by_id_v1(self, request: Request) -> Response:
+        """GET /v1/updates/{update_id}."""
+        return json_answer(render.with_offset(self._by_id(request)))
+
+    async def update_by_hash(self, request: Request) -> Response:
+        """GET /v2/updates/hash/{hash}; what it finds carries its hash, so the page's form is the right one."""
+        wanted = request.path_params["hash"]
+        found = self.view.world.update_by_hash(wanted)
+        return json_answer(self._item(request, found, f"No update with external transaction hash {wanted} found"))
+
+    async def ans_rules(self, request: Request) -> Response:
+        """POST /v0/ans-rules: the contract is left out where both cached ids match."""
+        body = await read_object(request)
+        rules = self.view.world.ans_rules
+        if rules is None:
+            raise RefusalError(404, "No AnsRules contract found")
+        answer: dict[str, Any] = {}
+        cached = (body.get("cached_ans_rules_contract_id"), body.get("cached_ans_rules_domain_id"))
+        if cached != (rules.contract_id, rules.synchronizer_id):
+            answer["contract"] = contract_record(rules)
+        if rules.synchronizer_id is not None:
+            answer["domain_id"] = rules.synchronizer_id
+        return json_answer(encode({"ans_rules_update": answer}))
+
+    async def licenses(self, request: Request) -> Response:
+        """GET /v0/admin/validator/licenses: so many stored rows, the newest first, without those that have ended."""
+        limit = query_integer(request, "limit", bound=INT32)
+        after = query_integer(request, "after", bound=INT64)
+        limit = LICENSE_MAXIMUM if limit is None else limit
+        _check_size("limit", limit, LICENSE_MAXIMUM)
+        world = self.view.world
+        with world.lock:
+            stored = [row for row in reversed(world.license_rows) if after is None or row[0] < after][:limit]
+            active = [world.contracts.active.get(contract_id) for _, contract_id in stored]
+        contracts = [contract_record(contract) for contract in active if contract is not None]
+        token = stored[-1][0] if len(stored) == limit else None
+        return json_answer(encode({"validator_licenses": contracts, "next_page_token": token}))
+
+    async def earliest_round(self, request: Request) -> Response:  # noqa: ARG002 - Starlette's signature
+        """GET /v0/internal/reward-accounting-process/rounds/earliest-available."""
+        earliest = self.view.world.earliest_round
+        if earliest is None:
+            raise RefusalError(404, "No round with complete reward accounting found")
+        return json_answer(encode({"earliest_round": earliest}))
+
+    def _page_size(self, body: dict[str, Any]) -> int:
+        size = body.get("page_size")
+        if type(size) is not int or not -INT32 <= size < INT32:
+            raise RefusalError(400, "The request content was malformed: page_size must be an int32")
+        _check_size("page_size", size, self.options.page_maximum)
+        return min(size, self.options.silent_cap or size)
+
+    def _by_id(self, request: Request) -> bytes:
+        update_id = request.path_params["update_id"]
+        return self._item(request, self.view.world.update(update_id), f"Transaction with id {update_id} not found")
+
+    def _item(self, request: Request, update: Update | None, missing: str) -> bytes:
+        carrying = _carries_types(request.query_params.get("daml_value_encoding"))
+        if update is None or not self.view.knows(update):
+            raise RefusalError(404, missing)
+        return render.type_carrying(update.rendered) if carrying else update.rendered
+
+
+def _cursor(after: Any) -> Cursor | None:
+    if after is None:
+        return None
+    if not isinstance(after, dict):
+        raise RefusalError(400, "The request content was malformed: after must be an object")
+    migration_id, text = after.get("after_migration_id"), after.get("after_record_time")
+    if type(migration_id) is not int or not -INT64 <= migration_id < INT64:
+        raise RefusalError(400, "The request content was malformed: after_migration_id must be an int64")
+    if not isinstance(text, str):
+        raise RefusalError(400, "The request content was malformed: after_record_time must be a string")
+    try:
+        return migration_id, timestamps.parse(text)
+    except ValueError as error:
+        raise RefusalError(400, str(error)) from error
+
+
+def _carries_types(encoding: Any) -> bool:
+    if encoding not in (None, "compact_json", "protobuf_json"):
+        raise RefusalError(400, f"Unknown daml_value_encoding: {encoding}")
+    return bool(encoding == "protobuf_json")
+
+
+def _check_size(name: str, size: int, maximum: int) -> None:
+    if size < 1:
+        raise RefusalError(400, f"{name} must be positive, not {size}")
+    if size > maximum:
+        raise RefusalError(400, f"Exceeded limit maximum ({size} > {maximum}).")

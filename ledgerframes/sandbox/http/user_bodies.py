@@ -1,0 +1,121 @@
+"""A user to be created, as it comes in, and the contract's rules for it; the ledger's routes call `new_user`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any, Final
+
+import msgspec
+from msgspec import Struct
+
+from ledgerframes.sandbox.commands.bodies import Party, UserId
+from ledgerframes.sandbox.commands.errors import no_identity_provider
+from ledgerframes.sandbox.http.ledger_errors import UnreadableError
+from ledgerframes.sandbox.world.accounts import Right, User
+
+ANNOTATIONS_MAXIMUM: Final = 256 * 1024
+PREFIX_MAXIMUM: Final = 253
+
+_LABEL: Final = "[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?"
+_SUBDOMAIN: Final = re.compile(rf"{_LABEL}(?:\.{_LABEL})*")
+_NAME: Final = re.compile("[A-Za-z0-9](?:[A-Za-z0-9._-]{0,61}[A-Za-z0-9])?")
+_OF_PARTY: Final = frozenset({"CanActAs", "CanExecuteAs", "CanReadAs"})
+_PLAIN: Final = frozenset({"CanExecuteAsAnyParty", "CanReadAsAnyParty", "IdentityProviderAdmin", "ParticipantAdmin"})
+
+
+class NewMeta(Struct, rename="camel"):
+    """Metadata of a user to be created."""
+
+    resource_version: str | None = None
+    annotations: dict[str, str] | None = None
+
+
+class NewUser(Struct, rename="camel"):
+    """A user to be created (contract: Resources, User)."""
+
+    id: UserId
+    primary_party: str | None = None
+    is_deactivated: bool | None = None
+    metadata: NewMeta | None = None
+    identity_provider_id: str | None = None
+    primary_party_authentication: bool | None = None
+
+
+class NewRight(Struct):
+    """A right to be given; its kind has one member, which names the variant."""
+
+    kind: dict[str, Any]
+
+
+class CreateUser(Struct):
+    """The body of POST /v2/users."""
+
+    user: NewUser
+    rights: list[NewRight] | None = None
+
+
+class _OfParty(Struct):
+    party: Party
+
+
+def new_user(wanted: CreateUser) -> User:
+    """The user that is asked for, as the participant will keep it.
+
+    Raises:
+        UnreadableError: a rule of the contract is broken.
+        LedgerError: the identity provider is not known.
+    """
+    user, metadata = wanted.user, wanted.user.metadata or NewMeta()
+    if metadata.resource_version:
+        raise _unreadable("user.metadata.resourceVersion must be empty: the server sets it")
+    if user.primary_party:
+        _convert(user.primary_party, Party, "user.primaryParty")
+    if user.identity_provider_id:
+        raise no_identity_provider(user.identity_provider_id)
+    annotations = metadata.annotations or {}
+    _check_annotations(annotations)
+    return User(
+        user.id,
+        primary_party=user.primary_party or "",
+        deactivated=bool(user.is_deactivated),
+        annotations=annotations,
+        rights=frozenset(_right(one.kind) for one in wanted.rights or ()),
+        own_key=bool(user.primary_party_authentication),
+    )
+
+
+def _right(kind: dict[str, Any]) -> Right:
+    name = next(iter(kind), "")
+    body = kind.get(name)
+    if len(kind) != 1 or name not in _OF_PARTY | _PLAIN or not isinstance(body, dict):
+        raise _unreadable(f"a right's kind is one of {sorted(_OF_PARTY | _PLAIN)} with its value, not {sorted(kind)}")
+    if name in _PLAIN:
+        return Right(name)
+    return Right(name, _convert(body.get("value"), _OfParty, f"rights {name}").party)
+
+
+def _check_annotations(annotations: Mapping[str, str]) -> None:
+    for key, value in annotations.items():
+        prefix, slash, name = key.rpartition("/")
+        if slash and not (len(prefix) <= PREFIX_MAXIMUM and _SUBDOMAIN.fullmatch(prefix)):
+            raise _unreadable(f"the prefix of annotation key {key[:80]!r} is no DNS subdomain of up to 253 characters")
+        if not _NAME.fullmatch(name):
+            raise _unreadable(
+                f"the name of annotation key {key[:80]!r} is not 1 to 63 of letters, digits, '.', '-', '_'"
+            )
+        if not value:
+            raise _unreadable(f"annotation {key!r} has an empty value, which only an update may give")
+    if sum(len(text.encode()) for pair in annotations.items() for text in pair) > ANNOTATIONS_MAXIMUM:
+        raise _unreadable(f"the annotations take more than {ANNOTATIONS_MAXIMUM} bytes in UTF-8")
+
+
+def _convert(value: Any, kind: Any, place: str) -> Any:
+    try:
+        return msgspec.convert(value, kind)
+    except msgspec.ValidationError as error:
+        raise _unreadable(f"{place}: {error}") from error
+
+
+def _unreadable(cause: str) -> UnreadableError:
+    return UnreadableError(f"Invalid value for: body ({cause})")

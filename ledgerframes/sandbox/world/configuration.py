@@ -1,0 +1,151 @@
+"""The records that the ledger's rules carry: fees, issuance and limits of the coin, members and limits of the DSO.
+
+Their members are those of a real ledger's first rules; the amounts are this ledger's own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Final
+
+from ledgerframes.sandbox.world import timestamps
+
+ZERO: Final = "0.0000000000"
+HOUR: Final = 3_600 * timestamps.SECOND
+DAY: Final = 24 * HOUR
+YEAR: Final = 365 * DAY
+
+Payload = dict[str, Any]
+
+
+def transfer_config() -> Payload:
+    """What transfers may be made of, and their fees in USD: only holding still costs something."""
+    return {
+        "createFee": {"fee": ZERO},
+        "holdingFee": {"rate": "0.0000190259"},
+        "transferFee": {"initialRate": ZERO, "steps": [{"_1": "100.0000000000", "_2": ZERO}]},
+        "lockHolderFee": {"fee": ZERO},
+        "extraFeaturedAppRewardAmount": "1.0000000000",
+        "maxNumInputs": "100",
+        "maxNumOutputs": "100",
+        "maxNumLockHolders": "50",
+    }
+
+
+def open_round_issuance() -> Payload:
+    """What a round issues, as it says itself."""
+    return {**_issuance("40000000000.0000000000", "0.0500000000"), "optDevelopmentFundPercentage": None}
+
+
+def coin_rules(dso: str, *, synchronizers: Iterable[str], main: str, tick: int) -> Payload:
+    """The payload of the coin's rules.
+
+    Args:
+        dso: the organization that runs the ledger.
+        synchronizers: where the coin lives.
+        main: the synchronizer that is active.
+        tick: how long a round is the newest, in microseconds.
+    """
+    later = {"_1": _span(YEAR // 2), "_2": _issuance("20000000000.0000000000", "0.1200000000")}
+    curve = {"initialValue": _issuance("40000000000.0000000000", "0.0500000000"), "futureValues": [later]}
+    fees = {
+        "baseRateTrafficLimits": {"burstAmount": "200000", "burstWindow": _span(HOUR // 3)},
+        "extraTrafficPrice": "16.6700000000",
+        "readVsWriteScalingFactor": "4",
+        "minTopupAmount": "200000",
+    }
+    synchronizer = {
+        "requiredSynchronizers": {"map": [[one, {}] for one in synchronizers]},
+        "activeSynchronizer": main,
+        "fees": fees,
+    }
+    packages = ("amulet", "amuletNameService", "dsoGovernance", "validatorLifecycle", "wallet", "walletPayments")
+    config = {
+        "transferConfig": transfer_config(),
+        "issuanceCurve": curve,
+        "decentralizedSynchronizer": synchronizer,
+        "tickDuration": _span(tick),
+        "packageConfig": dict.fromkeys(packages, "0.1.2"),
+        "transferPreapprovalFee": None,
+        "featuredAppActivityMarkerAmount": None,
+    }
+    return {"dso": dso, "configSchedule": {"initialValue": config, "futureValues": []}, "isDevNet": True}
+
+
+def dso_rules(dso: str, *, members: Iterable[str], synchronizers: Iterable[str], main: str) -> Payload:
+    """The payload of the rules of the organization that runs the ledger.
+
+    Args:
+        dso: its party.
+        members: the parties of its members, the delegate first.
+        synchronizers: the synchronizers it runs.
+        main: the synchronizer that is active.
+    """
+    parties = list(members)
+    return {
+        "dso": dso,
+        "epoch": "0",
+        "svs": [[party, _member(party)] for party in parties],
+        "offboardedSvs": [],
+        "dsoDelegate": parties[0],
+        "config": _limits(list(synchronizers), main),
+        "initialTrafficState": [[_participant(party), {"consumedTraffic": "0"}] for party in parties],
+        "isDevNet": True,
+    }
+
+
+def name_of(party: str) -> str:
+    """The name in a party id."""
+    return party.partition("::")[0]
+
+
+def _member(party: str) -> Payload:
+    return {
+        "name": name_of(party),
+        "joinedAsOfRound": {"number": "0"},
+        "svRewardWeight": "10000",
+        "participantId": _participant(party),
+    }
+
+
+def _participant(party: str) -> str:
+    return f"PAR::{party}"
+
+
+def _limits(synchronizers: list[str], main: str) -> Payload:
+    nodes = {"maxNumCometBftNodes": "2", "maxNumGovernanceKeys": "2", "maxNumSequencingKeys": "2"}
+    state = {"state": "DS_Operational", "cometBftGenesisJson": "{}", "acsCommitmentReconciliationInterval": None}
+    return {
+        "numUnclaimedRewardsThreshold": "10",
+        "numMemberTrafficContractsThreshold": "5",
+        "actionConfirmationTimeout": _span(HOUR),
+        "svOnboardingRequestTimeout": _span(HOUR),
+        "svOnboardingConfirmedTimeout": _span(HOUR),
+        "voteRequestTimeout": _span(7 * DAY),
+        "dsoDelegateInactiveTimeout": _span(70 * timestamps.SECOND),
+        "synchronizerNodeConfigLimits": {"cometBft": {**nodes, "maxNodeIdLength": "50", "maxPubKeyLength": "256"}},
+        "maxTextLength": "1024",
+        "decentralizedSynchronizer": {
+            "synchronizers": [[one, state] for one in synchronizers],
+            "lastSynchronizerId": synchronizers[-1],
+            "activeSynchronizerId": main,
+        },
+        "nextScheduledSynchronizerUpgrade": None,
+        "voteCooldownTime": None,
+    }
+
+
+def _issuance(coin_per_year: str, validators: str) -> Payload:
+    return {
+        "amuletToIssuePerYear": coin_per_year,
+        "validatorRewardPercentage": validators,
+        "appRewardPercentage": "0.1500000000",
+        "validatorRewardCap": "0.2000000000",
+        "featuredAppRewardCap": "100.0000000000",
+        "unfeaturedAppRewardCap": "0.6000000000",
+        "optValidatorFaucetCap": "2.8500000000",
+    }
+
+
+def _span(micros: int) -> Payload:
+    return {"microseconds": str(micros)}

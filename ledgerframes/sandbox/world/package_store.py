@@ -1,0 +1,75 @@
+"""The packages uploaded to the made-up participant and where they are vetted; package routes change it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+from ledgerframes.sandbox.http.archives import Dar, Package
+
+
+class VersionTakenError(Exception):
+    """A package whose name and version belong to another vetted package.
+
+    Attributes:
+        package: the one that was refused.
+        known: the id of the one that is there.
+    """
+
+    def __init__(self, package: Package, known: str) -> None:
+        super().__init__(f"{' '.join(package.version or ())} is vetted already, as package {known}")
+        self.package = package
+        self.known = known
+
+
+@dataclass(slots=True)
+class Stored:
+    """A package that was uploaded.
+
+    Attributes:
+        size: its length in bytes.
+        vetted: the synchronizers on which it may be used.
+    """
+
+    package_id: str
+    path: str
+    size: int
+    version: tuple[str, str] | None
+    vetted: set[str] = field(default_factory=set)
+
+
+@dataclass(slots=True)
+class Shelf:
+    """What was uploaded, by package id.
+
+    Attributes:
+        stored: all of it, the oldest first.
+    """
+
+    stored: dict[str, Stored] = field(default_factory=dict)
+
+    def check(self, dar: Dar, synchronizers: Iterable[str]) -> None:
+        """See whether an archive goes with what is vetted.
+
+        Raises:
+            VersionTakenError: one of its packages has name and version of another that is vetted there.
+        """
+        known = dict(self._vetted(set(synchronizers)))
+        for package in dar.packages:
+            other = None if package.version is None else known.get(package.version, package.package_id)
+            if other not in (None, package.package_id):
+                raise VersionTakenError(package, str(other))
+
+    def store(self, dar: Dar, synchronizers: Iterable[str]) -> None:
+        """Keep an archive's packages, vetted on these synchronizers besides those where they are already."""
+        vetted = set(synchronizers)
+        for one in dar.packages:
+            kept = self.stored.setdefault(
+                one.package_id, Stored(one.package_id, one.path, len(one.content), one.version)
+            )
+            kept.vetted |= vetted
+
+    def _vetted(self, synchronizers: set[str]) -> Iterator[tuple[tuple[str, str], str]]:
+        for one in self.stored.values():
+            if one.version is not None and one.vetted & synchronizers:
+                yield one.version, one.package_id

@@ -1,0 +1,77 @@
+"""The templates whose contracts live on the made-up ledger, and the package hashes they carry at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from random import Random
+from types import MappingProxyType
+from typing import Final
+
+from ledgerframes.sandbox.world.contracts import Template
+
+COIN: Final = Template("Splice.Amulet:Amulet", "splice-amulet")
+LOCKED_COIN: Final = Template("Splice.Amulet:LockedAmulet", "splice-amulet")
+COIN_RULES: Final = Template("Splice.AmuletRules:AmuletRules", "splice-amulet")
+TRANSFER_FACTORY: Final = Template("Splice.ExternalPartyAmuletRules:ExternalPartyAmuletRules", "splice-amulet")
+OPEN_ROUND: Final = Template("Splice.Round:OpenMiningRound", "splice-amulet")
+ISSUING_ROUND: Final = Template("Splice.Round:IssuingMiningRound", "splice-amulet")
+PREAPPROVAL: Final = Template("Splice.AmuletRules:TransferPreapproval", "splice-amulet")
+LICENSE: Final = Template("Splice.ValidatorLicense:ValidatorLicense", "splice-amulet")
+DSO_RULES: Final = Template("Splice.DsoRules:DsoRules", "splice-dso-governance")
+STATUS_REPORT: Final = Template("Splice.DSO.SvState:SvStatusReport", "splice-dso-governance")
+NAME_RULES: Final = Template("Splice.Ans:AnsRules", "splice-amulet-name-service")
+NAME_ENTRY: Final = Template("Splice.Ans:AnsEntry", "splice-amulet-name-service")
+OFFER: Final = Template("Splice.Wallet.TransferOffer:TransferOffer", "splice-wallet")
+ACCEPTED_OFFER: Final = Template("Splice.Wallet.TransferOffer:AcceptedTransferOffer", "splice-wallet")
+IOU: Final = Template("Iou:Iou", "iou-app")
+SETTLEMENT: Final = Template("Settlement:Batch", "iou-app")
+
+TEMPLATES: Final = (
+    COIN, LOCKED_COIN, COIN_RULES, TRANSFER_FACTORY, OPEN_ROUND, ISSUING_ROUND, PREAPPROVAL, LICENSE, DSO_RULES,
+    STATUS_REPORT, NAME_RULES, NAME_ENTRY, OFFER, ACCEPTED_OFFER, IOU, SETTLEMENT,
+)  # fmt: skip
+
+TRANSFER_INTERFACE: Final = "Splice.Api.Token.TransferInstructionV1:TransferFactory"
+HOLDING_INTERFACE: Final = "Splice.Api.Token.HoldingV1:Holding"
+ALLOCATION_INTERFACE: Final = "Splice.Api.Token.AllocationInstructionV1:AllocationFactory"
+
+# The interfaces that each template implements, both as `Module:Entity`.
+IMPLEMENTED: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
+    {
+        COIN.entity: (HOLDING_INTERFACE,),
+        LOCKED_COIN.entity: (HOLDING_INTERFACE,),
+        TRANSFER_FACTORY.entity: (TRANSFER_INTERFACE, ALLOCATION_INTERFACE),
+    }
+)
+
+
+class Packages:
+    """The hash under which each package's new contracts are created now."""
+
+    def __init__(self, rng: Random) -> None:
+        self._rng = rng
+        self._ids: dict[str, str] = {}
+        self._hashes: dict[str, str] = {}
+        self._names: dict[str, str] = {}
+        self.transfer_interface = f"{rng.getrandbits(256):064x}:{TRANSFER_INTERFACE}"
+
+    def template_id(self, template: Template) -> str:
+        """The id a contract of that template gets when it is created now."""
+        known = self._ids.get(template.entity)
+        if known is None:
+            if template.package_name not in self._hashes:
+                self._hashes[template.package_name] = f"{self._rng.getrandbits(256):064x}"
+                self._names[self._hashes[template.package_name]] = template.package_name
+            known = self._ids[template.entity] = f"{self._hashes[template.package_name]}:{template.entity}"
+        return known
+
+    def named(self, reference: str) -> Template | None:
+        """The template that `#package-name:Module:Entity` or an id with a package's hash, old or new, refers to."""
+        package, _, entity = reference.partition(":")
+        name = package.removeprefix("#") if package.startswith("#") else self._names.get(package)
+        return next((one for one in TEMPLATES if (one.entity, one.package_name) == (entity, name)), None)
+
+    def upgrade(self, package_name: str) -> None:
+        """Replace a package by a newer one: contracts created from now on carry another hash."""
+        self._hashes.pop(package_name, None)
+        self._ids.clear()

@@ -1,0 +1,173 @@
+"""The state of one made-up ledger: its update history in server order and its contracts; every interface reads it."""
+
+from __future__ import annotations
+
+import json
+import threading
+from bisect import bisect_left, insort
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from ledgerframes.sandbox.commands.submissions import Submissions
+from ledgerframes.sandbox.world.accounts import Accounts
+from ledgerframes.sandbox.world.coin_history import CoinBook
+from ledgerframes.sandbox.world.contracts import Contract, Contracts
+from ledgerframes.sandbox.world.instruments import Instrument
+from ledgerframes.sandbox.world.keys import KeyIndex
+from ledgerframes.sandbox.world.package_store import Shelf
+from ledgerframes.sandbox.world.reassignment_legs import ReassignmentBook
+from ledgerframes.sandbox.world.templates import LICENSE
+from ledgerframes.sandbox.world.timestamps import Cursor
+
+if TYPE_CHECKING:
+    from ledgerframes.sandbox.generator.simulation import Stage
+
+SNAPSHOT_PERIOD: Final = 3 * 3_600_000_000
+
+
+class Update(NamedTuple):
+    """One item of the history; its first three members are the server's order.
+
+    Attributes:
+        record_time: microseconds since 1970.
+        synchronizer_id: where it was sequenced: for an assignment the target, for an unassignment the source.
+        external_hash: the hash an external party signed, if any.
+        rendered: the item as JSON, in the form of a page of `POST /v2/updates`.
+    """
+
+    migration_id: int
+    record_time: int
+    update_id: str
+    synchronizer_id: str
+    external_hash: str | None
+    rendered: bytes
+
+
+class World:
+    """A ledger's history and state, safe to read while it grows.
+
+    Args:
+        synchronizers: their ids, the main one first and the slowest last.
+        grow: adds so many updates to this world; `advance` calls it.
+
+    Attributes:
+        updates: the history in the order (migration id, record time, update id).
+        contracts: what has not ended.
+        license_rows: stored validator licenses as (row number, contract id), ascending; ended ones stay.
+        coins: the life of every coin.
+        rules: the contracts of which there is one, by template entity.
+        rounds: the open mining rounds, the earliest first.
+        accounts: the users of the participant.
+        instruments: what the token registry lists, ordered by id.
+        shelf: the packages that were uploaded.
+        snapshot_period: microseconds between two snapshots of the contracts.
+        ans_rules: the name-service rules, if the ledger has any.
+        earliest_round: the first round with complete reward records, if there is one yet.
+        keys: the contracts that have a key.
+        reassignments: which contracts are under way between synchronizers.
+        submissions: the commands that have been carried out.
+        after_commands: record times of the newest migration at which a snapshot was taken after a command, ascending.
+        stage: what commands work with; None where the ledger takes none.
+    """
+
+    def __init__(self, *, synchronizers: Sequence[str], grow: Callable[[int], None]) -> None:
+        self.synchronizers = tuple(synchronizers)
+        self.updates: list[Update] = []
+        self.contracts = Contracts()
+        self.coins = CoinBook()
+        self.rules: dict[str, Contract] = {}
+        self.rounds: deque[Contract] = deque()
+        self.accounts = Accounts()
+        self.instruments: tuple[Instrument, ...] = ()
+        self.shelf = Shelf()
+        self.snapshot_period = SNAPSHOT_PERIOD
+        self.license_rows: list[tuple[int, str]] = []
+        self.ans_rules: Contract | None = None
+        self.earliest_round: int | None = None
+        self.keys = KeyIndex()
+        self.reassignments = ReassignmentBook()
+        self.submissions = Submissions()
+        self.after_commands: list[int] = []
+        self.stage: Stage | None = None
+        self.lock = threading.RLock()
+        self._grow = grow
+        self._by_id: dict[str, Update] = {}
+        self._by_hash: dict[str, Update] = {}
+        self._offsets: dict[str, int] = {}
+
+    @property
+    def now(self) -> int:
+        """The ledger's own clock: its newest record time in microseconds, 0 before its first update."""
+        return self.updates[-1].record_time if self.updates else 0
+
+    def create(self, contract: Contract, at: Cursor) -> None:
+        """Take in a new contract, as of that migration id and record time."""
+        self.contracts.create(contract)
+        self.coins.create(contract, at)
+        self.keys.create(contract)
+        if contract.template is LICENSE:
+            insort(self.license_rows, (contract.row, contract.contract_id))
+
+    def archive(self, contract: Contract, at: Cursor) -> None:
+        """End a contract, as of that migration id and record time."""
+        self.contracts.archive(contract)
+        self.coins.archive(contract, at)
+        self.keys.archive(contract)
+
+    def record(self, updates: Iterable[Update]) -> None:
+        """Add updates to the history, each at its place in the server's order."""
+        with self.lock:
+            for update in updates:
+                if self.updates and update < self.updates[-1]:
+                    insort(self.updates, update)
+                else:
+                    self.updates.append(update)
+                self._by_id[update.update_id] = update
+                self._offsets[update.update_id] = len(self._offsets) + 1
+                if update.external_hash:
+                    self._by_hash[update.external_hash] = update
+
+    def advance(self, updates: int) -> None:
+        """Let the ledger live on for so many more updates, all in its newest migration."""
+        with self.lock:
+            self._grow(updates)
+
+    def update(self, update_id: str) -> Update | None:
+        """The update with that id, if the history has it."""
+        return self._by_id.get(update_id)
+
+    def update_by_hash(self, external_hash: str) -> Update | None:
+        """The update whose prepared transaction has that hash, if the history has it."""
+        return self._by_hash.get(external_hash)
+
+    def offset(self, update_id: str) -> int:
+        """The number under which the participant recorded an update, from 1."""
+        return self._offsets[update_id]
+
+    def span(self, migration_id: int) -> tuple[int, int] | None:
+        """The first and last record time of a migration in microseconds, if it has updates."""
+        start, end = (bisect_left(self.updates, (migration_id + n,)) for n in (0, 1))
+        return (self.updates[start].record_time, self.updates[end - 1].record_time) if start < end else None
+
+    def position(self, after: Cursor | None) -> int:
+        """Where the updates strictly after (migration id, record time in microseconds) begin; None: at the first."""
+        if after is None:
+            return 0
+        return bisect_left(self.updates, (after[0], after[1] + 1))
+
+    def page(self, after: Cursor | None, page_size: int) -> bytes:
+        """The answer of `POST /v2/updates`, as bytes, for a server that shows the whole history."""
+        start = self.position(after)
+        return page_of(self.updates[start : start + page_size])
+
+    def items(self) -> Iterator[dict[str, Any]]:
+        """The history's items as a page of `POST /v2/updates` gives them, in order; fractions as Decimal."""
+        for update in self.updates:
+            yield json.loads(update.rendered, parse_float=Decimal)
+
+
+def page_of(updates: Iterable[Update]) -> bytes:
+    """The body of a page that carries these updates."""
+    return b'{"transactions":[' + b",".join([update.rendered for update in updates]) + b"]}"

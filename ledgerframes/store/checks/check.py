@@ -1,0 +1,184 @@
+"""`check`: what the files of a store alone can prove about it; `Store.check` calls it."""
+
+from __future__ import annotations
+
+import html
+import json
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ledgerframes.errors import visible
+from ledgerframes.paging.window import Window
+from ledgerframes.store.checks.soundness import REPAIR, Fault, Soundness
+from ledgerframes.store.delta.damage import READ_ERRORS
+from ledgerframes.store.delta.data_files import has_digest
+from ledgerframes.store.delta.storage_errors import is_panic
+from ledgerframes.store.delta.stored_files import Damage
+from ledgerframes.store.history_tables import ORDER
+from ledgerframes.store.lake import Lake, View, declared, lost
+from ledgerframes.store.read.visible_rows import Part
+from ledgerframes.store.sync.snapshots import SNAPSHOTS
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that a check found.
+
+    Attributes:
+        name: what is wrong.
+        severity: "error", or "note" for what does no harm.
+        count: how often.
+        example: one case.
+        advice: what to do.
+    """
+
+    name: str
+    severity: Literal["error", "note"]
+    count: int
+    example: str
+    advice: str
+
+    def __str__(self) -> str:
+        return f"{self.severity}: {self.name} ({self.count:,}), such as {self.example}. {self.advice}"
+
+
+@dataclass(frozen=True)
+class Check:
+    """What a check found; true if there is no error.
+
+    Attributes:
+        store: which.
+        rows: how many rows were looked at, by table.
+        findings: what was found, errors first.
+    """
+
+    store: str
+    rows: dict[str, int]
+    findings: tuple[Finding, ...]
+
+    def __bool__(self) -> bool:
+        return all(one.severity != "error" for one in self.findings)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The result as plain values."""
+        return asdict(self) | {"sound": bool(self)}
+
+    def to_json(self) -> str:
+        """The result as JSON."""
+        return json.dumps(self.to_dict())
+
+    def __str__(self) -> str:
+        looked = ", ".join(f"{count:,} {name}" for name, count in self.rows.items())
+        lines = [f"{self.store} is {'sound' if self else 'not sound'}: {looked or 'nothing stored'}"]
+        lines += [
+            f"{one.severity}: {one.name} ({one.count:,}), such as {one.example}. {one.advice}" for one in self.findings
+        ]
+        return "\n".join(map(visible, lines))
+
+    def __repr__(self) -> str:
+        return f"<Check\n{self}>"
+
+    def _repr_html_(self) -> str:
+        return "<pre>" + html.escape(str(self)) + "</pre>"
+
+
+def check(lake: Lake, *, full: bool = False) -> Check:
+    """Look at every file, key, count and counter in a store; nothing is changed and no server is asked.
+
+    Args:
+        lake: the store.
+        full: also hash all bytes of all files.
+
+    Raises:
+        StoreError: there is no store, or a log cannot be read.
+    """
+    view = lake.raw_view()
+    findings = [_lost(name) for name in lost(view.tables)]
+    findings += _damaged(view, full=full)
+    if findings:
+        return Check(lake.url, {}, tuple(findings))
+    try:
+        rows, findings = _looked_at(view)
+    except BaseException as error:
+        findings = _damaged(view, full=True) if isinstance(error, READ_ERRORS) or is_panic(error) else []
+        if not findings:
+            raise
+        return Check(lake.url, {}, tuple(findings))
+    if full:
+        findings += _without_digest(view)
+    return Check(lake.url, rows, tuple(sorted(findings, key=lambda one: one.severity != "error")))
+
+
+def _looked_at(view: View) -> tuple[dict[str, int], list[Finding]]:
+    findings: list[Finding] = []
+    rows: dict[str, int] = {}
+    if set(ORDER) <= set(view.stored):
+        history = Soundness(view)
+        findings += _grouped(history.faults())
+        rows = {name: history.rows[name] for name in reversed(ORDER)}
+        findings += [
+            Finding(
+                f"{name}: rows outside of what is covered, left by a sync that was stopped", "note", count, update_id,
+                "readers do not see them; the next sync completes them",
+            )
+            for name, count, update_id in history.left_over()
+        ]  # fmt: skip
+    for name in view.stored:
+        if name in SNAPSHOTS:
+            key = list(declared(name).key)
+            data = Part.of(view, name, Window(), allow_partial=True).dataset.to_table(columns=key)
+            rows[name] = data.num_rows
+            findings += _repeated(data, key, name)
+    return rows, findings
+
+
+def _grouped(faults: Iterator[Fault]) -> list[Finding]:
+    """One finding per kind of fault, with the first one as the example."""
+    counts: Counter[str] = Counter()
+    first: dict[str, Fault] = {}
+    for fault in faults:
+        counts[fault.name] += 1
+        first.setdefault(fault.name, fault)
+    return [Finding(name, "error", counts[name], fault.update_id, fault.advice) for name, fault in first.items()]
+
+
+def _lost(name: str) -> Finding:
+    return Finding(f"{name}: the table is missing beside others of the history", "error", 1, name, REPAIR)
+
+
+def _damaged(view: View, *, full: bool) -> list[Finding]:
+    """One finding per table and kind of damage."""
+    found: dict[str, list[Damage]] = {}
+    for name, table in view.stored.items():
+        for damage in () if table.files is None else table.files.damages(full=full):
+            what = "files that the log names are gone" if damage.is_gone else "files are damaged"
+            found.setdefault(f"{name}: {what}", []).append(damage)
+    return [
+        Finding(name, "error", len(damages), f"{damages[0].file.path} ({damages[0].why})", REPAIR)
+        for name, damages in found.items()
+    ]
+
+
+def _without_digest(view: View) -> Iterator[Finding]:
+    for name, table in view.stored.items():
+        files = [] if table.files is None else [path for path in table.files.listed if not has_digest(path)]
+        if files:
+            yield Finding(
+                f"{name}: files of an older version, which say no digest", "note", len(files), files[0],
+                "they can be read to the end; store.compact() writes them anew with one",
+            )  # fmt: skip
+
+
+def _repeated(data: pa.Table, key: list[str], name: str) -> Iterator[Finding]:
+    counted = data.group_by(key).aggregate([([], "count_all")])
+    twice = counted.filter(pc.greater(counted["count_all"], 1))
+    if twice.num_rows:
+        yield Finding(
+            f"{name}: the key {', '.join(key)} is there more than once", "error", twice.num_rows,
+            str(twice[key[0]][0].as_py()), "load another snapshot and go by its loaded_at",
+        )  # fmt: skip

@@ -1,0 +1,224 @@
+"""`repair`: takes out of a store what is damaged, lost or unsound, so that the next sync reads it again.
+
+Readers see what all three tables of the history cover. So each table is mended by one commit of its own, which takes
+out files, rows and coverage together; a kill between two of them leaves a store that readers see rightly, and that
+repair can be run on again.
+"""
+
+from __future__ import annotations
+
+import html
+import json
+import logging
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass, field
+from functools import reduce
+from operator import or_
+from pathlib import Path
+from typing import Any, Final
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ledgerframes.errors import StoreError, visible
+from ledgerframes.store.checks.soundness import Soundness
+from ledgerframes.store.coverage_log import Slots
+from ledgerframes.store.delta.data_files import has_digest
+from ledgerframes.store.delta.stored_files import Damage, StoredFile
+from ledgerframes.store.delta.table import DeltaStoreTable
+from ledgerframes.store.history_tables import NETWORK, ORDER, HistoryTables
+from ledgerframes.store.intervals import BEGINNING, CLOSED, Interval, beyond, intersection, merged
+from ledgerframes.store.lake import STORED, Lake, View, lost, network_of
+from ledgerframes.store.sync.sync_log import SYNCS
+
+_log = logging.getLogger("ledgerframes.store")
+_LOG: Final = "_delta_log"
+_MILLISECOND: Final = 1_000
+
+
+@dataclass(frozen=True)
+class RepairReport:
+    """What a repair did.
+
+    Attributes:
+        store: which.
+        damaged: the files taken out, in words.
+        remade: the tables whose log was lost, made anew.
+        unsound: how many rows did not fit each other, by what was wrong.
+        stretches: what the next sync has to read again, in words.
+        lost: files of snapshots and of `syncs` that nothing can bring back, by table.
+    """
+
+    store: str
+    damaged: tuple[str, ...] = ()
+    remade: tuple[str, ...] = ()
+    unsound: dict[str, int] = field(default_factory=dict)
+    stretches: tuple[str, ...] = ()
+    lost: dict[str, int] = field(default_factory=dict)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The report as plain values."""
+        return asdict(self)
+
+    def to_json(self) -> str:
+        """The report as JSON."""
+        return json.dumps(self.to_dict())
+
+    def __str__(self) -> str:
+        lines = [f"damaged: {one}" for one in self.damaged]
+        lines += [f"made anew, empty: {name}" for name in self.remade]
+        lines += [f"unsound: {name} ({count:,})" for name, count in self.unsound.items()]
+        lines += [f"to be read again: {one}" for one in self.stretches]
+        lines += [f"lost for good: {count:,} files of {name}" for name, count in self.lost.items()]
+        if not lines:
+            return visible(f"{self.store}: nothing to repair")
+        following = "; run sync to read it again" if self.stretches or self.remade else ""
+        return "\n".join(map(visible, [f"{self.store} was repaired{following}", *lines]))
+
+    def __repr__(self) -> str:
+        return f"<RepairReport\n{self}>"
+
+    def _repr_html_(self) -> str:
+        return "<pre>" + html.escape(str(self)) + "</pre>"
+
+
+def repair(lake: Lake) -> RepairReport:
+    """Take out of a store what is damaged, lost or unsound.
+
+    Raises:
+        StoreError: there is no store, a sync runs on it, or it cannot be written.
+    """
+    if lake.folder is not None and not lake.folder.is_dir():
+        lake.raw_view()
+    with lake.writing():
+        unreadable = _set_unreadable_logs_aside(lake)
+        view = lake.raw_view()
+        before = _covered(view, common=False)
+        remade = _remade(view, unreadable)
+        damaged, gone = _without_damage(lake, view)
+        unsound = _without_unsound(lake)
+        stretches = beyond(before, _covered(lake.raw_view(), common=True))
+    return RepairReport(lake.url, tuple(map(str, damaged)), tuple(remade), unsound, tuple(map(str, stretches)), gone)
+
+
+def _set_unreadable_logs_aside(lake: Lake) -> list[str]:
+    """Rename logs that cannot be read, so that their tables count as lost; object stores cannot rename."""
+    from deltalake.exceptions import DeltaError
+
+    from ledgerframes.store.delta.storage_errors import is_panic
+
+    names = []
+    for name in (*STORED, SYNCS.name):
+        try:
+            lake.table(name).refresh()
+        except StoreError as error:
+            cause = error.__cause__
+            if lake.folder is None or cause is None or not (isinstance(cause, DeltaError) or is_panic(cause)):
+                raise
+            place = Path(lake.table(name).url)
+            place.joinpath(_LOG).rename(place / f"{_LOG}.damaged.{time.time_ns()}")
+            _log.warning("%s: the log could not be read and was set aside: %s", name, error)
+            names.append(name)
+    return names
+
+
+def _remade(view: View, unreadable: Sequence[str]) -> list[str]:
+    """Make the lost tables of the history, empty and of the same network."""
+    history = {name: view.tables[name] for name in ORDER}
+    network = network_of(view.tables.values())
+    names = [name for name in ORDER if name in unreadable or name in lost(history)]
+    if network is None:
+        return names
+    for name in names:
+        history[name].create({NETWORK: network})
+    return names
+
+
+def _without_damage(lake: Lake, view: View) -> tuple[list[Damage], dict[str, int]]:
+    damages: list[Damage] = []
+    gone: dict[str, int] = {}
+    for name in (*STORED, SYNCS.name):
+        table = lake.table(name).refresh()
+        own = [] if table.files is None else list(table.files.damages(full=True))
+        damages += own
+        if own and name in ORDER:
+            history = HistoryTables({one: view.tables[one] for one in ORDER}).refresh()
+            _take_out(history, name, [_stretch_of(one.file) for one in own], [one.file for one in own])
+        elif own:
+            table.change(table.table.schema.remove_metadata().empty_table(), [one.file for one in own], {})
+            gone[name] = len(own)
+    return damages, gone
+
+
+def _without_unsound(lake: Lake) -> dict[str, int]:
+    """Take the instants of rows that do not fit each other out of all three tables."""
+    view = lake.raw_view()
+    if not set(ORDER) <= set(view.stored):
+        return {}
+    counts: dict[str, int] = {}
+    places: set[Interval] = set()
+    for fault in Soundness(view).faults():
+        counts[fault.name] = counts.get(fault.name, 0) + 1
+        places.add(Interval(fault.place.migration_id, fault.place.micros - 1, fault.place.micros))
+    if places:
+        history = HistoryTables({name: view.tables[name] for name in ORDER}).refresh()
+        for name in ORDER:
+            _take_out(history, name, places, ())
+    return counts
+
+
+def _take_out(history: HistoryTables, name: str, intervals: Iterable[Interval], damaged: Sequence[StoredFile]) -> None:
+    """Take stretches out of one table, its coverage and its rows, in one commit.
+
+    Rows of these stretches in sound files go too: what is read again must not meet them.
+    """
+    gone = merged(intervals)
+    table = history.tables[name]
+    files = table.files
+    assert files is not None
+    bad = {file.path for file in damaged}
+    touched = [
+        file
+        for file in files.listed.values()
+        if file.path not in bad and (file.interval is None or intersection([_stretch_of(file)], gone))
+    ]
+    table.change(_rows_beside(table, touched, gone), [*damaged, *touched], history.uncover(name, gone))
+
+
+def _rows_beside(table: DeltaStoreTable, files: Sequence[StoredFile], gone: Sequence[Interval]) -> pa.Table:
+    """The rows of some files that lie outside of some stretches."""
+    data = table.dataset()
+    paths = {file.path for file in files}
+    kept = [
+        fragment.to_table(schema=data.schema, filter=~_inside(gone))
+        for fragment in data.get_fragments()
+        if fragment.path in paths
+    ]
+    return pa.concat_tables([data.schema.empty_table(), *kept])
+
+
+def _inside(stretches: Sequence[Interval]) -> pc.Expression:
+    """The rows of some stretches, whatever month they say."""
+    time_of = pc.field("record_time").cast(pa.int64())
+    return reduce(
+        or_,
+        [
+            (pc.field("migration_id") == one.migration_id) & (time_of > one.lo) & (time_of <= one.at)
+            for one in stretches
+        ],
+    )
+
+
+def _stretch_of(file: StoredFile) -> Interval:
+    """Everything that a file may hold: by its log, or else its whole migration."""
+    if file.interval is None:
+        return Interval(int(file.partition["migration_id"]), BEGINNING, CLOSED)
+    cut_off = 0 if has_digest(file.path) else _MILLISECOND  # other writers round statistics down
+    return file.interval._replace(lo=file.interval.lo - 1, at=file.interval.at + cut_off)
+
+
+def _covered(view: View, *, common: bool) -> tuple[Interval, ...]:
+    """What all tables of the history cover, or what any of them does."""
+    slots = Slots.read([view.tables[name] for name in ORDER])
+    return slots.common if common else merged(one for name in ORDER for one in slots.covered(name))

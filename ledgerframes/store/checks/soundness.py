@@ -1,0 +1,256 @@
+"""Whether the three tables of a history fit each other, found in memory that does not grow with the store.
+
+`check` and `repair` call it. Rows are read a slice of record time at a time: everything that belongs to one update has
+its migration and record time. What has to be unique in the whole store is compared by 64-bit hashes, so many at a time.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ledgerframes.analysis.anomalies import reassignment_anomalies
+from ledgerframes.paging.cursor import Cursor
+from ledgerframes.store.history_tables import ORDER
+from ledgerframes.store.intervals import Interval
+from ledgerframes.store.lake import View
+from ledgerframes.store.read.visible_rows import visible_rows
+
+if TYPE_CHECKING:
+    import pyarrow.dataset as ds
+
+REPAIR: Final = "run store.repair(), then sync: it is read again"
+#: What a sound ledger never shows; repairs and lone assignments it does.
+_UNSOUND: Final = (
+    "counter not increasing", "counter differs", "contract differs", "target differs", "assigned twice",
+    "unassigned twice",
+)  # fmt: skip
+_BY_CONTRACT: Final = "counter not increasing"
+_COLUMNS: Final = {
+    "updates": ("kind", "event_count"),
+    "events": ("event_id",),
+    "reassignments": ("kind",),
+}
+_HALVES: Final = (
+    "migration_id", "record_time", "update_id", "kind", "source_synchronizer", "target_synchronizer", "unassign_id",
+    "reassignment_counter", "contract_id",
+)  # fmt: skip
+_PLACE: Final = ("migration_id", "record_time", "record_month", "update_id")
+_MINUTE: Final = 60_000_000
+_ROWS: Final = 60_000
+_HASHES: Final = 20_000_000
+
+
+@dataclass(frozen=True)
+class Fault:
+    """One row that does not fit the others.
+
+    Attributes:
+        name: what is wrong.
+        update_id: with which update.
+        place: where it lies.
+        advice: what to do.
+    """
+
+    name: str
+    update_id: str
+    place: Cursor
+    advice: str = REPAIR
+
+
+@dataclass
+class Soundness:
+    """One look at the history of a store.
+
+    Attributes:
+        view: its tables.
+        rows: rows looked at so far, by table.
+        most: rows of a slice, about.
+        hashes: how many are held at once.
+    """
+
+    view: View
+    rows: Counter[str] = field(default_factory=Counter)
+    most: int = _ROWS
+    hashes: int = _HASHES
+
+    def __post_init__(self) -> None:
+        self._stored: dict[str, ds.Dataset] = {name: self.view.tables[name].dataset() for name in ORDER}
+        self._shown = {name: visible_rows(self.view, name, self.view.covered) for name in ORDER}
+        self._data = {name: data.filter(self._shown[name]) for name, data in self._stored.items()}
+
+    def faults(self) -> Iterator[Fault]:
+        """Everything that is wrong."""
+        for interval in self._slices():
+            data = {name: self._read(name, interval) for name in ORDER}
+            self.rows.update({name: rows.num_rows for name, rows in data.items()})
+            yield from _repeated(data["events"], ["update_id", "event_id"], "events")
+            yield from _repeated(data["reassignments"], ["update_id"], "reassignments")
+            yield from _event_counts(data["updates"], data["events"])
+            yield from _reassignment_rows(data["updates"], data["reassignments"])
+            for name, rows in data.items():
+                yield from _months(name, rows)
+        yield from self._repeated_updates()
+        yield from self._counters()
+
+    def left_over(self) -> Iterator[tuple[str, int, str]]:
+        """For each table the rows that a stopped sync left beyond what is covered: name, count, an update."""
+        for name in ORDER:
+            outside = self._stored[name].filter(~self._shown[name])
+            count = outside.count_rows()
+            if count:
+                yield name, count, outside.head(1, columns=["update_id"])["update_id"][0].as_py()
+
+    def _slices(self) -> Iterator[Interval]:
+        """Stretches of covered record time that hold about as many rows as are read at once."""
+        minutes: Counter[tuple[int, int]] = Counter()
+        for name in ORDER:
+            for batch in self._batches(name, ["migration_id", "record_time"]):
+                for migration_id in pc.unique(batch["migration_id"]).to_pylist():
+                    own = batch.filter(pc.equal(batch["migration_id"], migration_id))
+                    values, counts = np.unique(
+                        own["record_time"].cast(pa.int64()).to_numpy(zero_copy_only=False) // _MINUTE,
+                        return_counts=True,
+                    )
+                    for minute, count in zip(values.tolist(), counts.tolist(), strict=True):
+                        minutes[migration_id, minute] += count
+        first: tuple[int, int] | None = None
+        last, held = (0, 0), 0
+        for minute in sorted(minutes):
+            if first is not None and (held + minutes[minute] > self.most or minute[0] != first[0]):
+                yield _stretch(first, last)
+                first, held = None, 0
+            first = minute if first is None else first
+            last, held = minute, held + minutes[minute]
+        if first is not None:
+            yield _stretch(first, last)
+
+    def _batches(self, name: str, columns: list[str]) -> Iterator[pa.RecordBatch]:
+        scanner = self._data[name].scanner(columns=columns, batch_size=65_536, batch_readahead=1, fragment_readahead=1)
+        yield from scanner.to_batches()
+
+    def _read(self, name: str, interval: Interval) -> pa.Table:
+        low, high = (pa.scalar(one, pa.timestamp("us", "UTC")) for one in (interval.lo, interval.at))
+        time = pc.field("record_time")
+        rows = (pc.field("migration_id") == interval.migration_id) & (time > low) & (time <= high)
+        return self._data[name].to_table(
+            columns=[*_PLACE, *_COLUMNS[name]], filter=rows, batch_readahead=1, fragment_readahead=1
+        )
+
+    def _repeated_updates(self) -> Iterator[Fault]:
+        """Update ids that are there twice, wherever they lie."""
+        passes = self.rows["updates"] // self.hashes + 1
+        for part in range(passes):
+            hashes = np.concatenate(
+                [np.empty(0, np.int64), *(own for _, own in self._hashed("updates", "update_id", part, passes))]
+            )
+            hashes.sort()
+            twice = set(hashes[1:][hashes[1:] == hashes[:-1]].tolist())
+            del hashes
+            if twice:
+                yield from self._repeated_among(twice)
+
+    def _repeated_among(self, twice: set[int]) -> Iterator[Fault]:
+        """The rows of the ids behind some hashes that more than one row has, the first row of each id included."""
+        rows = [
+            row
+            for batch in self._batches("updates", list(_PLACE))
+            for row in batch.filter(
+                pa.array([hash(one) in twice for one in batch["update_id"].to_pylist()])
+            ).to_pylist()
+        ]
+        counts = Counter(row["update_id"] for row in rows)
+        for row in rows:
+            if counts[row["update_id"]] > 1:
+                yield _fault("updates: the key update_id is there more than once", row)
+
+    def _hashed(
+        self, name: str, column: str, part: int, passes: int, columns: list[str] | None = None
+    ) -> Iterator[tuple[pa.RecordBatch, np.ndarray[Any, Any]]]:
+        """Batches of those rows whose hash falls to one part, with the hashes."""
+        for batch in self._batches(name, columns or [column]):
+            hashes = np.fromiter(map(hash, batch[column].to_pylist()), np.int64, len(batch))
+            own = hashes % passes == part
+            yield (batch, hashes) if passes == 1 else (batch.filter(pa.array(own)), hashes[own])
+
+    def _counters(self) -> Iterator[Fault]:
+        passes = self.rows["reassignments"] // self.most + 1
+        groups = [("contract_id", _UNSOUND)] if passes == 1 else [
+            ("contract_id", (_BY_CONTRACT,)),
+            ("unassign_id", tuple(name for name in _UNSOUND if name != _BY_CONTRACT)),
+        ]  # fmt: skip
+        for column, names in groups:
+            for part in range(passes):
+                batches = [batch for batch, _ in self._hashed("reassignments", column, part, passes, list(_HALVES))]
+                if batches:
+                    yield from _anomalies(pa.Table.from_batches(batches), names)
+
+
+def _anomalies(halves: pa.Table, names: tuple[str, ...]) -> Iterator[Fault]:
+    anomalies = reassignment_anomalies(halves)
+    for name in names:
+        for update_id in anomalies[anomalies["anomaly"] == name]["update_id"]:
+            row = halves.filter(pc.equal(halves["update_id"], update_id)).slice(0, 1).to_pylist()[0]
+            yield _fault(
+                f"reassignments: {name}", row,
+                f"{REPAIR}; if it stays, compare with another server by lf.cross_check",
+            )  # fmt: skip
+
+
+def _event_counts(updates: pa.Table, events: pa.Table) -> Iterator[Fault]:
+    """Every transaction has as many events as it says, and every event an update."""
+    counted = events.group_by("update_id").aggregate(
+        [([], "count_all"), ("migration_id", "min"), ("record_time", "min")]
+    )
+    transactions = updates.filter(pc.equal(updates["kind"], "transaction"))
+    joined = transactions.select(["update_id", "event_count", "migration_id", "record_time"]).join(
+        counted, "update_id", join_type="full outer"
+    )
+    said, there = pc.fill_null(joined["event_count"], -1), pc.fill_null(joined["count_all"], 0)
+    for row in joined.filter(pc.less(said, 0)).to_pylist():
+        place = {"migration_id": row["migration_id_min"], "record_time": row["record_time_min"]}
+        yield _fault("events: their update is missing", row | place)
+    wrong = pc.and_(pc.greater_equal(said, 0), pc.not_equal(said, there))
+    for row in joined.filter(wrong).to_pylist():
+        yield _fault("updates: the number of events is not what the update says", row)
+
+
+def _reassignment_rows(updates: pa.Table, halves: pa.Table) -> Iterator[Fault]:
+    """Every reassignment has its row, and every such row its update."""
+    own = updates.filter(pc.not_equal(updates["kind"], "transaction"))
+    yield from _without(own, halves, "updates: the reassignment's row is missing")
+    yield from _without(halves, own, "reassignments: their update is missing")
+
+
+def _without(rows: pa.Table, others: pa.Table, name: str) -> Iterator[Fault]:
+    alone = rows.filter(pc.invert(pc.is_in(rows["update_id"], others["update_id"].combine_chunks())))
+    for row in alone.select(list(_PLACE)).to_pylist():
+        yield _fault(name, row)
+
+
+def _months(name: str, rows: pa.Table) -> Iterator[Fault]:
+    said = pc.utf8_lpad(pc.strftime(rows["record_time"], format="%Y-%m"), 7, "0")
+    for row in rows.filter(pc.not_equal(said, rows["record_month"])).select(list(_PLACE)).to_pylist():
+        yield _fault(f"{name}: record_month is not the record time's month", row)
+
+
+def _repeated(rows: pa.Table, key: list[str], name: str) -> Iterator[Fault]:
+    counted = rows.group_by(key).aggregate([([], "count_all"), ("migration_id", "min"), ("record_time", "min")])
+    for row in counted.filter(pc.greater(counted["count_all"], 1)).to_pylist():
+        place = {"migration_id": row["migration_id_min"], "record_time": row["record_time_min"]}
+        yield _fault(f"{name}: the key {', '.join(key)} is there more than once", row | place)
+
+
+def _fault(name: str, row: dict[str, Any], advice: str = REPAIR) -> Fault:
+    micros = pa.scalar(row["record_time"], pa.timestamp("us", "UTC")).value
+    return Fault(name, row["update_id"], Cursor(row["migration_id"], micros), advice)
+
+
+def _stretch(first: tuple[int, int], last: tuple[int, int]) -> Interval:
+    return Interval(first[0], first[1] * _MINUTE - 1, (last[1] + 1) * _MINUTE - 1)

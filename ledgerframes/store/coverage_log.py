@@ -1,0 +1,300 @@
+"""What a store's history covers, as its Delta logs say it; `history` reads and writes these numbers.
+
+A table keeps its covered intervals in numbered slots: for slot n the log holds `slot/n/migration`, `slot/n/lo`,
+`slot/n/at`, `slot/n/settled` and `slot/n/ended`, set in the commit that carries the rows. Numbers have no gaps over the
+tables together, because a log tells a number by its name but cannot list the names.
+
+Beside the slots the log holds `format`, which a version that does not know it refuses; `commit` and `added`, which
+count commits, so that tables that a crash left apart are told from those in step; and `begin`, the first migration,
+once it is proven that nothing lies before it. A slot without `settled` was written by version 0.1, whose claims are
+not trusted: nothing of it is settled.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
+from typing import Final, NamedTuple
+
+from ledgerframes.errors import StoreError
+from ledgerframes.store.delta.table import DeltaStoreTable
+from ledgerframes.store.intervals import CLOSED, Interval, beyond, intersection, merged
+
+#: The format of the numbers that this version writes.
+FORMAT: Final = 2
+_FORMAT: Final = "format"
+_COMMIT: Final = "commit"
+_ADDED: Final = "added"
+_BEGIN: Final = "begin"
+_DOUBT: Final = ("doubt/migration", "doubt/lo")
+
+
+class Slot(NamedTuple):
+    """One covered interval: (lo, at] holds rows, (lo, settled] is final; `ended` is 1 if servers had nothing more."""
+
+    migration_id: int
+    lo: int
+    at: int
+    settled: int
+    ended: int = 0
+
+    @property
+    def covered(self) -> Interval:
+        """Where it holds rows."""
+        return Interval(self.migration_id, self.lo, self.at)
+
+    @property
+    def final(self) -> Interval:
+        """Where its rows are final."""
+        return Interval(self.migration_id, self.lo, self.settled)
+
+
+_FREE: Final = Slot(0, 0, 0, 0)
+
+
+@dataclass
+class Slots:
+    """The slots of the history's tables.
+
+    Attributes:
+        by_table: for each table its slots by number; None where the table lacks one.
+        commits: for each table, a count of its commits.
+        additions: for each table, how often rows were added below what is settled.
+        begin: the first migration, once nothing can lie before it any more.
+        doubt: migration and record time after which an update may be there in part, while tables are apart.
+    """
+
+    by_table: dict[str, list[Slot | None]] = field(default_factory=dict)
+    commits: dict[str, int] = field(default_factory=dict)
+    additions: dict[str, int] = field(default_factory=dict)
+    begin: int | None = None
+    doubt: tuple[int, int] | None = None
+
+    @classmethod
+    def read(cls, tables: Sequence[DeltaStoreTable]) -> Slots:
+        """Read the slots of the tables as last refreshed.
+
+        Raises:
+            StoreError: a newer version wrote them.
+        """
+        for table in tables:
+            _check_format(table)
+        slots = cls(
+            {table.name: [] for table in tables},
+            {table.name: table.number(_COMMIT) or 0 for table in tables},
+            {table.name: table.number(_ADDED) or 0 for table in tables},
+            next((begin for table in tables if (begin := table.number(_BEGIN)) is not None), None),
+            min((place for table in tables if (place := _doubt(table)) is not None), default=None),
+        )
+        number = 0
+        while any((row := {table.name: _read(table, number) for table in tables}).values()):
+            for name, slot in row.items():
+                slots.by_table[name].append(slot)
+            number += 1
+        slots.doubt = (
+            None if slots.in_step else min(((part.migration_id, part.lo) for part in slots.doubtful), default=None)
+        )
+        return slots
+
+    def copy(self) -> Slots:
+        """The same, to be compared with later."""
+        return replace(
+            self, by_table={name: list(slots) for name, slots in self.by_table.items()}, commits=dict(self.commits)
+        )
+
+    def covered(self, name: str) -> tuple[Interval, ...]:
+        """Where one table has rows."""
+        return merged(slot.covered for slot in self.by_table[name] if slot is not None)
+
+    def final(self, name: str) -> tuple[Interval, ...]:
+        """Where the rows of one table are final, as far as it is concerned."""
+        return merged(slot.final for slot in self.by_table[name] if slot is not None)
+
+    @property
+    def common(self) -> tuple[Interval, ...]:
+        """What all tables cover: the part that readers see."""
+        return _shared(self.covered(name) for name in self.by_table)
+
+    @property
+    def settled(self) -> tuple[Interval, ...]:
+        """Where the rows of all tables are final."""
+        return _shared(self.final(name) for name in self.by_table)
+
+    @property
+    def doubtful(self) -> tuple[Interval, ...]:
+        """Where a killed sync may have left an update in part: nowhere while the tables are in step.
+
+        It begins at the first place that was not final in all tables when a sync found them apart, and stays until
+        they are in step again, whatever becomes final meanwhile.
+        """
+        if self.in_step:
+            return ()
+        covered = merged(part for name in self.by_table for part in self.covered(name))
+        apart = beyond(covered, self.settled)
+        places = [(part.migration_id, part.lo) for part in apart] + ([] if self.doubt is None else [self.doubt])
+        if not places:
+            return ()
+        migration_id, lo = min(places)
+        return merged(
+            part._replace(lo=max(part.lo, lo)) if part.migration_id == migration_id else part
+            for part in covered
+            if part.migration_id >= migration_id
+        )
+
+    @property
+    def ended(self) -> frozenset[int]:
+        """The migrations that were read to where servers had nothing more, in all tables."""
+        by_table = [
+            {slot.migration_id for slot in slots if slot is not None and slot.ended} for slots in self.by_table.values()
+        ]
+        return frozenset(set.intersection(*by_table)) if by_table else frozenset()
+
+    @property
+    def in_step(self) -> bool:
+        """Whether every table has got every commit, so that no update can be there in part."""
+        return len(set(self.commits.values())) <= 1
+
+    @property
+    def added_in_step(self) -> bool:
+        """Whether every table has got what was added below what is settled."""
+        return len(set(self.additions.values())) <= 1
+
+    @property
+    def count(self) -> int:
+        """How many numbers are taken."""
+        return max((len(slots) for slots in self.by_table.values()), default=0)
+
+    def to_extend(self, gap: Interval) -> int | None:
+        """The slot whose settled part ends where a gap begins, in all tables at least."""
+        for number in range(self.count):
+            row = [slots[number] for slots in self.by_table.values()]
+            known = [slot for slot in row if slot is not None and slot.lo < slot.at]
+            if len(known) < len(row) or len({(slot.migration_id, slot.lo) for slot in known}) > 1:
+                continue
+            if known[0].migration_id == gap.migration_id and min(slot.settled for slot in known) == gap.lo:
+                return number
+        return None
+
+    def free(self) -> int:
+        """A number that no table uses."""
+        for number in range(self.count):
+            if all(slots[number] in {None, _FREE} for slots in self.by_table.values()):
+                return number
+        return self.count
+
+    def put(self, number: int, slot: Slot) -> None:
+        """Note how far a slot reaches now; what a table has beyond that, it keeps."""
+        for slots in self.by_table.values():
+            slots.extend([None] * (number + 1 - len(slots)))
+            old = slots[number]
+            key = (slot.migration_id, slot.lo)
+            if old is not None and (old.migration_id, old.lo) == key:
+                slot_here = Slot(*key, max(slot.at, old.at), max(slot.settled, old.settled), max(slot.ended, old.ended))
+            else:
+                slot_here = slot
+            slots[number] = slot_here
+
+    def uncover(self, name: str, intervals: Sequence[Interval]) -> list[int]:
+        """Take intervals out of what one table covers; give the slots that changed."""
+        changed: list[int] = []
+        for number, slot in enumerate(tuple(self.by_table[name])):
+            left = [] if slot is None else _without(slot, intervals)
+            if slot is None or left == [slot]:
+                continue
+            keeps = bool(left) and left[0].lo == slot.lo
+            self.by_table[name][number] = left[0] if keeps else _FREE
+            changed.append(number)
+            for part in left[1:] if keeps else left:
+                changed.append(self.count)
+                for slots in self.by_table.values():
+                    slots.extend([None] * (changed[-1] + 1 - len(slots)))
+                self.by_table[name][changed[-1]] = part
+        return changed
+
+    def numbers(self, name: str, changed: Iterable[int]) -> dict[str, int]:
+        """What the log of a table has to say about some slots, and beside them."""
+        numbers = {_FORMAT: FORMAT, _COMMIT: self.commits[name], _ADDED: self.additions[name]}
+        if self.begin is not None:
+            numbers[_BEGIN] = self.begin
+        if self.doubt is not None and not self.in_step:
+            numbers.update(zip(_DOUBT, self.doubt, strict=True))
+        for number in changed:
+            slot = self.by_table[name][number]
+            if slot is not None:
+                numbers.update(zip(_names(number), slot, strict=True))
+        return numbers
+
+    def joined(self) -> Slots | None:
+        """The same in as few slots as it takes, or None if there is nothing to gain or tables differ."""
+        covered, settled = self.common, self.settled
+        if any(self.covered(name) != covered or self.final(name) != settled for name in self.by_table):
+            return None
+        found = fewest(covered, settled, self.ended)
+        if len(found) >= sum(slot not in {None, _FREE} for slot in next(iter(self.by_table.values()), [])):
+            return None
+        rest = [_FREE] * (self.count - len(found))
+        return Slots(
+            {name: [*found, *rest] for name in self.by_table}, dict(self.commits), dict(self.additions), self.begin
+        )
+
+
+def fewest(
+    covered: Iterable[Interval], settled: Iterable[Interval], ended: Collection[int] = frozenset()
+) -> list[Slot]:
+    """Slots that say what is covered and what of it is settled; one ends where another settled part begins."""
+    found: list[Slot] = []
+    for interval in merged(covered):
+        parts = intersection([interval], settled)
+        bounds = [interval.lo, *(part.lo for part in parts if part.lo > interval.lo), interval.at]
+        ends = {part.lo: part.at for part in parts}
+        found += [Slot(interval.migration_id, lo, at, ends.get(lo, lo)) for lo, at in pairwise(bounds)]
+    last = {slot.migration_id: position for position, slot in enumerate(found)}
+    return [
+        slot._replace(ended=int(last[slot.migration_id] == position and slot.migration_id in ended))
+        for position, slot in enumerate(found)
+    ]
+
+
+def _without(slot: Slot, intervals: Sequence[Interval]) -> list[Slot]:
+    """What is left of a slot; only what follows its beginning without a break is still settled."""
+    return [
+        Slot(
+            part.migration_id, part.lo, part.at, max(min(slot.settled, part.at), part.lo),
+            slot.ended if part.at == slot.at else 0,
+        )
+        for part in beyond([slot.covered], intervals)
+    ]  # fmt: skip
+
+
+def _shared(by_table: Iterable[tuple[Interval, ...]]) -> tuple[Interval, ...]:
+    parts = iter(by_table)
+    found = next(parts, ())
+    for part in parts:
+        found = intersection(found, part)
+    return found
+
+
+def _names(number: int) -> tuple[str, ...]:
+    return tuple(f"slot/{number}/{name}" for name in ("migration", "lo", "at", "settled", "ended"))
+
+
+def _read(table: DeltaStoreTable, number: int) -> Slot | None:
+    migration_id, lo, at, settled, ended = map(table.number, _names(number))
+    if migration_id is None or lo is None or at is None:
+        return None
+    return Slot(migration_id, lo, at, lo if settled is None else settled, ended or int(at >= CLOSED))
+
+
+def _doubt(table: DeltaStoreTable) -> tuple[int, int] | None:
+    migration_id, lo = map(table.number, _DOUBT)
+    return None if migration_id is None or lo is None else (migration_id, lo)
+
+
+def _check_format(table: DeltaStoreTable) -> None:
+    written = table.number(_FORMAT)
+    if written is not None and written > FORMAT:
+        raise StoreError(
+            f"{table.url}: a newer version of ledgerframes wrote this store (format {written}, this version reads up to"
+            f" {FORMAT}); install a newer one"
+        )

@@ -1,0 +1,1 @@
+"""One Delta table of a store: its files, checksums and commits; nothing else here talks to `deltalake`."""

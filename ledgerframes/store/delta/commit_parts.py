@@ -1,0 +1,58 @@
+"""What a commit of a Delta table is made of, and whether rows fit it; `delta` commits."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from functools import reduce
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ledgerframes.store.delta.stored_files import StoredFile
+
+if TYPE_CHECKING:
+    from deltalake import CommitProperties
+    from deltalake.transaction import RemoveAction
+
+
+def holds_the_same(stored: pa.DataType, declared: pa.DataType) -> bool:
+    """Whether two types hold the same; Delta calls the elements of lists and offsets of texts otherwise."""
+    if pa.types.is_list(declared):
+        return bool(pa.types.is_list(stored) or pa.types.is_large_list(stored))
+    if pa.types.is_string(declared):
+        return bool(pa.types.is_string(stored) or pa.types.is_large_string(stored) or pa.types.is_string_view(stored))
+    same: bool = stored == declared
+    return same
+
+
+def properties(numbers: Mapping[str, int]) -> CommitProperties:
+    """What the log keeps beside a commit; another writer's commit in between is a conflict."""
+    from deltalake import CommitProperties, Transaction
+
+    # No retries: what another writer did since the numbers were read may make this commit wrong.
+    return CommitProperties(
+        app_transactions=[Transaction(name, number) for name, number in numbers.items()], max_commit_retries=0
+    )
+
+
+def removed(file: StoredFile, *, changes: bool) -> RemoveAction:
+    """How the log says that a file is no longer part of the table."""
+    from deltalake.transaction import RemoveAction
+
+    values: dict[str, str | None] = {name: str(value) for name, value in file.partition.items()}
+    now = time.time_ns() // 1_000_000
+    return RemoveAction(file.path, changes, now, size=file.size, partition_values=values)
+
+
+def parted(rows: pa.Table, names: Sequence[str]) -> Iterator[tuple[dict[str, Any], pa.Table]]:
+    """Rows by partition, in the order given; nothing where there are no rows."""
+    if not rows.num_rows:
+        return
+    if not names:
+        yield {}, rows
+        return
+    for values in rows.select(names).group_by(list(names)).aggregate([]).to_pylist():
+        same = [pc.equal(rows[name], pa.scalar(values[name], rows[name].type)) for name in names]
+        yield values, rows.filter(reduce(pc.and_, same))

@@ -1,0 +1,70 @@
+"""Which files of a table are worth joining, and their rows in row groups; `delta` calls it."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+import pyarrow as pa
+
+from ledgerframes.store.delta.data_files import ROWS_PER_GROUP, has_digest
+from ledgerframes.store.delta.stored_files import StoredFile
+
+if TYPE_CHECKING:
+    import pyarrow.dataset as ds
+
+#: Bytes of a joined file at most; one is held in memory while it is written.
+_TARGET: Final = 64_000_000
+
+
+def groups_to_join(
+    files: Iterable[StoredFile], partition: Sequence[tuple[str, str, Any]] | None
+) -> Iterator[list[StoredFile]]:
+    """Files that become one file, in the order of time: small ones, and those whose name holds no digest yet.
+
+    Args:
+        files: the files of a table.
+        partition: of which partition, as `(name, "=", value)`; None for all.
+    """
+    wanted = {name: str(value) for name, _, value in partition or ()}
+    parts: dict[tuple[str, ...], list[StoredFile]] = defaultdict(list)
+    for file in files:
+        values = {name: str(value) for name, value in file.partition.items()}
+        if all(values.get(name) == value for name, value in wanted.items()):
+            parts[tuple(values.values())].append(file)
+    for part in parts.values():
+        yield from _groups(sorted(part, key=lambda file: (file.interval or (0, 0, 0), file.path)))
+
+
+def _groups(part: Sequence[StoredFile]) -> Iterator[list[StoredFile]]:
+    group: list[StoredFile] = []
+    size = 0
+    for file in part:
+        if file.size >= _TARGET and has_digest(file.path):
+            continue
+        if group and size + file.size > _TARGET:
+            if _worth_it(group):
+                yield group
+            group, size = [], 0
+        group.append(file)
+        size += file.size
+    if _worth_it(group):
+        yield group
+
+
+def _worth_it(group: Sequence[StoredFile]) -> bool:
+    return len(group) > 1 or any(not has_digest(file.path) for file in group)
+
+
+def row_groups(fragments: Iterable[ds.Fragment], schema: pa.Schema) -> Iterator[pa.Table]:
+    """The rows of some files, so many at a time as make a row group."""
+    held = schema.empty_table()
+    for fragment in fragments:
+        for batch in fragment.to_batches(schema=schema, batch_size=ROWS_PER_GROUP, batch_readahead=1):
+            held = pa.concat_tables([held, pa.Table.from_batches([batch]).cast(schema)])
+            while held.num_rows >= ROWS_PER_GROUP:
+                yield held.slice(0, ROWS_PER_GROUP)
+                held = held.slice(ROWS_PER_GROUP)
+    if held.num_rows:
+        yield held

@@ -1,0 +1,47 @@
+"""Names the damaged file behind an error of a read; everything that reads rows of a store goes through it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from typing import Final
+
+import pyarrow as pa
+
+from ledgerframes.errors import StoreError
+from ledgerframes.store.delta.storage_errors import is_panic
+from ledgerframes.store.delta.table import DeltaStoreTable
+
+#: What Arrow raises when it cannot read a file.
+READ_ERRORS: Final = (OSError, pa.ArrowException, StoreError)
+
+
+@contextmanager
+def damage_named(tables: Iterable[DeltaStoreTable]) -> Iterator[None]:
+    """Turn an error of a read into a StoreError that names file, table, interval and remedy, if a file is damaged.
+
+    The files are examined only after an error, each to its last byte.
+
+    Raises:
+        StoreError: a file is damaged.
+    """
+    try:
+        yield
+    except StoreError:
+        raise
+    except BaseException as error:
+        if not isinstance(error, READ_ERRORS) and not is_panic(error):
+            raise
+        raise_damage(tables, error)
+        raise
+
+
+def raise_damage(tables: Iterable[DeltaStoreTable], error: BaseException) -> None:
+    """Raise a StoreError about the first damaged file of some tables, if there is one.
+
+    Raises:
+        StoreError: a file is damaged.
+    """
+    for table in tables:
+        for damage in () if table.files is None else table.files.damages(full=True):
+            raise StoreError(str(damage)) from error

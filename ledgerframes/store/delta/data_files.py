@@ -1,0 +1,167 @@
+"""The Parquet files of a store: written with a checksum per page and a digest in the name, and checked when opened.
+
+The name of a file carries a digest of its bytes, so the commit that adds the file also says what has to be in it, and
+neither a checkpoint nor a shortened log loses that. Reading checks the pages that are read against their checksums
+and the footer against the name; `check(full=True)` and `verify="files"` hash whole files.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import uuid
+import zlib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from ledgerframes.tables.kinds import JSON
+from ledgerframes.tables.table import Table
+from ledgerframes.timestamps import format_instant
+
+#: What a read of a short range has to read at least.
+ROWS_PER_GROUP: Final = 20_000
+#: A name with 128 bits of SHA-256 over the file and the CRC-32 of its footer.
+_NAME: Final = re.compile(r"part-[0-9a-f]{16}-([0-9a-f]{32})-([0-9a-f]{8})\.zstd\.parquet$")
+_LONGEST_STATISTIC: Final = 200
+_TAIL: Final = 8  # length of the footer and the magic bytes
+
+
+@dataclass(frozen=True)
+class Written:
+    """One finished file, not stored yet.
+
+    Attributes:
+        name: its name, digest included.
+        data: its bytes.
+        statistics: what the log says of its rows, as JSON.
+    """
+
+    name: str
+    data: bytes
+    statistics: str
+
+
+@dataclass
+class FileWriter:
+    """Collects rows into one Parquet file in memory.
+
+    zstd; statistics for the columns that reads are cut by, dictionaries where values repeat.
+
+    Attributes:
+        table: the declaration.
+        schema: the columns to write, partition columns left out.
+    """
+
+    table: Table
+    schema: pa.Schema
+    _sink: pa.BufferOutputStream = field(default_factory=pa.BufferOutputStream)
+    _rows: int = 0
+    _least: dict[str, Any] = field(default_factory=dict)
+    _greatest: dict[str, Any] = field(default_factory=dict)
+    _nulls: dict[str, int] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        alone = {column.name for column in self.table.columns if column.kind is JSON or column.name == "event_id"}
+        leaves = [_leaf(column) for column in self.schema if column.name not in alone]
+        self._indexed = [name for name in indexed_columns(self.table) if name in self.schema.names]
+        self._writer = pq.ParquetWriter(
+            self._sink, self.schema, compression="zstd", compression_level=1, use_dictionary=leaves,
+            write_statistics=self._indexed, write_page_checksum=True, store_schema=False,
+        )  # fmt: skip
+
+    @property
+    def size(self) -> int:
+        """Bytes so far."""
+        return int(self._sink.tell())
+
+    def write(self, rows: pa.Table) -> None:
+        """Add rows in the order given."""
+        self._writer.write_table(rows, row_group_size=ROWS_PER_GROUP)
+        self._rows += rows.num_rows
+        for name in self._indexed:
+            column = rows[name]
+            self._nulls[name] = self._nulls.get(name, 0) + column.null_count
+            if pa.types.is_string(column.type) or pa.types.is_timestamp(column.type):
+                found: dict[str, Any] = _extremes(column)
+                if found["min"] is not None:
+                    self._least[name] = min(self._least.get(name, found["min"]), found["min"])
+                    self._greatest[name] = max(self._greatest.get(name, found["max"]), found["max"])
+
+    def finish(self) -> Written:
+        """Close the file."""
+        self._writer.close()
+        data = self._sink.getvalue().to_pybytes()
+        name = f"part-{uuid.uuid4().hex[:16]}-{_digest(data)}-{zlib.crc32(_footer(data)):08x}.zstd.parquet"
+        return Written(name, data, json.dumps(self._statistics()))
+
+    def _statistics(self) -> dict[str, Any]:
+        kept = [name for name in self._least if len(str(self._greatest[name])) <= _LONGEST_STATISTIC]
+        said = {name: (_said(self._least[name]), _said(self._greatest[name])) for name in kept}
+        return {
+            "numRecords": self._rows,
+            "minValues": {name: least for name, (least, _) in said.items()},
+            "maxValues": {name: greatest for name, (_, greatest) in said.items()},
+            "nullCount": self._nulls,
+        }
+
+
+def indexed_columns(table: Table) -> Sequence[str]:
+    """The columns for which files keep their least and greatest value."""
+    wanted = ("record_time", "update_id", "contract_id", "unassign_id", "party_id", "loaded_at")
+    return [name for name in table.names if name in wanted] or table.names[:1]
+
+
+def has_digest(path: str) -> bool:
+    """Whether a file's name says what is in it; files of older versions do not."""
+    return _NAME.search(path) is not None
+
+
+def is_whole(path: str, chunks: Iterable[bytes]) -> bool:
+    """Whether a file's bytes are those that its name promises; True where the name promises nothing."""
+    match = _NAME.search(path)
+    if match is None:
+        return True
+    digest = hashlib.sha256()
+    for chunk in chunks:
+        digest.update(chunk)
+    return digest.hexdigest()[:32] == match[1]
+
+
+def has_own_footer(path: str, tail: bytes) -> bool:
+    """Whether the end of a file holds the footer that its name promises; True where the name promises nothing."""
+    match = _NAME.search(path)
+    return match is None or f"{zlib.crc32(_footer(tail)):08x}" == match[2]
+
+
+def footer_size(tail: bytes) -> int:
+    """How many bytes at the end of a file are its footer, by its last eight bytes."""
+    return int.from_bytes(tail[-_TAIL:-4], "little") + _TAIL
+
+
+def _footer(data: bytes) -> bytes:
+    return data[-footer_size(data) :]
+
+
+def _digest(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()[:32]
+
+
+def _leaf(column: pa.Field) -> str:
+    return f"{column.name}.list.element" if pa.types.is_list(column.type) else column.name
+
+
+def _extremes(column: pa.ChunkedArray) -> dict[str, Any]:
+    """The least and the greatest value, times as integer microseconds."""
+    numbers = column.cast(pa.int64()) if pa.types.is_timestamp(column.type) else column
+    found: dict[str, Any] = pc.min_max(numbers).as_py()
+    return found
+
+
+def _said(value: str | int) -> str:
+    return format_instant(value) if isinstance(value, int) else value

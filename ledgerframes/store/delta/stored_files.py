@@ -1,0 +1,291 @@
+"""The files that a table's log names: opened through checks, and examined for damage; `delta` and `check` call it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+import pyarrow as pa
+import pyarrow.fs as pa_fs
+
+from ledgerframes.errors import StoreError
+from ledgerframes.store.delta.data_files import footer_size, has_digest, has_own_footer, is_whole
+from ledgerframes.store.delta.storage_errors import is_panic, plain_errors
+from ledgerframes.store.intervals import Interval
+from ledgerframes.timestamps import format_instant
+
+if TYPE_CHECKING:
+    from deltalake import DeltaTable
+
+#: How much of a file a read looks at: the pages that it needs, or all bytes.
+Verify = Literal["pages", "files"]
+
+_CHUNK: Final = 4_000_000
+_END: Final = 8  # the length of the footer and the magic bytes
+
+
+@dataclass(frozen=True)
+class StoredFile:
+    """A file that the log names.
+
+    Attributes:
+        path: below the table's folder.
+        size: bytes, by the log.
+        rows: how many, by the log; None where it does not say.
+        interval: the least and greatest record time of its rows, both inclusive; None where the log does not say.
+        partition: the values that its folder stands for.
+    """
+
+    path: str
+    size: int
+    rows: int | None
+    interval: Interval | None
+    partition: Mapping[str, Any]
+
+    def __str__(self) -> str:
+        return Path(self.path).name
+
+
+@dataclass(frozen=True)
+class Damage:
+    """A file that is not what the log says.
+
+    Attributes:
+        table: the table's name.
+        file: the file.
+        why: what is wrong, in words: "it is gone".
+    """
+
+    table: str
+    file: StoredFile
+    why: str
+
+    @property
+    def is_gone(self) -> bool:
+        """Whether there is no such file."""
+        return self.why.startswith("it is gone")
+
+    def __str__(self) -> str:
+        where = f", which holds {_span(self.file.interval)}," if self.file.interval else ""
+        return (
+            f"{self.table}: the file {self.file.path}{where} is damaged: {self.why}. store.repair() takes it out, and"
+            " the next sync reads its rows again"
+        )
+
+
+@dataclass(frozen=True)
+class Files:
+    """The files of one table in one state.
+
+    Attributes:
+        table: the table's name.
+        url: where the table lies.
+        options: for the object store.
+        handle: the table in that state.
+        verify: how much of a file a read looks at.
+    """
+
+    table: str
+    url: str
+    options: Mapping[str, str]
+    handle: DeltaTable
+    verify: Verify = "pages"
+
+    @cached_property
+    def listed(self) -> dict[str, StoredFile]:
+        """The files by path."""
+        with plain_errors(self.url, "be read"):
+            actions = pa.table(self.handle.get_add_actions(flatten=True))
+        times = [name for name in ("min.record_time", "max.record_time") if name in actions.column_names]
+        for name in times:
+            actions = actions.set_column(actions.column_names.index(name), name, actions[name].cast(pa.int64()))
+        return {row["path"]: _file(row) for row in actions.to_pylist()}
+
+    @cached_property
+    def filesystem(self) -> pa_fs.FileSystem:
+        """The files as Arrow opens them.
+
+        Those of a folder are opened by Arrow alone, after `check`: an error that a Python function raises in a thread
+        of DuckDB's can wait for a lock for ever. Those of an object store are checked when they are opened.
+        """
+        return self._plain if self.local else pa_fs.PyFileSystem(_Checked(self))
+
+    @property
+    def local(self) -> bool:
+        """Whether the files lie in a folder."""
+        return "://" not in self.url
+
+    def check(self, paths: Iterable[str]) -> None:
+        """Look at size and footer, or at all bytes, of files that are about to be read.
+
+        Raises:
+            StoreError: one is damaged.
+        """
+        for path in paths:
+            self._check(path)
+
+    @cached_property
+    def _plain(self) -> pa_fs.FileSystem:
+        if self.local:
+            return pa_fs.SubTreeFileSystem(self.url, pa_fs.LocalFileSystem())
+        from deltalake.fs import DeltaStorageHandler
+
+        sizes = {path: file.size for path, file in self.listed.items()}
+        return pa_fs.PyFileSystem(DeltaStorageHandler(self.url, dict(self.options), sizes))
+
+    def opened(self, path: str) -> pa.NativeFile:
+        """A file of the table, checked.
+
+        Raises:
+            StoreError: it is damaged.
+        """
+        self._check(path)
+        return self._plain.open_input_file(path)
+
+    def _check(self, path: str) -> None:
+        listed = self.listed[path]
+        why = self.harm(listed, full=self.verify == "files")
+        if why:
+            raise StoreError(str(Damage(self.table, listed, why)))
+
+    def harm(self, file: StoredFile, *, full: bool) -> str:
+        """What is wrong with a file, in words; empty if nothing is.
+
+        Args:
+            file: which.
+            full: hash all its bytes; without it existence, size and footer are looked at.
+        """
+        try:
+            size = self._size(file.path)
+            if size is None:
+                return "it is gone (if compact(forget_before=) has just removed it, read again)"
+            if size != file.size:
+                return f"it has {size:,} bytes, and the log says {file.size:,}"
+            if not has_digest(file.path):
+                return ""
+            with self._plain.open_input_file(file.path) as opened:
+                if not has_own_footer(file.path, _tail(opened, size)):
+                    return "its footer was changed"
+                if full and not is_whole(file.path, _chunks(opened)):
+                    return "its bytes are not those that were written"
+        except OSError as error:
+            return f"it cannot be read ({error})"
+        return ""
+
+    def unreadable(self, file: StoredFile) -> str:
+        """Why a file cannot be read to its end, in words, all pages checked; empty if it can."""
+        import pyarrow.parquet as pq
+
+        try:
+            with self._plain.open_input_file(file.path) as opened:
+                reader = pq.ParquetFile(opened, page_checksum_verification=True)
+                for batch in reader.iter_batches(batch_size=8_192):
+                    batch.validate(full=True)
+        except (OSError, pa.ArrowException, ValueError) as error:
+            return f"it cannot be read ({' '.join(str(error).split())[:200]})"
+        except BaseException as error:
+            if not is_panic(error):
+                raise
+            return "it cannot be read"
+        return ""
+
+    def damages(self, *, full: bool) -> Iterator[Damage]:
+        """What is wrong with the files of the table.
+
+        Args:
+            full: hash all bytes; where there is no digest, read all pages.
+        """
+        for file in self.listed.values():
+            why = self.harm(file, full=full)
+            if not why and full and not has_digest(file.path):
+                why = self.unreadable(file)
+            if why:
+                yield Damage(self.table, file, why)
+
+    def _size(self, path: str) -> int | None:
+        if self.local:
+            try:
+                return Path(self.url, path).stat().st_size
+            except FileNotFoundError:
+                return None
+        found = self._plain.get_file_info(path)
+        return None if found.type == pa_fs.FileType.NotFound else found.size
+
+
+class _Checked(pa_fs.FileSystemHandler):  # type: ignore[misc]
+    """What Arrow asks of a file system, for files that are only read."""
+
+    def __init__(self, files: Files) -> None:
+        self._files = files
+
+    def __eq__(self, other: object) -> bool:
+        return self is other
+
+    def __hash__(self) -> int:
+        return id(self)
+
+    def get_type_name(self) -> str:
+        return "ledgerframes"
+
+    def normalize_path(self, path: str) -> str:
+        return path
+
+    def open_input_file(self, path: str) -> pa.NativeFile:
+        return self._files.opened(path)
+
+    def open_input_stream(self, path: str) -> pa.NativeFile:
+        return self._files.opened(path)
+
+    def get_file_info(self, paths: list[str]) -> list[pa_fs.FileInfo]:
+        listed = self._files.listed
+        return [
+            pa_fs.FileInfo(path, pa_fs.FileType.File, size=listed[path].size)
+            if path in listed
+            else pa_fs.FileInfo(path, pa_fs.FileType.NotFound)
+            for path in paths
+        ]
+
+    def get_file_info_selector(self, selector: pa_fs.FileSelector) -> list[pa_fs.FileInfo]:
+        del selector
+        return self.get_file_info(list(self._files.listed))
+
+    def _refuse(self, *_: Any, **__: Any) -> Any:
+        raise NotImplementedError("the files of a store are only read this way")
+
+    create_dir = delete_dir = delete_dir_contents = delete_root_dir_contents = delete_file = _refuse
+    move = copy_file = open_output_stream = open_append_stream = _refuse
+
+
+def _file(row: Mapping[str, Any]) -> StoredFile:
+    least, greatest, migration = (row.get(f"{name}") for name in (
+        "min.record_time", "max.record_time", "partition.migration_id",
+    ))  # fmt: skip
+    interval = None if None in {least, greatest, migration} else Interval(int(migration), least, greatest)  # type: ignore[arg-type]
+    partition = {name.removeprefix("partition."): row[name] for name in row if name.startswith("partition.")}
+    return StoredFile(row["path"], row["size_bytes"], row.get("num_records"), interval, partition)
+
+
+def _span(interval: Interval) -> str:
+    return (
+        f"record times {format_instant(interval.lo)} to {format_instant(interval.at)} of migration"
+        f" {interval.migration_id}"
+    )
+
+
+def _tail(opened: pa.NativeFile, size: int) -> bytes:
+    tail = _last(opened, size, _END)
+    return _last(opened, size, min(size, footer_size(tail)))
+
+
+def _last(opened: pa.NativeFile, size: int, count: int) -> bytes:
+    opened.seek(max(0, size - count))
+    return bytes(opened.read(min(count, size)))
+
+
+def _chunks(opened: pa.NativeFile) -> Iterator[bytes]:
+    opened.seek(0)
+    while chunk := opened.read(_CHUNK):
+        yield chunk

@@ -1,0 +1,382 @@
+"""One Delta table of a store: made, opened, appended to and read; nothing else here talks to `deltalake`."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ledgerframes.errors import StoreError
+from ledgerframes.store.delta.commit_parts import holds_the_same, parted, properties, removed
+from ledgerframes.store.delta.compaction import groups_to_join, row_groups
+from ledgerframes.store.delta.data_files import FileWriter, Written, indexed_columns
+from ledgerframes.store.delta.storage_errors import plain_errors
+from ledgerframes.store.delta.stored_files import Damage, Files, StoredFile, Verify
+from ledgerframes.store.read.personal import LEFT_OUT_OF_IT, PROPERTY, kept
+from ledgerframes.tables.table import Table
+
+if TYPE_CHECKING:
+    import pyarrow.dataset as ds
+    from deltalake import DeltaTable
+    from deltalake.transaction import AddAction, RemoveAction
+
+#: A checkpoint after so many commits keeps opening a table quick.
+_CHECKPOINT_EVERY: Final = 50
+_HOUR: Final = 3_600_000_000
+_KEEP: Final = "interval 36500 days"  # only compact(forget_before=) removes
+
+
+class DeltaStoreTable:
+    """A table of the store, whether it exists yet or not.
+
+    Not safe for several threads at once, except where a method says so.
+
+    Args:
+        table: its declaration.
+        url: folder or object-store URL.
+        storage_options: for the object store.
+        partition_by: the columns that make folders.
+        verify: how much of a file a read looks at.
+        personal: whether personal data is kept, if the table has to be made; one that is there says so itself.
+    """
+
+    def __init__(
+        self,
+        table: Table,
+        url: str,
+        *,
+        storage_options: Mapping[str, str],
+        partition_by: Sequence[str] = (),
+        verify: Verify = "pages",
+        personal: Callable[[], bool] | None = None,
+    ) -> None:
+        self.table = table
+        self.url = url
+        self._options = dict(storage_options)
+        self._partition_by = list(partition_by)
+        self._verify = verify
+        self._personal = personal
+        self._handle: DeltaTable | None = None
+        self._lock = threading.Lock()
+
+    @property
+    def name(self) -> str:
+        """The table's name."""
+        return self.table.name
+
+    def refresh(self) -> DeltaStoreTable:
+        """Read the newest state of the log; a table that is not there stays absent."""
+        with self._lock:
+            self._handle = self._open(None)
+        return self
+
+    @property
+    def handle(self) -> DeltaTable | None:
+        """The table as last read, or None where there is none."""
+        return self._handle
+
+    @property
+    def exists(self) -> bool:
+        """Whether the table was there when it was last read."""
+        return self._handle is not None
+
+    def partition_files(self) -> Counter[tuple[str, ...]]:
+        """How many files each partition has, by the values of its columns as texts."""
+        files = self.files
+        if files is None or not self._partition_by:
+            return Counter()
+        listed = files.listed.values()
+        return Counter(tuple(str(file.partition[name]) for name in self._partition_by) for file in listed)
+
+    @property
+    def version(self) -> int | None:
+        """The version last read, or None where there is no table."""
+        return None if self._handle is None else self._handle.version()
+
+    def as_of(self, version: int | None) -> DeltaStoreTable:
+        """The table in an older state, for reading; without a version, as if it were not there."""
+        self._handle = None if version is None else self._open(version)
+        return self
+
+    @property
+    def files(self) -> Files | None:
+        """The files of the state last read, or None where there is no table."""
+        if self._handle is None:
+            return None
+        return Files(self.name, self.url, self._options, self._handle, self._verify)
+
+    def dataset(self) -> ds.Dataset:
+        """The rows as an Arrow dataset whose files, footers and pages are checked when they are read.
+
+        Columns that an older version did not write are null.
+        """
+        import pyarrow.dataset as ds
+
+        files = self.files
+        if files is None or self._handle is None:
+            return ds.dataset(self.table.schema.empty_table())
+        with plain_errors(self.url, "be read"):
+            stored = self._handle.to_pyarrow_dataset(filesystem=files.filesystem)
+        checked = ds.ParquetFileFormat(
+            default_fragment_scan_options=ds.ParquetFragmentScanOptions(
+                pre_buffer=True, page_checksum_verification=True
+            )
+        )
+        fragments = [
+            checked.make_fragment(one.path, filesystem=files.filesystem, partition_expression=one.partition_expression)
+            for one in stored.get_fragments()
+        ]
+        declared = [field for field in self.table.schema if field.name not in stored.schema.names]
+        schema = pa.schema([*stored.schema, *declared]) if declared else stored.schema
+        return ds.FileSystemDataset(fragments, schema, checked, files.filesystem)
+
+    def size(self) -> dict[str, Any]:
+        """Rows, files and bytes, by the log alone."""
+        if self._handle is None:
+            return {"table": self.name, "rows": 0, "files": 0, "bytes": 0, "version": None}
+        actions = pa.table(self._handle.get_add_actions(flatten=True))
+        return {
+            "table": self.name,
+            "rows": pc.sum(actions["num_records"]).as_py() or 0,
+            "files": actions.num_rows,
+            "bytes": pc.sum(actions["size_bytes"]).as_py() or 0,
+            "version": self._handle.version(),
+        }
+
+    def number(self, app_id: str) -> int | None:
+        """The number that the log keeps under a name."""
+        if self._handle is None:
+            return None
+        with plain_errors(self.url, "be read"):  # the log is read when it is asked, and may have been shortened
+            return self._handle.transaction_version(app_id)
+
+    def property(self, key: str) -> str | None:
+        """A text that the table was made with."""
+        return None if self._handle is None else self._handle.metadata().configuration.get(key)
+
+    def strips(self) -> bool:
+        """Whether personal data is taken out of rows on their way in."""
+        if self._handle is not None:
+            return self.property(PROPERTY) == LEFT_OUT_OF_IT
+        return self._personal is not None and not self._personal()
+
+    def as_kept(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        """Rows as the table keeps them: without personal data, if it was made so."""
+        return kept(self.table, batch) if self.strips() else batch
+
+    def create(self, properties: Mapping[str, str]) -> None:
+        """Make the table, empty, with a few texts that stay with it."""
+        from deltalake import DeltaTable
+
+        stats = ",".join(indexed_columns(self.table))
+        with plain_errors(self.url, "be made"):
+            self._handle = DeltaTable.create(
+                self.url,
+                schema=self.table.schema,
+                mode="error",
+                partition_by=self._partition_by,
+                name=self.name,
+                description=self.table.meaning,
+                configuration={
+                    "delta.dataSkippingStatsColumns": stats,
+                    "delta.checkpointInterval": str(_CHECKPOINT_EVERY),
+                    "delta.logRetentionDuration": _KEEP,
+                    "delta.deletedFileRetentionDuration": _KEEP,
+                    **({PROPERTY: LEFT_OUT_OF_IT} if self.strips() else {}),
+                    **properties,
+                },
+                storage_options=self._options,
+                raise_if_key_not_exists=False,
+            )
+
+    def append(self, batches: Sequence[pa.RecordBatch], numbers: Mapping[str, int]) -> None:
+        """Add rows and set numbers in one commit, through the handle whose numbers were read.
+
+        Raises:
+            StoreError: another writer was there first, or the storage refused.
+        """
+        schema = self.table.schema.remove_metadata()
+        rows = pa.Table.from_batches([self.as_kept(batch).cast(schema) for batch in batches], schema)
+        self.change(rows, (), numbers)
+
+    def change(self, rows: pa.Table, without: Sequence[StoredFile], numbers: Mapping[str, int]) -> None:
+        """Add rows, take files out and set numbers in one commit.
+
+        Args:
+            rows: in the declared columns, and further ones that are stored.
+            without: files that are no longer part of the table; they stay where they are for older states.
+            numbers: what the log keeps under some names.
+
+        Raises:
+            StoreError: another writer was there first, or the storage refused.
+        """
+        if self._handle is None:
+            raise StoreError(f"{self.url}: the table is not there; it has to be made first")
+        with plain_errors(self.url, "be written"):
+            self._extend()
+            added = [
+                self._put(self._written(part), values, changes=True)
+                for values, part in parted(rows, self._partition_by)
+            ]
+            self._commit([*added, *(removed(file, changes=True) for file in without)], numbers)
+
+    def check_schema(self) -> None:
+        """Refuse a stored table that this version cannot extend without changing what is there.
+
+        Raises:
+            StoreError: a column has another type, or a new column cannot be null for old rows.
+        """
+        if self._handle is None:
+            return
+        stored = pa.schema(self._handle.schema().to_arrow())
+        for field in self.table.schema:
+            if field.name not in stored.names:
+                if not field.nullable:
+                    raise self._incompatible(f"it has no column {field.name!r}, which every row needs")
+            elif not holds_the_same(stored.field(field.name).type, field.type):
+                raise self._incompatible(
+                    f"its column {field.name!r} is {stored.field(field.name).type}, this version writes {field.type}"
+                )
+        for field in stored:
+            if field.name not in self.table.names and not field.nullable:
+                raise self._incompatible(f"it needs a column {field.name!r} that this version does not know")
+
+    def compact(self, partition: Sequence[tuple[str, str, Any]] | None = None) -> None:
+        """Join small files, of one partition or everywhere, and write a checkpoint.
+
+        Raises:
+            StoreError: a file is damaged, or the storage refused; what came before stays.
+        """
+        files = self.files
+        if self._handle is None or files is None:
+            return
+        fragments = {fragment.path: fragment for fragment in self.dataset().get_fragments()}
+        with plain_errors(self.url, "be compacted"):
+            for group in groups_to_join(files.listed.values(), partition):
+                for file in group:
+                    why = files.harm(file, full=True)
+                    if why:
+                        raise StoreError(str(Damage(self.name, file, why)))
+                joined = self._joined([fragments[file.path] for file in group])
+                added = [self._put(one, group[0].partition, changes=False) for one in joined]
+                self._commit([*added, *(removed(file, changes=False) for file in group)], {})
+            self._handle.create_checkpoint()
+
+    def forget(self, micros: int) -> None:
+        """Remove the files that only states of longer ago than this need, and the log of those states.
+
+        The log's own setting says to keep everything, so that no other program shortens it; it is lifted for this.
+        """
+        if self._handle is None:
+            return
+        hours, seconds = micros // _HOUR, micros // 1_000_000
+        with plain_errors(self.url, "be cleaned"):
+            self._handle.vacuum(retention_hours=hours, dry_run=False, enforce_retention_duration=False)
+            self._handle.update_incremental()
+            self._retain(f"interval {seconds} seconds")
+            self._handle.create_checkpoint()
+            self._handle.cleanup_metadata()
+            self._retain(_KEEP)
+            self._handle.create_checkpoint()
+
+    def _retain(self, duration: str) -> None:
+        assert self._handle is not None
+        self._handle.alter.set_table_properties(
+            {"delta.logRetentionDuration": duration}, commit_properties=properties({})
+        )
+
+    def replace(self, data: pa.Table) -> None:
+        """Put these rows in place of all there are, in one commit."""
+        files = self.refresh().files
+        self.change(data, [] if files is None else list(files.listed.values()), {})
+
+    def _file_schema(self) -> pa.Schema:
+        """The columns that files hold: those declared, and what a newer version has stored beside them."""
+        assert self._handle is not None
+        stored = pa.schema(self._handle.schema().to_arrow())
+        fields = list(self.table.schema.remove_metadata())
+        fields += [field for field in stored if field.name not in self.table.names]
+        return pa.schema([field for field in fields if field.name not in self._partition_by])
+
+    def _written(self, rows: pa.Table) -> Written:
+        own = [field for field in self._file_schema() if field.name in rows.column_names]
+        writer = FileWriter(self.table, pa.schema(own))
+        writer.write(rows.select([field.name for field in own]).cast(pa.schema(own)))
+        return writer.finish()
+
+    def _joined(self, fragments: Sequence[ds.Fragment]) -> Iterator[Written]:
+        """The rows of some files in one new file, read a row group at a time."""
+        writer = FileWriter(self.table, self._file_schema())
+        for rows in row_groups(fragments, self._file_schema()):
+            writer.write(rows)
+        yield writer.finish()
+
+    def _put(self, written: Written, partition: Mapping[str, Any], *, changes: bool) -> AddAction:
+        """Store a file and say how the log has to name it."""
+        from deltalake.transaction import AddAction
+
+        values = {name: str(partition[name]) for name in self._partition_by}
+        path = "/".join([*(f"{name}={value}" for name, value in values.items()), written.name])
+        if "://" in self.url:
+            from deltalake.fs import DeltaStorageHandler
+
+            # pyarrow's wrapper hands a Buffer on, and this stream takes bytes only
+            handler: Any = DeltaStorageHandler(self.url, self._options)
+            stream = handler._handler.open_output_stream(path, None)  # noqa: SLF001
+            stream.write(written.data)
+            stream.close()
+        else:
+            place = Path(self.url, path)
+            place.parent.mkdir(parents=True, exist_ok=True)
+            with place.open("xb") as file:
+                file.write(written.data)
+        now = time.time_ns() // 1_000_000
+        return AddAction(path, len(written.data), values, now, changes, written.statistics)
+
+    def _commit(self, actions: Sequence[AddAction | RemoveAction], numbers: Mapping[str, int]) -> None:
+        handle = self._handle
+        assert handle is not None
+        version = handle.version() + 1
+        handle.create_write_transaction(
+            list(actions), "append", handle.schema(), self._partition_by, commit_properties=properties(numbers)
+        )
+        handle.update_incremental()
+        if handle.version() != version:  # somebody committed since; the next commit has to notice
+            handle.load_as_version(version)
+
+    def _extend(self) -> None:
+        """Add the columns that an older version did not have."""
+        from deltalake import Schema
+
+        handle = self._handle
+        assert handle is not None
+        stored = {field.name for field in handle.schema().fields}
+        new = [field for field in self.table.schema.remove_metadata() if field.name not in stored]
+        if new:
+            version = handle.version() + 1
+            handle.alter.add_columns(Schema.from_arrow(pa.schema(new)).fields, commit_properties=properties({}))
+            handle.load_as_version(version)
+
+    def _incompatible(self, why: str) -> StoreError:
+        return StoreError(
+            f"{self.url}: the stored table does not fit this version of ledgerframes: {why}. Read it with the version"
+            " that wrote it, or sync into a new store"
+        )
+
+    def _open(self, version: int | None) -> DeltaTable | None:
+        from deltalake import DeltaTable
+        from deltalake.exceptions import TableNotFoundError
+
+        if "://" not in self.url and not (Path(self.url) / "_delta_log").is_dir():
+            return None
+        with plain_errors(self.url, "be read"):
+            try:
+                return DeltaTable(self.url, version=version, storage_options=self._options)
+            except TableNotFoundError:
+                return None

@@ -1,0 +1,277 @@
+"""The three tables of the update history in a store: what they cover, and rows and coverage committed as one."""
+
+from __future__ import annotations
+
+import logging
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ledgerframes.errors import StoreError
+from ledgerframes.store.coverage_log import Slot, Slots
+from ledgerframes.store.delta.damage import damage_named
+from ledgerframes.store.delta.table import DeltaStoreTable
+from ledgerframes.store.intervals import Interval, intersection, merged
+from ledgerframes.store.read.reading import rows_of
+from ledgerframes.timestamps import EARLIEST, LATEST
+
+_log = logging.getLogger("ledgerframes.store")
+
+#: The order of writing: readers see an update only when everything that belongs to it is there.
+ORDER: Final = ("events", "reassignments", "updates")
+PARTITIONS: Final = ("migration_id", "record_month")
+
+_FILES_A_PARTITION: Final = 100
+NETWORK: Final = "ledgerframes.network"
+_HOUR: Final = 3_600_000_000
+
+
+@dataclass(frozen=True)
+class Advance:
+    """How far one part of the history has been read.
+
+    Attributes:
+        key: tells the parts of one sync apart.
+        gap: the part up to here; its `lo` stays, its `at` grows from commit to commit.
+        settled: up to where its rows are final, without a break from `lo`.
+        ended: whether the server had nothing after it in this migration.
+    """
+
+    key: int
+    gap: Interval
+    settled: int
+    ended: bool = False
+
+
+@dataclass(frozen=True)
+class Decoded:
+    """The rows of one page by table, what the page covers, and how far its part is read with it."""
+
+    batches: Mapping[str, pa.RecordBatch]
+    span: Interval
+    advance: Advance
+
+    @property
+    def bytes(self) -> int:
+        """What the rows take in memory."""
+        return sum(batch.nbytes for batch in self.batches.values())
+
+
+class HistoryTables:
+    """`updates`, `events` and `reassignments` in one store.
+
+    Args:
+        tables: the three, by name.
+    """
+
+    def __init__(self, tables: Mapping[str, DeltaStoreTable]) -> None:
+        self.tables = {name: tables[name] for name in ORDER}
+        self.slots = Slots()
+        self.written = 0  # commits so far
+        self._numbers: dict[int, int] = {}
+        self._files: Counter[tuple[str, ...]] = Counter()
+
+    def refresh(self) -> HistoryTables:
+        """Read the newest state of the logs."""
+        self.slots = Slots.read([table.refresh() for table in self.tables.values()])
+        self._numbers = {}
+        self._files = Counter()
+        return self
+
+    @property
+    def network(self) -> str | None:
+        """What tells the store's network from others, or None while nothing was synced."""
+        known = (table.property(NETWORK) for table in self.tables.values())
+        return next((network for network in known if network is not None), None)
+
+    def prepare(self, network: str) -> None:
+        """Make the tables that are missing and check the others, before anything is written."""
+        for table in self.tables.values():
+            if not table.exists:
+                table.create({NETWORK: network})
+            table.check_schema()
+            self._count_files(table)
+
+    def commit(self, pages: Sequence[Decoded]) -> Counter[str]:
+        """Write the rows of pages and how far they reach: one commit per table, `updates` last.
+
+        What a table may hold already is left out, told by update ids: a late update can lie anywhere in what is read
+        again, so its time says nothing.
+
+        Returns:
+            How many rows were written, by table.
+
+        Raises:
+            StoreError: the storage refused, or another writer was there first; what came before stays.
+        """
+        pages = sorted(pages, key=lambda page: page.span)  # in order of time: what belongs together lies so
+        fresh = {name: self._fresh(table, pages) for name, table in self.tables.items()}
+        before = self.slots.copy()
+        changed = {self._put(page.advance): None for page in sorted(pages, key=lambda page: page.advance.gap)}
+        written: Counter[str] = Counter()
+        if self.slots == before and not any(fresh.values()):
+            return written  # what was read again is as it was
+        for name, table in self.tables.items():
+            self.slots.commits[name] += 1
+            table.append(fresh[name], self.slots.numbers(name, changed))
+            written[name] = sum(batch.num_rows for batch in fresh[name])
+            self._compact_by_the_way(table, fresh[name])
+        self.written += 1
+        return written
+
+    def add(self, rows: Mapping[str, pa.RecordBatch]) -> None:
+        """Add rows of updates inside what is covered; those whose update a table has already are left out."""
+        for name, table in self.tables.items():
+            fresh = _without(rows[name], _stored_ids(table, pc.field("update_id").isin(rows[name]["update_id"])))
+            self.slots.additions[name] += 1
+            table.append([fresh], self.slots.numbers(name, ()))
+        self._level(self.slots.additions, ())
+
+    def uncover(self, name: str, intervals: Iterable[Interval]) -> dict[str, int]:
+        """Take intervals out of what one table covers; what others cover stays, for they still hold their rows.
+
+        Readers see the intersection, so one table's commit hides an interval, and the next sync reads it again.
+
+        Returns:
+            The numbers that the log of the table has to say, in the commit that takes its rows out.
+        """
+        self.slots.commits[name] += 1
+        return self.slots.numbers(name, self.slots.uncover(name, merged(intervals)))
+
+    def finish(self) -> None:
+        """After a run that read all it wanted: say the coverage in as few slots as it needs, and close a crash's wake.
+
+        Tables that a crash left apart are in step again once no event lies there without its update.
+        """
+        if not self.slots.in_step:
+            if any(self._torn(name) for name in ORDER if name != "updates"):
+                _log.warning("a killed sync left events of updates that no server shows any more; readers skip them")
+            else:
+                self._level(self.slots.commits, ())
+        joined = self.slots.joined()
+        if joined is None:
+            return
+        every = range(self.slots.count)
+        self.slots = joined
+        self._numbers = {}
+        for name, table in self.tables.items():
+            self.slots.commits[name] += 1
+            table.append((), joined.numbers(name, every))
+
+    def held(self, interval: Interval) -> dict[str, int]:
+        """The updates stored in an interval, with their record times in microseconds."""
+        found = _read(self.tables["updates"], ["update_id", "record_time"], rows_of([interval]))
+        times = found["record_time"].cast(pa.int64()).to_pylist()
+        return dict(zip(found["update_id"].to_pylist(), times, strict=True))
+
+    def holds(self, update_ids: Sequence[str]) -> bool:
+        """Whether any of some updates is stored."""
+        chosen = pc.field("update_id").isin(list(update_ids))
+        return len(_stored_ids(self.tables["updates"], chosen)) > 0
+
+    def last_held(self, migration_id: int, at: int) -> int | None:
+        """The record time of the last update stored at or before an instant; looks close to it first."""
+        for back in (_HOUR, 24 * _HOUR, 24 * 31 * _HOUR, None):
+            lo = EARLIEST - 1 if back is None else max(min(at, LATEST) - back, EARLIEST - 1)
+            rows = rows_of([Interval(migration_id, lo, at)])
+            found = _read(self.tables["updates"], ["record_time"], rows)
+            if found.num_rows:
+                last: int = pc.max(found["record_time"].cast(pa.int64())).as_py()
+                return last
+        return None
+
+    def _torn(self, name: str) -> bool:
+        """Whether a table holds rows of updates that `updates` lacks, where a crash may have left them."""
+        own, updates = (_ids_within(self.tables[table], self.slots.doubtful) for table in (name, "updates"))
+        return not pc.all(pc.is_in(own, updates), min_count=0).as_py()
+
+    def _fresh(self, table: DeltaStoreTable, pages: Sequence[Decoded]) -> list[pa.RecordBatch]:
+        """The rows of pages that a table does not hold yet."""
+        covered = self.slots.covered(table.name)
+        read_again = merged(part for page in pages for part in intersection([page.span], covered))
+        stored = _ids_within(table, read_again)
+        fresh = []
+        for position, page in enumerate(pages):
+            batch = page.batches.get(table.name)
+            if batch is None or not batch.num_rows:
+                continue
+            if intersection([page.span], read_again):
+                batch = _without(batch, stored)
+            for other in _overlapping(pages[:position], page.span):
+                batch = _without(batch, other.batches[table.name]["update_id"])
+            fresh.append(batch)
+        return [batch for batch in fresh if batch.num_rows]
+
+    def _put(self, advance: Advance) -> int:
+        number = self._numbers.get(advance.key)
+        gap = advance.gap
+        lo = gap.lo
+        if number is None:
+            number = self.slots.to_extend(gap)
+            if number is None:
+                number = self.slots.free()
+                self.slots.put(number, Slot(gap.migration_id, lo, gap.at, advance.settled, int(advance.ended)))
+            self._numbers[advance.key] = number
+        started = next(slots[number] for slots in self.slots.by_table.values())
+        if started is None:
+            raise StoreError(f"slot {number} of the store has no beginning; the log was changed from outside")
+        self.slots.put(number, started._replace(at=gap.at, settled=advance.settled, ended=int(advance.ended)))
+        return number
+
+    def _level(self, counts: dict[str, int], changed: Iterable[int]) -> None:
+        """Say that all tables have got all commits."""
+        if len(set(counts.values())) == 1:
+            return
+        newest = max(counts.values()) + 1
+        for name, table in self.tables.items():
+            counts[name] = newest
+            table.append((), self.slots.numbers(name, changed))
+
+    def _count_files(self, table: DeltaStoreTable) -> None:
+        for key, count in table.partition_files().items():
+            self._files[(table.name, *key)] += count
+
+    def _compact_by_the_way(self, table: DeltaStoreTable, batches: Sequence[pa.RecordBatch]) -> None:
+        """Keep the number of files of a partition small, silently."""
+        if not batches:
+            return
+        places = pa.Table.from_batches([batch.select(PARTITIONS) for batch in batches])
+        touched = places.group_by(list(PARTITIONS)).aggregate([]).to_pylist()
+        for partition in touched:
+            place = (table.name, *(str(partition[name]) for name in PARTITIONS))
+            self._files[place] += 1
+            if self._files[place] > _FILES_A_PARTITION:
+                table.compact([(name, "=", str(partition[name])) for name in PARTITIONS])
+                self._files[place] = 1
+
+
+def _overlapping(pages: Sequence[Decoded], span: Interval) -> list[Decoded]:
+    """The pages with rows among some that cover a part of a span: what was read twice in one run."""
+    same = (page for page in pages if page.batches and page.span.migration_id == span.migration_id)
+    return [page for page in same if page.span.at > span.lo and page.span.lo < span.at]
+
+
+def _ids_within(table: DeltaStoreTable, intervals: Iterable[Interval]) -> pa.Array:
+    found = [_stored_ids(table, rows_of([interval])) for interval in intervals]
+    return pa.concat_arrays(found) if found else pa.array([], pa.string())
+
+
+def _read(table: DeltaStoreTable, columns: Sequence[str], rows: pc.Expression) -> pa.Table:
+    with damage_named([table]):
+        return table.dataset().to_table(columns=list(columns), filter=rows)
+
+
+def _stored_ids(table: DeltaStoreTable, rows: pc.Expression) -> pa.Array:
+    """The updates of some stored rows."""
+    found = _read(table, ["update_id"], rows)
+    return pc.unique(found["update_id"]).cast(pa.string())
+
+
+def _without(batch: pa.RecordBatch, update_ids: pa.Array | None) -> pa.RecordBatch:
+    if update_ids is None or not len(update_ids):
+        return batch
+    return batch.filter(pc.invert(pc.is_in(batch["update_id"], update_ids)))

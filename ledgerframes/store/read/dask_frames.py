@@ -1,0 +1,78 @@
+"""A stored table as a Dask DataFrame, a partition a file; `Store.dask` calls it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ledgerframes.errors import InputError
+from ledgerframes.frames import Decimals, shape
+from ledgerframes.paging.window import Window
+from ledgerframes.store.delta.damage import damage_named
+from ledgerframes.store.delta.stored_files import Verify
+from ledgerframes.store.lake import Lake, View, declared
+from ledgerframes.store.read.visible_rows import Part
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def dask_frame(
+    lake: Lake,
+    view: View,
+    name: str,
+    columns: Sequence[str],
+    wanted: Window,
+    *,
+    allow_partial: bool,
+    decimals: Decimals,
+) -> Any:
+    """The rows that a read of a window shows, to be read by whoever computes.
+
+    Raises:
+        InputError: Dask is not installed.
+    """
+    try:
+        import dask.dataframe
+    except ImportError as error:
+        raise InputError("store.dask needs Dask; install it with: pip install 'ledgerframes[dask]'") from error
+    frames: Any = dask.dataframe  # it has no types
+    table = declared(name)
+    part = Part.of(view, name, wanted, allow_partial=allow_partial)
+    empty = shape(table.schema.empty_table().select(list(columns)), table, decimals=decimals)
+    paths = [] if view.tables[name].handle is None else [one.path for one in part.data.get_fragments(filter=part.rows)]
+    with dask.config.set({"dataframe.convert-string": False}):  # it would make text of lists and amounts
+        if not paths:
+            return frames.from_pandas(empty, npartitions=1)
+        return frames.from_map(
+            read_file, sorted(paths), url=lake.url, options=lake.options, verify=lake.verify, name=name,
+            version=view.tables[name].version, columns=list(columns), rows=part.rows, decimals=decimals, meta=empty,
+            enforce_metadata=False,
+        )  # fmt: skip
+
+
+def read_file(
+    path: str,
+    *,
+    url: str,
+    options: Mapping[str, str],
+    verify: Verify,
+    name: str,
+    version: int,
+    columns: Sequence[str],
+    rows: pc.Expression | None,
+    decimals: Decimals,
+) -> pd.DataFrame:
+    """One file's rows; runs where Dask wants, so it is told everything by value."""
+    table = declared(name)
+    stored = Lake(url, storage_options=options, verify=verify).table(name).as_of(version)
+    data = stored.dataset()
+    fragment = next(one for one in data.get_fragments() if one.path == path)
+    with damage_named([stored]):
+        found = fragment.to_table(schema=data.schema, columns=list(columns), filter=rows)
+    schema = pa.schema([table.schema.field(column) for column in columns])
+    frame: pd.DataFrame = shape(found.cast(schema), table, decimals=decimals)
+    return frame

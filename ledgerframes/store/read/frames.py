@@ -1,0 +1,48 @@
+"""What a store knows of itself, as frames: coverage and syncs; `Store` shows them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+import pandas as pd
+import pyarrow as pa
+
+from ledgerframes.store.coverage_log import Slots, fewest
+from ledgerframes.store.intervals import BEGINNING, CLOSED
+
+
+def coverage_frame(slots: Slots) -> pd.DataFrame:
+    """One row per covered interval."""
+    rows = fewest(slots.common, slots.settled)
+    return pd.DataFrame(
+        {
+            "migration_id": pd.Series([slot.migration_id for slot in rows], dtype="int64"),
+            "after": _times([None if slot.lo <= BEGINNING else slot.lo for slot in rows]),
+            "up_to": _times([None if slot.at >= CLOSED else slot.at for slot in rows]),
+            "settled": _times([slot.settled if slot.settled > slot.lo else None for slot in rows]),
+            "from_beginning": pd.Series([slot.lo <= BEGINNING for slot in rows], dtype=bool),
+            "to_end": pd.Series([slot.at >= CLOSED for slot in rows], dtype=bool),
+        }
+    )
+
+
+def runs_frame(rows: Sequence[dict[str, Any]]) -> pd.DataFrame:
+    """One row a sync, with what its report says first."""
+    reports = [json.loads(row["report"]) for row in rows]
+    frame = pd.DataFrame(
+        {
+            "sync_id": pd.Series([row["sync_id"] for row in rows], dtype="str"),
+            "finished_at": _times([row["finished_at"] for row in rows]),
+            "complete": pd.Series([row["complete"] for row in rows], dtype=bool),
+        }
+    )
+    for name in ("rows", "requests", "seconds", "error"):
+        frame[name] = [report[name] for report in reports]
+    return frame
+
+
+def _times(micros: Sequence[int | None]) -> pd.Series:
+    found: pd.Series = pa.array(micros, pa.timestamp("us", "UTC")).to_pandas()
+    return found

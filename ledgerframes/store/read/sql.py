@@ -1,0 +1,103 @@
+"""SQL over a store's tables by DuckDB, for reading and nothing else; `Store.sql` calls it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+from ledgerframes.arguments import text
+from ledgerframes.errors import InputError
+from ledgerframes.frames import As, check_shape
+from ledgerframes.store.delta.damage import raise_damage
+from ledgerframes.store.delta.table import DeltaStoreTable
+
+if TYPE_CHECKING:
+    import duckdb
+    import pyarrow.dataset as ds
+
+#: No files, no network, no extensions, and no Python variables under the names of tables.
+_LOCKED: Final[Mapping[str, str]] = {
+    "enable_external_access": "false",
+    "autoinstall_known_extensions": "false",
+    "autoload_known_extensions": "false",
+    "python_enable_replacements": "false",
+}
+#: DuckDB takes PIVOT for several statements of its own making.
+_READING: Final = ("SELECT", "MULTI")
+
+
+def ask(
+    query: str,
+    dataset: Callable[[str], ds.Dataset],
+    tables: Mapping[str, DeltaStoreTable],
+    *,
+    as_: As,
+    parameters: Sequence[Any] | None,
+) -> Any:
+    """Run one query; only those tables that it reads are opened.
+
+    Args:
+        query: one SELECT in DuckDB's SQL.
+        dataset: gives the rows of a table by its name.
+        tables: the tables there are.
+        as_: the form of the result.
+        parameters: values for `?`.
+
+    Raises:
+        InputError: DuckDB is not installed, or the query is wrong or does more than read.
+        StoreError: a file is damaged.
+    """
+    check_shape(as_, "object")
+    text(query, "query", "one SELECT statement as text")
+    try:
+        import duckdb
+    except ImportError as error:
+        raise InputError("store.sql needs DuckDB; install it with: pip install 'ledgerframes[duckdb]'") from error
+    with duckdb.connect(config={**_LOCKED}) as connection:
+        read: list[str] = []
+        try:
+            connection.execute("SET TimeZone = 'UTC'")
+            _check_statement(connection, query)
+            read += _named(query, tables)
+            for name in read:
+                connection.register(name, dataset(name))
+            connection.execute("SET lock_configuration = true")
+            found = connection.sql(query, params=parameters).to_arrow_table()
+        except duckdb.Error as error:
+            if not isinstance(error, duckdb.BinderException | duckdb.CatalogException | duckdb.ParserException):
+                raise_damage([tables[name] for name in read], error)
+            known = ", ".join(tables) or "none yet; run store.sync(net) first"
+            said = " ".join(str(error).split())
+            raise InputError(f"the query cannot be run: {said}. The store's tables: {known}") from error
+    if as_ == "arrow":
+        return found
+    if as_ == "polars":
+        import polars as pl
+
+        return pl.from_arrow(found)
+    return found.to_pandas()
+
+
+def _check_statement(connection: duckdb.DuckDBPyConnection, query: str) -> None:
+    """Refuse what is not one statement that reads.
+
+    Raises:
+        InputError: it is none, several, or does something else.
+    """
+    statements = connection.extract_statements(query)
+    if len(statements) != 1:
+        raise InputError(f"the query {query[:80]!r} holds {len(statements)} statements; give one SELECT")
+    kind = statements[0].type.name
+    if kind not in _READING:
+        raise InputError(f"the query {query[:80]!r} is not valid: it is a {kind} statement; give a SELECT")
+
+
+def _named(query: str, tables: Mapping[str, DeltaStoreTable]) -> list[str]:
+    """The tables that a query reads, as DuckDB understands it: by any case, and behind CTEs of the same name."""
+    import duckdb
+
+    try:
+        named = {name.lower() for name in duckdb.get_table_names(query)}
+    except duckdb.Error:  # a PIVOT, for one, cannot be looked into
+        return list(tables)
+    return [name for name in tables if name in named]

@@ -1,0 +1,1 @@
+"""`Store.sync`: finds what is missing, fetches it, decodes it, and commits rows and coverage as one."""

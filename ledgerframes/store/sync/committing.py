@@ -1,0 +1,82 @@
+"""Collects decoded pages and commits them, rows and coverage as one, in a thread of its own; `sync` feeds it."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Final
+
+from ledgerframes.store.history_tables import Decoded, HistoryTables
+from ledgerframes.store.sync.driving import Drive
+
+#: Rows of so many bytes make a commit.
+COMMIT_BYTES: Final = 64_000_000
+_SECONDS: Final = 60.0
+
+
+@dataclass
+class Committer:
+    """Commits in the order of arrival, when enough has come or after a minute; used by one thread.
+
+    Attributes:
+        history: the tables.
+        drive: runs the commits.
+        most: bytes in memory that make a commit.
+        clock: seconds.
+        rows: rows committed, by table.
+        commits: how often was committed.
+        seconds: time spent committing.
+        cpu_seconds: processor time of the committing thread; writing Parquet has threads of its own beside it.
+    """
+
+    history: HistoryTables
+    drive: Drive
+    most: int = COMMIT_BYTES
+    clock: Callable[[], float] = time.monotonic
+    rows: Counter[str] = field(default_factory=Counter)
+    commits: int = 0
+    seconds: float = 0.0
+    cpu_seconds: float = 0.0
+    _pages: list[Decoded] = field(default_factory=list)
+    _bytes: int = 0
+    _since: float | None = None
+
+    def __post_init__(self) -> None:
+        self._jobs = self.drive.background("ledgerframes-commit")
+
+    def add(self, page: Decoded) -> None:
+        """Take a page; commit what was collected, when it is enough.
+
+        Raises:
+            StoreError: an earlier commit failed.
+        """
+        self._pages.append(page)
+        self._bytes += page.bytes
+        if self._since is None:
+            self._since = self.clock()
+        if self._bytes >= self.most or self.clock() - self._since >= _SECONDS:
+            self._hand_over()
+
+    def finish(self) -> None:
+        """Commit the rest and wait for it.
+
+        Raises:
+            StoreError: a commit failed.
+        """
+        if self._pages:
+            self._hand_over()
+        self._jobs.finish()
+
+    def _hand_over(self) -> None:
+        pages, self._pages, self._bytes, self._since = self._pages, [], 0, None
+        self._jobs.put(partial(self._commit, pages))
+
+    def _commit(self, pages: list[Decoded]) -> None:
+        began, cpu = time.perf_counter(), time.thread_time()
+        self.rows.update(self.history.commit(pages))
+        self.commits = self.history.written
+        self.seconds += time.perf_counter() - began
+        self.cpu_seconds += time.thread_time() - cpu

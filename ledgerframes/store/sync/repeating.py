@@ -1,0 +1,28 @@
+"""Syncs again and again until it is told to stop; `Store.follow` and the command line use it."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable, Iterator
+
+from ledgerframes.errors import DecodeError, PagingError, PartialResultError, RequestError
+from ledgerframes.store.sync.report import SyncReport
+
+_log = logging.getLogger("ledgerframes.store")
+
+
+def follow(sync: Callable[[], SyncReport], seconds: float, stop: threading.Event) -> Iterator[SyncReport]:
+    """Run a sync every so many seconds; what servers do wrong ends one sync, and the next one tries again.
+
+    Raises:
+        LedgerframesError: what no later sync mends: the store, the settings or the arguments are at fault.
+    """
+    while not stop.is_set():
+        began = time.monotonic()
+        try:
+            yield sync()
+        except (RequestError, DecodeError, PagingError, PartialResultError) as error:
+            _log.warning("the sync ended early and is tried again in %.0f s: %s", seconds, error)
+        stop.wait(max(0.0, seconds - (time.monotonic() - began)))

@@ -1,0 +1,126 @@
+"""Snapshot tables in a store: what a loader gives now, with its source and time of loading; `run` appends them."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final
+
+import pyarrow as pa
+
+from ledgerframes.errors import InputError, RequestError, StoreError
+from ledgerframes.interfaces.history import named_maximum
+from ledgerframes.loaders.contracts import (
+    load_licenses,
+    load_name_rules,
+    load_transfer_offers,
+    load_transfer_preapprovals,
+)
+from ledgerframes.loaders.holdings import load_holdings_summary
+from ledgerframes.loaders.snapshots import load_instruments, load_name_entries, load_users
+from ledgerframes.paging.proofs import Proofs
+from ledgerframes.store.sync.agreement import first_update
+from ledgerframes.store.sync.servers import AgreedServers
+from ledgerframes.tables.catalogue import CATALOGUE
+from ledgerframes.tables.kinds import TEXT, TIME
+from ledgerframes.tables.table import Column, Table
+
+if TYPE_CHECKING:
+    from ledgerframes.network import Network
+
+_ADDED: Final = (
+    Column("source", TEXT, "Scheme, host and path of the server that answered.", source="the sync"),
+    Column("loaded_at", TIME, "When the snapshot was taken, by the clock of the sync.", source="the sync"),
+)
+
+_LOADERS: Final[Mapping[str, Callable[..., Any]]] = {
+    "holdings_summary": load_holdings_summary,
+    "licenses": load_licenses,
+    "instruments": load_instruments,
+    "name_entries": load_name_entries,
+    "name_rules": load_name_rules,
+    "transfer_offers": load_transfer_offers,
+    "transfer_preapprovals": load_transfer_preapprovals,
+    "users": load_users,
+}
+_FIRST: Final = 50
+_BY_PARTY: Final = frozenset({"holdings_summary", "transfer_preapprovals"})
+#: The tables that a store keeps as snapshots.
+SNAPSHOTS: Final = tuple(_LOADERS)
+
+
+def snapshot_table(name: str) -> Table:
+    """A snapshot table as a store keeps it: with source and time of loading, which are part of its key."""
+    table = CATALOGUE[name].having()
+    columns = (*table.columns[:-1], *_ADDED, table.columns[-1])
+    return replace(table, columns=columns, key=(*table.key, "source", "loaded_at"))
+
+
+def check_snapshots(names: Sequence[str], parties: Sequence[str] | None) -> None:
+    """Refuse, before anything is sent, what cannot be loaded.
+
+    Raises:
+        InputError: parties are needed and missing.
+    """
+    needing = [name for name in names if name in _BY_PARTY]
+    if needing and not parties:
+        raise InputError(f"tables={needing}: these are asked for party by party; give parties=[...]")
+
+
+def network_for(net: Network, known: str | None) -> str | None:
+    """The network that a snapshot or a first history belongs to, by the scan; None where no scan can tell.
+
+    Args:
+        net: what is to be read from.
+        known: the network that the store was filled from, if it is known.
+
+    Raises:
+        StoreError: it is another one.
+    """
+    if not net.settings.scan_url:
+        return known
+    if known is not None:
+        update_id = known.partition("/")[2]
+        if update_id not in _beginning(net):
+            raise StoreError(
+                f"{net.scan.servers[0]}: this is not the network that the store was filled from: its history does not"
+                f" begin with update {update_id}. Open another store for it"
+            )
+        return known
+    first = first_update(AgreedServers(net.scan), Proofs(0))
+    return None if first is None else f"{first[0].migration_id}/{first[1]}"
+
+
+def _beginning(net: Network) -> tuple[str, ...]:
+    """The first updates of a history: enough that one which appeared late does not hide the others."""
+    size = _FIRST
+    while True:
+        try:
+            return tuple(net.scan.updates(page_size=size).glimpse.update_ids)
+        except RequestError as error:
+            named = named_maximum(error)
+            if named is None or not 0 < named < size:
+                raise
+            size = named
+
+
+def load_snapshot(net: Network, name: str, parties: Sequence[str] | None) -> pa.RecordBatch:
+    """Load a table as it is now, in the columns a store keeps."""
+    arguments = [parties] if name in _BY_PARTY else []
+    table = snapshot_table(name)
+    loaded: pa.Table = _LOADERS[name](net, *arguments, as_="arrow")
+    now = pa.scalar(time.time_ns() // 1000, pa.timestamp("us", "UTC"))
+    source = _source_of(loaded)
+    given = {"source": pa.scalar(source, pa.string()), "loaded_at": now}
+    columns = [
+        pa.repeat(given[name], loaded.num_rows) if name in given else loaded[name].combine_chunks()
+        for name in table.names
+    ]
+    return pa.RecordBatch.from_arrays(columns, schema=table.schema)
+
+
+def _source_of(loaded: pa.Table) -> str:
+    import json
+
+    return str(json.loads(loaded.schema.metadata[b"ledgerframes"])["source"])

@@ -1,0 +1,96 @@
+"""The syncs that a store remembers: their reports, and the table versions each of them left."""
+
+from __future__ import annotations
+
+import json
+from datetime import date, datetime
+from typing import Any, Final
+
+import pyarrow as pa
+
+from ledgerframes.errors import StoreError
+from ledgerframes.store.delta.damage import damage_named
+from ledgerframes.store.delta.table import DeltaStoreTable
+from ledgerframes.store.sync.report import SyncReport
+from ledgerframes.tables.kinds import BOOL, JSON, TEXT, TIME
+from ledgerframes.tables.table import Column, Table
+from ledgerframes.timestamps import format_instant, to_micros
+
+SYNCS: Final = Table(
+    "syncs",
+    "One row a sync of a store.",
+    (),
+    ("sync_id",),
+    (
+        Column("sync_id", TEXT, "Names the state that the sync left; as_of= takes it."),
+        Column("finished_at", TIME, "When the sync ended."),
+        Column("complete", BOOL, "Whether everything asked for was there at the end."),
+        Column("versions", JSON, "The version of each table after the sync."),
+        Column("report", JSON, "The whole report."),
+    ),
+)
+
+
+def keep(table: DeltaStoreTable, report: SyncReport, finished_at: int) -> None:
+    """Add a report to the store."""
+    if not table.refresh().exists:
+        table.create({})
+    row = {
+        "sync_id": report.sync_id,
+        "finished_at": finished_at,
+        "complete": report.complete,
+        "versions": json.dumps(report.versions),
+        "report": report.to_json(),
+    }
+    table.append([pa.RecordBatch.from_pylist([row], SYNCS.schema)], {})
+
+
+def is_known(table: DeltaStoreTable, report: SyncReport) -> bool:
+    """Whether the newest sync kept left the same state, complete as this one; then this one says nothing new."""
+    rows = all_runs(table)
+    return (
+        bool(rows) and _versions(rows[-1]) == report.versions and rows[-1]["complete"] == report.complete
+        and not report.left
+    )  # fmt: skip
+
+
+def all_runs(table: DeltaStoreTable) -> list[dict[str, Any]]:
+    """The rows of the table, the oldest first; times as integer microseconds."""
+    if not table.exists:
+        return []
+    with damage_named([table]):
+        found = table.dataset().to_table()
+    times = found["finished_at"].cast(pa.int64())
+    rows = found.set_column(found.column_names.index("finished_at"), "finished_at", times).to_pylist()
+    return sorted(rows, key=lambda row: (row["finished_at"], row["sync_id"]))
+
+
+def find_versions(table: DeltaStoreTable, as_of: str | date | datetime, url: str) -> dict[str, int]:
+    """The table versions that a sync left.
+
+    Raises:
+        StoreError: there was no such sync.
+        InputError: `as_of` is neither a sync id nor a time.
+    """
+    rows = all_runs(table)
+    for row in rows:
+        if row["sync_id"] == as_of:
+            return _versions(row)
+    wanted = to_micros(as_of, "as_of")
+    before = [row for row in rows if row["finished_at"] <= wanted]
+    if not before:
+        first = f"its first ended at {format_instant(rows[0]['finished_at'])}" if rows else "it has none yet"
+        raise StoreError(f"{url}: no sync had ended by as_of={as_of!r}; {first}. store.syncs() lists them")
+    return _versions(before[-1])
+
+
+def forget_runs(table: DeltaStoreTable, before: int) -> None:
+    """Take syncs that ended before an instant off the list: their states cannot be read any more."""
+    if table.exists:
+        kept = [row for row in all_runs(table) if row["finished_at"] >= before]
+        table.replace(pa.Table.from_pylist(kept, SYNCS.schema))
+
+
+def _versions(row: dict[str, Any]) -> dict[str, int]:
+    versions: dict[str, int] = json.loads(row["versions"])
+    return versions

@@ -1,0 +1,353 @@
+"""The one place where bytes leave and arrive: an httpx client whose attempts end in time; made by `Transport`.
+
+httpx's time-outs hold for each read alone, so a server that sends a byte now and then is never done; the streams
+here also know when the whole attempt has to be over. Proxies and connections are set up for the known servers
+only: a request to any other host has nowhere to go.
+"""
+
+from __future__ import annotations
+
+import ssl
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future
+from contextlib import suppress
+from functools import partial
+from typing import Final
+from urllib.parse import urlsplit
+
+import httpcore
+import httpx
+
+from ledgerframes.config.settings import Settings
+from ledgerframes.transport.background import in_background
+from ledgerframes.transport.body import TooLargeError, collect
+from ledgerframes.transport.codings import DamagedError, UnknownCodingError
+from ledgerframes.transport.outcome import ERROR_BODY, Broken, Credential, Received
+from ledgerframes.transport.proxies import Proxy, proxy_for
+from ledgerframes.transport.request import Prepared
+from ledgerframes.transport.stopping import SLICE as LOOK
+from ledgerframes.transport.stopping import Stop
+from ledgerframes.transport.tls import tls_problem, trusted
+
+SLICE: Final = 2**16
+_LONGEST_LENGTH: Final = 20  # digits; Python itself refuses to read thousands of them
+KEEPALIVE: Final = 5.0
+MOST_VALUES: Final = 20_000_000  # one takes up to 80 bytes once it is read, however short it is in the answer
+_UNREADABLE: Final = (
+    "have the server, or the proxy before it, answer as gzip or uncompressed, which is what was asked for; "
+    "or check {interface}_url="
+)
+BROKEN: Final = (
+    httpx.HTTPError,
+    httpx.StreamError,
+    httpcore.TimeoutException,
+    httpcore.NetworkError,
+    httpcore.ProtocolError,
+    httpcore.ProxyError,
+    httpcore.UnsupportedProtocol,
+)
+
+
+class Wire:
+    """Sends one request and reads its whole answer, within the times the settings allow."""
+
+    def __init__(self, settings: Settings, servers: Iterable[str]) -> None:
+        self._settings = settings
+        self._limits = _Limits()
+        self._pools = _Pools(tuple(servers), _Backend(self._limits), settings.ca_file)
+        self._client = httpx.Client(
+            transport=self._pools,
+            trust_env=False,
+            follow_redirects=False,
+            timeout=httpx.Timeout(settings.read_timeout, connect=settings.connect_timeout),
+        )
+
+    def send(
+        self, prepared: Prepared, credential: Credential | None, *, seconds: float, stop: Stop
+    ) -> Received | Broken:
+        """One attempt, over after the given seconds at the latest; it never raises for what a server does.
+
+        Raises:
+            StoppedError: the operation is to end.
+        """
+        self._limits.at, self._limits.stop = time.monotonic() + seconds, stop
+        outcome = self._attempt(prepared, credential, seconds)
+        if isinstance(outcome, Broken):
+            stop.check()
+        return outcome
+
+    def _attempt(self, prepared: Prepared, credential: Credential | None, seconds: float) -> Received | Broken:
+        """Nothing of httpx leaves this function, since its exceptions hold the headers."""
+        try:
+            request = httpx.Request(
+                prepared.method,
+                prepared.url,
+                headers={**prepared.headers, **(credential.header() if credential else {})},
+                content=prepared.body,
+                extensions={"timeout": self._client.timeout.as_dict()},
+            )
+            response = self._client.send(request, stream=True)
+            try:
+                return self._read(response)
+            finally:
+                response.close()
+        except BROKEN as error:
+            if self._limits.left() <= 0:
+                return Broken(f"no whole answer within {seconds:g} s")
+            reached = not isinstance(error, httpcore.ConnectError | httpcore.ConnectTimeout)
+            told = tls_problem(error) or self._at_proxy(prepared.url, error)
+            return told or Broken(_reason(error), reached=reached)
+
+    def close(self) -> None:
+        """Close every connection."""
+        self._client.close()
+
+    def _at_proxy(self, url: str, error: Exception) -> Broken | None:
+        """What to say of an error that comes from the proxy on the way, if there is one and it does."""
+        proxy = self._pools.proxy(url)
+        if proxy is None:
+            return None
+        why = f": {error}" if str(error) and not isinstance(error, httpcore.TimeoutException) else ""
+        if isinstance(error, httpcore.ConnectError | httpcore.ConnectTimeout):
+            return proxy.unreached(why or " in time")
+        return proxy.refused(str(error)) if isinstance(error, httpcore.ProxyError) else None
+
+    def _read(self, response: httpx.Response) -> Received | Broken:
+        headers = {name.lower(): value for name, value in response.headers.items()}
+        encoding = headers.get("content-encoding", "").strip().lower()
+        if not 200 <= response.status_code < 300:
+            return Received(response.status_code, headers, _beginning(response, encoding))
+        limit = self._settings.max_answer_bytes
+        large = Broken(
+            f"the answer is larger than max_answer_bytes={limit}; ask for a smaller page or raise the limit",
+            transient=False,
+            elsewhere=False,
+        )
+        announced = headers.get("content-length", "")
+        if announced.isdecimal() and (len(announced) > _LONGEST_LENGTH or int(announced) > limit):
+            return large
+        try:
+            body = collect(response.iter_raw(), encoding=encoding, limit=limit)
+        except TooLargeError:
+            return large
+        except UnknownCodingError as error:
+            return Broken.for_good(str(error), _UNREADABLE)
+        except DamagedError as error:
+            return Broken(str(error))
+        if len(body) > MOST_VALUES and body.count(b",") > MOST_VALUES:
+            return Broken(
+                f"the answer holds more than {MOST_VALUES:,} values; ask for a smaller page",
+                transient=False, elsewhere=False,
+            )  # fmt: skip
+        return Received(response.status_code, headers, body)
+
+
+class _Limits(threading.local):
+    """When the attempt that runs in this thread has to be over."""
+
+    at: float = float("inf")
+    stop: Stop = Stop()
+
+    def left(self) -> float:
+        return self.at - time.monotonic()
+
+    def over(self) -> bool:
+        """Whether nothing more is to be read or sent."""
+        return self.left() <= 0 or self.stop.is_set()
+
+    def within(self, seconds: float | None) -> float:
+        """A time-out that ends with the attempt; zero or less would mean something else to a socket."""
+        return max(1e-6, self.left() if seconds is None else min(seconds, self.left()))
+
+    def stream(self, opening: Callable[[], httpcore.NetworkStream], seconds: float) -> httpcore.NetworkStream:
+        """Open a stream in a thread of its own: neither a look-up of a name nor a handshake can be broken off."""
+        until = time.monotonic() + seconds
+        coming = in_background(opening, "ledgerframes-connect")
+        try:
+            while not self.over() and time.monotonic() < until:
+                with suppress(TimeoutError):
+                    return coming.result(max(0.0, min(LOOK, until - time.monotonic())))
+        except BaseException:
+            coming.add_done_callback(_drop)
+            raise
+        coming.add_done_callback(_drop)
+        raise httpcore.ConnectTimeout("no connection came about in time")
+
+
+def _drop(coming: Future[httpcore.NetworkStream]) -> None:
+    """Close a stream that nobody waits for any more."""
+    if coming.exception() is None:
+        coming.result().close()
+
+
+class _Backend(httpcore.NetworkBackend):
+    """Opens connections whose reads and writes end with the attempt."""
+
+    def __init__(self, limits: _Limits) -> None:
+        self._inner = httpcore.SyncBackend()
+        self._limits = limits
+
+    def connect_tcp(
+        self,
+        host: str,
+        port: int,
+        timeout: float | None = None,
+        local_address: str | None = None,
+        socket_options: Iterable[httpcore.SOCKET_OPTION] | None = None,
+    ) -> httpcore.NetworkStream:
+        seconds = self._limits.within(timeout)
+        opening = partial(self._inner.connect_tcp, host, port, seconds, local_address, socket_options)
+        return _Stream(self._limits.stream(opening, seconds), self._limits)
+
+
+class _Stream(httpcore.NetworkStream):
+    def __init__(self, inner: httpcore.NetworkStream, limits: _Limits) -> None:
+        self._inner = inner
+        self._limits = limits
+
+    def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
+        until = time.monotonic() + self._limits.within(timeout)
+        while not self._limits.over():
+            try:
+                return self._inner.read(max_bytes, max(1e-6, min(LOOK, until - time.monotonic())))
+            except httpcore.ReadTimeout:  # nothing is lost by it: what arrives later is read then
+                if time.monotonic() >= until:
+                    raise
+        raise httpcore.ReadTimeout("the attempt is over")
+
+    def write(self, buffer: bytes, timeout: float | None = None) -> None:
+        view = memoryview(buffer)
+        for start in range(0, len(view), SLICE):
+            if self._limits.over():
+                raise httpcore.WriteTimeout("the attempt is over")
+            self._inner.write(bytes(view[start : start + SLICE]), self._limits.within(timeout))
+
+    def close(self) -> None:
+        self._inner.close()
+
+    def start_tls(
+        self, ssl_context: ssl.SSLContext, server_hostname: str | None = None, timeout: float | None = None
+    ) -> httpcore.NetworkStream:
+        seconds = self._limits.within(timeout)
+        opening = partial(self._inner.start_tls, ssl_context, server_hostname, seconds)
+        return _Stream(self._limits.stream(opening, seconds), self._limits)
+
+    def get_extra_info(self, info: str) -> object:
+        return self._inner.get_extra_info(info)
+
+
+class _Pools(httpx.BaseTransport):
+    """One pool of connections for each way out: directly, or through the proxy that the environment names."""
+
+    def __init__(self, servers: tuple[str, ...], backend: _Backend, ca_file: str | None) -> None:
+        self._backend = backend
+        self._proxies = {_origin(url): proxy_for(url) for url in servers}
+        ways = dict.fromkeys(self._proxies.values())
+        secure = any(url.startswith("https") for url in servers)
+        secure = secure or any(proxy is not None and proxy.scheme == "https" for proxy in ways)
+        self._tls = trusted(ca_file) if secure else None
+        pools = {proxy: self._pool(proxy) for proxy in ways}
+        self._pools = {origin: pools[proxy] for origin, proxy in self._proxies.items()}
+
+    def proxy(self, url: str) -> Proxy | None:
+        """The proxy by which a server is reached."""
+        return self._proxies.get(_origin(url))
+
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
+        pool = self._pools[_origin(str(request.url))]
+        answer = pool.handle_request(
+            httpcore.Request(
+                method=request.method,
+                url=httpcore.URL(
+                    scheme=request.url.raw_scheme,
+                    host=request.url.raw_host,
+                    port=request.url.port,
+                    target=request.url.raw_path,
+                ),
+                headers=request.headers.raw,
+                content=request.stream,
+                extensions=request.extensions,
+            )
+        )
+        return httpx.Response(answer.status, headers=answer.headers, stream=_Body(answer))
+
+    def close(self) -> None:
+        for pool in self._pools.values():
+            pool.close()
+
+    def _pool(self, proxy: Proxy | None) -> httpcore.ConnectionPool:
+        if proxy is None:
+            return httpcore.ConnectionPool(
+                ssl_context=self._tls,
+                network_backend=self._backend,
+                keepalive_expiry=KEEPALIVE,
+                max_connections=None,  # the gate counts requests; a pool of its own default, 10, would hold them up
+            )
+        if proxy.socks:
+            return httpcore.SOCKSProxy(
+                proxy_url=proxy.address,
+                proxy_auth=proxy.user,
+                ssl_context=self._tls,
+                network_backend=self._backend,
+                max_connections=None,
+            )
+        return httpcore.HTTPProxy(
+            proxy_url=proxy.address,
+            proxy_auth=proxy.user,
+            ssl_context=self._tls,
+            proxy_ssl_context=self._tls if proxy.scheme == "https" else None,
+            network_backend=self._backend,
+            keepalive_expiry=KEEPALIVE,
+            max_connections=None,
+        )
+
+
+class _Body(httpx.SyncByteStream):
+    def __init__(self, answer: httpcore.Response) -> None:
+        self._answer = answer
+
+    def __iter__(self) -> Iterator[bytes]:
+        yield from self._answer.iter_stream()
+
+    def close(self) -> None:
+        self._answer.close()
+
+
+def _origin(url: str) -> tuple[str, str, int | None]:
+    parts = urlsplit(url)
+    default = 443 if parts.scheme == "https" else 80
+    return parts.scheme, parts.hostname or "", parts.port or default
+
+
+def _beginning(response: httpx.Response, encoding: str) -> bytes:
+    """The first part of an error's body, or as much as arrives of it; the status matters more than the text."""
+    arrived = bytearray()
+
+    def kept() -> Iterator[bytes]:
+        for chunk in response.iter_raw():
+            arrived.extend(chunk)
+            yield chunk
+            if len(arrived) >= ERROR_BODY:
+                return
+
+    try:
+        return collect(kept(), encoding=encoding, limit=ERROR_BODY * 4)[:ERROR_BODY]
+    except (DamagedError, TooLargeError, *BROKEN):
+        return b"" if encoding else bytes(arrived[:ERROR_BODY])
+
+
+def _reason(error: Exception) -> str:
+    """Why there is no answer, in a few words."""
+    kinds = (
+        (httpcore.ConnectTimeout, "no connection came about in time"),
+        (httpcore.ReadTimeout, "the server fell silent"),
+        (httpcore.WriteTimeout, "the server stopped taking the request"),
+        (httpcore.PoolTimeout, "no connection became free in time"),
+        (httpcore.ConnectError, "no connection"),
+        (httpcore.ProxyError, "the proxy refused"),
+        (httpcore.ProtocolError, "the connection broke off or spoke no HTTP"),
+    )
+    words = next((words for kind, words in kinds if isinstance(error, kind)), "the connection broke off")
+    return f"{words}: {error}" if str(error) and not isinstance(error, httpcore.TimeoutException) else words

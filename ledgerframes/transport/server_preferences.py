@@ -1,0 +1,101 @@
+"""What one `Transport` has learnt about its servers: which one works, which routes it knows; read by the exchange."""
+
+from __future__ import annotations
+
+import inspect
+import logging
+import threading
+import warnings
+from collections.abc import Sequence
+
+from ledgerframes.config.settings import Interface, source_of
+from ledgerframes.transport.request import DeprecatedEndpointWarning, Endpoint
+
+log = logging.getLogger("ledgerframes.transport")
+
+
+class Memory:
+    """Shared by all threads of one `Transport`."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._preferred: dict[Interface, str] = {}
+        self._routes: dict[tuple[str, Endpoint], int] = {}
+        self._warned: set[Endpoint] = set()
+        self._met: set[str] = set()
+        self._reached: set[str] = set()
+        self._largest: dict[str, int] = {}
+
+    def order(self, interface: Interface, servers: Sequence[str]) -> tuple[str, ...]:
+        """The servers of an interface, the one that worked last first."""
+        preferred = self._preferred.get(interface, servers[0])
+        return (preferred, *(server for server in servers if server != preferred))
+
+    def prefer(self, interface: Interface, server: str) -> None:
+        """Stay with a server."""
+        with self._lock:
+            self._preferred[interface] = server
+
+    def routes(self, server: str, endpoint: Endpoint, count: int) -> list[int]:
+        """Positions of the alternatives in the order to be tried on a server, the known one first."""
+        known = self._routes.get((server, endpoint), 0)
+        return sorted(range(count), key=lambda position: (position != known, position))
+
+    def found(self, server: str, endpoint: Endpoint, position: int) -> None:
+        """A server knows the route at this position."""
+        with self._lock:
+            self._routes[server, endpoint] = position
+
+    def meet(self, server: str) -> None:
+        """A server has answered as one of its kind does."""
+        self._met.add(server)
+
+    def has_met(self, server: str) -> bool:
+        """Whether a server has answered so before: then whatever else it says is not the wrong address."""
+        return server in self._met
+
+    def reached(self, server: str) -> bool:
+        """Whether a server has answered at all so far."""
+        return server in self._reached
+
+    def answered(self, server: str) -> None:
+        """A server has answered, whatever it said."""
+        with self._lock:
+            self._reached.add(server)
+
+    def page_maximum(self, server: str) -> int | None:
+        """The largest page of updates that a server has named, if it has."""
+        return self._largest.get(server)
+
+    def learn_page_maximum(self, server: str, maximum: int) -> None:
+        """A server named the largest page of updates it gives; said once, for every reader of the network."""
+        with self._lock:
+            new = maximum < self._largest.get(server, maximum + 1)
+            if new:
+                self._largest[server] = maximum
+        if new:
+            log.info("%s gives %d updates per page at most and is asked for no more", source_of(server), maximum)
+
+    def copy(self) -> Memory:
+        """The same knowledge with a lock of its own."""
+        twin = Memory()
+        twin._preferred, twin._routes = dict(self._preferred), dict(self._routes)
+        twin._warned, twin._reached = set(self._warned), set(self._reached)
+        twin._largest, twin._met = dict(self._largest), set(self._met)
+        return twin
+
+    def warn_once(self, endpoint: Endpoint) -> None:
+        """Tell the user of a deprecated endpoint, the first time it is asked."""
+        with self._lock:
+            if endpoint.deprecated is None or endpoint in self._warned:
+                return
+            self._warned.add(endpoint)
+        warnings.warn(f"{endpoint}: {endpoint.deprecated}", DeprecatedEndpointWarning, stacklevel=_outside())
+
+
+def _outside() -> int:
+    """How far up the stack the first caller outside the package stands, counted from the caller of this function."""
+    frame, level = inspect.currentframe(), 0
+    while frame is not None and str(frame.f_globals.get("__name__", "")).partition(".")[0] == "ledgerframes":
+        frame, level = frame.f_back, level + 1
+    return level

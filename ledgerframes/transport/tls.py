@@ -1,0 +1,88 @@
+"""Whom TLS trusts, and what to do about a certificate that is not taken; the wire calls it.
+
+Certificates are always checked. The public authorities are those of certifi; `SSL_CERT_FILE`, `REQUESTS_CA_BUNDLE` or
+`SSL_CERT_DIR` name others in their place, `ca_file=` a private one beside them.
+"""
+
+from __future__ import annotations
+
+import os
+import ssl
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
+
+import httpcore
+
+from ledgerframes.config.settings import check_ca_file
+from ledgerframes.errors import ConfigurationError
+from ledgerframes.transport.outcome import Broken
+
+#: The variables that name whom to trust, the first that is set winning.
+TRUST_VARIABLES: Final = ("SSL_CERT_FILE", "REQUESTS_CA_BUNDLE", "SSL_CERT_DIR")
+_EXPIRED: Final = 10
+_NOT_YET: Final = 9
+_OTHER_NAME: Final = frozenset({62, 64})
+_AUTHORITY: Final = (
+    "if it is your organisation's, give the certificate of its authority (PEM) as ca_file=, LEDGERFRAMES_CA_FILE or "
+    "SSL_CERT_FILE; otherwise check {interface}_url= and ask the server's operator"
+)
+_ADVICE: Final[Mapping[int, str]] = {
+    _EXPIRED: "the server's operator has to renew it; if other servers fail so too, set this machine's clock",
+    _NOT_YET: "set this machine's clock; if it is right, ask the server's operator",
+    **dict.fromkeys(
+        _OTHER_NAME, "the certificate is for another name: check the host in {interface}_url=, or ask its operator"
+    ),
+}
+
+
+def trusted(ca_file: str | None, environ: Mapping[str, str] = os.environ) -> ssl.SSLContext:
+    """What connections are checked by.
+
+    Args:
+        ca_file: certificates to trust beside the usual ones.
+        environ: the variables, which may name others in place of the usual ones.
+
+    Raises:
+        ConfigurationError: a file or a folder is not there, cannot be read, or holds no certificate; it is named.
+    """
+    name = next((name for name in TRUST_VARIABLES if environ.get(name)), None)
+    if name is None:
+        context = _usual()
+    elif name == "SSL_CERT_DIR" or Path(environ[name]).is_dir():
+        context = _of_folder(environ[name], name)
+    else:
+        context = ssl.create_default_context(cafile=check_ca_file(environ[name], name))
+    if ca_file is not None:
+        context.load_verify_locations(check_ca_file(ca_file, "ca_file"))
+    return context
+
+
+def _usual() -> ssl.SSLContext:
+    import certifi
+
+    return ssl.create_default_context(cafile=certifi.where())
+
+
+def _of_folder(place: str, name: str) -> ssl.SSLContext:
+    """By a folder of certificates, which OpenSSL reads when it needs one."""
+    if not Path(place).is_dir():
+        raise ConfigurationError(f"{name}={place!r} is not a folder: give one that is there, or unset {name}")
+    return ssl.create_default_context(capath=place)
+
+
+def tls_problem(error: BaseException | None) -> Broken | None:
+    """What is wrong between the two sides' TLS, if that is what an error comes from: nothing that time mends."""
+    connecting = isinstance(error, httpcore.ConnectError)
+    while error is not None:
+        if isinstance(error, ssl.SSLCertVerificationError):
+            advice = _ADVICE.get(error.verify_code, _AUTHORITY)
+            return Broken.for_good(f"its certificate is not trusted: {error.verify_message}", advice)
+        if connecting and isinstance(error, ssl.SSLError) and error.reason in _NO_TLS:
+            advice = "check {interface}_url=: write http:// if the server speaks no TLS, or name another port"
+            return Broken.for_good("it does not speak TLS", advice)
+        error = error.__cause__ or error.__context__
+    return None
+
+
+_NO_TLS: Final = frozenset({"WRONG_VERSION_NUMBER", "HTTP_REQUEST", "RECORD_LAYER_FAILURE"})
