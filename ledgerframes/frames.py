@@ -1,11 +1,11 @@
-"""Arrow tables as what the caller wants to work with: pandas, Arrow or polars; and pandas frames back to Arrow."""
+"""Frames in and frames out, between pandas, polars and Arrow: every loader, analysis and store goes through here."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
-from typing import Any, Literal, get_args
+from typing import Any, Final, Literal, get_args
 
 import numpy as np
 import pandas as pd
@@ -14,18 +14,23 @@ import pyarrow.compute as pc
 
 from ledgerframes.arguments import choice
 from ledgerframes.errors import InputError
-from ledgerframes.tables.kinds import AMOUNT, BOOL, INT64, TEXTS, TIME, Kind
-from ledgerframes.tables.table import Column, Table
+from ledgerframes.tables.kinds import TIME
+from ledgerframes.tables.table import Table
 
 As = Literal["pandas", "arrow", "polars"]
 Decimals = Literal["object", "arrow", "float", "string"]
+
+_GIVERS: Final[Mapping[str, str]] = {
+    "reassignments": "lf.load_reassignments or store.load('reassignments')",
+    "events": "lf.load_events or store.load('events')",
+}
 
 
 def check_shape(as_: str, decimals: str) -> None:
     """Refuse an unknown `as_` or `decimals` before anything is loaded.
 
     Raises:
-        InputError: the value is none of the known ones.
+        InputError: the value is not one of the known ones, or polars is not installed.
     """
     choice(as_, "as_", get_args(As))
     choice(decimals, "decimals", get_args(Decimals))
@@ -35,32 +40,42 @@ def check_shape(as_: str, decimals: str) -> None:
 
 def shape(
     data: pa.Table,
-    table: Table,
+    table: Table | None = None,
     *,
     as_: As = "pandas",
     decimals: Decimals = "object",
-    attrs: dict[str, Any] | None = None,
+    attrs: Mapping[str, Any] | None = None,
 ) -> Any:
     """Give Arrow data the caller's form.
 
     Args:
         data: columns of the table, in any choice and order.
-        table: its declaration.
+        table: its declaration: columns that it does not call nullable become numpy's int64 and bool in pandas.
         as_: the form.
         decimals: how a pandas frame holds amounts: exact `Decimal` objects, Arrow decimals, floats (inexact), or text.
-        attrs: provenance; goes to `df.attrs`, to Arrow's schema metadata, and has no place in polars.
+        attrs: provenance; goes to `df.attrs`, and has no place in polars.
     """
     if as_ == "arrow":
         return data
     if as_ == "polars":
         return _polars().from_arrow(data)
-    columns = {}
-    kinds = {column.name: column for column in table.columns}
-    for name in data.column_names:
-        columns[name] = _series(data.column(name), kinds[name], decimals)
+    never_null = set() if table is None else {column.name for column in table.columns if not column.nullable}
+    columns = {
+        name: _series(data.column(name), nullable=name not in never_null, decimals=decimals)
+        for name in data.column_names
+    }
     frame = pd.DataFrame(columns, index=pd.RangeIndex(data.num_rows))
     frame.attrs.update(attrs or {})
     return frame
+
+
+def shape_like(data: pa.Table, frame: Any, *, attrs: Mapping[str, Any] | None = None) -> Any:
+    """Give a result the form of the frame it was computed from, and its provenance unless `attrs` says otherwise."""
+    if isinstance(frame, pa.Table):
+        return data
+    if not isinstance(frame, pd.DataFrame):
+        return shape(data, as_="polars")
+    return shape(data, attrs=attrs_of(frame) if attrs is None else attrs)
 
 
 def described(data: pa.Table, attrs: dict[str, Any]) -> pa.Table:
@@ -68,45 +83,111 @@ def described(data: pa.Table, attrs: dict[str, Any]) -> pa.Table:
     return data.replace_schema_metadata({**(data.schema.metadata or {}), "ledgerframes": json.dumps(attrs)})
 
 
-def to_arrow(frame: Any, table: Table, needed: Sequence[str]) -> pa.Table:
-    """Turn a loaded frame of any form back into Arrow.
+def attrs_of(frame: Any) -> dict[str, Any]:
+    """The provenance that a loader or a store gave a frame; empty where it cannot say, as in polars.
+
+    Args:
+        frame: of pandas, or an Arrow table, batch, reader or dataset.
+    """
+    attrs = getattr(frame, "attrs", None)
+    if isinstance(attrs, dict):
+        return dict(attrs)
+    metadata = getattr(getattr(frame, "schema", None), "metadata", None)
+    try:
+        found = json.loads((metadata or {}).get(b"ledgerframes", b"{}"))
+    except (AttributeError, ValueError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def to_arrow(frame: Any, table: Table, needed: Sequence[str], *, name: str | None = None) -> pa.Table:
+    """The needed columns of a caller's frame, of any form, in the declared types.
+
+    Args:
+        frame: pandas, Arrow or polars.
+        table: the declaration of the table that the frame holds.
+        needed: the columns.
+        name: what error messages call the frame; the table's name by default.
 
     Raises:
-        InputError: a needed column is missing.
+        InputError: it is not a frame, a column is missing, or times have no zone.
     """
-    names = list(frame.column_names if isinstance(frame, pa.Table) else frame.columns)
-    missing = [name for name in needed if name not in names]
+    name = name or table.name
+    _check_columns(frame, needed, name=name, giver=_GIVERS.get(table.name, f"lf.load_{table.name}"))
+    _check_times(frame, table, needed, name)
+    schema = pa.schema([table.schema.field(column).with_nullable(True) for column in needed])  # noqa: FBT003
+    if isinstance(frame, pd.DataFrame):
+        return pa.table({field.name: pa.array(frame[field.name], field.type, from_pandas=True) for field in schema})
+    columns = frame if isinstance(frame, pa.Table) else frame.to_arrow()
+    return columns.select(list(needed)).cast(schema.remove_metadata())
+
+
+def to_pandas(frame: Any, needed: Sequence[str] = (), *, name: str, giver: str) -> pd.DataFrame:
+    """A caller's frame, of any form, as pandas with all its columns.
+
+    Args:
+        frame: pandas, Arrow or polars.
+        needed: columns that have to be there.
+        name: what error messages call the frame.
+        giver: the function that gives such a frame, for error messages.
+
+    Raises:
+        InputError: it is not a frame, or a column is missing.
+    """
+    _check_columns(frame, needed, name=name, giver=giver)
+    if isinstance(frame, pd.DataFrame):
+        return frame
+    columns = frame if isinstance(frame, pa.Table) else frame.to_arrow()
+    result: pd.DataFrame = shape(columns, attrs=attrs_of(columns))
+    return result
+
+
+def exact(column: pa.ChunkedArray) -> list[Decimal | None]:
+    """Amounts as `Decimal`; a zero is `Decimal(0)`, because one with ten places prints as `0E-10`."""
+    return [amount or (None if amount is None else _ZERO) for amount in column.to_pylist()]
+
+
+def _check_columns(frame: Any, needed: Sequence[str], *, name: str, giver: str) -> None:
+    names = frame.column_names if isinstance(frame, pa.Table) else getattr(frame, "columns", None)
+    if names is None or not (isinstance(frame, pa.Table | pd.DataFrame) or hasattr(frame, "to_arrow")):
+        raise InputError(f"{name} is {type(frame).__name__}, not a frame; {giver} gives one")
+    missing = [column for column in needed if column not in list(names)]
     if missing:
-        raise InputError(f"table {table.name!r} is here without its column(s) {', '.join(missing)}; load it with them")
-    if isinstance(frame, pa.Table):
-        return frame.select(needed)
-    if not isinstance(frame, pd.DataFrame):
-        return frame.to_arrow().select(needed).cast(pa.schema([table.schema.field(name) for name in needed]))
-    kinds = {column.name: column.kind.arrow for column in table.columns}
-    return pa.table({name: pa.array(frame[name], kinds[name], from_pandas=True) for name in needed})
+        raise InputError(f"{name} has no column(s) {', '.join(missing)}; {giver} gives them")
 
 
-def _series(column: pa.ChunkedArray, declared: Column, decimals: Decimals) -> Any:
-    kind = declared.kind
-    if kind is TEXTS:
-        return pd.Series(_tuples(column), dtype=object)
-    if kind is AMOUNT:
+def _check_times(frame: Any, table: Table, needed: Sequence[str], name: str) -> None:
+    """Refuse times that say no zone, and texts in their place: which instant they mean would be a guess."""
+    times = [column.name for column in table.columns if column.kind is TIME and column.name in needed]
+    for column in times:
+        kind = getattr(frame[column], "type", None) or frame[column].dtype
+        if str(kind) in {"null", "Null", "object"} or getattr(kind, "tz", None) or getattr(kind, "time_zone", None):
+            continue
+        raise InputError(
+            f"{name}: column {column!r} is {kind}, not times with a zone; pass it as loaded, or say the zone, for"
+            f" example frame[{column!r}] = pd.to_datetime(frame[{column!r}], utc=True)"
+        )
+
+
+def _series(column: pa.ChunkedArray, *, nullable: bool, decimals: Decimals) -> pd.Series:
+    kind = column.type
+    if pa.types.is_decimal(kind):
         return _amounts(column, decimals)
-    if kind is TIME:
-        return pd.Series(column.cast(pa.int64()).fill_null(_NAT).to_numpy().view("M8[us]")).dt.tz_localize("UTC")
-    return column.to_pandas(types_mapper={kind.arrow: _dtype(kind, nullable=declared.nullable)}.get)
+    if pa.types.is_list(kind):
+        return pd.Series(_tuples(column), dtype=object)
+    if pa.types.is_timestamp(kind):
+        micros = column.cast(pa.timestamp("us", "UTC")).cast(pa.int64()).fill_null(_NAT)
+        return pd.Series(micros.to_numpy().view("M8[us]")).dt.tz_localize("UTC")
+    if pa.types.is_duration(kind):
+        return pd.Series(column.cast(pa.int64()).fill_null(_NAT).to_numpy().view("m8[us]"))
+    dtypes = {pa.string(): _TEXT, **({pa.int64(): pd.Int64Dtype(), pa.bool_(): pd.BooleanDtype()} if nullable else {})}
+    series: pd.Series = column.to_pandas(types_mapper=dtypes.get)
+    return series
 
 
-_NAT = -(2**63)
-_ZERO = Decimal(0)
-
-
-def _dtype(kind: Kind, *, nullable: bool) -> Any:
-    if kind is INT64:
-        return pd.Int64Dtype() if nullable else None
-    if kind is BOOL:
-        return pd.BooleanDtype() if nullable else None
-    return pd.StringDtype(na_value=float("nan"))
+_NAT: Final = -(2**63)
+_ZERO: Final = Decimal(0)
+_TEXT: Final = pd.StringDtype(na_value=float("nan"))
 
 
 def _tuples(column: pa.ChunkedArray) -> list[tuple[str, ...] | None]:
@@ -140,13 +221,8 @@ def _amounts(column: pa.ChunkedArray, decimals: Decimals) -> Any:
         return pd.Series(column.cast(pa.float64()).to_numpy())
     if decimals == "string":
         texts = [None if amount is None else format(amount, "f") for amount in column.to_pylist()]
-        return pd.Series(texts, dtype=_dtype(AMOUNT, nullable=True))
+        return pd.Series(texts, dtype=_TEXT)
     return pd.Series(exact(column), dtype=object)
-
-
-def exact(column: pa.ChunkedArray) -> list[Decimal | None]:
-    """Amounts as `Decimal`; a zero is `Decimal(0)`, because one with ten places prints as `0E-10`."""
-    return [amount or (None if amount is None else _ZERO) for amount in column.to_pylist()]
 
 
 def _polars() -> Any:

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import pandas as pd
 
-from ledgerframes.analysis.frames import given_back, taken
+from ledgerframes.frames import shape_like, to_arrow
 from ledgerframes.tables.history import REASSIGNMENTS
 
 _NEEDED: Final = (
@@ -33,7 +33,7 @@ def reassignment_anomalies(reassignments: Any) -> pd.DataFrame:
     Raises:
         InputError: columns are missing.
     """
-    halves = given_back(taken(reassignments, REASSIGNMENTS, _NEEDED, name="reassignments"), pd.DataFrame())
+    halves = shape_like(to_arrow(reassignments, REASSIGNMENTS, _NEEDED, name="reassignments"), pd.DataFrame())
     halves = halves.sort_values(["migration_id", "record_time", "update_id"], kind="stable", ignore_index=True)
     away = halves[halves["kind"] == "unassignment"]
     back = halves[halves["kind"] == "assignment"]

@@ -7,9 +7,9 @@ from typing import Any, Final
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ledgerframes.analysis.coverage import check_same_range
-from ledgerframes.analysis.frames import attrs_of, check_whole, given_back, taken
+from ledgerframes.analysis.coverage import check_same_range, check_whole
 from ledgerframes.arguments import text
+from ledgerframes.frames import attrs_of, shape_like, to_arrow
 from ledgerframes.paging.window import Bound, bound
 from ledgerframes.tables.history import EVENTS, REASSIGNMENTS
 from ledgerframes.tables.kinds import BOOL
@@ -73,18 +73,18 @@ def active_contracts(
         check_whole(reassignments, name="reassignments", opening=opening)
     moment = bound(at, "at")
     check_same_range(events, reassignments, moment)
-    rows = _until(taken(events, EVENTS, _EVENTS, name="events"), moment)
+    rows = _until(to_arrow(events, EVENTS, _EVENTS, name="events"), moment)
     ended = rows["contract_id"].filter(rows["consuming"])
     halves = None
     if reassignments is not None:
-        halves = _until(taken(reassignments, REASSIGNMENTS, _HALVES, name="reassignments"), moment)
+        halves = _until(to_arrow(reassignments, REASSIGNMENTS, _HALVES, name="reassignments"), moment)
     created = _created(rows, ended, template)
     known = _with_earlier(_with_assigned(created, halves, template), opening)
     over = ended.filter(pc.is_in(ended, known["contract_id"]))
     alive = known.filter(pc.invert(pc.is_in(known["contract_id"], over)))
     placed = _placed(alive, halves)
     attrs = attrs_of(events) | {"at": _said(moment)}
-    return given_back(placed, events, attrs=attrs)
+    return shape_like(placed, events, attrs=attrs)
 
 
 def _until(rows: pa.Table, moment: Any) -> pa.Table:
@@ -143,7 +143,7 @@ def _at_rest(contracts: pa.Table, counters: Any) -> pa.Table:
 def _with_earlier(known: pa.Table, opening: Any) -> pa.Table:
     if opening is None or (isinstance(opening, str) and opening == "nothing"):
         return known
-    before = taken(opening, ACTIVE, _COLUMNS, name="opening")
+    before = to_arrow(opening, ACTIVE, _COLUMNS, name="opening")
     fresh = known.filter(pc.invert(pc.is_in(known["contract_id"], before["contract_id"])))
     return pa.concat_tables([before, fresh])
 

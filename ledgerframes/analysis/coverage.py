@@ -1,14 +1,41 @@
-"""Whether two frames cover the same part of a history; analyses that join events and reassignments call it."""
+"""Whether frames cover what an analysis needs: a whole history, or the same part of one; analyses call it first."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
-from ledgerframes.analysis.frames import attrs_of
-from ledgerframes.errors import InputError
+from ledgerframes.errors import InputError, PartialResultError
+from ledgerframes.frames import attrs_of
 from ledgerframes.paging.cursor import Cursor
 from ledgerframes.timestamps import format_instant, parse_instant
+
+_OPENING: Final = (
+    'give the whole history (start="begin"), or opening= with the contracts active before it, as'
+    ' active_contracts gives them, or opening="nothing" if you know that there were none'
+)
+
+
+def check_whole(frame: Any, *, name: str, opening: Any, advice: str = _OPENING) -> None:
+    """Refuse a history that has a gap, or that begins after ledger begin while the caller does not say what was there.
+
+    Raises:
+        InputError: `opening` is another text than "nothing".
+        PartialResultError: it is incomplete, begins later, or does not say.
+    """
+    if not hasattr(frame, "column_names") and not hasattr(frame, "columns"):
+        raise InputError(f"{name} is {type(frame).__name__}, not a frame; lf.load_{name} gives one")
+    if isinstance(opening, str) and opening != "nothing":
+        raise InputError(f'opening={opening!r}: give a frame of contracts, or "nothing"')
+    attrs = attrs_of(frame)
+    if not attrs.get("complete", True):
+        raise PartialResultError(f"{name} has a gap, for its load ended early; load it again, or {advice}")
+    if opening is not None:
+        return
+    if not attrs:
+        raise PartialResultError(f"{name} does not say where it begins (it has no attrs); {advice}")
+    if not attrs.get("from_beginning"):
+        raise PartialResultError(f"{name} does not begin at ledger begin (it is {attrs.get('range')!r}); {advice}")
 
 
 def check_same_range(events: Any, reassignments: Any, at: Cursor | int | None) -> None:

@@ -10,12 +10,12 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ledgerframes.analysis.frames import attrs_of, given_back, taken
 from ledgerframes.analysis.payloads import is_record, leaves
 from ledgerframes.analysis.type_inference import typed
 from ledgerframes.arguments import flag, names, text, whole_number
 from ledgerframes.decoding.personal import is_personal, without_personal
 from ledgerframes.errors import InputError
+from ledgerframes.frames import attrs_of, shape_like, to_arrow
 from ledgerframes.tables.history import EVENTS
 
 _PLACE: Final = ("migration_id", "record_time", "update_id", "event_id", "contract_id")
@@ -68,7 +68,7 @@ def expand(
     hidden = [] if personal else [one for one in fields or () if is_personal(one.replace(".", "/"))]
     if hidden:
         raise InputError(f"fields: {hidden[0]!r} holds personal data; pass personal=True to have it")
-    rows = taken(events, EVENTS, _NEEDED, name="events")
+    rows = to_arrow(events, EVENTS, _NEEDED, name="events")
     chosen = _chosen(rows, template, choice)
     if not personal:
         place = chosen.column_names.index("payload")
@@ -86,7 +86,7 @@ def expand(
         columns[name if name not in columns and name != _REST else f"payload.{name}"] = found.get(name, _NOTHING)
     if fields is None and others:
         columns[_REST] = pc.if_else(records, _MISSING, chosen["payload"])
-    return given_back(pa.table(columns), events)
+    return shape_like(pa.table(columns), events)
 
 
 def record_fields(
@@ -140,7 +140,7 @@ def template_catalogue(events: Any, *, sample: int = 1000) -> pd.DataFrame:
         InputError: columns are missing.
     """
     looked_at = whole_number(sample, "sample", least=1)
-    rows = taken(events, EVENTS, _COUNTED, name="events")
+    rows = to_arrow(events, EVENTS, _COUNTED, name="events")
     rows = rows.filter(pc.is_valid(rows["template_name"]))
     created = pc.equal(rows["event_type"], "created_event").cast(pa.int64())
     exercised = pc.is_valid(rows["choice"]).cast(pa.int64())

@@ -10,9 +10,9 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ledgerframes.analysis.frames import given_back, taken
 from ledgerframes.arguments import choice
 from ledgerframes.errors import InputError
+from ledgerframes.frames import shape_like, to_arrow, to_pandas
 from ledgerframes.tables.history import REASSIGNMENTS
 
 KEY: Final = ("source_synchronizer", "unassign_id", "contract_id", "reassignment_counter")
@@ -47,8 +47,8 @@ def reassignment_flows(reassignments: Any) -> Any:
     Raises:
         InputError: columns are missing.
     """
-    halves = taken(reassignments, REASSIGNMENTS, _HALF, name="reassignments").combine_chunks()
-    return given_back(_flows(halves, _paired(halves)), reassignments)
+    halves = to_arrow(reassignments, REASSIGNMENTS, _HALF, name="reassignments").combine_chunks()
+    return shape_like(_flows(halves, _paired(halves)), reassignments)
 
 
 def _paired(halves: pa.Table) -> pa.Table:
@@ -133,10 +133,10 @@ def flow_matrix(flows: Any, *, period: str | None = None, by: Literal["began", "
         InputError: columns are missing, or the period is none.
     """
     choice(by, "by", ("began", "assigned"))
-    frame = _pandas(flows, ("source_synchronizer", "target_synchronizer", "contract_id", "status"))
+    frame = _flows_frame(flows, ("source_synchronizer", "target_synchronizer", "contract_id", "status"))
     keys = ["source_synchronizer", "target_synchronizer"]
     if period is not None:
-        times = _pandas(flows, ("unassigned_at", "assigned_at"))
+        times = _flows_frame(flows, ("unassigned_at", "assigned_at"))
         moment = times["assigned_at"] if by == "assigned" else times["unassigned_at"].fillna(times["assigned_at"])
         frame = frame.assign(period=_floored(moment, period))
         keys = ["period", *keys]
@@ -162,7 +162,7 @@ def contract_journeys(flows: Any) -> pd.DataFrame:
     Raises:
         InputError: columns are missing.
     """
-    frame = _pandas(flows, COLUMNS)
+    frame = _flows_frame(flows, COLUMNS)
     ordered = frame.sort_values(["contract_id", "reassignment_counter"], kind="stable", ignore_index=True)
     first = ~ordered.duplicated("contract_id")
     grouped = ordered.groupby("contract_id", sort=False)
@@ -203,14 +203,8 @@ def _paths(ordered: pd.DataFrame) -> list[tuple[str | None, ...]]:
     return [tuple(path) for path in paths]
 
 
-def _pandas(flows: Any, needed: tuple[str, ...]) -> pd.DataFrame:
-    frame = flows.to_pandas() if isinstance(flows, pa.Table) or hasattr(flows, "to_arrow") else flows
-    if not isinstance(frame, pd.DataFrame):
-        raise InputError(f"flows is {type(flows).__name__}, not a frame; lf.reassignment_flows gives one")
-    missing = [name for name in needed if name not in frame.columns]
-    if missing:
-        raise InputError(f"flows has no column(s) {', '.join(missing)}; lf.reassignment_flows gives them")
-    return frame[list(needed)]
+def _flows_frame(flows: Any, needed: tuple[str, ...]) -> pd.DataFrame:
+    return to_pandas(flows, needed, name="flows", giver="lf.reassignment_flows")[list(needed)]
 
 
 def _floored(moment: pd.Series, period: str) -> pd.Series:

@@ -13,9 +13,9 @@ import pyarrow.compute as pc
 
 from ledgerframes.analysis.contracts import active_contracts
 from ledgerframes.analysis.expanding import record_fields
-from ledgerframes.analysis.frames import attrs_of, taken
 from ledgerframes.arguments import names, whole_number
 from ledgerframes.errors import InputError
+from ledgerframes.frames import attrs_of, to_arrow, to_pandas
 from ledgerframes.paging.cursor import Cursor
 from ledgerframes.paging.window import Bound, bound
 from ledgerframes.tables.history import EVENTS
@@ -108,7 +108,7 @@ def holdings_from_events(
 
 def _place(events: Any, at: Bound | None) -> tuple[int, Any]:
     """The moment that holdings are for: the caller's, else that of the last event."""
-    rows = taken(events, EVENTS, ("migration_id", "record_time"), name="events")
+    rows = to_arrow(events, EVENTS, ("migration_id", "record_time"), name="events")
     moment = bound(at, "at")
     if isinstance(moment, Cursor):
         return moment.migration_id, pd.Timestamp(EPOCH + moment.micros * MICROSECOND)
@@ -236,7 +236,7 @@ def holding_fees(summary: Any) -> pd.DataFrame:
     Raises:
         InputError: columns are missing.
     """
-    frame = _frame(summary, "summary")
+    frame = _summary_frame(summary, "summary")
     keys = [
         name for name in ("record_time", "migration_id", "computed_as_of_round", "party_id") if name in frame.columns
     ]
@@ -252,20 +252,12 @@ def holding_fees(summary: Any) -> pd.DataFrame:
     return found
 
 
-def _frame(summary: Any, name: str) -> pd.DataFrame:
-    frame = (
-        summary if isinstance(summary, pd.DataFrame) else summary.to_pandas() if hasattr(summary, "to_pandas") else None
-    )
-    if frame is None:
-        raise InputError(f"{name} is {type(summary).__name__}, not a frame; lf.load_holdings_summary gives one")
-    missing = [column for column in ("party_id", *AMOUNTS) if column not in frame.columns]
-    if missing:
-        raise InputError(f"{name} has no column(s) {', '.join(missing)}; lf.load_holdings_summary gives them")
-    return frame
+def _summary_frame(summary: Any, name: str) -> pd.DataFrame:
+    return to_pandas(summary, ("party_id", *AMOUNTS), name=name, giver="lf.load_holdings_summary")
 
 
 def _by_party(one: Any, name: str) -> pd.DataFrame:
-    frame = _frame(one, name)
+    frame = _summary_frame(one, name)
     if frame["party_id"].duplicated().any():
         raise InputError(f"{name} has several rows for a party; reconcile one record time and round at a time")
     if "computed_as_of_round" not in frame.columns:

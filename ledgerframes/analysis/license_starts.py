@@ -11,9 +11,10 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ledgerframes.analysis.coverage import check_whole
 from ledgerframes.analysis.expanding import record_fields
-from ledgerframes.analysis.frames import check_whole, taken
 from ledgerframes.errors import InputError
+from ledgerframes.frames import to_arrow
 from ledgerframes.tables.history import EVENTS
 
 LICENSE: Final = "Splice.ValidatorLicense:ValidatorLicense"
@@ -68,7 +69,7 @@ def by_first_license(events: Any) -> Starts:
         PartialResultError: the events do not say that they begin at ledger begin and have no gap.
     """
     check_whole(events, name="events", opening=None, advice=_ADVICE)
-    rows = taken(events, EVENTS, _EVENTS, name="events")
+    rows = to_arrow(events, EVENTS, _EVENTS, name="events")
     own = rows.filter(pc.equal(rows["template_name"], LICENSE))
     order = [(name, "ascending") for name in ("migration_id", "record_time", "update_id", "node_index")]
     own = own.take(pc.sort_indices(own, sort_keys=order))

@@ -7,11 +7,11 @@ from decimal import Context, Decimal
 from typing import Any, Final
 
 import pandas as pd
-import pyarrow as pa
 
 from ledgerframes.analysis.license_starts import Starts, by_first_license, by_rounds
 from ledgerframes.arguments import duration
 from ledgerframes.errors import InputError
+from ledgerframes.frames import to_pandas
 from ledgerframes.paging.window import When
 from ledgerframes.timestamps import EPOCH, MICROSECOND, to_micros
 
@@ -42,7 +42,7 @@ def license_growth(licenses: Any, *, rounds: Any = None, period: str = "D") -> p
             outside the known rounds: the message counts them.
         PartialResultError: the events do not say that they begin at ledger begin and have no gap.
     """
-    frame = _frame(licenses)
+    frame = _licenses(licenses)
     starts = _starts(licenses, frame, rounds)
     found = _counted(starts.times, period)
     found.attrs.update(frame.attrs | dict(starts.attrs))
@@ -54,15 +54,16 @@ def _starts(licenses: Any, frame: pd.DataFrame, rounds: Any) -> Starts:
         if rounds is not None:
             raise InputError("rounds= is for licenses; events tell themselves when each license was created")
         return by_first_license(licenses)
-    _need(frame, ("validator", "first_round"))
+    to_pandas(licenses, ("validator", "first_round"), name="licenses", giver="lf.load_licenses")
     if rounds is None and len(frame):
         raise InputError(
             f"rounds= is needed to date the first rounds of {frame['validator'].nunique():,} validators (a license's"
             " created_at is only its last change); give a frame of round and opens_at, or give the events of the"
             " whole history in place of licenses"
         )
-    empty = pd.DataFrame({"round": [], "opens_at": []})
-    return by_rounds(frame, empty if rounds is None else _frame(rounds, "a frame of round and opens_at is needed"))
+    if rounds is None:
+        return by_rounds(frame, pd.DataFrame({"round": [], "opens_at": []}))
+    return by_rounds(frame, to_pandas(rounds, name="rounds", giver="pd.DataFrame({'round': [...], 'opens_at': [...]})"))
 
 
 def _counted(times: pd.Series, period: str) -> pd.DataFrame:
@@ -98,8 +99,7 @@ def license_activity(licenses: Any, *, now: When | None = None, within: str | ti
     Raises:
         InputError: columns are missing, or an argument is no time.
     """
-    frame = _newest(_frame(licenses))
-    _need(frame, ("validator", "sponsor", "version", "last_active_at", "coupons_missed"))
+    frame = _newest(_licenses(licenses, "validator", "sponsor", "version", "last_active_at", "coupons_missed"))
     silent = _moment(frame, now) - frame["last_active_at"]
     limit = pd.Timedelta(duration(within, "within"), unit="us")
     active = (silent <= limit).astype("boolean").mask(silent.isna())
@@ -129,10 +129,9 @@ def license_versions(
     Raises:
         InputError: columns are missing, or an argument is not valid.
     """
-    frame = _newest(_frame(licenses))
-    _need(frame, ("validator", "version"))
+    needed = ("validator", "version") if active_within is None else ("validator", "version", "last_active_at")
+    frame = _newest(_licenses(licenses, *needed))
     if active_within is not None:
-        _need(frame, ("last_active_at",))
         limit = pd.Timedelta(duration(active_within, "active_within"), unit="us")
         frame = frame[_moment(frame, now) - frame["last_active_at"] <= limit]
     elif now is not None:
@@ -164,8 +163,8 @@ def supply_over_time(instruments: Any) -> pd.DataFrame:
     Raises:
         InputError: columns are missing.
     """
-    frame = _frame(instruments)
-    _need(frame, ("instrument_id", "symbol", "total_supply", "total_supply_as_of"))
+    needed = ("instrument_id", "symbol", "total_supply", "total_supply_as_of")
+    frame = to_pandas(instruments, needed, name="instruments", giver="lf.load_instruments")
     loaded = frame["loaded_at"] if "loaded_at" in frame.columns else pd.Series(pd.NaT, index=frame.index)
     told = frame.assign(time=frame["total_supply_as_of"].fillna(loaded))
     told = told[told["total_supply"].notna()].drop_duplicates(["instrument_id", "time"], keep="last")
@@ -193,20 +192,5 @@ def _newest(frame: pd.DataFrame) -> pd.DataFrame:
     return ordered.drop_duplicates("validator", keep="last").reset_index(drop=True)
 
 
-def _frame(data: Any, advice: str = "lf.load_licenses and lf.load_instruments give one") -> pd.DataFrame:
-    if isinstance(data, pd.DataFrame):
-        return data
-    if isinstance(data, pa.Table):
-        from ledgerframes.analysis.frames import given_back
-
-        frame: pd.DataFrame = given_back(data, pd.DataFrame())
-        return frame
-    if hasattr(data, "to_arrow"):
-        return _frame(data.to_arrow(), advice)
-    raise InputError(f"{type(data).__name__} is not a frame; {advice}")
-
-
-def _need(frame: pd.DataFrame, names: tuple[str, ...]) -> None:
-    missing = [name for name in names if name not in frame.columns]
-    if missing:
-        raise InputError(f"the frame has no column(s) {', '.join(missing)}; lf.load_licenses or a store gives them")
+def _licenses(licenses: Any, *needed: str) -> pd.DataFrame:
+    return to_pandas(licenses, needed, name="licenses", giver="lf.load_licenses")

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any, Final, Literal, get_args
 
 from ledgerframes.arguments import flag, path
-from ledgerframes.decoding.origins import origin_of
 from ledgerframes.errors import InputError
 from ledgerframes.export.atomic_write import Staging, writing
 from ledgerframes.export.csv_files import CsvFile
@@ -24,6 +23,7 @@ from ledgerframes.export.shape import Shape, Times, shape_of
 from ledgerframes.export.sinks import Sink, pour
 from ledgerframes.export.sources import Opened, Source, open_source
 from ledgerframes.export.workbook import Sheets, Workbook
+from ledgerframes.frames import attrs_of
 from ledgerframes.version import __version__
 
 Format = Literal["parquet", "csv", "xlsx"]
@@ -196,7 +196,7 @@ def _sink(asked: _Export, table: Opened, shape: Shape, path: Path) -> Sink:
 
 def _said(asked: _Export, table: Opened) -> dict[bytes, bytes]:
     """The provenance of one table: its own, that of the export, and where personal data was left out."""
-    said = {**origin_of(table), **json.loads(asked.origin["ledgerframes"])}
+    said = {**attrs_of(table), **json.loads(asked.origin["ledgerframes"])}
     return {b"ledgerframes": json.dumps(said, ensure_ascii=False).encode()}
 
 
@@ -214,7 +214,7 @@ def _workbook(asked: _Export, staging: Staging, name: str) -> list[_Written]:
                 sheets = Sheets(book, table.name, shape)
             pour(table, shape, sheets, place)
             shapes[table.name] = shape
-            if left_out := origin_of(table).get("left_out"):
+            if left_out := attrs_of(table).get("left_out"):
                 said[f"left out of {table.name}"] = ", ".join(left_out)
             written.append(_Written(table.name, sheets.rows, place, sheets.cut, _lost(table)))
         with writing(place):

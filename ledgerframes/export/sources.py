@@ -11,9 +11,9 @@ from typing import Any, Final, TypeAlias
 
 import pyarrow as pa
 
-from ledgerframes.decoding.origins import origin_of
 from ledgerframes.decoding.personal import LEFT_OUT, is_personal, is_text, json_columns, strip_batch
 from ledgerframes.errors import InputError
+from ledgerframes.frames import attrs_of
 from ledgerframes.tables.catalogue import CATALOGUE
 
 Batches: TypeAlias = "pa.Table | pa.RecordBatchReader | Iterable[pa.RecordBatch] | Any"  # what Arrow can read
@@ -55,7 +55,7 @@ def open_source(name: str, source: Source, *, personal: bool | None = True) -> O
     """
     given = source() if callable(source) and not hasattr(source, "__arrow_c_stream__") else source
     schema, batches = _read(name, given)
-    kept = origin_of(given).get("personal") is True if personal is None else personal
+    kept = attrs_of(given).get("personal") is True if personal is None else personal
     if kept:
         return Opened(name, _described(name, schema), _checked(name, schema, batches))
     whole = _described(name, schema)

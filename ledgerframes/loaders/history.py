@@ -11,10 +11,9 @@ import pyarrow as pa
 from ledgerframes.arguments import refuse, suggesting
 from ledgerframes.config.settings import source_of
 from ledgerframes.decoding.history import decode_items
-from ledgerframes.decoding.origins import origin_of
 from ledgerframes.decoding.rebuild import rebuild_rows
 from ledgerframes.errors import InputError
-from ledgerframes.frames import As, Decimals, check_shape, shape, to_arrow
+from ledgerframes.frames import As, Decimals, attrs_of, check_shape, shape, to_arrow
 from ledgerframes.interfaces.scan import UPDATE_BY_HASH, UPDATE_BY_ID
 from ledgerframes.loaders.history_reading import read_history
 from ledgerframes.loaders.history_request import NAMES, HistoryOptions, HistoryRequest
@@ -219,7 +218,7 @@ def rebuild_items(history: History[Any]) -> Iterator[dict[str, Any]]:
 def _check_as_sent(history: History[Any]) -> None:
     """Refuse what does not hold all that the server sent, and says so."""
     for name, frame in zip(NAMES, history, strict=True):
-        if left_out := origin_of(frame).get("left_out"):
+        if left_out := attrs_of(frame).get("left_out"):
             raise InputError(
                 f"history: {name} was stored or exported without personal data ({', '.join(left_out)}), so what the "
                 "server sent cannot be rebuilt; load the history from the network, or from a lake that keeps it"

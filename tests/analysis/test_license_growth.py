@@ -125,7 +125,7 @@ def test_rounds_come_in_other_forms_and_any_order(form):
         (ROUNDS.assign(opens_at=TIMES[::-1]), "round 10 opens after"),
         (pd.concat([ROUNDS, ROUNDS.assign(opens_at=TIMES[0])]), "round 20 has two times"),
         (ROUNDS.assign(round=["ten", "20", "40"]), "not a whole number"),
-        ([1, 2], "list is not a frame"),
+        ([1, 2], "rounds is list, not a frame"),
     ],
     ids=["no times", "no zone", "backwards", "two times", "words", "a list"],
 )

@@ -8,6 +8,8 @@ from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
+
 from ledgerframes.apps.html_report.page import page
 from ledgerframes.apps.html_report.sections import SECTIONS, Material
 from ledgerframes.arguments import flag, names
@@ -90,8 +92,7 @@ _TABLES = ("updates", "events", "reassignments")
 
 def _pandas(frame: Any, name: str) -> Any:
     table = table_named(name)
-    attrs = getattr(frame, "attrs", None)
-    if isinstance(attrs, dict):
+    if isinstance(frame, pd.DataFrame):
         return frame
     return shape(to_arrow(frame, table, table.names), table)
 

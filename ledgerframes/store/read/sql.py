@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ledgerframes.arguments import text
 from ledgerframes.errors import InputError
-from ledgerframes.frames import As, check_shape
+from ledgerframes.frames import As, check_shape, shape
 from ledgerframes.store.delta.damage import raise_damage
 from ledgerframes.store.delta.table import DeltaStoreTable
 
@@ -69,13 +69,7 @@ def ask(
             known = ", ".join(tables) or "none yet; run store.sync(net) first"
             said = " ".join(str(error).split())
             raise InputError(f"the query cannot be run: {said}. The store's tables: {known}") from error
-    if as_ == "arrow":
-        return found
-    if as_ == "polars":
-        import polars as pl
-
-        return pl.from_arrow(found)
-    return found.to_pandas()
+    return shape(found, as_=as_)
 
 
 def _check_statement(connection: duckdb.DuckDBPyConnection, query: str) -> None:
