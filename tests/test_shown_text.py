@@ -20,7 +20,7 @@ from ledgerframes.errors import visible
 from ledgerframes.export.report import ExportedTable, ExportReport
 from ledgerframes.loaders.cross_check import CrossCheck, Difference
 from ledgerframes.sandbox.serving import serve
-from ledgerframes.store.checks.check import Check, Finding
+from ledgerframes.store.checks.check import Check, CheckFinding
 from tests.clocks import SkippingClock
 from tests.decoding.items import page_of, transaction
 
@@ -144,7 +144,7 @@ def test_a_terminal_is_not_steered_by_a_table(tmp_path, monkeypatch, capsys):
 DIFFERENCE = Difference(EVIL, 1, EVIL, EVIL, EVIL, EVIL, EVIL)
 REPORTS = {
     "an export": ExportReport(f"out{EVIL}", "csv", (ExportedTable(f"t{EVIL}", 1, 1, ("f",), 0),), 1, 0.1),
-    "a check": Check(EVIL, {}, (Finding(EVIL, "note", 1, EVIL, EVIL),)),
+    "a check": Check(EVIL, {}, (CheckFinding(EVIL, "note", 1, EVIL, EVIL),)),
     "a comparison": CrossCheck(EVIL, EVIL, EVIL, 1, 1, (DIFFERENCE,), None, EVIL),
     "a sync": lf.SyncReport("s", "now", covered=(EVIL,), error=EVIL),
 }

@@ -28,7 +28,7 @@ PAGE = "<html><head><title>{title}</title></head><body><center><h1>{title}</h1><
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class InjectedAnswer:
     """A whole HTTP answer."""
 
     status: int
@@ -43,7 +43,7 @@ class Answer:
 
 
 @dataclass(frozen=True, slots=True)
-class Exchange:
+class InjectedExchange:
     """One request on its way to the app, with the connection it came by; None where that is gone already."""
 
     app: App
@@ -53,8 +53,8 @@ class Exchange:
     transport: asyncio.Transport | None
 
 
-async def answer(exchange: Exchange, *, drawn: Drawn, faults: Faults) -> None:
-    """Answer one request as drawn."""
+async def answer(exchange: InjectedExchange, *, drawn: Drawn, faults: Faults) -> None:
+    """InjectedAnswer one request as drawn."""
     if drawn.delay:
         await asyncio.sleep(drawn.delay)
     if drawn.kind in (OK, "latency"):
@@ -69,7 +69,7 @@ async def answer(exchange: Exchange, *, drawn: Drawn, faults: Faults) -> None:
         await _spoil(exchange, await _ask(exchange), drawn=drawn, faults=faults)
 
 
-async def _having_read(exchange: Exchange) -> Exchange:
+async def _having_read(exchange: InjectedExchange) -> InjectedExchange:
     """The exchange after the request came in whole: a close with bytes unread would be a reset by itself."""
     messages = [await exchange.receive()]
     while messages[-1].get("more_body"):
@@ -82,7 +82,7 @@ async def _having_read(exchange: Exchange) -> Exchange:
     return replace(exchange, receive=receive)
 
 
-def _refusal(kind: str, faults: Faults) -> Answer | None:
+def _refusal(kind: str, faults: Faults) -> InjectedAnswer | None:
     """The answer in the app's place, for the kinds that never ask it."""
     later = formatdate(time.time() + faults.retry_after, usegmt=True)
     too_many = "The server is currently receiving too many requests."
@@ -102,14 +102,14 @@ def _refusal(kind: str, faults: Faults) -> Answer | None:
     return answers.get(kind)
 
 
-def _answer(status: int, content_type: str, body: str, *, retry_after: str = "") -> Answer:
+def _answer(status: int, content_type: str, body: str, *, retry_after: str = "") -> InjectedAnswer:
     headers = [(b"content-type", content_type.encode())]
     if retry_after:
         headers.append((b"retry-after", retry_after.encode()))
-    return Answer(status, tuple(headers), body.encode())
+    return InjectedAnswer(status, tuple(headers), body.encode())
 
 
-async def _spoil(exchange: Exchange, whole: Answer, *, drawn: Drawn, faults: Faults) -> None:
+async def _spoil(exchange: InjectedExchange, whole: InjectedAnswer, *, drawn: Drawn, faults: Faults) -> None:
     """Send the app's answer as the kinds that need one do."""
     part = whole.body[: _cut(len(whole.body), drawn.cut)]
     match drawn.kind:
@@ -138,7 +138,7 @@ def _as_text(headers: Headers) -> Headers:
     return (*(pair for pair in headers if pair[0] != b"content-type"), (b"content-type", TEXT.encode()))
 
 
-async def _ask(exchange: Exchange) -> Answer:
+async def _ask(exchange: InjectedExchange) -> InjectedAnswer:
     """Let the app run and keep its answer."""
     started: list[Message] = []
     pieces: list[bytes] = []
@@ -151,20 +151,20 @@ async def _ask(exchange: Exchange) -> Answer:
 
     await exchange.app(exchange.scope, exchange.receive, keep)
     headers = tuple((bytes(name).lower(), bytes(value)) for name, value in started[0].get("headers", ()))
-    return Answer(started[0]["status"], headers, b"".join(pieces))
+    return InjectedAnswer(started[0]["status"], headers, b"".join(pieces))
 
 
-async def _whole(exchange: Exchange, whole: Answer) -> None:
+async def _whole(exchange: InjectedExchange, whole: InjectedAnswer) -> None:
     await exchange.send(whole.start())
     await exchange.send({"type": "http.response.body", "body": whole.body})
 
 
-async def _begin(exchange: Exchange, whole: Answer, part: bytes) -> None:
+async def _begin(exchange: InjectedExchange, whole: InjectedAnswer, part: bytes) -> None:
     await exchange.send(whole.start())
     await exchange.send({"type": "http.response.body", "body": part, "more_body": True})
 
 
-async def _drip(exchange: Exchange, whole: Answer, faults: Faults) -> None:
+async def _drip(exchange: InjectedExchange, whole: InjectedAnswer, faults: Faults) -> None:
     size = max(1, -(-len(whole.body) // faults.drip_pieces))
     await exchange.send(whole.start())
     for begin in range(0, len(whole.body), size):
@@ -174,7 +174,7 @@ async def _drip(exchange: Exchange, whole: Answer, faults: Faults) -> None:
     await exchange.send({"type": "http.response.body", "body": b""})
 
 
-async def _reset(exchange: Exchange) -> None:
+async def _reset(exchange: InjectedExchange) -> None:
     """Close the connection so that the other side is told of a reset, not of an end."""
     transport = exchange.transport
     if transport is not None and not transport.is_closing():
@@ -184,14 +184,14 @@ async def _reset(exchange: Exchange) -> None:
     await _disconnected(exchange)
 
 
-async def _end(exchange: Exchange) -> None:
+async def _end(exchange: InjectedExchange) -> None:
     """Close the connection after what was sent, as a server that is finished does."""
     if exchange.transport is not None:
         exchange.transport.close()
     await _disconnected(exchange)
 
 
-async def _disconnected(exchange: Exchange) -> None:
+async def _disconnected(exchange: InjectedExchange) -> None:
     """Wait until the server has noticed, so that it does not answer on a closed connection."""
     while (await exchange.receive())["type"] != "http.disconnect":
         pass

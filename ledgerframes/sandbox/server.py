@@ -12,7 +12,7 @@ from ledgerframes.sandbox.faults import Faults
 from ledgerframes.sandbox.generator.generate import generate
 from ledgerframes.sandbox.generator.growth import Living, parse_rate
 from ledgerframes.sandbox.hostile.generate import generate_hostile
-from ledgerframes.sandbox.http.callers import Gate
+from ledgerframes.sandbox.http.callers import Access
 from ledgerframes.sandbox.serving import Served, serve
 from ledgerframes.sandbox.start_options import check_faults, real, switch, whole
 from ledgerframes.sandbox.world import timestamps
@@ -98,7 +98,7 @@ def start(
         world = generate_hostile(seed, updates) if hostile else generate(seed, updates, **usual)
     app = _app(
         View(world, lag=lag, late=late, seed=seed),
-        Gate(world.accounts, issuer),
+        Access(world.accounts, issuer),
         holdings_limit=holdings_limit,
         page_maximum=page_maximum,
         silent_cap=silent_cap,
@@ -218,7 +218,7 @@ class Sandbox:
         return f"<Sandbox {self.url}, {len(self.world.updates)} updates>"
 
 
-def _app(view: View, gate: Gate, *, holdings_limit: int, release: str, older: bool, **options: Any) -> Any:
+def _app(view: View, gate: Access, *, holdings_limit: int, release: str, older: bool, **options: Any) -> Any:
     from starlette.applications import Starlette
     from starlette.exceptions import HTTPException
     from starlette.routing import Mount, Route, Router

@@ -17,7 +17,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, cast
 
 from ledgerframes.sandbox.faults import OK, Drawn, FaultDraws, Faults
-from ledgerframes.sandbox.injecting import App, Exchange, Receive, Scope, Send, answer
+from ledgerframes.sandbox.injecting import App, InjectedExchange, Receive, Scope, Send, answer
 
 if TYPE_CHECKING:
     import uvicorn
@@ -162,7 +162,7 @@ class Served:
         with self._lock:
             self._arrived[name] += 1
             draws = self._draws
-        exchange = Exchange(self._counted, scope, receive, send, self._connections.of(scope))
+        exchange = InjectedExchange(self._counted, scope, receive, send, self._connections.of(scope))
         if self.latency:
             await asyncio.sleep(self.latency)
         if draws is None:

@@ -1,20 +1,77 @@
-"""What a sync has to read: the wanted part of every migration, less what is settled; `sync` carries it out."""
+"""What a store covers, as intervals of record time, and what a window wants of it; the whole store uses it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Final
+from collections.abc import Iterable, Sequence
+from functools import reduce
+from operator import or_
+from typing import Final, NamedTuple
 
-from ledgerframes.errors import PagingError
-from ledgerframes.interfaces.history import PageSource
+import pyarrow as pa
+import pyarrow.compute as pc
+
 from ledgerframes.paging.cursor import Cursor
 from ledgerframes.paging.window import Window
-from ledgerframes.store.intervals import BEGINNING, CLOSED, Interval, missing
-from ledgerframes.store.sync.shards import window_of
-from ledgerframes.timestamps import EARLIEST, LATEST
+from ledgerframes.timestamps import EARLIEST, LATEST, format_instant, month_of
 
-#: More migrations than any network has had; a server that shows more invents them.
-MIGRATIONS: Final = 60
+#: The `lo` of an interval that reaches back to where its migration begins.
+BEGINNING: Final = EARLIEST - 1
+#: The `at` of an interval that nothing can follow in its migration.
+CLOSED: Final = LATEST
+
+_TIME: Final = pa.timestamp("us", "UTC")
+
+
+class Interval(NamedTuple):
+    """The record times of one migration after `lo` up to and with `at`, in integer microseconds."""
+
+    migration_id: int
+    lo: int
+    at: int
+
+    def __str__(self) -> str:
+        low = "its beginning" if self.lo <= BEGINNING else format_instant(self.lo)
+        high = "its end" if self.at >= CLOSED else format_instant(self.at)
+        return f"migration {self.migration_id} after {low} up to {high}"
+
+
+def merged(intervals: Iterable[Interval]) -> tuple[Interval, ...]:
+    """The same stretches in order, with those that touch or overlap joined and empty ones left out."""
+    joined: list[Interval] = []
+    for one in sorted(interval for interval in intervals if interval.lo < interval.at):
+        last = joined[-1] if joined else None
+        if last is not None and last.migration_id == one.migration_id and one.lo <= last.at:
+            joined[-1] = last._replace(at=max(last.at, one.at))
+        else:
+            joined.append(one)
+    return tuple(joined)
+
+
+def intersection(first: Iterable[Interval], second: Iterable[Interval]) -> tuple[Interval, ...]:
+    """The stretches that lie in both."""
+    others = merged(second)
+    return merged(
+        Interval(one.migration_id, max(one.lo, other.lo), min(one.at, other.at))
+        for one in merged(first)
+        for other in others
+        if one.migration_id == other.migration_id
+    )
+
+
+def missing(wanted: Interval, covered: Iterable[Interval]) -> tuple[Interval, ...]:
+    """What of a wanted stretch is not covered, in order."""
+    gaps, lo = [], wanted.lo
+    for one in intersection([wanted], covered):
+        gaps.append(wanted._replace(lo=lo, at=one.lo))
+        lo = one.at
+    gaps.append(wanted._replace(lo=lo))
+    return merged(gaps)
+
+
+def beyond(covered: Iterable[Interval], common: Iterable[Interval]) -> tuple[Interval, ...]:
+    """What is covered, but not in common: what a table got before a crash and the others did not."""
+    shared = merged(common)
+    return merged(gap for one in merged(covered) for gap in missing(one, shared))
 
 
 def wanted_in(window: Window, migration_id: int) -> Interval | None:
@@ -42,24 +99,13 @@ def gaps(wanted: Iterable[Interval], covered: Sequence[Interval]) -> tuple[Inter
     return tuple(gap for one in wanted for gap in missing(one, covered))
 
 
-def migrations_after(source: PageSource, place: Cursor | None) -> Iterator[Cursor]:
-    """The first place of every migration after a place, by one request each and one more."""
-    for _ in range(MIGRATIONS):
-        request = source.page_request(place, 1)
-        cursors = source.send_page(request, server=None, revise=None).value.glimpse.cursors
-        if not cursors:
-            return
-        if place is not None and cursors[0] <= place:
-            raise PagingError(
-                f"POST /v2/updates: asked for what follows {place}, the server sent an update at {cursors[0]}; it"
-                " ignores the cursor"
-            )
-        yield cursors[0]
-        place = Cursor(cursors[0].migration_id, LATEST)
-    raise PagingError(
-        f"POST /v2/updates: the server shows more than {MIGRATIONS} migrations, the last of them {place}; it makes them"
-        " up as it is asked"
-    )
+def window_of(gap: Interval) -> Window:
+    """The places of an interval."""
+    start = Cursor(gap.migration_id, gap.lo + 1)
+    if gap.at < LATEST:
+        return Window(start, Cursor(gap.migration_id, gap.at + 1))
+    following = gap.migration_id + 1
+    return Window(start, Cursor(following, EARLIEST) if following < 2**63 else None)
 
 
 def missing_windows(window: Window, covered: Sequence[Interval]) -> list[Window]:
@@ -72,3 +118,19 @@ def missing_windows(window: Window, covered: Sequence[Interval]) -> list[Window]
     if window.end is None or window.end.migration_id > ids[-1]:
         found.append(Window(Cursor(ids[-1] + 1, EARLIEST), window.end, window.since, window.until))
     return found
+
+
+def rows_of(intervals: Sequence[Interval]) -> pc.Expression:
+    """The rows that lie in some stretches, said so that partitions and files outside need not be read."""
+    if not intervals:
+        return pc.scalar(False)  # noqa: FBT003 - a value, not a switch
+    return reduce(or_, [_rows(one) for one in intervals])
+
+
+def _rows(one: Interval) -> pc.Expression:
+    rows = pc.field("migration_id") == one.migration_id
+    if one.lo >= EARLIEST:
+        rows &= (pc.field("record_month") >= month_of(one.lo)) & (pc.field("record_time") > pa.scalar(one.lo, _TIME))
+    if one.at < LATEST:
+        rows &= (pc.field("record_month") <= month_of(one.at)) & (pc.field("record_time") <= pa.scalar(one.at, _TIME))
+    return rows

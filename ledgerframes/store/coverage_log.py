@@ -18,8 +18,8 @@ from itertools import pairwise
 from typing import Final, NamedTuple
 
 from ledgerframes.errors import StoreError
+from ledgerframes.store.coverage import CLOSED, Interval, beyond, intersection, merged
 from ledgerframes.store.delta.table import DeltaStoreTable
-from ledgerframes.store.intervals import CLOSED, Interval, beyond, intersection, merged
 
 #: The format of the numbers that this version writes.
 FORMAT: Final = 2

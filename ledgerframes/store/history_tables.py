@@ -12,11 +12,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ledgerframes.errors import StoreError
+from ledgerframes.store.coverage import Interval, intersection, merged, rows_of
 from ledgerframes.store.coverage_log import Slot, Slots
 from ledgerframes.store.delta.damage import damage_named
 from ledgerframes.store.delta.table import DeltaStoreTable
-from ledgerframes.store.intervals import Interval, intersection, merged
-from ledgerframes.store.read.reading import rows_of
 from ledgerframes.timestamps import EARLIEST, LATEST
 
 _log = logging.getLogger("ledgerframes.store")

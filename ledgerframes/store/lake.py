@@ -15,11 +15,11 @@ from urllib.parse import urlsplit
 
 from ledgerframes.decoding.personal import LEFT_OUT
 from ledgerframes.errors import InputError, StoreError
+from ledgerframes.store.coverage import Interval
 from ledgerframes.store.coverage_log import Slots
 from ledgerframes.store.delta.stored_files import Verify
 from ledgerframes.store.delta.table import DeltaStoreTable
 from ledgerframes.store.history_tables import NETWORK, ORDER, PARTITIONS, HistoryTables
-from ledgerframes.store.intervals import Interval
 from ledgerframes.store.read.personal import LEFT_OUT_OF_IT, PROPERTY, leaves_out
 from ledgerframes.store.sync.servers import PageSize
 from ledgerframes.store.sync.snapshots import SNAPSHOTS, snapshot_table

@@ -24,8 +24,7 @@ from ledgerframes.store.lake import Lake, declared
 from ledgerframes.store.read.dask_frames import dask_frame
 from ledgerframes.store.read.exports import export
 from ledgerframes.store.read.frames import coverage_frame, runs_frame
-from ledgerframes.store.read.reading import Where, conditions
-from ledgerframes.store.read.visible_rows import Part
+from ledgerframes.store.read.reading import Part, Where, conditions
 from ledgerframes.store.sync.committing import COMMIT_BYTES
 from ledgerframes.store.sync.follow import follow
 from ledgerframes.store.sync.rejects import retry

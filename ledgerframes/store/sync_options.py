@@ -15,7 +15,7 @@ from ledgerframes.store.history_tables import ORDER
 from ledgerframes.store.lake import declared
 from ledgerframes.store.sync.history_sync import Wish
 from ledgerframes.store.sync.snapshots import SNAPSHOTS, check_snapshots
-from ledgerframes.store.sync.sync import Order
+from ledgerframes.store.sync.sync import SyncRequest
 from ledgerframes.timestamps import to_micros
 
 
@@ -55,7 +55,7 @@ def ordered(
     engine: Any,
     worker_token: str | None,
     replicas: bool = False,
-) -> Order:
+) -> SyncRequest:
     """The arguments of `Store.sync`, checked.
 
     Raises:
@@ -85,4 +85,4 @@ def ordered(
         check_engine(engine)
         if on_error == "reject":
             raise InputError("on_error='reject' and engine= do not go together; leave one of them out")
-    return Order(wish, snapshots, owners, on_error == "reject", shown, engine=engine, worker_token=worker_token)
+    return SyncRequest(wish, snapshots, owners, on_error == "reject", shown, engine=engine, worker_token=worker_token)

@@ -11,7 +11,7 @@ from ledgerframes.transport.stats import Stats
 from ledgerframes.transport.stopping import Stop
 
 
-class Gate:
+class RateLimiter:
     """A token bucket and a limit on requests under way, shared by all threads.
 
     Args:

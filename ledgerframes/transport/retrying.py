@@ -16,7 +16,7 @@ from ledgerframes.transport.clock import Clock
 from ledgerframes.transport.masking import Mask
 from ledgerframes.transport.outcome import Broken, Received
 from ledgerframes.transport.request import Request
-from ledgerframes.transport.server_preferences import Memory
+from ledgerframes.transport.server_preferences import ServerPreferences
 from ledgerframes.transport.stats import Stats
 from ledgerframes.transport.stopping import Stop
 
@@ -30,7 +30,7 @@ KNOCKS: Final = 2
 
 
 @dataclass(frozen=True)
-class Sender:
+class Sending:
     """What an exchange needs of its `Transport`; `attempt` sends one request once, in so many seconds."""
 
     settings: Settings
@@ -38,10 +38,10 @@ class Sender:
     attempt: Callable[[Request, str, float, Stop], Received | Broken]
     stats: Stats = field(default_factory=Stats)
     mask: Mask = field(default_factory=Mask)
-    memory: Memory = field(default_factory=Memory)
+    memory: ServerPreferences = field(default_factory=ServerPreferences)
 
 
-class Exchange(Generic[T]):
+class RetryingRequest(Generic[T]):
     """The state of one `send`.
 
     Args:
@@ -56,7 +56,7 @@ class Exchange(Generic[T]):
 
     def __init__(
         self,
-        sender: Sender,
+        sender: Sending,
         candidates: Sequence[Request],
         servers: Sequence[str],
         *,

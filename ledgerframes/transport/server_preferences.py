@@ -14,7 +14,7 @@ from ledgerframes.transport.request import DeprecatedEndpointWarning, Endpoint
 log = logging.getLogger("ledgerframes.transport")
 
 
-class Memory:
+class ServerPreferences:
     """Shared by all threads of one `Transport`."""
 
     def __init__(self) -> None:
@@ -76,9 +76,9 @@ class Memory:
         if new:
             log.info("%s gives %d updates per page at most and is asked for no more", source_of(server), maximum)
 
-    def copy(self) -> Memory:
+    def copy(self) -> ServerPreferences:
         """The same knowledge with a lock of its own."""
-        twin = Memory()
+        twin = ServerPreferences()
         twin._preferred, twin._routes = dict(self._preferred), dict(self._routes)
         twin._warned, twin._reached = set(self._warned), set(self._reached)
         twin._largest, twin._met = dict(self._largest), set(self._met)

@@ -19,10 +19,10 @@ from ledgerframes.transport.classify import Answer
 from ledgerframes.transport.clock import Clock, SystemClock
 from ledgerframes.transport.masking import MASK, Mask
 from ledgerframes.transport.outcome import Broken, Credential, Received
-from ledgerframes.transport.rate_limiter import Gate
+from ledgerframes.transport.rate_limiter import RateLimiter
 from ledgerframes.transport.recording import Way
 from ledgerframes.transport.request import Endpoint, Prepared, Request
-from ledgerframes.transport.retrying import Exchange, Revise, Sender
+from ledgerframes.transport.retrying import RetryingRequest, Revise, Sending
 from ledgerframes.transport.stats import Stats
 from ledgerframes.transport.stopping import Stop
 from ledgerframes.version import __version__
@@ -51,9 +51,9 @@ class Transport:
         self._way = way
         self._closed = False
         self._opening = threading.Lock()
-        self._open(Sender(settings, clock or SystemClock(), self._attempt))
+        self._open(Sending(settings, clock or SystemClock(), self._attempt))
 
-    def _open(self, sender: Sender) -> None:
+    def _open(self, sender: Sending) -> None:
         """Make what belongs to one process alone: connections, locks, counts."""
         from ledgerframes.transport.http import Wire
 
@@ -68,7 +68,7 @@ class Transport:
         self._finish = weakref.finalize(self, _finish, self._pid, self._stop, sender.mask, self._wire)
 
     @property
-    def _sender(self) -> Sender:
+    def _sender(self) -> Sending:
         """What an exchange needs; made anew in a forked child, whose parent goes on with the connections."""
         if self._pid != os.getpid():
             with self._opening:
@@ -79,7 +79,7 @@ class Transport:
                     # its locks may be held by threads that only the parent has, and closing it would need them;
                     # so it is kept as it is, and never used again
                     self._inherited = self._wire
-                    self._open(Sender(before.settings, before.clock, self._attempt, memory=before.memory.copy()))
+                    self._open(Sending(before.settings, before.clock, self._attempt, memory=before.memory.copy()))
         return self._shared
 
     @property
@@ -147,8 +147,10 @@ class Transport:
         candidates = (request, *alternatives) if request.endpoint.safe else (request,)
         servers = self._chosen(request.endpoint, server)
         ending = self._stop if stop is None else Stop(self._stop, stop)
-        exchange = Exchange(sender, candidates, servers, read=read, revise=revise, stop=ending, attempts=attempts)
-        return exchange.run()
+        retrying = RetryingRequest(
+            sender, candidates, servers, read=read, revise=revise, stop=ending, attempts=attempts
+        )
+        return retrying.run()
 
     def stoppable(self, stop: Stop) -> StoppableSender:
         """The same way to the servers for one operation, which ends once `stop` is set."""
@@ -298,9 +300,9 @@ class StoppableSender:
         return StoppableSender(self.transport, Stop(self.stop, stop))
 
 
-def _gate(sender: Sender) -> Gate:
+def _gate(sender: Sending) -> RateLimiter:
     settings = sender.settings
-    return Gate(
+    return RateLimiter(
         rate=settings.rate,
         burst=settings.burst,
         parallel=settings.parallel,

@@ -12,7 +12,7 @@ import pytest
 
 from ledgerframes.sandbox.commands.batches import Batch, write_batch
 from ledgerframes.sandbox.commands.bodies import CreateCommand
-from ledgerframes.sandbox.commands.submission import Order, carry_out
+from ledgerframes.sandbox.commands.submission import RequestedChange, carry_out
 from ledgerframes.sandbox.commands.submissions import ChangeId
 from ledgerframes.sandbox.generator.generate import generate
 from ledgerframes.sandbox.server import start
@@ -92,7 +92,7 @@ def per_command(world):
     for run in range(5):
         begin = time.thread_time()
         for number in range(50):
-            order = Order(ChangeId("alice", frozenset({alice}), f"{run}-{number}"), "", "")
+            order = RequestedChange(ChangeId("alice", frozenset({alice}), f"{run}-{number}"), "", "")
             batch = Batch([CreateCommand(IOU, payload)], act_as=frozenset({alice}))
             carry_out(world, order, partial(write_batch, batch))
         best = min(best, (time.thread_time() - begin) / 50)

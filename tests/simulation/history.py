@@ -27,11 +27,10 @@ from ledgerframes.errors import (
 )
 from ledgerframes.paging.window import Window
 from ledgerframes.store.checks.check import check
+from ledgerframes.store.coverage import BEGINNING
 from ledgerframes.store.history_tables import NETWORK, ORDER
-from ledgerframes.store.intervals import BEGINNING
 from ledgerframes.store.lake import Lake, declared
-from ledgerframes.store.read.reading import load_table
-from ledgerframes.store.read.visible_rows import Part
+from ledgerframes.store.read.reading import Part, load_table
 from ledgerframes.store.sync.sync import run_sync
 from ledgerframes.store.sync_options import ordered
 from ledgerframes.timestamps import LATEST, format_instant

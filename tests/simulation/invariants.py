@@ -17,7 +17,7 @@ from ledgerframes.paging.window import Window
 from ledgerframes.store import coverage_log
 from ledgerframes.store.history_tables import ORDER
 from ledgerframes.store.lake import Lake
-from ledgerframes.store.read.visible_rows import Part
+from ledgerframes.store.read.reading import Part
 from tests.simulation.faults import Holds
 from tests.simulation.net import Seen
 from tests.simulation.storage import Disk, SimLake

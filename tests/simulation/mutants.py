@@ -96,7 +96,7 @@ def _by_time(_original: Any) -> Any:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    from ledgerframes.store.intervals import missing
+    from ledgerframes.store.coverage import missing
 
     def fresh(self: Any, table: Any, pages: Any) -> list[Any]:
         common = self.slots.common
@@ -179,7 +179,7 @@ def _falls(_original: Any) -> Any:
 
 def _joins_anywhere(original: Any) -> Any:
     def fewest(covered: Any, settled: Any, *rest: Any) -> list[Any]:
-        from ledgerframes.store.intervals import merged
+        from ledgerframes.store.coverage import merged
 
         slots, found = original(covered, settled, *rest), []
         for one in merged(covered):

@@ -10,7 +10,7 @@ import pytest
 
 import ledgerframes as lf
 from ledgerframes.errors import ConfigurationError
-from ledgerframes.store.sync.dask_fetching import Piece, plain_settings, worker_secret
+from ledgerframes.store.sync.dask_fetching import ShardTask, plain_settings, worker_secret
 from tests.store.conftest import assert_whole
 
 pytestmark = pytest.mark.filterwarnings("default")  # the cluster's own libraries warn
@@ -66,7 +66,7 @@ def test_a_token_never_goes_along():
         plain_settings(net.settings, workers=2, worker_token=None)
     settings = plain_settings(net.settings, workers=2, worker_token="env:SCAN_TOKEN")
     assert TOKEN.encode() not in pickle.dumps(
-        Piece(
+        ShardTask(
             settings=settings,
             worker_token="env:SCAN_TOKEN",
             gap=None,

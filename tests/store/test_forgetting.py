@@ -5,7 +5,7 @@ import pytest
 
 import ledgerframes as lf
 from ledgerframes.paging.window import Window
-from ledgerframes.store.read.visible_rows import Part
+from ledgerframes.store.read.reading import Part
 from tests.store.conftest import assert_whole
 
 

@@ -10,8 +10,8 @@ import pyarrow.compute as pc
 import pytest
 
 import ledgerframes as lf
+from ledgerframes.store.coverage import BEGINNING, CLOSED, Interval
 from ledgerframes.store.history_tables import ORDER, PARTITIONS, Advance, Decoded, HistoryTables
-from ledgerframes.store.intervals import BEGINNING, CLOSED, Interval
 from ledgerframes.store.lake import Lake
 from tests.store.conftest import BEGIN, KEYS, assert_same
 

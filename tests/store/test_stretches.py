@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ledgerframes.store.intervals import Interval
+from ledgerframes.store.coverage import Interval
 from ledgerframes.store.sync.shards import find_top
 from ledgerframes.timestamps import LATEST
 

@@ -10,7 +10,7 @@ from hostile_server import Reply, answer
 from ledgerframes.config.settings import Settings
 from ledgerframes.errors import StoppedError
 from ledgerframes.transport import Endpoint, Stats, Stop, SystemClock, Transport
-from ledgerframes.transport.rate_limiter import Gate
+from ledgerframes.transport.rate_limiter import RateLimiter
 
 READ = Endpoint(interface="scan", method="GET", path="/v0/thing")
 COMMAND = Endpoint(interface="ledger", method="POST", path="/v2/commands/do", safe=False)
@@ -48,7 +48,7 @@ class NotedClock(SystemClock):
 @pytest.mark.parametrize("rate", [0.01, 100.0], ids=["for the rate", "for a place"])
 def test_waiting_at_the_gate_ends(rate):
     clock, stop = NotedClock(), Stop()
-    gate = Gate(rate=rate, burst=1, parallel=1, clock=clock, stats=Stats())
+    gate = RateLimiter(rate=rate, burst=1, parallel=1, clock=clock, stats=Stats())
     held = threading.Event()
     if rate < 1:
         with gate.passing(Stop()):

@@ -13,7 +13,7 @@ from hostile_server import answer, unused_port
 from ledgerframes.config.settings import Settings
 from ledgerframes.errors import ConfigurationError, NoAnswerError
 from ledgerframes.transport import Endpoint, Stats, Stop, Transport
-from ledgerframes.transport.rate_limiter import Gate
+from ledgerframes.transport.rate_limiter import RateLimiter
 
 READ = Endpoint(interface="scan", method="GET", path="/v0/thing")
 
@@ -81,7 +81,7 @@ def test_two_interfaces_on_one_host_share_its_rate(transport, clock):
 
 
 def test_a_pause_fills_the_bucket_up_to_the_burst_and_no_further(clock):
-    gate = Gate(rate=2.0, burst=2, parallel=1, clock=clock, stats=Stats())
+    gate = RateLimiter(rate=2.0, burst=2, parallel=1, clock=clock, stats=Stats())
     clock.time = 1000.0
     for _ in range(4):
         with gate.passing(Stop()):
@@ -90,7 +90,7 @@ def test_a_pause_fills_the_bucket_up_to_the_burst_and_no_further(clock):
 
 
 def test_only_so_many_requests_are_under_way_at_once(clock):
-    gate = Gate(rate=1000.0, burst=100, parallel=2, clock=clock, stats=Stats())
+    gate = RateLimiter(rate=1000.0, burst=100, parallel=2, clock=clock, stats=Stats())
     together, release, full = [], threading.Event(), threading.Barrier(3)
     lock = threading.Lock()
     most = []
@@ -118,7 +118,7 @@ def test_only_so_many_requests_are_under_way_at_once(clock):
 
 
 def test_a_place_is_given_back_after_a_failure(clock):
-    gate = Gate(rate=10.0, burst=10, parallel=1, clock=clock, stats=Stats())
+    gate = RateLimiter(rate=10.0, burst=10, parallel=1, clock=clock, stats=Stats())
     for _ in range(3):
         with pytest.raises(ZeroDivisionError), gate.passing(Stop()):
             raise ZeroDivisionError

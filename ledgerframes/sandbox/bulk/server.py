@@ -22,7 +22,7 @@ POLL = 0.05
 REASONS = {200: "OK", 400: "Bad Request", 404: "Not Found"}
 
 
-class Answer(NamedTuple):
+class Reply(NamedTuple):
     """A status with its body."""
 
     status: int
@@ -44,16 +44,16 @@ class BulkServer(socketserver.ThreadingTCPServer):
         self.page_maximum = page_maximum
         self.latency = latency
 
-    def answer(self, method: str, path: str, body: bytes) -> Answer:
+    def answer(self, method: str, path: str, body: bytes) -> Reply:
         """The answer to one request."""
         time.sleep(self.latency)
         if method == "POST" and path == HISTORY:
             return self._page(body)
         if method == "GET" and path.startswith(f"{HISTORY}/"):
             return self._update(path.removeprefix(f"{HISTORY}/"))
-        return Answer(404, b"The requested resource could not be found.", "text/plain; charset=UTF-8")
+        return Reply(404, b"The requested resource could not be found.", "text/plain; charset=UTF-8")
 
-    def _page(self, body: bytes) -> Answer:
+    def _page(self, body: bytes) -> Reply:
         try:
             asked = json.loads(body)
             size, start = asked["page_size"], _start(asked.get("after"))
@@ -64,14 +64,14 @@ class BulkServer(socketserver.ThreadingTCPServer):
         if size > self.page_maximum:
             return _error(400, f"Exceeded limit maximum ({size} > {self.page_maximum}).")
         end = min(start + size, self.updates)
-        return Answer(200, b'{"transactions":[%s]}' % b",".join(items(start, end, seed=self.seed)))
+        return Reply(200, b'{"transactions":[%s]}' % b",".join(items(start, end, seed=self.seed)))
 
-    def _update(self, update_id: str) -> Answer:
+    def _update(self, update_id: str) -> Reply:
         index = index_of(update_id)
         if index is not None and 0 <= index < self.updates:
             found = next(items(index, index + 1, seed=self.seed))
             if found.startswith(b'{"update_id":"%s"' % update_id.encode()):
-                return Answer(200, found)
+                return Reply(200, found)
         return _error(404, f"Transaction with id {update_id} not found.")
 
     def handle_error(self, request: Any, client_address: Any) -> None:
@@ -105,7 +105,7 @@ class _Connection(socketserver.StreamRequestHandler):
         return headers
 
 
-def _head(answer: Answer) -> bytes:
+def _head(answer: Reply) -> bytes:
     return (
         f"HTTP/1.1 {answer.status} {REASONS[answer.status]}\r\n"
         f"Content-Type: {answer.content_type}\r\nContent-Length: {len(answer.body)}\r\n\r\n"
@@ -121,8 +121,8 @@ def _start(after: dict[str, Any] | None) -> int:
     return first_after(int(after["after_migration_id"]), since // SHORT)
 
 
-def _error(status: int, text: str) -> Answer:
-    return Answer(status, json.dumps({"error": text}).encode())
+def _error(status: int, text: str) -> Reply:
+    return Reply(status, json.dumps({"error": text}).encode())
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -8,7 +8,7 @@ from ledgerframes.sandbox.commands.command_context import check_place
 from ledgerframes.sandbox.generator.simulation import Stage
 from ledgerframes.sandbox.http.ledger_errors import invalid
 from ledgerframes.sandbox.world.parties import fingerprint
-from ledgerframes.sandbox.world.reassignment_legs import Half, render_half
+from ledgerframes.sandbox.world.reassignment_legs import Leg, render_half
 from ledgerframes.sandbox.world.world import Update, World
 
 
@@ -39,7 +39,7 @@ def write_reassignment(
     return [_update(half, stage, now + place) for place, half in enumerate(halves)]
 
 
-def _half(command: UnassignCommand | AssignCommand, submitter: str, stage: Stage) -> Half:
+def _half(command: UnassignCommand | AssignCommand, submitter: str, stage: Stage) -> Leg:
     return (
         _leaving(command, submitter, stage)
         if isinstance(command, UnassignCommand)
@@ -47,7 +47,7 @@ def _half(command: UnassignCommand | AssignCommand, submitter: str, stage: Stage
     )
 
 
-def _leaving(command: UnassignCommand, submitter: str, stage: Stage) -> Half:
+def _leaving(command: UnassignCommand, submitter: str, stage: Stage) -> Leg:
     contract_id, contracts = command.contract_id, stage.world.contracts
     origin = contracts.origins.get(contract_id)
     if origin is None or submitter not in (*origin.signatories, *origin.observers):
@@ -57,7 +57,7 @@ def _leaving(command: UnassignCommand, submitter: str, stage: Stage) -> Half:
         raise errors.ended(contract_id)
     check_place(stage, contract, command.source)
     unassign_id = f"00{stage.rng.getrandbits(64):016x}"
-    return Half(
+    return Leg(
         assigning=False,
         contract=contract,
         source=command.source,
@@ -68,7 +68,7 @@ def _leaving(command: UnassignCommand, submitter: str, stage: Stage) -> Half:
     )
 
 
-def _arriving(command: AssignCommand, submitter: str, world: World) -> Half:
+def _arriving(command: AssignCommand, submitter: str, world: World) -> Leg:
     reassignment_id = command.reassignment_id
     if reassignment_id in world.reassignments.assigned:
         raise errors.already_assigned(reassignment_id)
@@ -80,7 +80,7 @@ def _arriving(command: AssignCommand, submitter: str, world: World) -> Half:
     return half._replace(assigning=True, submitter=submitter)
 
 
-def _move(half: Half, world: World) -> None:
+def _move(half: Leg, world: World) -> None:
     if not half.assigning:
         world.contracts.unassign(half.contract)
         world.reassignments.unassigned(half)
@@ -90,7 +90,7 @@ def _move(half: Half, world: World) -> None:
     world.reassignments.arrived(half)
 
 
-def _update(half: Half, stage: Stage, at: int) -> Update:
+def _update(half: Leg, stage: Stage, at: int) -> Update:
     update_id = fingerprint(stage.rng)
     rendered = render_half(half, update_id=update_id, migration_id=stage.migration_id, record_time=at)
     return Update(stage.migration_id, at, update_id, half.synchronizer_id, None, rendered)

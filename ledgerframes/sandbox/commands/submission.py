@@ -17,7 +17,7 @@ PACE: Final = 100_000
 Write = Callable[[Stage, int], list[Update]]
 
 
-class Order(NamedTuple):
+class RequestedChange(NamedTuple):
     """A change as it was submitted.
 
     Attributes:
@@ -30,7 +30,7 @@ class Order(NamedTuple):
     period: Period = Period()
 
 
-def admit(world: World, order: Order) -> Stage:
+def admit(world: World, change: RequestedChange) -> Stage:
     """What the change can be carried out with.
 
     Raises:
@@ -40,23 +40,23 @@ def admit(world: World, order: Order) -> Stage:
         raise errors.no_commands()
     if not world.updates:
         raise errors.not_begun()
-    earlier = world.submissions.earlier(order.change_id, period=order.period, now=world.stage.now)
+    earlier = world.submissions.earlier(change.change_id, period=change.period, now=world.stage.now)
     if earlier is not None:
         raise errors.duplicate(earlier.submission_id, earlier.offset)
-    elsewhere = world.stage.elsewhere(order.change_id.submitters)
+    elsewhere = world.stage.elsewhere(change.change_id.submitters)
     if elsewhere:
         raise errors.not_hosted(elsewhere)
     return world.stage
 
 
-def carry_out(world: World, order: Order, write: Write) -> list[str]:
+def carry_out(world: World, change: RequestedChange, write: Write) -> list[str]:
     """Carry out a change; the ids of its updates.
 
     Raises:
         LedgerError: it is refused, and nothing has changed.
     """
     with world.lock:
-        stage = admit(world, order)
+        stage = admit(world, change)
         chance, stored = stage.rng.getstate(), stage.stored
         try:
             updates = write(stage, stage.now + PACE)
@@ -68,9 +68,9 @@ def carry_out(world: World, order: Order, write: Write) -> list[str]:
         stage.now = updates[-1].record_time
         ids = [update.update_id for update in updates]
         submission = Submission(
-            order.change_id,
-            order.submission_id or f"submission-{ids[0][-16:]}",
-            order.workflow_id,
+            change.change_id,
+            change.submission_id or f"submission-{ids[0][-16:]}",
+            change.workflow_id,
             stage.now,
             world.offset(ids[-1]),
         )

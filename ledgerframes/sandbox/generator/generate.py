@@ -14,7 +14,7 @@ from ledgerframes.sandbox.generator.simulation import Stage
 from ledgerframes.sandbox.world import rounds, timestamps
 from ledgerframes.sandbox.world.instruments import invent_instruments
 from ledgerframes.sandbox.world.parties import fingerprint, invent_cast, invent_synchronizers
-from ledgerframes.sandbox.world.reassignment_legs import Half, render_half
+from ledgerframes.sandbox.world.reassignment_legs import Leg, render_half
 from ledgerframes.sandbox.world.snapshots import choose_period
 from ledgerframes.sandbox.world.templates import COIN, Packages
 from ledgerframes.sandbox.world.transaction import Transaction
@@ -158,7 +158,7 @@ class _Generator:
         rendered = tx.render(migration_id=self.stage.migration_id, record_time=record_time, external_hash=signed)
         return Update(self.stage.migration_id, record_time, update_id, place, signed, rendered)
 
-    def _half(self, half: Half) -> Update:
+    def _half(self, half: Leg) -> Update:
         update_id, now = fingerprint(self.rng), self.stage.now
         rendered = render_half(half, update_id=update_id, migration_id=self.stage.migration_id, record_time=now)
         return Update(self.stage.migration_id, now, update_id, half.synchronizer_id, None, rendered)

@@ -8,7 +8,7 @@ from itertools import islice
 
 from ledgerframes.sandbox.generator.simulation import Stage
 from ledgerframes.sandbox.world.contracts import Contract
-from ledgerframes.sandbox.world.reassignment_legs import Half, ReassignmentBook
+from ledgerframes.sandbox.world.reassignment_legs import Leg, ReassignmentBook
 from ledgerframes.sandbox.world.templates import COIN, IOU
 
 
@@ -22,7 +22,7 @@ class Journeys:
     """
 
     stage: Stage
-    pending: list[tuple[int, int, Half]] = field(default_factory=list)
+    pending: list[tuple[int, int, Leg]] = field(default_factory=list)
     started: int = 0
     _arrived: dict[str, dict[str, Contract]] = field(default_factory=dict)
 
@@ -31,7 +31,7 @@ class Journeys:
         """Which reassignments are under way."""
         return self.stage.world.reassignments
 
-    def due(self, step: int) -> Half | None:
+    def due(self, step: int) -> Leg | None:
         """Take the next half whose time has come, if there is one; what a command has assigned needs no more."""
         while self.pending and self.pending[0][0] <= step:
             half = heapq.heappop(self.pending)[2]
@@ -39,7 +39,7 @@ class Journeys:
                 return half
         return None
 
-    def start(self, synchronizer_id: str, *, step: int, alone: bool, delay: int | None = None) -> Half | None:
+    def start(self, synchronizer_id: str, *, step: int, alone: bool, delay: int | None = None) -> Leg | None:
         """Begin a journey with a half on that synchronizer; the other half follows later, if ever.
 
         Args:
@@ -66,7 +66,7 @@ class Journeys:
             self._later(later, half._replace(assigning=True))
         return half
 
-    def complete(self, half: Half) -> None:
+    def complete(self, half: Leg) -> None:
         """Bring the contract to where its last half says, free to be used there."""
         contracts = self.stage.world.contracts
         contracts.assign(half.contract, half.target)
@@ -75,7 +75,7 @@ class Journeys:
         self.book.half_told.discard(half.contract.contract_id)
         self._arrived.setdefault(half.target, {})[half.contract.contract_id] = half.contract
 
-    def _assign_first(self, target: str, later: int, *, paired: bool) -> Half | None:
+    def _assign_first(self, target: str, later: int, *, paired: bool) -> Leg | None:
         """Record the assignment before its unassignment, or without any."""
         others = [one for one in self.stage.world.synchronizers if one != target]
         source = self.stage.rng.choice(others) if others else target
@@ -94,11 +94,11 @@ class Journeys:
             self.complete(half)
         return half._replace(assigning=True)
 
-    def _half(self, contract: Contract, source: str, target: str) -> Half:
+    def _half(self, contract: Contract, source: str, target: str) -> Leg:
         self.started += 1
         unassign_id = f"00{self.stage.rng.getrandbits(64):016x}"
         submitter = contract.payload["owner"]
-        return Half(
+        return Leg(
             assigning=False,
             contract=contract,
             source=source,
@@ -108,7 +108,7 @@ class Journeys:
             submitter=submitter,
         )
 
-    def _later(self, step: int, half: Half) -> None:
+    def _later(self, step: int, half: Leg) -> None:
         heapq.heappush(self.pending, (step, self.started, half))
 
     def _traveller(self, synchronizer_id: str) -> Contract | None:

@@ -25,7 +25,7 @@ class AccessError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Gate:
+class Access:
     """Lets users with a valid token in.
 
     Attributes:

@@ -21,10 +21,10 @@ from ledgerframes.sandbox.commands.bodies import (
 )
 from ledgerframes.sandbox.commands.event_filters import everything
 from ledgerframes.sandbox.commands.reassigning import write_reassignment
-from ledgerframes.sandbox.commands.submission import Order, Write, admit, carry_out
+from ledgerframes.sandbox.commands.submission import RequestedChange, Write, admit, carry_out
 from ledgerframes.sandbox.commands.submissions import ChangeId
 from ledgerframes.sandbox.http.answering import encode, json_answer
-from ledgerframes.sandbox.http.callers import AccessError, Gate
+from ledgerframes.sandbox.http.callers import Access, AccessError
 from ledgerframes.sandbox.http.ledger import Ledger
 from ledgerframes.sandbox.http.ledger_errors import LedgerError, UnreadableError, denied
 from ledgerframes.sandbox.http.ledger_requests import allowed, caller, read_body
@@ -39,7 +39,7 @@ class CommandRoutes:
     """The handlers of one participant's commands."""
 
     ledger: Ledger
-    gate: Gate
+    gate: Access
 
     def routes(self) -> list[BaseRoute]:
         """The routes, without the interface's prefix."""
@@ -85,15 +85,15 @@ class CommandRoutes:
         return json_answer(encode({"transactionTree": tree}))
 
 
-def _reassignment(user: User, body: ReassignmentCommands) -> tuple[Order, Write]:
+def _reassignment(user: User, body: ReassignmentCommands) -> tuple[RequestedChange, Write]:
     commands = read_reassignments(body.commands)
     _check_rights(user, act_as=[body.submitter])
     change_id = ChangeId(_user_id(user, body.user_id), frozenset({body.submitter}), body.command_id)
-    order = Order(change_id, body.submission_id or "", body.workflow_id or "")
+    order = RequestedChange(change_id, body.submission_id or "", body.workflow_id or "")
     return order, partial(write_reassignment, commands, body.submitter)
 
 
-def _batch(user: User, body: SubmitCommands) -> tuple[Order, Batch]:
+def _batch(user: User, body: SubmitCommands) -> tuple[RequestedChange, Batch]:
     commands, period = read_commands(body.commands), read_period(body.deduplication_period)
     _check_rights(user, act_as=body.act_as, read_as=body.read_as)
     change_id = ChangeId(_user_id(user, body.user_id), frozenset(body.act_as), body.command_id)
@@ -107,7 +107,7 @@ def _batch(user: User, body: SubmitCommands) -> tuple[Order, Batch]:
         not_before=_instant(body.min_ledger_time_abs),
         not_before_by=body.min_ledger_time_rel.micros() if body.min_ledger_time_rel else 0,
     )
-    return Order(change_id, body.submission_id or "", batch.workflow_id, period), batch
+    return RequestedChange(change_id, body.submission_id or "", batch.workflow_id, period), batch
 
 
 def _check_rights(user: User, *, act_as: list[str], read_as: list[str] | None = None) -> None:

@@ -8,14 +8,14 @@ import msgspec
 from starlette.requests import Request
 
 from ledgerframes.sandbox.commands.event_filters import EventFormat, Selection, everything, selection
-from ledgerframes.sandbox.http.callers import AccessError, Gate
+from ledgerframes.sandbox.http.callers import Access, AccessError
 from ledgerframes.sandbox.http.ledger_errors import UnreadableError, denied
 from ledgerframes.sandbox.world.accounts import User
 
 T = TypeVar("T")
 
 
-def caller(gate: Gate, request: Request) -> User:
+def caller(gate: Access, request: Request) -> User:
     """The user a request comes from.
 
     Raises:

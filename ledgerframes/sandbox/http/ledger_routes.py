@@ -19,7 +19,7 @@ from ledgerframes.sandbox.commands.event_filters import (
     everything,
 )
 from ledgerframes.sandbox.http.answering import INT32, encode, json_answer, page_token, read_page_token
-from ledgerframes.sandbox.http.callers import AccessError, Gate
+from ledgerframes.sandbox.http.callers import Access, AccessError
 from ledgerframes.sandbox.http.command_routes import CommandRoutes
 from ledgerframes.sandbox.http.ledger import Ledger
 from ledgerframes.sandbox.http.ledger_errors import UnreadableError, denied, invalid, not_found
@@ -58,7 +58,7 @@ class LedgerRoutes:
     """The handlers of one participant."""
 
     ledger: Ledger
-    gate: Gate
+    gate: Access
 
     def routes(self) -> list[BaseRoute]:
         """The routes, without the interface's prefix."""

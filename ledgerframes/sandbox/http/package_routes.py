@@ -13,7 +13,7 @@ from starlette.routing import BaseRoute, Route
 
 from ledgerframes.sandbox.http.answering import json_answer
 from ledgerframes.sandbox.http.archives import ArchiveError, Dar, read_dar
-from ledgerframes.sandbox.http.callers import AccessError, Gate
+from ledgerframes.sandbox.http.callers import Access, AccessError
 from ledgerframes.sandbox.http.ledger_errors import LedgerError, UnreadableError, denied, not_found
 from ledgerframes.sandbox.world.package_store import VersionTakenError
 from ledgerframes.sandbox.world.world import World
@@ -38,7 +38,7 @@ class PackageRoutes:
     """
 
     world: World
-    gate: Gate
+    gate: Access
     archive_maximum: int = ARCHIVE_MAXIMUM
 
     def routes(self) -> list[BaseRoute]:

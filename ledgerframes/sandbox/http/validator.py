@@ -14,7 +14,7 @@ from starlette.routing import BaseRoute, Route
 from ledgerframes.sandbox.generator.names import names_of
 from ledgerframes.sandbox.generator.offers import offers_of
 from ledgerframes.sandbox.http.answering import INT64, UNREADABLE, RefusalError, contract_record, encode, json_answer
-from ledgerframes.sandbox.http.callers import AccessError, Gate
+from ledgerframes.sandbox.http.callers import Access, AccessError
 from ledgerframes.sandbox.world import timestamps
 from ledgerframes.sandbox.world.accounts import User
 from ledgerframes.sandbox.world.coin_history import Coin
@@ -52,7 +52,7 @@ class Validator:
     """
 
     world: World
-    gate: Gate
+    gate: Access
     holdings_maximum: int = HOLDINGS_MAXIMUM
     older: bool = False
 

@@ -15,7 +15,7 @@ OFFSET: Final = "000000000000000001"
 _encode: Final = msgspec.json.Encoder().encode
 
 
-class Half(NamedTuple):
+class Leg(NamedTuple):
     """One half of a reassignment, as it will stand in the history."""
 
     assigning: bool
@@ -42,21 +42,21 @@ class ReassignmentBook:
         half_told: the contracts whose assignment was recorded before its unassignment, until that follows.
     """
 
-    open: dict[str, Half] = field(default_factory=dict)
+    open: dict[str, Leg] = field(default_factory=dict)
     assigned: set[str] = field(default_factory=set)
     half_told: set[str] = field(default_factory=set)
 
-    def unassigned(self, half: Half) -> None:
+    def unassigned(self, half: Leg) -> None:
         """Note that a contract has left its source."""
         self.open[half.unassign_id] = half
 
-    def arrived(self, half: Half) -> None:
+    def arrived(self, half: Leg) -> None:
         """Note that a contract has come to its target."""
         self.open.pop(half.unassign_id, None)
         self.assigned.add(half.unassign_id)
 
 
-def render_half(half: Half, *, update_id: str, migration_id: int, record_time: int) -> bytes:
+def render_half(half: Leg, *, update_id: str, migration_id: int, record_time: int) -> bytes:
     """Write a reassignment item of a page of `POST /v2/updates`."""
     created = {"created_event": created_event(half.contract, f"{update_id}:0")} if half.assigning else {}
     event: dict[str, Any] = {

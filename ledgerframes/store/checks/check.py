@@ -21,12 +21,12 @@ from ledgerframes.store.delta.storage_errors import is_panic
 from ledgerframes.store.delta.stored_files import Damage
 from ledgerframes.store.history_tables import ORDER
 from ledgerframes.store.lake import Lake, View, declared, lost
-from ledgerframes.store.read.visible_rows import Part
+from ledgerframes.store.read.reading import Part
 from ledgerframes.store.sync.snapshots import SNAPSHOTS
 
 
 @dataclass(frozen=True)
-class Finding:
+class CheckFinding:
     """One thing that a check found.
 
     Attributes:
@@ -59,7 +59,7 @@ class Check:
 
     store: str
     rows: dict[str, int]
-    findings: tuple[Finding, ...]
+    findings: tuple[CheckFinding, ...]
 
     def __bool__(self) -> bool:
         return all(one.severity != "error" for one in self.findings)
@@ -114,15 +114,15 @@ def check(lake: Lake, *, full: bool = False) -> Check:
     return Check(lake.url, rows, tuple(sorted(findings, key=lambda one: one.severity != "error")))
 
 
-def _looked_at(view: View) -> tuple[dict[str, int], list[Finding]]:
-    findings: list[Finding] = []
+def _looked_at(view: View) -> tuple[dict[str, int], list[CheckFinding]]:
+    findings: list[CheckFinding] = []
     rows: dict[str, int] = {}
     if set(ORDER) <= set(view.stored):
         history = Soundness(view)
         findings += _grouped(history.faults())
         rows = {name: history.rows[name] for name in reversed(ORDER)}
         findings += [
-            Finding(
+            CheckFinding(
                 f"{name}: rows outside of what is covered, left by a sync that was stopped", "note", count, update_id,
                 "readers do not see them; the next sync completes them",
             )
@@ -137,21 +137,21 @@ def _looked_at(view: View) -> tuple[dict[str, int], list[Finding]]:
     return rows, findings
 
 
-def _grouped(faults: Iterator[Fault]) -> list[Finding]:
+def _grouped(faults: Iterator[Fault]) -> list[CheckFinding]:
     """One finding per kind of fault, with the first one as the example."""
     counts: Counter[str] = Counter()
     first: dict[str, Fault] = {}
     for fault in faults:
         counts[fault.name] += 1
         first.setdefault(fault.name, fault)
-    return [Finding(name, "error", counts[name], fault.update_id, fault.advice) for name, fault in first.items()]
+    return [CheckFinding(name, "error", counts[name], fault.update_id, fault.advice) for name, fault in first.items()]
 
 
-def _lost(name: str) -> Finding:
-    return Finding(f"{name}: the table is missing beside others of the history", "error", 1, name, REPAIR)
+def _lost(name: str) -> CheckFinding:
+    return CheckFinding(f"{name}: the table is missing beside others of the history", "error", 1, name, REPAIR)
 
 
-def _damaged(view: View, *, full: bool) -> list[Finding]:
+def _damaged(view: View, *, full: bool) -> list[CheckFinding]:
     """One finding per table and kind of damage."""
     found: dict[str, list[Damage]] = {}
     for name, table in view.stored.items():
@@ -159,26 +159,26 @@ def _damaged(view: View, *, full: bool) -> list[Finding]:
             what = "files that the log names are gone" if damage.is_gone else "files are damaged"
             found.setdefault(f"{name}: {what}", []).append(damage)
     return [
-        Finding(name, "error", len(damages), f"{damages[0].file.path} ({damages[0].why})", REPAIR)
+        CheckFinding(name, "error", len(damages), f"{damages[0].file.path} ({damages[0].why})", REPAIR)
         for name, damages in found.items()
     ]
 
 
-def _without_digest(view: View) -> Iterator[Finding]:
+def _without_digest(view: View) -> Iterator[CheckFinding]:
     for name, table in view.stored.items():
         files = [] if table.files is None else [path for path in table.files.listed if not has_digest(path)]
         if files:
-            yield Finding(
+            yield CheckFinding(
                 f"{name}: files of an older version, which say no digest", "note", len(files), files[0],
                 "they can be read to the end; store.compact() writes them anew with one",
             )  # fmt: skip
 
 
-def _repeated(data: pa.Table, key: list[str], name: str) -> Iterator[Finding]:
+def _repeated(data: pa.Table, key: list[str], name: str) -> Iterator[CheckFinding]:
     counted = data.group_by(key).aggregate([([], "count_all")])
     twice = counted.filter(pc.greater(counted["count_all"], 1))
     if twice.num_rows:
-        yield Finding(
+        yield CheckFinding(
             f"{name}: the key {', '.join(key)} is there more than once", "error", twice.num_rows,
             str(twice[key[0]][0].as_py()), "load another snapshot and go by its loaded_at",
         )  # fmt: skip

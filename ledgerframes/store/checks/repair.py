@@ -23,12 +23,12 @@ import pyarrow.compute as pc
 
 from ledgerframes.errors import StoreError, visible
 from ledgerframes.store.checks.soundness import Soundness
+from ledgerframes.store.coverage import BEGINNING, CLOSED, Interval, beyond, intersection, merged
 from ledgerframes.store.coverage_log import Slots
 from ledgerframes.store.delta.data_files import has_digest
 from ledgerframes.store.delta.stored_files import Damage, StoredFile
 from ledgerframes.store.delta.table import DeltaStoreTable
 from ledgerframes.store.history_tables import NETWORK, ORDER, HistoryTables
-from ledgerframes.store.intervals import BEGINNING, CLOSED, Interval, beyond, intersection, merged
 from ledgerframes.store.lake import STORED, Lake, View, lost, network_of
 from ledgerframes.store.sync.sync_log import SYNCS
 

@@ -17,10 +17,10 @@ import pyarrow.compute as pc
 
 from ledgerframes.analysis.anomalies import reassignment_anomalies
 from ledgerframes.paging.cursor import Cursor
+from ledgerframes.store.coverage import Interval
 from ledgerframes.store.history_tables import ORDER
-from ledgerframes.store.intervals import Interval
 from ledgerframes.store.lake import View
-from ledgerframes.store.read.visible_rows import visible_rows
+from ledgerframes.store.read.reading import visible_rows
 
 if TYPE_CHECKING:
     import pyarrow.dataset as ds

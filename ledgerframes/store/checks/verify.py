@@ -16,12 +16,10 @@ from ledgerframes.loaders.cross_check import CrossCheck, compare, served_updates
 from ledgerframes.loaders.normalized import Canonical, canonical_updates
 from ledgerframes.paging.cursor import Cursor
 from ledgerframes.paging.window import Bound, Duration, Window, wanted_window
-from ledgerframes.store.coverage import wanted_in
+from ledgerframes.store.coverage import intersection, wanted_in, window_of
 from ledgerframes.store.history_tables import ORDER
-from ledgerframes.store.intervals import intersection
 from ledgerframes.store.lake import View, declared
-from ledgerframes.store.read.visible_rows import Part
-from ledgerframes.store.sync.shards import window_of
+from ledgerframes.store.read.reading import Part
 
 if TYPE_CHECKING:
     from ledgerframes.network import Network

@@ -12,9 +12,9 @@ import pyarrow as pa
 import pyarrow.fs as pa_fs
 
 from ledgerframes.errors import StoreError
+from ledgerframes.store.coverage import Interval
 from ledgerframes.store.delta.data_files import footer_size, has_digest, has_own_footer, is_whole
 from ledgerframes.store.delta.storage_errors import is_panic, plain_errors
-from ledgerframes.store.intervals import Interval
 from ledgerframes.timestamps import format_instant
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from ledgerframes.paging.window import Window
 from ledgerframes.store.delta.damage import damage_named
 from ledgerframes.store.delta.stored_files import Verify
 from ledgerframes.store.lake import Lake, View, declared
-from ledgerframes.store.read.visible_rows import Part
+from ledgerframes.store.read.reading import Part
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -12,7 +12,7 @@ from ledgerframes.export.report import ExportReport
 from ledgerframes.export.shape import Times
 from ledgerframes.paging.window import Bound, Duration, wanted_window
 from ledgerframes.store.keywords import AsOf
-from ledgerframes.store.read.visible_rows import exported
+from ledgerframes.store.read.reading import exported
 
 if TYPE_CHECKING:
     from ledgerframes.store.store import Store

@@ -9,8 +9,8 @@ from typing import Any
 import pandas as pd
 import pyarrow as pa
 
+from ledgerframes.store.coverage import BEGINNING, CLOSED
 from ledgerframes.store.coverage_log import Slots, fewest
-from ledgerframes.store.intervals import BEGINNING, CLOSED
 
 
 def coverage_frame(slots: Slots) -> pd.DataFrame:

@@ -19,8 +19,8 @@ from ledgerframes.interfaces.history import PageSource, named_maximum, smaller_p
 from ledgerframes.paging.cursor import Cursor, Glimpse, before
 from ledgerframes.paging.history import MAXIMUM
 from ledgerframes.paging.proofs import Proofs
+from ledgerframes.store.coverage import BEGINNING, CLOSED, Interval
 from ledgerframes.store.history_tables import HistoryTables
-from ledgerframes.store.intervals import BEGINNING, CLOSED, Interval
 from ledgerframes.store.sync.servers import AgreedServers, PageSize
 from ledgerframes.transport import Answer
 from ledgerframes.transport.request import Request

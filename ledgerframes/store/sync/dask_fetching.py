@@ -24,7 +24,7 @@ from ledgerframes.errors import ConfigurationError, InputError
 from ledgerframes.network import Network
 from ledgerframes.paging.cursor import Cursor, before
 from ledgerframes.paging.proofs import Proof, Proofs
-from ledgerframes.store.intervals import Interval
+from ledgerframes.store.coverage import Interval
 from ledgerframes.store.sync.driving import OneByOne, ThreadDrive
 from ledgerframes.store.sync.fetching import Fetched, Fetchers
 from ledgerframes.store.sync.probing import Prober, first_after
@@ -38,7 +38,7 @@ _TOKENLESS: Final = frozenset({"scan_token", "validator_token", "registry_token"
 
 
 @dataclass(frozen=True)
-class Piece:
+class ShardTask:
     """What a worker is told: plain values, no token among them.
 
     Attributes:
@@ -83,7 +83,7 @@ class Read:
     server: str
 
 
-def read_piece(piece: Piece) -> Read:
+def read_piece(piece: ShardTask) -> Read:
     """Fetch and decode up to 20 pages; runs on a worker."""
     batches: dict[str, list[pa.RecordBatch]] = {"updates": [], "events": [], "reassignments": []}
     following: list[Cursor] = []
@@ -209,7 +209,7 @@ class ClusterFetchers:
 
     def _submit(self, done: Any, running: dict[Any, _Rest], rest: _Rest) -> None:
         proofs = self.prober.proofs
-        piece = Piece(
+        piece = ShardTask(
             self.settings, self.worker_token, rest.gap, self.page_size, proofs.now(), proofs.overlap, proofs.replicas
         )
         future = self.client.submit(read_piece, piece, pure=False)

@@ -19,11 +19,11 @@ from ledgerframes.paging.cursor import Cursor, before
 from ledgerframes.paging.history import HistoryReader
 from ledgerframes.paging.modes import Outcome
 from ledgerframes.paging.proofs import NOTHING
-from ledgerframes.store.intervals import Interval
+from ledgerframes.store.coverage import Interval, window_of
 from ledgerframes.store.sync.driving import IDLE, Drive, Idle
 from ledgerframes.store.sync.probing import Prober, first_after
 from ledgerframes.store.sync.servers import AgreedServers
-from ledgerframes.store.sync.shards import Stretch, even_cuts, find_top, halfway, window_of
+from ledgerframes.store.sync.shards import Shard, even_cuts, find_top, halfway
 
 _log = logging.getLogger("ledgerframes.store")
 _PIECES_A_WORKER: Final = 1
@@ -86,7 +86,7 @@ class Fetchers:
     left: list[str] = field(default_factory=list)
     seconds: float = 0.0
     cpu_seconds: float = 0.0
-    _waiting: deque[Stretch] = field(default_factory=deque)
+    _waiting: deque[Shard] = field(default_factory=deque)
     _open: int = 0
     _idle: int = 0
     _keys: Iterator[int] = field(default_factory=count)
@@ -103,20 +103,20 @@ class Fetchers:
             self._put(self._stretch(gap, uncut=self.workers > 1))
         yield from self.drive.run([self._work() for _ in range(self.workers)], ending=self.ending)
 
-    def _stretch(self, gap: Interval, *, uncut: bool = False, top: int | None = None) -> Stretch:
+    def _stretch(self, gap: Interval, *, uncut: bool = False, top: int | None = None) -> Shard:
         reader = HistoryReader(window_of(gap), page_size=self.page_size)
-        return Stretch(next(self._keys), gap, reader, gap.at if top is None else top, uncut=uncut)
+        return Shard(next(self._keys), gap, reader, gap.at if top is None else top, uncut=uncut)
 
-    def _put(self, stretch: Stretch) -> None:
+    def _put(self, stretch: Shard) -> None:
         with self._change:
             self._waiting.append(stretch)
             self._open += 1
 
-    def _next(self) -> Stretch | None:
+    def _next(self) -> Shard | None:
         with self._change:
             return self._waiting.popleft() if self._waiting else None
 
-    def _done(self, stretch: Stretch) -> None:
+    def _done(self, stretch: Shard) -> None:
         with self._change:
             self._open -= 1
             self._rests.pop(stretch.key, None)
@@ -136,7 +136,7 @@ class Fetchers:
         with self._change:
             self._idle += more
 
-    def _read(self, stretch: Stretch) -> Generator[Fetched]:
+    def _read(self, stretch: Shard) -> Generator[Fetched]:
         session = HistorySession(self.source, stretch.reader)
         more = True
         while more:
@@ -162,7 +162,7 @@ class Fetchers:
             self._spent(time.perf_counter() - began, time.thread_time() - cpu)
             yield fetched
 
-    def _step(self, stretch: Stretch, session: HistorySession) -> tuple[Fetched, bool]:
+    def _step(self, stretch: Shard, session: HistorySession) -> tuple[Fetched, bool]:
         """Ask for one page, and cut off a part of what is left for those who have nothing to do."""
         proofs = self.prober.proofs
         stretch.rewind(proofs.now().of(session.server))
@@ -180,7 +180,7 @@ class Fetchers:
             self._share(stretch, page)
         return fetched, more
 
-    def _take(self, stretch: Stretch, page: PageRows, final: int, breaks: int) -> Fetched:
+    def _take(self, stretch: Shard, page: PageRows, final: int, breaks: int) -> Fetched:
         migration_id = stretch.gap.migration_id
         later = [place for place in page.page.glimpse.cursors if place.migration_id > migration_id]
         following = min(later, default=None)
@@ -201,7 +201,7 @@ class Fetchers:
             breaks=breaks,
         )
 
-    def _fetched(self, stretch: Stretch) -> Fetched:
+    def _fetched(self, stretch: Shard) -> Fetched:
         """How far a stretch is read, with no page."""
         read = stretch.gap._replace(at=stretch.at)
         nothing = stretch.gap._replace(lo=stretch.at, at=stretch.at)
@@ -212,7 +212,7 @@ class Fetchers:
             self.seconds += seconds
             self.cpu_seconds += cpu_seconds
 
-    def _share(self, stretch: Stretch, page: PageRows) -> None:
+    def _share(self, stretch: Shard, page: PageRows) -> None:
         """Give others a part of what is left, if they wait and it is worth it."""
         if self.workers == 1 or not page.page.glimpse.cursors:
             return
@@ -228,7 +228,7 @@ class Fetchers:
         if wanted and (middle := halfway(stretch, last.micros, self.page_size)) is not None:
             self._put(self._stretch(stretch.shorten(middle), top=stretch.top))
 
-    def _cut(self, stretch: Stretch, seen: int) -> None:
+    def _cut(self, stretch: Shard, seen: int) -> None:
         """Part a long stretch evenly, after a look at where its items end."""
         scale = seen - stretch.first if stretch.first is not None else 1
         rest = stretch.gap._replace(lo=seen)

@@ -19,14 +19,13 @@ from ledgerframes.paging.cursor import Cursor
 from ledgerframes.paging.proofs import OVERLAP, Proofs
 from ledgerframes.paging.seen_ids import SeenIds
 from ledgerframes.paging.window import Window
-from ledgerframes.store.coverage import MIGRATIONS, migrations_after, wanted_in
+from ledgerframes.store.coverage import CLOSED, Interval, missing, wanted_in
 from ledgerframes.store.history_tables import Advance, Decoded, HistoryTables
-from ledgerframes.store.intervals import CLOSED, Interval, missing
 from ledgerframes.store.sync.agreement import Agreement, first_update
 from ledgerframes.store.sync.committing import Committer
 from ledgerframes.store.sync.driving import Drive, ThreadDrive
 from ledgerframes.store.sync.fetching import Fetched, Fetchers
-from ledgerframes.store.sync.probing import Prober, first_after
+from ledgerframes.store.sync.probing import MIGRATIONS, Prober, first_after, migrations_after
 from ledgerframes.store.sync.rejects import RejectingDecoder
 from ledgerframes.store.sync.servers import AgreedServers
 from ledgerframes.timestamps import EARLIEST, LATEST, format_instant

@@ -17,6 +17,10 @@ from ledgerframes.paging.proofs import Proofs
 from ledgerframes.timestamps import LATEST
 
 _log = logging.getLogger("ledgerframes.store")
+#: More migrations than any network has had; a server that shows more invents them.
+MIGRATIONS: Final = 60
+
+
 _STEPS: Final = 12  # of factor 16, from a minute to all the years there are
 _FACTOR: Final = 16
 _SECOND: Final = 1_000_000
@@ -105,3 +109,23 @@ def first_after(
         )
     proofs.saw(answer.server, places)
     return places[0]
+
+
+def migrations_after(source: PageSource, place: Cursor | None) -> Iterator[Cursor]:
+    """The first place of every migration after a place, by one request each and one more."""
+    for _ in range(MIGRATIONS):
+        request = source.page_request(place, 1)
+        cursors = source.send_page(request, server=None, revise=None).value.glimpse.cursors
+        if not cursors:
+            return
+        if place is not None and cursors[0] <= place:
+            raise PagingError(
+                f"POST /v2/updates: asked for what follows {place}, the server sent an update at {cursors[0]}; it"
+                " ignores the cursor"
+            )
+        yield cursors[0]
+        place = Cursor(cursors[0].migration_id, LATEST)
+    raise PagingError(
+        f"POST /v2/updates: the server shows more than {MIGRATIONS} migrations, the last of them {place}; it makes them"
+        " up as it is asked"
+    )

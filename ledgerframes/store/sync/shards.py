@@ -11,8 +11,7 @@ from ledgerframes.interfaces.history import PageRows
 from ledgerframes.paging.cursor import Cursor, before
 from ledgerframes.paging.history import HistoryReader
 from ledgerframes.paging.modes import Outcome, Reading
-from ledgerframes.paging.window import Window
-from ledgerframes.store.intervals import Interval
+from ledgerframes.store.coverage import Interval, window_of
 from ledgerframes.timestamps import EARLIEST, LATEST
 
 _ROUNDS: Final = 4
@@ -30,7 +29,7 @@ Each = Callable[[Sequence[Callable[[], int | None]]], list[int | None]]
 
 
 @dataclass
-class Stretch:
+class Shard:
     """One interval to read, by one worker; what it has not asked for yet may be cut off for another.
 
     Attributes:
@@ -143,16 +142,7 @@ class Stretch:
         return left
 
 
-def window_of(gap: Interval) -> Window:
-    """The places of an interval."""
-    start = Cursor(gap.migration_id, gap.lo + 1)
-    if gap.at < LATEST:
-        return Window(start, Cursor(gap.migration_id, gap.at + 1))
-    following = gap.migration_id + 1
-    return Window(start, Cursor(following, EARLIEST) if following < 2**63 else None)
-
-
-def halfway(stretch: Stretch, seen: int, page_size: int) -> int | None:
+def halfway(stretch: Shard, seen: int, page_size: int) -> int | None:
     """Where to cut the rest of a stretch in two, or None if it is not worth it, or nobody knows where its items end.
 
     Args:

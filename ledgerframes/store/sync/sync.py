@@ -33,7 +33,7 @@ _log = logging.getLogger("ledgerframes.store")
 
 
 @dataclass(frozen=True)
-class Order:
+class SyncRequest:
     """What a caller of `Store.sync` wants, checked.
 
     Attributes:
@@ -59,7 +59,7 @@ class Order:
     clock: Clock = field(default_factory=SystemClock)
 
 
-def run_sync(lake: Lake, net: Network, order: Order) -> SyncReport:
+def run_sync(lake: Lake, net: Network, order: SyncRequest) -> SyncReport:
     """Bring a store up to date.
 
     Raises:
@@ -78,7 +78,7 @@ def run_sync(lake: Lake, net: Network, order: Order) -> SyncReport:
 class _Run:
     """One sync while it runs."""
 
-    def __init__(self, lake: Lake, net: Network, order: Order) -> None:
+    def __init__(self, lake: Lake, net: Network, order: SyncRequest) -> None:
         self._lake = lake
         self._net = net
         self._order = order

@@ -10,7 +10,7 @@ from typing import Any, Final
 from starlette.routing import BaseRoute, Route
 
 from ledgerframes.sandbox.http.openapi import ledger, refusals, registry, scan, validator
-from ledgerframes.sandbox.http.openapi.shapes import Answer, Operation, Schema
+from ledgerframes.sandbox.http.openapi.shapes import Operation, Response, Schema
 from ledgerframes.sandbox.http.releases import FATES
 
 VERSION: Final = "3.1.0"
@@ -120,7 +120,7 @@ def _operation(interface: str, operation: Operation, template: str) -> Schema:
     return written
 
 
-def _response(answer: Answer) -> Schema:
+def _response(answer: Response) -> Schema:
     content = {"content": _content(answer.content)} if answer.content else {}
     return {"description": answer.meaning, **content}
 

@@ -10,8 +10,8 @@ from ledgerframes.sandbox.http.openapi.refusals import ledger_refusals
 from ledgerframes.sandbox.http.openapi.shapes import (
     BINARY,
     JSON,
-    Answer,
     Operation,
+    Response,
     Schema,
     boolean,
     found,
@@ -139,7 +139,7 @@ OPERATIONS: Final = (
         "POST",
         "/v2/dars/validate",
         "Check a DAR and change nothing.",
-        {200: Answer("It is valid."), **ledger_refusals(404, 413, 415)},
+        {200: Response("It is valid."), **ledger_refusals(404, 413, 415)},
         (_SYNCHRONIZER,),
         body=_ARCHIVE,
         guarded=True,

@@ -9,7 +9,7 @@ from typing import Final
 from ledgerframes.sandbox.http.openapi.shapes import (
     JSON,
     TEXT,
-    Answer,
+    Response,
     Schema,
     boolean,
     integer,
@@ -58,20 +58,20 @@ _WHY: Final = MappingProxyType(
 )
 
 
-def refusals(*statuses: int) -> dict[int, Answer]:
+def refusals(*statuses: int) -> dict[int, Response]:
     """The refusals of scan, validator and registry."""
-    return {status: Answer(_WHY[status], {JSON: ref("Error")}) for status in statuses}
+    return {status: Response(_WHY[status], {JSON: ref("Error")}) for status in statuses}
 
 
-def ledger_refusals(*statuses: int) -> dict[int, Answer]:
+def ledger_refusals(*statuses: int) -> dict[int, Response]:
     """The refusals of the ledger interface: who may not come in, what cannot be read (as text), and these besides."""
     plain = {TEXT: text("What is malformed.")}
-    unreadable = Answer(_WHY[400], {**plain, JSON: ref("LedgerError")})
-    others = {status: Answer(_WHY[status], {JSON: ref("LedgerError")}) for status in (401, 403, *statuses)}
+    unreadable = Response(_WHY[400], {**plain, JSON: ref("LedgerError")})
+    others = {status: Response(_WHY[status], {JSON: ref("LedgerError")}) for status in (401, 403, *statuses)}
     return {400: unreadable, **others}
 
 
-def with_unknown_route(answers: Mapping[int, Answer]) -> dict[int, Answer]:
+def with_unknown_route(answers: Mapping[int, Response]) -> dict[int, Response]:
     """The same for an operation with a parameter in its path, which an odd one may turn into no route at all."""
     missing = answers[404]
-    return {**answers, 404: Answer(missing.meaning, {**missing.content, TEXT: text("No such route.")})}
+    return {**answers, 404: Response(missing.meaning, {**missing.content, TEXT: text("No such route.")})}

@@ -14,7 +14,7 @@ BINARY: Final = "application/octet-stream"
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class Response:
     """What comes with one status.
 
     Attributes:
@@ -42,7 +42,7 @@ class Operation:
     method: str
     path: str
     about: str
-    answers: Mapping[int, Answer]
+    answers: Mapping[int, Response]
     parameters: tuple[Schema, ...] = ()
     body: Mapping[str, Schema] = field(default_factory=dict)
     guarded: bool = False
@@ -130,9 +130,9 @@ def in_path(name: str, meaning: str) -> Schema:
     return {"name": name, "in": "path", "required": True, "schema": text(meaning, minLength=1)}
 
 
-def found(schema: Schema, meaning: str = "Done.") -> Mapping[int, Answer]:
+def found(schema: Schema, meaning: str = "Done.") -> Mapping[int, Response]:
     """The answer 200 in JSON."""
-    return {200: Answer(meaning, {JSON: schema})}
+    return {200: Response(meaning, {JSON: schema})}
 
 
 def _described(schema: Schema, meaning: str) -> Schema:
