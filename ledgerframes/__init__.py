@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 # Folders that share their name with a public function are imported first, so that the function stays on top.
 import ledgerframes.sandbox
 import ledgerframes.tables  # noqa: F401
+from ledgerframes import commands
 from ledgerframes.analysis.anomalies import reassignment_anomalies
 from ledgerframes.analysis.contracts import active_contracts
 from ledgerframes.analysis.expanding import expand, template_catalogue
@@ -100,6 +101,7 @@ __all__ = [
     "StoreError",
     "SyncReport",
     "active_contracts",
+    "commands",
     "connect",
     "contract_journeys",
     "cross_check",
@@ -188,5 +190,5 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    """All public names, those not imported yet too."""
-    return sorted({*globals(), *__all__})
+    """The public names, and nothing that is there by the way."""
+    return list(__all__)

@@ -265,7 +265,7 @@ MUTANTS: Final[dict[str, Mutant]] = {
         lambda original: lambda self, server, page=(): original(self, server, page) + 1, ("edge", *_SERVERS),
     ),
     "proof-after-the-read": Mutant(
-        "proof comes before or with the read, never after", "store.stretches:Stretch.cover", _earlier_pages,
+        "proof comes before or with the read, never after", "store.sync.shards:Shard.cover", _earlier_pages,
         ("late", "catching-up"),
     ),
     "any-later-item-closes": Mutant(
@@ -277,56 +277,56 @@ MUTANTS: Final[dict[str, Mutant]] = {
         lambda original: lambda self, migration_id, following: following.micros, _SERVERS,  # noqa: ARG005
     ),
     "closes-when-covered": Mutant(
-        "covered and settled", "store.stretches:Stretch.cover", _closes_when_covered, _SERVERS
+        "covered and settled", "store.sync.shards:Shard.cover", _closes_when_covered, _SERVERS
     ),
     "an-empty-page-proves": Mutant(
-        "an empty page says nothing about hi", "store.stretches:Stretch.cover", _empty_page_proves, _SERVERS
+        "an empty page says nothing about hi", "store.sync.shards:Shard.cover", _empty_page_proves, _SERVERS
     ),
     "by-time": Mutant(
-        "each table is compared by its own update ids, never by time", "store.history:HistoryTables._fresh", _by_time,
+        "each table is compared by its own update ids, never by time", "store.history_tables:HistoryTables._fresh", _by_time,
         ("kill", *_SERVERS),
     ),
     "never-compared": Mutant(
-        "over everything re-read, each table is compared", "store.history:HistoryTables._fresh", _never_compared,
+        "over everything re-read, each table is compared", "store.history_tables:HistoryTables._fresh", _never_compared,
         _SERVERS,
     ),
     "any-missing-id-is-a-fork": Mutant(
-        "a held id is missing only where the server had shown everything", "store.agreement:Agreement._compare",
+        "a held id is missing only where the server had shown everything", "store.sync.agreement:Agreement._compare",
         _any_missing_id, _SERVERS,
     ),
     "forks-are-merged": Mutant(
-        "a missing id is a fork", "store.agreement:Agreement._compare", _constant(value=None),
+        "a missing id is a fork", "store.sync.agreement:Agreement._compare", _constant(value=None),
         ("fork", "fork-all", "late"),
     ),
     "late-below-settled": Mutant(
-        "extra ids below settled are a StoreError", "store.agreement:Agreement._compare", _extra_below_settled,
+        "extra ids below settled are a StoreError", "store.sync.agreement:Agreement._compare", _extra_below_settled,
         ("too-late", "fork", *_SERVERS),
     ),
     "network-by-its-first-id": Mutant(
-        "the network is recognised by any stored id of its beginning", "store.agreement:Agreement._recognise",
+        "the network is recognised by any stored id of its beginning", "store.sync.agreement:Agreement._recognise",
         _by_first_id, _SERVERS,
     ),
     "old-claims-trusted": Mutant(
-        "a slot of an older lake is unsettled from lo", "store.slots:_read", _old_claims, ("old-lake", "late"),
+        "a slot of an older lake is unsettled from lo", "store.coverage_log:_read", _old_claims, ("old-lake", "late"),
     ),
-    "numbers-fall": Mutant("no server lowers either number", "store.slots:Slots.put", _falls, ("kill", *_SERVERS)),
+    "numbers-fall": Mutant("no server lowers either number", "store.coverage_log:Slots.put", _falls, ("kill", *_SERVERS)),
     "slots-join-anywhere": Mutant(
-        "slots join only where the left one has settled = at", "store.slots:fewest", _joins_anywhere,
+        "slots join only where the left one has settled = at", "store.coverage_log:fewest", _joins_anywhere,
         ("windows", "catching-up", "late"),
     ),
     "covered-is-final": Mutant(
-        "what is covered and not settled is read again", "store.slots:Slots.settled",
+        "what is covered and not settled is read again", "store.coverage_log:Slots.settled",
         _prop(lambda self: self.common), _SERVERS,
     ),
     "one-table-for-all": Mutant(
-        "readers see the intersection of the tables", "store.slots:Slots.common",
+        "readers see the intersection of the tables", "store.coverage_log:Slots.common",
         _prop(lambda self: self.covered("events")), ("kill", *_SERVERS),
     ),
     "updates-first": Mutant(
-        "updates is written last", "store.history:HistoryTables.__init__", _reversed_order, ("kill", *_SERVERS)
+        "updates is written last", "store.history_tables:HistoryTables.__init__", _reversed_order, ("kill", *_SERVERS)
     ),
     "rows-before-coverage": Mutant(
-        "rows and coverage are one commit", "store.history:HistoryTables.commit", _rows_before_numbers,
+        "rows and coverage are one commit", "store.history_tables:HistoryTables.commit", _rows_before_numbers,
         ("kill", *_SERVERS),
     ),
     "ties-cut": Mutant(
@@ -334,7 +334,7 @@ MUTANTS: Final[dict[str, Mutant]] = {
         ("ties", "late", "catching-up"),
     ),
     "rejects-repeat": Mutant(
-        "rejects are not repeated", "store.rejecting:RejectingDecoder.reject", _rejects_again,
+        "rejects are not repeated", "store.sync.rejects:RejectingDecoder.reject", _rejects_again,
         ("broken-item", *_SERVERS),
     ),
     "as-of-now": Mutant("as_of frames stay", "store.lake:find_versions", _always_newest, _SERVERS),

@@ -1,0 +1,80 @@
+"""What a command to the ledger interface is built from, in one place: `lf.commands`.
+
+Commands create contracts, exercise choices and move contracts between synchronizers; formats choose which events an
+answer shows; rights are what a user may do. `net.ledger` takes them: `submit_and_wait_for_transaction_tree`,
+`submit_reassignment`, `create_user` (contract: Endpoints, Ledger interface).
+
+Example:
+    >>> import ledgerframes as lf
+    >>> lf.commands.CanActAs("alice::1220").party
+    'alice::1220'
+"""
+
+from ledgerframes.interfaces.commands import (
+    CreateAndExerciseCommand,
+    CreateCommand,
+    DeduplicationDuration,
+    DeduplicationOffset,
+    Duration,
+    EmptyDeduplication,
+    ExerciseByKeyCommand,
+    ExerciseCommand,
+    PrefetchContractKey,
+)
+from ledgerframes.interfaces.disclosure import DisclosedContract
+from ledgerframes.interfaces.event_formats import (
+    EmptyFilter,
+    EventFormat,
+    Filters,
+    InterfaceFilter,
+    TemplateFilter,
+    TransactionFormat,
+    WildcardFilter,
+)
+from ledgerframes.interfaces.reassignment_commands import AssignCommand, EmptyCommand, UnassignCommand
+from ledgerframes.interfaces.rights import (
+    CanActAs,
+    CanExecuteAs,
+    CanExecuteAsAnyParty,
+    CanReadAs,
+    CanReadAsAnyParty,
+    EmptyRight,
+    IdentityProviderAdmin,
+    OtherRight,
+    ParticipantAdmin,
+)
+from ledgerframes.interfaces.users import ObjectMeta, User
+
+__all__ = [
+    "AssignCommand",
+    "CanActAs",
+    "CanExecuteAs",
+    "CanExecuteAsAnyParty",
+    "CanReadAs",
+    "CanReadAsAnyParty",
+    "CreateAndExerciseCommand",
+    "CreateCommand",
+    "DeduplicationDuration",
+    "DeduplicationOffset",
+    "DisclosedContract",
+    "Duration",
+    "EmptyCommand",
+    "EmptyDeduplication",
+    "EmptyFilter",
+    "EmptyRight",
+    "EventFormat",
+    "ExerciseByKeyCommand",
+    "ExerciseCommand",
+    "Filters",
+    "IdentityProviderAdmin",
+    "InterfaceFilter",
+    "ObjectMeta",
+    "OtherRight",
+    "ParticipantAdmin",
+    "PrefetchContractKey",
+    "TemplateFilter",
+    "TransactionFormat",
+    "UnassignCommand",
+    "User",
+    "WildcardFilter",
+]
