@@ -18,7 +18,8 @@ class Provenance:
         sources: scheme, host and path of the servers that answered.
         range: what was asked for, in words.
         cursor: the last place read.
-        complete: False if a fault cut the result short and the caller allowed it.
+        complete: whether everything asked for is there. False if a fault cut the result short and the caller allowed
+            it, and if no server has shown anything at or after the `end` asked for, so that more may come before it.
         from_beginning: whether the result begins where the ledger does.
         settled: of a store, the place up to which rows are final; later ones may still get company.
         personal: whether the caller's settings keep personal data: `expand` and exports then do so too.

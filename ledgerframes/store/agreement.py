@@ -13,7 +13,15 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from ledgerframes.errors import DecodeError, LedgerframesError, PagingError, RequestError, StatusError, StoreError
+from ledgerframes.errors import (
+    DecodeError,
+    LedgerframesError,
+    PagingError,
+    RequestError,
+    StatusError,
+    StoppedError,
+    StoreError,
+)
 from ledgerframes.interfaces.answers import UpdatesPage
 from ledgerframes.interfaces.history import PageSource, named_maximum, smaller_page
 from ledgerframes.paging.cursor import Cursor, Glimpse, before
@@ -215,6 +223,36 @@ class Agreement:
             raise _another_network(server, ids[0], name)
         return False
 
+    def confirm(self, server: str, first: Cursor | None) -> bool:
+        """Whether a server still is of the store's network, now that it has given pages.
+
+        Args:
+            server: which.
+            first: where this run has found the network's first update, if it had to look for it.
+
+        Returns:
+            False if that cannot be known: it gives no answer, or may be about to show the update.
+
+        Raises:
+            StoreError: it is of another network.
+        """
+        try:
+            if first is None:
+                return self._recognise(server, certain=False)
+            _, answer = _ask(self.servers, self.proofs, before(first), _FIRST, server, insist=True)
+        except StoppedError:
+            return False
+        except (RequestError, PagingError, DecodeError) as error:
+            _log.warning("%s could not be asked whether it still is of the same network: %s", server, error)
+            return False
+        ids, places = answer.value.glimpse.update_ids, answer.value.glimpse.cursors
+        name = (self.history.network or "").partition("/")[2]
+        if name in ids:
+            return True
+        if places and places[-1] > first and self.proofs.now().of(server, places) >= first.micros:
+            raise _another_network(server, ids[0], name)
+        return False
+
     def _compare_whole(self, server: str, found: Mapping[str, Cursor], migrations: Collection[int]) -> None:
         """Refuse a server that lacks an update of migrations that it shows from their beginning on."""
         last = max(found.values(), default=None)
@@ -304,9 +342,9 @@ def _tell_apart(servers: AgreedServers, proofs: Proofs, one: str, other: str) ->
 
 
 def _ask(
-    servers: AgreedServers, proofs: Proofs, after: Cursor | None, page_size: int, server: str
+    servers: AgreedServers, proofs: Proofs, after: Cursor | None, page_size: int, server: str, *, insist: bool = False
 ) -> tuple[int, Answer[UpdatesPage]]:
-    """Ask a server for a page; gives the size that was asked for in the end."""
+    """Ask a server for a page, again where it gives none if `insist`; gives the size that was asked for in the end."""
     size = min(page_size, servers.page_maximum(server) or page_size)
 
     def revise(_request: Request, error: RequestError) -> Request | None:
@@ -317,7 +355,7 @@ def _ask(
         size = smaller
         return servers.page_request(after, size)
 
-    named = None if len(servers.servers) == 1 else server
+    named = None if len(servers.servers) == 1 else (server,) if insist else server
     try:
         answer = servers.send_page(servers.page_request(after, size), server=named, revise=revise)
     except StatusError as error:  # a server that is named is asked once: also with too large a page
@@ -325,7 +363,7 @@ def _ask(
         if maximum is None or maximum >= page_size:
             raise
         servers.learn_page_maximum(server, maximum)
-        return _ask(servers, proofs, after, maximum, server)
+        return _ask(servers, proofs, after, maximum, server, insist=insist)
     places = answer.value.glimpse.cursors
     if places and after is not None and places[0] <= after:
         raise PagingError(

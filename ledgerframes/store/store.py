@@ -272,7 +272,7 @@ class Store:
         def dataset(name: str) -> ds.Dataset:
             return Part.of(view, name, Window(), allow_partial=partly).dataset
 
-        return ask(query, dataset, view.stored, as_=as_, parameters=parameters)
+        return ask(query, dataset, view.tables, as_=as_, parameters=parameters)
 
     export = export
 
