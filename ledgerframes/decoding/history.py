@@ -68,6 +68,8 @@ def decode_page(
     """
     try:
         items = _page.decode(body).transactions
+        if not all(item.update_id for item in items):
+            raise Irregular("an update id is empty")
         return _columns(_Items(items if rows is None else [items[row] for row in rows]), endpoint, tables)
     except (msgspec.DecodeError, UnicodeDecodeError, Irregular, DecodeError, pa.ArrowException, RecursionError):
         pass  # the careful way finds out what it is

@@ -165,8 +165,8 @@ class _Pages:
         """Where the data came from."""
         window, reader = self._request.window, self._reader
         cut = reader.limit is not None and reader.taken >= reader.limit  # as many as the caller wanted
-        complete = self._complete and (cut or reader.beyond or not window.has_end)
+        early = self._complete and window.has_end and not (cut or reader.beyond)
         return Provenance(
-            tuple(self._servers), str(window), reader.last, complete, from_beginning=window.from_beginning,
-            personal=self._net.settings.personal,
+            tuple(self._servers), str(window), reader.last, self._complete and not early,
+            from_beginning=window.from_beginning, personal=self._net.settings.personal, ends_early=early,
         )  # fmt: skip

@@ -24,6 +24,8 @@ class Provenance:
         settled: of a store, the place up to which rows are final; later ones may still get company.
         personal: whether the caller's settings keep personal data: `expand` and exports then do so too.
         left_out: members that were taken out, for they hold personal data.
+        ends_early: all that is missing may come yet: no server has passed the `end` asked for. `known_to` then says the
+            last place.
     """
 
     sources: tuple[str, ...]
@@ -34,6 +36,7 @@ class Provenance:
     settled: Cursor | None = None
     personal: bool = False
     left_out: tuple[str, ...] = ()
+    ends_early: bool = False
 
     def attrs(self) -> dict[str, Any]:
         """The values for `df.attrs`."""
@@ -43,6 +46,7 @@ class Provenance:
             "cursor": _said(self.cursor),
             "complete": self.complete,
             "from_beginning": self.from_beginning,
+            **({"known_to": _said(self.cursor)} if self.ends_early else {}),
             **({} if self.settled is None else {"settled": _said(self.settled)}),
             "version": __version__,
             **({"personal": True} if self.personal else {}),
