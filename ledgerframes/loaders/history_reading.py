@@ -66,6 +66,8 @@ def read_history(net: Network, request: HistoryRequest, *, unbounded: Most = UNB
         name: shape(data, table_named(name), as_=request.as_, decimals=request.decimals, attrs=attrs)
         for name, data in pages.tables(attrs).items()
     }
+
+
 #: Updates of the first page that are asked for again, at most: late ones may have come before them.
 _FEW: Final = 50
 

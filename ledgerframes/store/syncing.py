@@ -261,7 +261,8 @@ class HistorySync:
             StoreError: a server is of another network by now; none of these pages may be committed.
         """
         servers, self._gave = sorted(self._gave), set()
-        if not all([self._agreement.confirm(server, self._first) for server in servers]):
+        sure = [self._agreement.confirm(server, self._first) for server in servers]
+        if not all(sure):
             keys = {page.advance.key for page in pages}
             self._stale |= keys
             self._final.update({key: self._sure[key] for key in keys & self._sure.keys()})

@@ -47,9 +47,8 @@ def connected(server):
 @pytest.mark.parametrize("count", [1, 2, 6])
 def test_a_url_that_becomes_another_network_is_not_mixed_into_the_first_sync(store, networks, count, workers):
     first, _ = networks
-    with HostileServer(Switching(*networks, count)) as server:
-        with pytest.raises(lf.StoreError, match="not the network"):
-            store.sync(connected(server), page_size=PAGE, workers=workers, commit_bytes=20_000)
+    with HostileServer(Switching(*networks, count)) as server, pytest.raises(lf.StoreError, match="not the network"):
+        store.sync(connected(server), page_size=PAGE, workers=workers, commit_bytes=20_000)
     assert not len(store.load("updates", allow_partial=True)) or store.check()
     store.sync(first, page_size=PAGE)
     assert_whole(store, first)
