@@ -14,7 +14,13 @@ from dataclasses import dataclass
 from typing import Final
 
 from ledgerframes.errors import (
-    DecodeError, LedgerframesError, PagingError, RequestError, StatusError, StoppedError, StoreError,
+    DecodeError,
+    LedgerframesError,
+    PagingError,
+    RequestError,
+    StatusError,
+    StoppedError,
+    StoreError,
 )  # fmt: skip
 from ledgerframes.interfaces.answers import UpdatesPage
 from ledgerframes.interfaces.history import PageSource, named_maximum, smaller_page
@@ -218,14 +224,9 @@ class Agreement:
         return False
 
     def confirm(self, server: str, first: Cursor | None) -> bool:
-        """Whether a server still is of the store's network, now that it has given pages.
+        """Whether a server that has given pages still is of the store's network; False if that cannot be known.
 
-        Args:
-            server: which.
-            first: where this run has found the network's first update, if it had to look for it.
-
-        Returns:
-            False if that cannot be known: it gives no answer, or may be about to show the update.
+        Where this run had to find the network's first update, `first` is its place.
 
         Raises:
             StoreError: it is of another network.
