@@ -113,7 +113,7 @@ class HistorySync:
         self._final: dict[int, int] = {}  # by stretch, up to where what was handed to the committer is final
         self._sure: dict[int, int] = {}  # likewise, of what was handed over by servers that were confirmed
         self._first: Cursor | None = None  # where the first update of a store that is made now lies
-        self._gave: set[str] = set()  # the servers of what the committer has collected
+        self._gave: dict[str, int] = {}  # who gave what the committer has collected, and their breaks by then
 
     def run(self) -> None:
         """Read what is missing.
@@ -254,14 +254,15 @@ class HistorySync:
     def _confirmed(self, pages: list[Decoded]) -> list[Decoded]:
         """Pages about to be committed, once the servers that gave them have shown again which network they are of.
 
-        Behind one URL another network may answer from some request on. What came from a server that cannot be asked
-        is committed, but is not final: the next sync compares it and reads it again.
+        Behind one URL another network may answer from some request on. What came from a server that cannot be asked,
+        or has shown less since, is committed, but is not final: the next sync compares it and reads it again.
 
         Raises:
             StoreError: a server is of another network by now; none of these pages may be committed.
         """
-        servers, self._gave = sorted(self._gave), set()
-        sure = [self._agreement.confirm(server, self._first) for server in servers]
+        gave, self._gave = sorted(self._gave.items()), {}
+        sure = [self._agreement.confirm(server, self._first) for server, _ in gave]
+        sure += [self.proofs.breaks(server) <= breaks for server, breaks in gave]  # none has shown less since
         if not all(sure):
             keys = {page.advance.key for page in pages}
             self._stale |= keys
@@ -286,7 +287,7 @@ class HistorySync:
         self.decode_seconds += time.perf_counter() - began
         self.decode_cpu_seconds += time.thread_time() - cpu
         if fetched.server:
-            self._gave.add(fetched.server)
+            self._gave.setdefault(fetched.server, fetched.breaks)
         before = self._final.get(fetched.key, fetched.read.lo)
         if batches or fetched.span.lo < fetched.span.at or fetched.settled > before or fetched.exhausted:
             advance = Advance(fetched.key, fetched.read, self._settled(fetched), fetched.exhausted)
