@@ -30,7 +30,7 @@ def test_sync_of_a_range_and_of_snapshots(command, tmp_path):
     assert 0 < rows["updates"] < 100
 
 
-def test_sync_reads_more_again_where_replicas_answer(command, tmp_path, scan):
+def test_sync_takes_replicas(command, tmp_path, scan):
     command("sync", tmp_path / "lake", "--scan-url", scan, "--replicas")
     alone = json.loads(command("sync", tmp_path / "lake", "--scan-url", scan, "--replicas", "--json").out)
     assert alone["complete"]
