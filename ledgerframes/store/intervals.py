@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import Final, NamedTuple
 
 from ledgerframes.instants import EARLIEST, LATEST, format_instant
+from ledgerframes.paging.cursor import Cursor
 
 #: The `lo` of an interval that reaches back to where its migration begins.
 BEGINNING: Final = EARLIEST - 1
@@ -24,6 +25,11 @@ class Interval(NamedTuple):
         low = "its beginning" if self.lo <= BEGINNING else format_instant(self.lo)
         high = "its end" if self.at >= CLOSED else format_instant(self.at)
         return f"migration {self.migration_id} after {low} up to {high}"
+
+
+def lies_in(place: Cursor, intervals: Iterable[Interval]) -> bool:
+    """Whether a place lies in any of some stretches."""
+    return any(one.migration_id == place.migration_id and one.lo < place.micros <= one.at for one in intervals)
 
 
 def merged(intervals: Iterable[Interval]) -> tuple[Interval, ...]:
