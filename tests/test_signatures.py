@@ -198,6 +198,7 @@ def test_a_wrong_value_is_refused_before_anything_is_sent(world, name, key, valu
     function = FUNCTIONS[name]
     arguments = needed_by(function, given)
     before = net.stats.requests
+    plt.close("all")
     with pytest.raises(lf.InputError) as caught:
         function(**{**arguments, key: value})
     assert net.stats.requests == before

@@ -48,6 +48,9 @@ def sync(
     workers: Annotated[int, typer.Option(min=1, max=256, help="Requests at once.")] = 4,
     settle: Annotated[str, typer.Option(help="How long after newer updates older ones may appear.")] = "60s",
     reject: Annotated[bool, typer.Option("--reject", help="Put broken items aside and go on.")] = False,
+    replicas: Annotated[
+        bool, typer.Option("--replicas", help="Machines that are not in step answer behind one URL.")
+    ] = False,
     follow: Annotated[bool, typer.Option("--follow", help="Go on until Ctrl-C or SIGTERM.")] = False,
     every: Annotated[str, typer.Option(help="With --follow: how often.")] = "30s",
     personal: Annotated[
@@ -76,7 +79,7 @@ def sync(
     options: dict[str, Any] = {
         "start": opt.bound(start), "end": opt.bound(end), "last": last, "workers": workers, "settle": settle,
         "tables": tables.split(",") if tables else None, "parties": party or None,
-        "on_error": "reject" if reject else "raise",
+        "on_error": "reject" if reject else "raise", "replicas": replicas,
     }  # fmt: skip
     urls = {"validator_url": validator_url, "registry_url": registry_url, "ledger_url": ledger_url}
     with opt.network(profile, scan_url, rate, ca_file=ca_file, **urls) as net:

@@ -23,12 +23,17 @@ def check(
 
 
 @app.command()
-def repair(store: StorePlace, *, as_json: opt.AsJson = False) -> None:
+def repair(
+    store: StorePlace,
+    *,
+    unsettled: Annotated[bool, typer.Option("--unsettled", help="Also take out what is not final yet.")] = False,
+    as_json: opt.AsJson = False,
+) -> None:
     """Take out of a lake what is damaged, lost or unsound; the next sync reads it again.
 
     Example: ledgerframes repair lake, then ledgerframes sync lake --profile mainnet
     """
-    report = existing(store).repair()
+    report = existing(store).repair(unsettled=unsettled)
     opt.say(report.to_json() if as_json else str(report))
 
 

@@ -124,6 +124,8 @@ class _Places:
     def __init__(self, items: list[Item]) -> None:
         self.transactions = [at for at, item in enumerate(items) if item.event is UNSET]
         self.reassignments = [at for at, item in enumerate(items) if item.event is not UNSET]
+        if not all(item.update_id for item in items):
+            raise Irregular
         if not all(map(_is_transaction, map(items.__getitem__, self.transactions))):
             raise Irregular
         if not all(map(_is_reassignment, map(items.__getitem__, self.reassignments))):

@@ -89,6 +89,8 @@ def canonical_item(raw: Raw | bytes, endpoint: str, position: int) -> tuple[Item
         raise place.error("item", f"not UTF-8: {error}") from error
     members = _object(raw, place, "item")
     update_id = _text(members.get("update_id"))
+    if update_id == "":
+        raise place.error("update_id", "the text is empty")
     if update_id is not None:
         place = Place(endpoint, f"item {position} (update {update_id})", "updates")
     if "event" in members and bytes(members["event"]) != _NULL:

@@ -49,6 +49,9 @@ def peek(body: bytes) -> Glimpse:
         items = _decoder.decode(body).transactions
     except msgspec.ValidationError as error:
         raise DecodeError(f"{ENDPOINT}: the answer is no page of updates: {error}", endpoint=ENDPOINT) from error
+    for position, item in enumerate(items):
+        if not item.update_id:
+            raise _no_place(item, position, "update_id", "the text is empty")
     try:
         micros = canonical_times([item.record_time for item in items], SIX_DIGITS).cast(pa.int64()).to_pylist()
     except (Irregular, pa.ArrowException):
@@ -77,5 +80,5 @@ def _migration(item: _Item, position: int) -> int:
 def _no_place(item: _Item, position: int, column: str, why: str) -> DecodeError:
     return DecodeError(
         f"{ENDPOINT}: item {position} (update {item.update_id}) has no place in the history: {column}: {why}",
-        endpoint=ENDPOINT, table="updates", column=column, item=item.update_id,
+        endpoint=ENDPOINT, table="updates", column=column, item=item.update_id or f"at position {position}",
     )  # fmt: skip

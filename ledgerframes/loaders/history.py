@@ -82,7 +82,8 @@ def load_history(
     Args:
         net: the network.
         start: inclusive, in UTC; a time for every migration from there, a pair (migration id, time), or `"begin"`.
-        end: exclusive; a time or a pair.
+        end: exclusive; a time or a pair. If no server has shown anything at or after it yet, `attrs["complete"]` is
+            False, and `attrs["known_to"]` says how far it is known.
         last: count back from now: `"1h"`, `"7 days"`, a timedelta, or seconds; instead of `start`.
         limit: how many updates at most.
         columns: the columns to keep, by table name; all by default.

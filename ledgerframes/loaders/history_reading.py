@@ -68,6 +68,10 @@ def read_history(net: Network, request: HistoryRequest, *, unbounded: Most = UNB
     }
 
 
+#: Updates of the first page that are asked for again, at most: late ones may have come before them.
+_FEW: Final = 50
+
+
 class _Pages:
     """Collects the record batches of one read."""
 
@@ -79,6 +83,7 @@ class _Pages:
         self._batches: dict[str, list[pa.RecordBatch]] = {name: [] for name in request.kept}
         self._servers: dict[str, None] = {}
         self._ids = SeenIds()
+        self._opening: PageRows | None = None
         self._updates = self._bytes = 0
         self._complete = True
 
@@ -95,11 +100,32 @@ class _Pages:
                     self._count(page)
                     self._add(page)
                     shown.advance(len(page.rows), format_instant(page.page.glimpse.cursors[page.rows[-1]].micros)[:19])
+                self._check_network()
             except (RequestError, DecodeError, PagingError, PartialResultError) as error:
                 if not request.allow_partial:
                     raise
                 self._complete = False
                 _log.warning("the load ended early: %s", error)
+
+    def _check_network(self) -> None:
+        """Ask for the beginning of the load again, where not every page repeated an update of the one before.
+
+        Behind one URL another network may answer from some request on.
+
+        Raises:
+            PagingError: the server shows nothing of what the load began with.
+        """
+        opening = self._opening
+        if opening is None or not self._reader.leapt:
+            return
+        asked = opening.asked
+        request = self._net.scan.page_request(asked.after, min(asked.page_size, _FEW))
+        answer = self._net.scan.send_page(request, server=(opening.server,), revise=None)
+        if not {*answer.value.glimpse.update_ids} & {*opening.page.glimpse.update_ids}:
+            raise PagingError(
+                f"POST /v2/updates: {opening.server} now shows another history than when the load began: another"
+                " network answers there, or the server was restored. Nothing of this load can be trusted; load again"
+            )
 
     def _count(self, page: PageRows) -> None:
         self._updates += len(page.rows)
@@ -109,6 +135,7 @@ class _Pages:
 
     def _add(self, page: PageRows) -> None:
         rows = page.rows if len(page.rows) < len(page.page) else None
+        self._opening = self._opening or page
         self._servers[source_of(page.server)] = None
         places = page.page.glimpse
         self._ids.check([places.update_ids[row] for row in page.rows], [places.cursors[row] for row in page.rows])
@@ -138,8 +165,10 @@ class _Pages:
 
     def provenance(self) -> Provenance:
         """Where the data came from."""
-        window = self._request.window
+        window, reader = self._request.window, self._reader
+        cut = reader.limit is not None and reader.taken >= reader.limit  # as many as the caller wanted
+        early = self._complete and window.has_end and not (cut or reader.beyond)
         return Provenance(
-            tuple(self._servers), str(window), self._reader.last, self._complete, from_beginning=window.from_beginning,
-            personal=self._net.settings.personal,
+            tuple(self._servers), str(window), reader.last, self._complete and not early,
+            from_beginning=window.from_beginning, personal=self._net.settings.personal, ends_early=early,
         )  # fmt: skip

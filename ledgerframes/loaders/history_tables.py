@@ -40,7 +40,8 @@ _DOCSTRING: Final = """Load the table `{table}` of a part of the update history 
     Args:
         net: the network; its scan is asked.
         start: inclusive, in UTC; a time for every migration from there, a pair (migration id, time), or `"begin"`.
-        end: exclusive; a time or a pair.
+        end: exclusive; a time or a pair. If no server has shown anything at or after it yet, `attrs["complete"]` is
+            False, and `attrs["known_to"]` says how far it is known.
         last: count back from now: `"1h"`, `"7 days"`, a timedelta, or seconds; instead of `start`.
         limit: how many updates at most.
         columns: the columns to keep, in this order; all by default.

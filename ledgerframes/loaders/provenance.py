@@ -18,11 +18,14 @@ class Provenance:
         sources: scheme, host and path of the servers that answered.
         range: what was asked for, in words.
         cursor: the last place read.
-        complete: False if a fault cut the result short and the caller allowed it.
+        complete: whether everything asked for is there. False if a fault cut the result short and the caller allowed
+            it, and if no server has shown anything at or after the `end` asked for, so that more may come before it.
         from_beginning: whether the result begins where the ledger does.
         settled: of a store, the place up to which rows are final; later ones may still get company.
         personal: whether the caller's settings keep personal data: `expand` and exports then do so too.
         left_out: members that were taken out, for they hold personal data.
+        ends_early: all that is missing may come yet: no server has passed the `end` asked for. `known_to` then says the
+            last place.
     """
 
     sources: tuple[str, ...]
@@ -33,6 +36,7 @@ class Provenance:
     settled: Cursor | None = None
     personal: bool = False
     left_out: tuple[str, ...] = ()
+    ends_early: bool = False
 
     def attrs(self) -> dict[str, Any]:
         """The values for `df.attrs`."""
@@ -42,6 +46,7 @@ class Provenance:
             "cursor": _said(self.cursor),
             "complete": self.complete,
             "from_beginning": self.from_beginning,
+            **({"known_to": _said(self.cursor)} if self.ends_early else {}),
             **({} if self.settled is None else {"settled": _said(self.settled)}),
             "version": __version__,
             **({"personal": True} if self.personal else {}),

@@ -32,9 +32,10 @@ class HistoryReader:
         maximum: the largest page the server is known to allow.
         last: the last place taken.
         taken: how many updates were taken.
-        beyond: whether the server that gave the last row has shown an item beyond the window.
+        beyond: whether a server has shown an item at or after the window's end.
         mode: what it is doing.
         largest: the largest page that each server has sent.
+        leapt: whether it has gone on without an update that it had been shown before, or could not find one again.
         reopened: how often the last group has been read again.
     """
 
@@ -47,6 +48,7 @@ class HistoryReader:
     beyond: bool = False
     largest: dict[str, int] = field(default_factory=dict)
     mode: Mode = field(init=False)
+    leapt: bool = False
     reopened: int = 0
     _preferred: int = MAXIMUM
     _recent: frozenset[str] = frozenset()
@@ -94,6 +96,7 @@ class HistoryReader:
 
     def flush(self, place: Cursor) -> None:
         """Take what is held back: the server that showed it keeps saying that there is nothing."""
+        self.leapt = True
         self.taken += self.holding
         self.last = place
         if isinstance(self.mode, Reading):
@@ -119,6 +122,7 @@ class HistoryReader:
         """
         page = Page(places, server, asked)
         self._check(page)
+        self.beyond = self.beyond or any(map(self.window.ends_before, places.cursors))
         if not isinstance(self.mode, Probing):
             self.largest[server] = max(len(page), self.largest.get(server, 0))
         return self.mode.take(self, page)
@@ -152,7 +156,6 @@ class HistoryReader:
             rows = rows[: self.limit - self.taken]
             outcome = Outcome.LIMIT
         elif target is None:
-            self.beyond = True
             outcome = Outcome.PAST
         self._stand(page, rows, stop, target)
         return Taken(rows, outcome)
@@ -166,6 +169,7 @@ class HistoryReader:
         else:
             self._idle = 0
         self.mode = Reading(after, frozenset(update_ids[stop:]), cursors[-1])
+        self.leapt = self.leapt or not self.mode.held
         self._recent = frozenset(update_ids[row] for row in rows)
         self.taken += len(rows)
         if rows:

@@ -93,7 +93,6 @@ class Locating:
             return Taken([], Outcome.END)
         target = reader.window.nearest(page.places.cursors[0])
         if target is None:
-            reader.beyond = True
             return Taken([], Outcome.PAST)
         reader.mode = Reading(before(target))
         return Taken([], Outcome.MORE)

@@ -42,6 +42,17 @@ class Window:
             place = Cursor(place.migration_id, self.since)
         return None if self.end is not None and place >= self.end else place
 
+    def ends_before(self, place: Cursor) -> bool:
+        """Whether an item at a place shows that the history goes on past the window's end."""
+        if self.end is not None and place >= self.end:
+            return True
+        return self.until is not None and place.micros >= self.until
+
+    @property
+    def has_end(self) -> bool:
+        """Whether it ends before what is newest."""
+        return self.end is not None or self.until is not None
+
     @property
     def whole(self) -> bool:
         """Whether nothing is left out."""

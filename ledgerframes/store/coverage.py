@@ -35,6 +35,11 @@ class Interval(NamedTuple):
         return f"migration {self.migration_id} after {low} up to {high}"
 
 
+def lies_in(place: Cursor, intervals: Iterable[Interval]) -> bool:
+    """Whether a place lies in any of some intervals."""
+    return any(one.migration_id == place.migration_id and one.lo < place.micros <= one.at for one in intervals)
+
+
 def merged(intervals: Iterable[Interval]) -> tuple[Interval, ...]:
     """The same stretches in order, with those that touch or overlap joined and empty ones left out."""
     joined: list[Interval] = []

@@ -271,7 +271,7 @@ class Store:
         def dataset(name: str) -> ds.Dataset:
             return Part.of(view, name, Window(), allow_partial=partly).dataset
 
-        return ask(query, dataset, view.stored, as_=as_, parameters=parameters)
+        return ask(query, dataset, view.tables, as_=as_, parameters=parameters)
 
     export = export
 
@@ -289,12 +289,17 @@ class Store:
         """
         return check(self._lake, full=full)
 
-    def repair(self) -> RepairReport:
+    @suggesting
+    def repair(self, *, unsettled: bool = False) -> RepairReport:
         """Take out what is damaged, lost or unsound, so that the next sync reads it again by update id.
 
         Every file is read to its last byte. What a damaged file held leaves the table and its coverage in one commit;
         a table whose log is lost is made anew, empty. Nothing is deleted: states of before stay for `as_of=`. A
         damaged snapshot cannot be read again; its files are taken out and reported.
+
+        Args:
+            unsettled: also take out what is covered and not final yet (see `coverage`), so that the next sync reads
+                what the network says now: the way on where servers were restored and went on differently.
 
         Returns:
             What was damaged, and which stretches the next sync has to read.
@@ -302,7 +307,7 @@ class Store:
         Raises:
             StoreError: there is no store, a sync runs on it, or it cannot be written.
         """
-        return repair(self._lake)
+        return repair(self._lake, unsettled=flag(unsettled, "unsettled"))
 
     verify = verify
 

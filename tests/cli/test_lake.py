@@ -30,6 +30,12 @@ def test_sync_of_a_range_and_of_snapshots(command, tmp_path):
     assert 0 < rows["updates"] < 100
 
 
+def test_sync_takes_replicas(command, tmp_path, scan):
+    command("sync", tmp_path / "lake", "--scan-url", scan, "--replicas")
+    alone = json.loads(command("sync", tmp_path / "lake", "--scan-url", scan, "--replicas", "--json").out)
+    assert alone["complete"]
+
+
 @pytest.mark.parametrize("name", ["coverage", "syncs"])
 def test_what_a_lake_knows_of_itself(command, lake, name):
     assert command(name, lake).code == 0

@@ -312,3 +312,28 @@ def test_decimals_in_payloads_stay_exact(history):
     payloads = history.events[history.events.template_name == "Splice.Amulet:Amulet"].payload
     amount = json.loads(payloads.dropna().iloc[0], parse_float=Decimal)
     assert "amount" in json.dumps(amount, default=str)
+
+
+@pytest.mark.parametrize("end", ["2099-01-01", (2, "2099-01-01"), (7, "2099-01-01")], ids=str)
+def test_a_range_that_ends_after_what_is_shown_is_not_complete(net, end):
+    updates = lf.load_history(net, start="begin", end=end).updates
+    assert len(updates) == 2000
+    assert updates.attrs["complete"] is False
+    assert updates.attrs["known_to"] == updates.attrs["cursor"]
+    assert updates.attrs["cursor"][0] == updates.migration_id.iloc[-1]
+
+
+def test_a_range_that_ends_early_has_no_gap(net):
+    _, events, reassignments = lf.load_history(net, start="begin", end="2099-01-01")
+    _, *whole = lf.load_history(net, start="begin")
+    assert len(lf.active_contracts(events, reassignments)) == len(lf.active_contracts(*whole))
+
+
+def test_a_range_whose_end_is_passed_is_complete(net):
+    whole = lf.load_history(net, start="begin").updates
+    assert whole.attrs["complete"] is True
+    assert "known_to" not in whole.attrs
+    place = (int(whole.migration_id.iloc[900]), whole.record_time.iloc[900].isoformat())
+    assert lf.load_history(net, start="begin", end=place).updates.attrs["complete"] is True
+    assert lf.load_history(net, start="begin", end=whole.record_time.max()).updates.attrs["complete"] is True
+    assert lf.load_history(net, start="begin", end="2099-01-01", limit=10).updates.attrs["complete"] is True

@@ -283,7 +283,8 @@ MUTANTS: Final[dict[str, Mutant]] = {
         "an empty page says nothing about hi", "store.sync.shards:Shard.cover", _empty_page_proves, _SERVERS
     ),
     "by-time": Mutant(
-        "each table is compared by its own update ids, never by time", "store.history_tables:HistoryTables._fresh", _by_time,
+        "each table is compared by its own update ids, never by time", "store.history_tables:HistoryTables._fresh",
+        _by_time,
         ("kill", *_SERVERS),
     ),
     "never-compared": Mutant(
@@ -309,7 +310,9 @@ MUTANTS: Final[dict[str, Mutant]] = {
     "old-claims-trusted": Mutant(
         "a slot of an older lake is unsettled from lo", "store.coverage_log:_read", _old_claims, ("old-lake", "late"),
     ),
-    "numbers-fall": Mutant("no server lowers either number", "store.coverage_log:Slots.put", _falls, ("kill", *_SERVERS)),
+    "numbers-fall": Mutant(
+        "no server lowers either number", "store.coverage_log:Slots.put", _falls, ("kill", *_SERVERS)
+    ),
     "slots-join-anywhere": Mutant(
         "slots join only where the left one has settled = at", "store.coverage_log:fewest", _joins_anywhere,
         ("windows", "catching-up", "late"),

@@ -58,6 +58,7 @@ FOUND_BY = {
             ),
             choices={
                 "moves": [3, 1, 1, 1, 1, 1, 0, 0, 0, 0, 1, 1],
+                "sync": [0, 2],
             },
         ),
     ),
@@ -75,7 +76,8 @@ FOUND_BY = {
                 "catching-up",
             ),
             choices={
-                "moves": [0, 1, 1, 1, 1],
+                "moves": [0, 1, 0, 1, 1, 1],
+                "sync": [0, 2],
             },
         ),
     ),

@@ -40,3 +40,10 @@ def test_it_ends_when_told_between_two_syncs(store, net):
 def test_a_wrong_interval_is_refused_at_once(store, net):
     with pytest.raises(lf.InputError, match="every='often'"):
         store.follow(net, every="often")
+
+
+def test_a_short_wait_is_written_in_full(store, caplog):
+    with lf.sandbox(updates=50) as base:
+        base.sandbox.faults = Faults(sequence=("503",))
+        next(store.follow(lf.connect(scan_url=base.sandbox.scan_url, attempts=1), every="0.2s"))
+    assert "again in 0.2 s" in caplog.text

@@ -84,3 +84,14 @@ def test_a_page_of_one_unreadable_item_is_read_on(store):
         store.sync(net, page_size=2, on_error="reject", workers=1)
         gone = [one.update_id for one in broken]
         assert_same(store.load("updates"), wanted[~wanted.update_id.isin(gone)], "updates")
+
+
+def test_an_empty_update_id_is_a_broken_item(store):
+    with lf.sandbox(updates=100, migrations=1) as net:
+        wanted = lf.load_updates(net, start=BEGIN)
+        broken = spoil(net.sandbox.world, transactions(net.sandbox.world)[30], b'""', "update_id")
+        for call in (lambda: lf.load_history(net), lambda: store.sync(net)):
+            with pytest.raises(lf.DecodeError, match="update_id: the text is empty"):
+                call()
+        assert store.sync(net, on_error="reject").rejected == 1
+        assert_same(store.load("updates"), wanted[wanted.update_id != broken.update_id], "updates")

@@ -12,8 +12,9 @@ from typing import Any, Literal
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ledgerframes.errors import visible
+from ledgerframes.errors import StoreError, visible
 from ledgerframes.paging.window import Window
+from ledgerframes.store.checks.log_entries import log_damages
 from ledgerframes.store.checks.soundness import REPAIR, Fault, Soundness
 from ledgerframes.store.delta.damage import READ_ERRORS
 from ledgerframes.store.delta.data_files import has_digest
@@ -100,6 +101,7 @@ def check(lake: Lake, *, full: bool = False) -> Check:
     view = lake.raw_view()
     findings = [_lost(name) for name in lost(view.tables)]
     findings += _damaged(view, full=full)
+    findings += _shortened(lake)
     if findings:
         return Check(lake.url, {}, tuple(findings))
     try:
@@ -149,6 +151,17 @@ def _grouped(faults: Iterator[Fault]) -> list[CheckFinding]:
 
 def _lost(name: str) -> CheckFinding:
     return CheckFinding(f"{name}: the table is missing beside others of the history", "error", 1, name, REPAIR)
+
+
+def _shortened(lake: Lake) -> list[CheckFinding]:
+    """One finding per table whose log has lost entries."""
+    try:
+        return [
+            CheckFinding(f"{one.table}: entries of its log are lost or empty", "error", one.count, str(one), REPAIR)
+            for one in log_damages(lake)
+        ]
+    except StoreError as error:
+        return [CheckFinding("syncs: the list of syncs cannot be read", "error", 1, str(error), REPAIR)]
 
 
 def _damaged(view: View, *, full: bool) -> list[CheckFinding]:

@@ -22,6 +22,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ledgerframes.errors import StoreError, visible
+from ledgerframes.store.checks.log_entries import fill_log, log_damages
 from ledgerframes.store.checks.soundness import Soundness
 from ledgerframes.store.coverage import BEGINNING, CLOSED, Interval, beyond, intersection, merged
 from ledgerframes.store.coverage_log import Slots
@@ -48,6 +49,7 @@ class RepairReport:
         unsound: how many rows did not fit each other, by what was wrong.
         stretches: what the next sync has to read again, in words.
         lost: files of snapshots and of `syncs` that nothing can bring back, by table.
+        entries: how many entries of its log were lost or empty, by table; rows of snapshots and rejects go with them.
     """
 
     store: str
@@ -56,6 +58,7 @@ class RepairReport:
     unsound: dict[str, int] = field(default_factory=dict)
     stretches: tuple[str, ...] = ()
     lost: dict[str, int] = field(default_factory=dict)
+    entries: dict[str, int] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
         """The report as plain values."""
@@ -68,6 +71,7 @@ class RepairReport:
     def __str__(self) -> str:
         lines = [f"damaged: {one}" for one in self.damaged]
         lines += [f"made anew, empty: {name}" for name in self.remade]
+        lines += [f"entries of the log lost: {name} ({count:,})" for name, count in self.entries.items()]
         lines += [f"unsound: {name} ({count:,})" for name, count in self.unsound.items()]
         lines += [f"to be read again: {one}" for one in self.stretches]
         lines += [f"lost for good: {count:,} files of {name}" for name, count in self.lost.items()]
@@ -83,8 +87,12 @@ class RepairReport:
         return "<pre>" + html.escape(str(self)) + "</pre>"
 
 
-def repair(lake: Lake) -> RepairReport:
+def repair(lake: Lake, *, unsettled: bool = False) -> RepairReport:
     """Take out of a store what is damaged, lost or unsound.
+
+    Args:
+        lake: the store.
+        unsettled: also take out what is covered and not settled.
 
     Raises:
         StoreError: there is no store, a sync runs on it, or it cannot be written.
@@ -97,9 +105,22 @@ def repair(lake: Lake) -> RepairReport:
         before = _covered(view, common=False)
         remade = _remade(view, unreadable)
         damaged, gone = _without_damage(lake, view)
+        entries = list(log_damages(lake))  # after damaged files of `syncs`, which tells of them, are out
+        for one in entries:
+            fill_log(lake, one)
         unsound = _without_unsound(lake)
+        if unsettled:
+            _without_tail(lake)
         stretches = beyond(before, _covered(lake.raw_view(), common=True))
-    return RepairReport(lake.url, tuple(map(str, damaged)), tuple(remade), unsound, tuple(map(str, stretches)), gone)
+    return RepairReport(
+        lake.url,
+        tuple(map(str, damaged)),
+        tuple(remade),
+        unsound,
+        tuple(map(str, stretches)),
+        gone,
+        {one.table: one.count for one in entries},
+    )
 
 
 def _set_unreadable_logs_aside(lake: Lake) -> list[str]:
@@ -166,6 +187,17 @@ def _without_unsound(lake: Lake) -> dict[str, int]:
         for name in ORDER:
             _take_out(history, name, places, ())
     return counts
+
+
+def _without_tail(lake: Lake) -> None:
+    """Take what is covered and not settled out of all three tables, one commit each."""
+    view = lake.raw_view()
+    if not set(ORDER) <= set(view.stored):
+        return
+    history = HistoryTables({name: view.tables[name] for name in ORDER}).refresh()
+    tail = beyond(_covered(view, common=False), history.slots.settled)
+    for name in ORDER if tail else ():
+        _take_out(history, name, tail, ())
 
 
 def _take_out(history: HistoryTables, name: str, intervals: Iterable[Interval], damaged: Sequence[StoredFile]) -> None:

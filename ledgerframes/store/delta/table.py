@@ -99,6 +99,16 @@ class DeltaStoreTable:
         """The version last read, or None where there is no table."""
         return None if self._handle is None else self._handle.version()
 
+    @property
+    def made_at(self) -> int:
+        """When the table was made, in microseconds; 0 where there is none."""
+        return 0 if self._handle is None else 1_000 * (self._handle.metadata().created_time or 0)
+
+    def empty_entries(self) -> list[Path]:
+        """The entries of the log of a folder that have no bytes; in an object store an entry is whole or not there."""
+        log = Path(self.url, "_delta_log")
+        return [] if "://" in self.url else [one for one in sorted(log.glob("*.json")) if not one.stat().st_size]
+
     def as_of(self, version: int | None) -> DeltaStoreTable:
         """The table in an older state, for reading; without a version, as if it were not there."""
         self._handle = None if version is None else self._open(version)

@@ -9,17 +9,25 @@ restored and has gone on differently: a fork.
 from __future__ import annotations
 
 import logging
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from ledgerframes.errors import DecodeError, LedgerframesError, PagingError, RequestError, StatusError, StoreError
+from ledgerframes.errors import (
+    DecodeError,
+    LedgerframesError,
+    PagingError,
+    RequestError,
+    StatusError,
+    StoppedError,
+    StoreError,
+)  # fmt: skip
 from ledgerframes.interfaces.answers import UpdatesPage
 from ledgerframes.interfaces.history import PageSource, named_maximum, smaller_page
 from ledgerframes.paging.cursor import Cursor, Glimpse, before
 from ledgerframes.paging.history import MAXIMUM
 from ledgerframes.paging.proofs import Proofs
-from ledgerframes.store.coverage import BEGINNING, CLOSED, Interval
+from ledgerframes.store.coverage import BEGINNING, CLOSED, Interval, lies_in
 from ledgerframes.store.history_tables import HistoryTables
 from ledgerframes.store.sync.servers import AgreedServers, PageSize
 from ledgerframes.transport import Answer
@@ -181,11 +189,11 @@ class Agreement:
         ours = {*tail.held, *self.rejected}
         known = bool(here.keys() & ours) or not tail.anchored or self._recognise(server, certain=bool(missing))
         if missing:
-            raise _lacking(server, missing[0])
+            raise self._lacking(server, tail.gap.migration_id, {one: tail.held[one] for one in missing})
         settled = self.history.slots.settled
         places = {one: Cursor(tail.gap.migration_id, micros) for one, micros in here.items()}
         for one in places.keys() - ours:
-            if _lies_in(places[one], settled) and not self.history.holds([one]):
+            if lies_in(places[one], settled) and not self.history.holds([one]):
                 raise _DisagreesError(
                     f"{server}: update {one} at {places[one]} lies where the store is final, and is not in it: the"
                     " server showed it later than settle= allows, or its history went on differently. Compare with"
@@ -211,7 +219,32 @@ class Agreement:
         if name in ids or self.history.holds(ids):
             self._compare_whole(server, dict(zip(ids, places, strict=True)), {place.migration_id for place in places})
             return True
-        if certain or any(_lies_in(place, self.history.slots.settled) for place in places):
+        if certain or any(lies_in(place, self.history.slots.settled) for place in places):
+            raise _another_network(server, ids[0], name)
+        return False
+
+    def confirm(self, server: str, first: Cursor | None) -> bool:
+        """Whether a server that has given pages still is of the store's network; False if that cannot be known.
+
+        Where this run had to find the network's first update, `first` is its place.
+
+        Raises:
+            StoreError: it is of another network.
+        """
+        try:
+            if first is None:
+                return self._recognise(server, certain=False)
+            _, answer = _ask(self.servers, self.proofs, before(first), _FIRST, server, insist=True)
+        except StoppedError:
+            return False
+        except (RequestError, PagingError, DecodeError) as error:
+            _log.warning("%s could not be asked whether it still is of the same network: %s", server, error)
+            return False
+        ids, places = answer.value.glimpse.update_ids, answer.value.glimpse.cursors
+        name = (self.history.network or "").partition("/")[2]
+        if name in ids:
+            return True
+        if places and places[-1] > first and self.proofs.now().of(server, places) >= first.micros:
             raise _another_network(server, ids[0], name)
         return False
 
@@ -224,9 +257,24 @@ class Agreement:
             end = last.micros - 1 if last.migration_id == migration_id else CLOSED
             final = min(end, self.proofs.now().of(server))
             held = self.history.held(Interval(migration_id, BEGINNING, final)) if final > BEGINNING else {}
-            missing = held.keys() - found.keys()
+            missing = {one: held[one] for one in sorted(held.keys() - found.keys())}
             if missing:
-                raise _lacking(server, min(missing))
+                raise self._lacking(server, migration_id, missing)
+
+    def _lacking(self, server: str, migration_id: int, missing: Mapping[str, int]) -> _DisagreesError:
+        """The error for stored updates that a server lacks; what is settled among them decides what helps."""
+        settled = self.history.slots.settled
+        final = [one for one, micros in missing.items() if lies_in(Cursor(migration_id, micros), settled)]
+        remedy = (
+            "The update lies where the store is final: sync into a new store"
+            if final
+            else "The update lies where the store is not final yet: store.repair(unsettled=True) (ledgerframes repair"
+            " --unsettled) takes that part out, and the next sync reads what the network says now"
+        )
+        return _DisagreesError(
+            f"{server}: update {(final or list(missing))[0]} is stored, and the server lacks it though it has shown"
+            f" later ones: it was restored, and its history went on differently. Name a server that agrees. {remedy}"
+        )
 
     def recognise(self) -> bool:
         """Leave out the servers that do not show the update which the store's network is told by.
@@ -304,9 +352,9 @@ def _tell_apart(servers: AgreedServers, proofs: Proofs, one: str, other: str) ->
 
 
 def _ask(
-    servers: AgreedServers, proofs: Proofs, after: Cursor | None, page_size: int, server: str
+    servers: AgreedServers, proofs: Proofs, after: Cursor | None, page_size: int, server: str, *, insist: bool = False
 ) -> tuple[int, Answer[UpdatesPage]]:
-    """Ask a server for a page; gives the size that was asked for in the end."""
+    """Ask a server for a page, again where it gives none if `insist`; gives the size that was asked for in the end."""
     size = min(page_size, servers.page_maximum(server) or page_size)
 
     def revise(_request: Request, error: RequestError) -> Request | None:
@@ -317,7 +365,7 @@ def _ask(
         size = smaller
         return servers.page_request(after, size)
 
-    named = None if len(servers.servers) == 1 else server
+    named = None if len(servers.servers) == 1 else (server,) if insist else server
     try:
         answer = servers.send_page(servers.page_request(after, size), server=named, revise=revise)
     except StatusError as error:  # a server that is named is asked once: also with too large a page
@@ -325,7 +373,7 @@ def _ask(
         if maximum is None or maximum >= page_size:
             raise
         servers.learn_page_maximum(server, maximum)
-        return _ask(servers, proofs, after, maximum, server)
+        return _ask(servers, proofs, after, maximum, server, insist=insist)
     places = answer.value.glimpse.cursors
     if places and after is not None and places[0] <= after:
         raise PagingError(
@@ -340,13 +388,6 @@ class _DisagreesError(StoreError):
     """A server contradicts the store, or does not show whether it agrees."""
 
 
-def _lacking(server: str, update_id: str) -> _DisagreesError:
-    return _DisagreesError(
-        f"{server}: update {update_id} is stored, and the server lacks it though it has shown later ones: it was"
-        " restored, and its history went on differently. Name a server that agrees, or sync into a new store"
-    )
-
-
 def _another_network(server: str, begins: str, ours: str) -> StoreError:
     return StoreError(
         f"{server}: this is not the network that the store was filled from: its history begins with update {begins},"
@@ -356,7 +397,3 @@ def _another_network(server: str, begins: str, ours: str) -> StoreError:
 
 def _after(part: Interval) -> Cursor | None:
     return before(Cursor(part.migration_id, part.lo + 1))
-
-
-def _lies_in(place: Cursor, parts: Sequence[Interval]) -> bool:
-    return any(part.migration_id == place.migration_id and part.lo < place.micros <= part.at for part in parts)

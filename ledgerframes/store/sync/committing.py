@@ -26,6 +26,7 @@ class Committer:
         drive: runs the commits.
         most: bytes in memory that make a commit.
         clock: seconds.
+        confirm: looks at pages once more before they are committed, and gives them as they may be.
         rows: rows committed, by table.
         commits: how often was committed.
         seconds: time spent committing.
@@ -36,6 +37,7 @@ class Committer:
     drive: Drive
     most: int = COMMIT_BYTES
     clock: Callable[[], float] = time.monotonic
+    confirm: Callable[[list[Decoded]], list[Decoded]] = list
     rows: Counter[str] = field(default_factory=Counter)
     commits: int = 0
     seconds: float = 0.0
@@ -72,7 +74,7 @@ class Committer:
 
     def _hand_over(self) -> None:
         pages, self._pages, self._bytes, self._since = self._pages, [], 0, None
-        self._jobs.put(partial(self._commit, pages))
+        self._jobs.put(partial(self._commit, self.confirm(pages)))
 
     def _commit(self, pages: list[Decoded]) -> None:
         began, cpu = time.perf_counter(), time.thread_time()

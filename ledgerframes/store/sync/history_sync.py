@@ -6,7 +6,7 @@ import logging
 import time
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import closing, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
 import pyarrow as pa
@@ -100,7 +100,7 @@ class HistorySync:
         wish = self.wish
         self.stop = Stop()
         self.servers = self.servers.stoppable(self.stop)
-        self.committer = Committer(self.history, self.drive, wish.commit_bytes, clock=self.clock.monotonic)
+        self.committer = Committer(self.history, self.drive, wish.commit_bytes, self.clock.monotonic, self._confirmed)
         self.proofs = Proofs(wish.settle, wish.overlap, replicas=wish.replicas)
         self.prober = Prober(self.servers, self.proofs, wish.now, newest=0)
         self._agreement = Agreement(self.servers, self.history, self.proofs, wish.page_size, self.rejected)
@@ -110,6 +110,9 @@ class HistorySync:
         self._news: dict[Interval, bool] = {}  # by gap, whether a look at it has shown something new
         self._stale: set[int] = set()
         self._final: dict[int, int] = {}  # by stretch, up to where what was handed to the committer is final
+        self._sure: dict[int, int] = {}  # likewise, of what was handed over by servers that were confirmed
+        self._first: Cursor | None = None  # where the first update of a store that is made now lies
+        self._gave: dict[str, int] = {}  # who gave what the committer has collected, and their breaks by then
 
     def run(self) -> None:
         """Read what is missing.
@@ -146,6 +149,7 @@ class HistorySync:
             if first is None:
                 return set()
             self.history.prepare(f"{first[0].migration_id}/{first[1]}")
+            self._first = first[0]
             later = migrations_after(self.servers, Cursor(first[0].migration_id, LATEST))
             return {first[0].migration_id, *(place.migration_id for place in later)}
         self.history.prepare(network)
@@ -246,6 +250,29 @@ class HistorySync:
             self.stop.set()
             raise
 
+    def _confirmed(self, pages: list[Decoded]) -> list[Decoded]:
+        """Pages about to be committed, once the servers that gave them have shown again which network they are of.
+
+        Behind one URL another network may answer from some request on. What came from a server that cannot be asked,
+        or has shown less since, is committed, but is not final: the next sync compares it and reads it again.
+
+        Raises:
+            StoreError: a server is of another network by now; none of these pages may be committed.
+        """
+        gave, self._gave = sorted(self._gave.items()), {}
+        sure = [self._agreement.confirm(server, self._first) for server, _ in gave]
+        sure += [self.proofs.breaks(server) <= breaks for server, breaks in gave]  # none has shown less since
+        if not all(sure):
+            keys = {page.advance.key for page in pages}
+            self._stale |= keys
+            self._final.update({key: self._sure[key] for key in keys & self._sure.keys()})
+            pages = [replace(page, advance=self._unsettled(page.advance)) for page in pages]
+        self._sure.update({page.advance.key: page.advance.settled for page in pages})
+        return pages
+
+    def _unsettled(self, advance: Advance) -> Advance:
+        return replace(advance, settled=self._sure.get(advance.key, advance.gap.lo))
+
     def _save_what_is_whole(self) -> None:
         try:
             self.committer.finish()
@@ -258,6 +285,8 @@ class HistorySync:
         self._check_ids(batches)
         self.decode_seconds += time.perf_counter() - began
         self.decode_cpu_seconds += time.thread_time() - cpu
+        if fetched.server:
+            self._gave.setdefault(fetched.server, fetched.breaks)
         before = self._final.get(fetched.key, fetched.read.lo)
         if batches or fetched.span.lo < fetched.span.at or fetched.settled > before or fetched.exhausted:
             advance = Advance(fetched.key, fetched.read, self._settled(fetched), fetched.exhausted)

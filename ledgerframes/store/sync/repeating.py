@@ -24,5 +24,5 @@ def follow(sync: Callable[[], SyncReport], seconds: float, stop: threading.Event
         try:
             yield sync()
         except (RequestError, DecodeError, PagingError, PartialResultError) as error:
-            _log.warning("the sync ended early and is tried again in %.0f s: %s", seconds, error)
+            _log.warning("the sync ended early and is tried again in %g s: %s", seconds, error)
         stop.wait(max(0.0, seconds - (time.monotonic() - began)))

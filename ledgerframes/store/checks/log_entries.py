@@ -1,0 +1,77 @@
+"""Entries of a table's log that are lost or empty; `check` and `repair` call it.
+
+Without its newest entry a log is that of an older state, and an empty entry is a commit of nothing: both are sound by
+themselves. What tells them is the versions that every sync records, and the size of an entry.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from ledgerframes.store.lake import STORED, Lake
+from ledgerframes.store.sync.sync_log import SYNCS, all_runs
+
+#: What deltalake writes for a commit that adds and removes nothing.
+_NOTHING: Final = {"commitInfo": {"operation": "WRITE", "operationParameters": {"mode": "Append"}}}
+
+
+@dataclass(frozen=True)
+class LogDamage:
+    """What is wrong with the log of one table.
+
+    Attributes:
+        table: the table's name.
+        version: the version that the log shows.
+        recorded: the version that a sync has left.
+        empty: entries without a byte.
+    """
+
+    table: str
+    version: int
+    recorded: int
+    empty: tuple[Path, ...]
+
+    @property
+    def count(self) -> int:
+        """How many entries are lost or empty."""
+        return max(self.recorded - self.version, 0) + len(self.empty)
+
+    def __str__(self) -> str:
+        if self.empty:
+            return f"{self.empty[-1].name} is empty"
+        return f"it ends with version {self.version}, and a sync has left version {self.recorded}"
+
+
+def log_damages(lake: Lake) -> Iterator[LogDamage]:
+    """The tables whose log has lost entries, or has empty ones.
+
+    Raises:
+        StoreError: a log, or a file of `syncs`, is damaged.
+    """
+    runs = all_runs(lake.table(SYNCS.name).refresh())
+    for name in (*STORED, SYNCS.name):
+        table = lake.table(name).refresh()
+        if table.version is None:
+            continue
+        # A table that was made anew counts its versions from the beginning.
+        own = (json.loads(row["versions"]) for row in runs if row["finished_at"] >= table.made_at)
+        recorded = max((versions.get(name, 0) for versions in own), default=0)
+        damage = LogDamage(name, table.version, recorded, tuple(table.empty_entries()))
+        if damage.count:
+            yield damage
+
+
+def fill_log(lake: Lake, damage: LogDamage) -> None:
+    """Put commits of nothing where entries are lost or empty, so that versions go on from where they were.
+
+    Rows and coverage are one commit, so what a lost entry held is covered no longer, and the next sync reads it again.
+    """
+    for entry in damage.empty:
+        entry.write_text(json.dumps(_NOTHING) + "\n")
+    table = lake.table(damage.table).refresh()
+    for _ in range(damage.recorded - damage.version):
+        table.append((), {})
