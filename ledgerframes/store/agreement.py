@@ -293,7 +293,11 @@ def first_update(servers: AgreedServers, proofs: Proofs) -> tuple[Cursor, str] |
 
 def _tell_apart(servers: AgreedServers, proofs: Proofs, one: str, other: str) -> None:
     """Two servers begin differently: one has shown only a little yet, or they belong to different networks."""
-    pages = {server: _ask(servers, proofs, None, MAXIMUM, server)[1].value.glimpse for server in (one, other)}
+    try:
+        pages = {server: _ask(servers, proofs, None, MAXIMUM, server)[1].value.glimpse for server in (one, other)}
+    except (RequestError, PagingError, DecodeError) as error:
+        servers.leave_out(other, error)  # it has not been compared
+        return
     if {*pages[one].update_ids} & {*pages[other].update_ids}:
         return
     for server, against in ((one, other), (other, one)):

@@ -305,7 +305,8 @@ class _History:
             return len(self.fleet.servers) > 1 or "windows" in self.faults
         if isinstance(error, StoreError):
             return self.refused
-        return isinstance(error, DecodeError) and "damaged" in self.faults
+        alone = len(self.fleet.servers) == 1 or bool({"servers-change", "down", "busy"} & self.faults)
+        return isinstance(error, DecodeError) and "damaged" in self.faults and alone
 
     def _before_write(self, _name: str) -> None:
         if self.calm:
