@@ -102,6 +102,14 @@ SCRIPTS = {
         faults=("lagging", "damaged"),
         choices={"damaged": [0, 0, 1], "moves": [1, 1]},
     ),
+    # A server that showed nothing at first showed another network's history when it was read.
+    "a-server-of-another-network-that-begins-late": Script(
+        items=(Item(0, 11 * U, "A", "b"),),
+        servers=3,
+        faults=("lagging", "catching-up", "servers-change", "other-network"),
+        choices={"moves": [0, 0, 2, 1, 2], "servers": [1, 2]},
+        branch=(Item(0, 1 * U, "A", "ng", "assign"),),
+    ),
     # A sync without news made a new version each time.
     "rejects-at-the-end": Script(items=(Item(0, 4 * U, "A", "h", "broken"),)),
 }
