@@ -93,7 +93,7 @@ def load_licenses(
     origin = Origin(personal=personal, left_out=() if personal else (LEFT_OUT,))
     endpoint = LICENSES.endpoints[0]
     items = list_pages(
-        origin, net.scan, "validator_licenses", items="validator_licenses", following="next_page_token",
+        origin, net.scan.raw.validator_licenses, items="validator_licenses", following="next_page_token",
         argument="after", endpoint=endpoint, form=form,
     )  # fmt: skip
     left_out = ([] if personal else [_CONTACT]) + ([] if blobs else [_BLOB])
@@ -169,7 +169,7 @@ def load_name_rules(
         allow_partial=allow_partial,
     )
     origin = Origin()
-    item = origin.body(net.scan, "ans_rules").get("ans_rules_update", Raw(b"null"))
+    item = origin.body(net.scan.raw.ans_rules).get("ans_rules_update", Raw(b"null"))
     left_out = [] if blobs else [f"/contract{_BLOB}"]
     return form.frame(read_records(form.table, [item], NAME_RULES.endpoints[0], left_out=left_out), origin)
 
@@ -223,7 +223,7 @@ def load_transfer_offers(
     )
     origin = Origin()
     endpoint = TRANSFER_OFFERS.endpoints[0]
-    items = items_of(origin.body(net.validator, "transfer_offers"), "offers", endpoint)
+    items = items_of(origin.body(net.validator.raw.transfer_offers), "offers", endpoint)
     return form.frame(read_records(form.table, items, endpoint, left_out=[] if blobs else [_BLOB]), origin)
 
 
@@ -296,7 +296,7 @@ def load_transfer_preapprovals(
 
 def _preapproval(net: Network, party: str, origin: Origin) -> Raw:
     """The preapproval with its state; an empty object where the 404 says that there is none."""
-    members = origin.body(net.validator, "transfer_preapproval", party)
+    members = origin.body(net.validator.raw.transfer_preapproval, party)
     return members.get("transfer_preapproval", Raw(b"null")) if members else Raw(b"{}")
 
 

@@ -144,7 +144,7 @@ def load_update(net: Network, update_id: str, *, as_: As = "pandas", decimals: D
         NotFoundError: the scan does not know the update.
     """
     check_shape(as_, decimals)
-    return _single(net.scan.raw("update_by_id", update_id), net, UPDATE_BY_ID, f"update {update_id}", as_, decimals)
+    return _single(net.scan.raw.update_by_id(update_id), net, UPDATE_BY_ID, f"update {update_id}", as_, decimals)
 
 
 @overload
@@ -183,7 +183,7 @@ def load_update_by_hash(
         NotFoundError: no scan has the hash indexed.
     """
     check_shape(as_, decimals)
-    return _single(net.scan.raw("update_by_hash", hash), net, UPDATE_BY_HASH, f"hash {hash}", as_, decimals)
+    return _single(net.scan.raw.update_by_hash(hash), net, UPDATE_BY_HASH, f"hash {hash}", as_, decimals)
 
 
 def rebuild_items(history: History[Any]) -> Iterator[dict[str, Any]]:

@@ -55,7 +55,7 @@ def load_instruments(
     origin = Origin()
     endpoint = INSTRUMENTS.endpoints[0]
     items = list_pages(
-        origin, net.registry, "instruments", items="instruments", following="nextPageToken",
+        origin, net.registry.raw.instruments, items="instruments", following="nextPageToken",
         argument="page_token", endpoint=endpoint, form=form,
     )  # fmt: skip
     return form.frame(read_records(INSTRUMENTS, items, endpoint), origin)
@@ -95,7 +95,7 @@ def load_name_entries(
     form = Form.of(NAME_ENTRIES, columns=columns, as_=as_, decimals=decimals, limit=limit, allow_partial=allow_partial)
     origin = Origin()
     endpoint = NAME_ENTRIES.endpoints[0]
-    items = items_of(origin.body(net.validator, "name_entries"), "entries", endpoint)
+    items = items_of(origin.body(net.validator.raw.name_entries), "entries", endpoint)
     return form.frame(read_records(NAME_ENTRIES, items, endpoint), origin)
 
 
@@ -134,7 +134,7 @@ def load_users(
     origin = Origin()
     endpoint = USERS.endpoints[0]
     items = list_pages(
-        origin, net.ledger, "list_users", items="users", following="nextPageToken",
+        origin, net.ledger.raw.list_users, items="users", following="nextPageToken",
         argument="page_token", endpoint=endpoint, form=form, optional=True,
     )  # fmt: skip
     return form.frame(read_records(USERS, items, endpoint), origin)
