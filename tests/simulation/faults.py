@@ -135,7 +135,7 @@ FAULTS: Final[dict[str, Fault]] = {
     "replicas": Fault(
         "two servers that differ stand behind one URL",
         "one URL is one server that never shows less",
-        ALWAYS - {Holds.FORKS}, weight=6,
+        ALWAYS - {Holds.FORKS, Holds.MIXED}, weight=6,  # nothing tells machines of two networks behind one URL apart
     ),
     "contradiction": Fault(
         "a page is out of order, or repeats an item, or begins with what was asked to be skipped",

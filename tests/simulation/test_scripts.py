@@ -110,6 +110,17 @@ SCRIPTS = {
         choices={"moves": [0, 0, 2, 1, 2], "servers": [1, 2]},
         branch=(Item(0, 1 * U, "A", "ng", "assign"),),
     ),
+    # Where nothing but a rejected item lay, nothing was ever settled.
+    "a-migration-of-a-rejected-item": Script(
+        items=(Item(0, 4 * U, "A", "o", "broken"), Item(2, 12 * U, "A", "f")),
+        choices={"moves": [1, 1]},
+    ),
+    # What a lake of 0.1 says is closed is open until it is settled, and costs a request.
+    "a-migration-that-a-lake-of-0.1-closed": Script(
+        items=(Item(0, 2 * U, "A", "o"), Item(0, 7 * U, "A", "f"), Item(1, 3 * U, "A", "c")),
+        faults=("old-lake",),
+        choices={"moves": [3, 1, 1, 1], "old": [0, 0, 0, 1]},
+    ),
     # A sync without news made a new version each time.
     "rejects-at-the-end": Script(items=(Item(0, 4 * U, "A", "h", "broken"),)),
 }

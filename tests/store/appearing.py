@@ -16,6 +16,7 @@ from contextlib import ExitStack
 from random import Random
 from typing import Final, Self
 
+from ledgerframes.paging.proofs import OVERLAP
 from ledgerframes.sandbox.faults import Faults
 from ledgerframes.sandbox.generator.generate import generate
 from ledgerframes.sandbox.server import Sandbox, start
@@ -46,7 +47,10 @@ def with_pauses(updates: Sequence[Update]) -> list[Update]:
         ended = spans[migration_id - 1][1]
         followed = spans[migration_id + 1][0] if migration_id + 1 in spans else spans[migration_id][1]
         cuts.append((ended + followed) // 2)
-    return [_moved(update, _PAUSE * bisect_right(cuts, update.record_time)) for update in updates]
+    moved = [_moved(update, _PAUSE * bisect_right(cuts, update.record_time)) for update in updates]
+    spans = _spans(moved)
+    assert all(spans[one][1] <= spans[one + 1][0] + OVERLAP for one in spans if one + 1 in spans), spans
+    return moved
 
 
 def _overlapping(updates: Sequence[Update]) -> list[Update]:
@@ -58,7 +62,11 @@ def _overlapping(updates: Sequence[Update]) -> list[Update]:
     begins = {min(spans): 0}
     for migration_id in sorted(spans)[1:]:
         first, last = spans[migration_id - 1]
-        begins[migration_id] = begins[migration_id - 1] + (last - first) * 3 // 5
+        begin = begins[migration_id - 1] + (last - first) * 3 // 5
+        if migration_id - 2 in spans:  # is over by then, so that the one between can pause
+            first, last = spans[migration_id - 2]
+            begin = max(begin, begins[migration_id - 2] + (last - first) * 11 // 10)
+        begins[migration_id] = begin
     origin = min(first for first, _ in spans.values())
     moved = []
     for update in updates:

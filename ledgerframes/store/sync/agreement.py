@@ -147,7 +147,8 @@ class Agreement:
         lags = not tail.held.keys() <= here.keys()
         later = [place for place in found.values() if place.migration_id > tail.gap.migration_id]
         closed = bool(later) and final >= self.proofs.closes(tail.gap.migration_id, min(later)) > tail.gap.lo
-        settles = any(tail.gap.lo < micros <= final for micros in tail.held.values())
+        kept = [micros for one, micros in here.items() if one in self.rejected]
+        settles = any(tail.gap.lo < micros <= final for micros in [*tail.held.values(), *kept])
         unknown = not here.keys() <= {*tail.held, *self.rejected}
         return Look(unknown or settles or closed or tail.long or not whole, lags, tuple(found.values()))
 
