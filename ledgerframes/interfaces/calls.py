@@ -1,21 +1,28 @@
-"""What the four interfaces have in common: sending through the transport, and showing a request unsent."""
+"""Calls as values, and the three ways to run them: sent, previewed unsent, or sent with the body kept as it came.
+
+The four interfaces declare their calls with `CallMethod`; `net.scan`, `net.scan.preview` and `net.scan.raw` run them.
+"""
 
 from __future__ import annotations
 
 import codecs
 from collections.abc import Callable
 from copy import copy
-from typing import Any, Final, Protocol, Self, TypeVar
+from dataclasses import dataclass
+from functools import wraps
+from inspect import getattr_static
+from typing import Any, ClassVar, Concatenate, Final, Generic, ParamSpec, Protocol, Self, TypeVar, overload
 
 import msgspec
 
 from ledgerframes.config.settings import Interface
-from ledgerframes.errors import InputError, RequestError
+from ledgerframes.errors import InputError, NotFoundError
 from ledgerframes.transport import Answer, Stop
 from ledgerframes.transport.request import Prepared, Request
+from ledgerframes.transport.retrying import Revise
 
 T = TypeVar("T")
-Revise = Callable[[Request, RequestError], Request | None]
+P = ParamSpec("P")
 
 
 class Sender(Protocol):
@@ -33,7 +40,7 @@ class Sender(Protocol):
         """Send one request and read its answer."""
 
     def prepare(self, request: Request) -> Prepared:
-        """Show a request as it would go out."""
+        """The request as it would go out, unsent."""
 
     def servers(self, interface: Interface) -> tuple[str, ...]:
         """The interface's base URLs, the preferred one first."""
@@ -42,7 +49,7 @@ class Sender(Protocol):
         """Wait, by the transport's clock."""
 
     def page_maximum(self, server: str | None) -> int | None:
-        """The largest page of updates that a scan has named, if it has."""
+        """The largest page of updates that a scan has named, if it has named one."""
 
     def learn_page_maximum(self, server: str, maximum: int) -> None:
         """Keep the largest page of updates that a scan has named."""
@@ -51,92 +58,97 @@ class Sender(Protocol):
         """The same for one operation, which ends once `stop` is set."""
 
 
-class _Unsent(Exception):  # noqa: N818 - carries the request out of the call, never leaves this module
-    def __init__(self, request: Request) -> None:
-        super().__init__()
-        self.request = request
+@dataclass(frozen=True)
+class Call(Generic[T]):
+    """One request and how its answer is read; sends nothing by itself.
 
-
-class _Catcher:
-    def send(self, request: Request, *_alternatives: Request, **_options: Any) -> Answer[Any]:
-        raise _Unsent(request)
-
-    def prepare(self, request: Request) -> Prepared:
-        raise _Unsent(request)
-
-    def servers(self, _interface: Interface) -> tuple[str, ...]:
-        return ()
-
-    def pause(self, _seconds: float) -> None:
-        return
-
-    def page_maximum(self, _server: str | None) -> None:
-        return
-
-    def learn_page_maximum(self, _server: str, _maximum: int) -> None:
-        return
-
-    def stoppable(self, _stop: Stop) -> _Catcher:
-        return self
-
-
-class _Kept(Exception):  # noqa: N818 - carries the answer out of the call, never leaves this module
-    def __init__(self, answer: Answer[bytes]) -> None:
-        super().__init__()
-        self.answer = answer
-
-
-class _Keeper:
-    def __init__(self, sender: Sender) -> None:
-        self._sender = sender
-
-    def send(self, request: Request, *alternatives: Request, **options: Any) -> Answer[Any]:
-        raise _Kept(self._sender.send(request, *alternatives, **{**options, "read": _whole}))
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._sender, name)
-
-
-_json = msgspec.json.Decoder(msgspec.Raw)
-_PIECE: Final = 2**18
-
-
-def _whole(body: bytes) -> bytes:
-    check_text(body)
-    _json.decode(body)
-    return body
-
-
-def check_text(body: bytes) -> None:
-    """Look at a body as text, a piece at a time, for those who decode parts of it only.
-
-    Raises:
-        UnicodeDecodeError: it is not UTF-8.
+    Attributes:
+        request: what to ask.
+        read: makes the value of a successful answer's body.
+        alternatives: the same question on routes that older or newer releases know.
+        missing: the value that a 404 stands for, where the route itself exists; unset, a 404 is an error.
     """
-    if body.isascii():
-        return
-    reader = codecs.getincrementaldecoder("utf-8")()
-    for start in range(0, len(body), _PIECE):
-        reader.decode(body[start : start + _PIECE])
-    reader.decode(b"", final=True)
+
+    request: Request
+    read: Callable[[bytes], T]
+    alternatives: tuple[Request, ...] = ()
+    missing: T | msgspec.UnsetType = msgspec.UNSET
+
+    def send(self, sender: Sender) -> T:
+        """Send the request and give the value of its answer."""
+        try:
+            return sender.send(self.request, *self.alternatives, read=self.read).value
+        except NotFoundError as error:
+            if error.unknown_route or self.missing is msgspec.UNSET:
+                raise
+            return self.missing
+
+    def send_raw(self, sender: Sender) -> Answer[bytes] | None:
+        """Send the request and give its answer's body as it came; None where a 404 stands for a value."""
+        try:
+            return sender.send(self.request, *self.alternatives, read=_whole_json)
+        except NotFoundError as error:
+            if error.unknown_route or self.missing is msgspec.UNSET:
+                raise
+            return None
 
 
-class Calls:
-    """Base of the interfaces: holds the way to send, nothing else."""
+class CallMethod(Generic[P, T]):
+    """A method that makes a `Call`; the kind of object it is read from decides how the call is run."""
+
+    def __init__(self, make: Callable[Concatenate[Any, P], Call[T]]) -> None:
+        self._make = make
+
+    @overload
+    def __get__(self, instance: None, owner: type) -> Callable[Concatenate[Any, P], Call[T]]: ...
+    @overload
+    def __get__(self, instance: Calls[Any, Any], owner: type) -> Callable[P, T]: ...
+    @overload
+    def __get__(self, instance: Preview, owner: type) -> Callable[P, Prepared]: ...
+    @overload
+    def __get__(self, instance: Raw, owner: type) -> Callable[P, Answer[bytes] | None]: ...
+    def __get__(self, instance: Any, owner: type) -> Callable[..., Any]:
+        """The method that runs the call the instance's way, with the signature and docstring as declared."""
+        if instance is None:
+            return self._make
+        make = self._make.__get__(instance)  # bound, so that `inspect.signature` leaves `self` out
+
+        @wraps(make)
+        def run(*arguments: P.args, **options: P.kwargs) -> Any:
+            return instance._run(make(*arguments, **options))  # noqa: SLF001 - the three runners of this module
+
+        return run
+
+
+class Runner:
+    """Base of the objects whose `CallMethod`s can be called: holds the way to send, nothing else."""
+
+    interface: ClassVar[Interface]
 
     def __init__(self, sender: Sender) -> None:
         self._sender = sender
 
-    def stoppable(self, stop: Stop) -> Self:
-        """The same interface for one operation: once `stop` is set, its requests, waits and pauses end.
+    def _run(self, call: Call[Any]) -> Any:
+        raise NotImplementedError
 
-        Args:
-            stop: set by any thread; a call that runs then, or comes later, raises a StoppedError in less than a second.
+    def _named(self, name: str) -> Callable[..., Any]:
+        """The method of a call's name.
+
+        Raises:
+            InputError: there is no such call.
         """
-        return self._sending_by(self._sender.stoppable(stop))
+        if not isinstance(getattr_static(self, name, None), CallMethod):
+            calls = [known for known in dir(self) if isinstance(getattr_static(self, known), CallMethod)]
+            raise InputError(f"{name!r} is not a call of {self.interface}: give one of {', '.join(calls)}")
+        method: Callable[..., Any] = getattr(self, name)
+        return method
 
-    def preview(self, call: str, /, *arguments: Any, **options: Any) -> Prepared:
-        """Show the request that a call would send, without sending it; a token is masked.
+
+class Preview(Runner):
+    """An interface's calls, shown unsent with the token masked."""
+
+    def __call__(self, call: str, /, *arguments: Any, **options: Any) -> Prepared:
+        """The request of a call that is given by name.
 
         Args:
             call: the method's name, such as `"updates"`.
@@ -146,14 +158,18 @@ class Calls:
         Raises:
             InputError: there is no such call, or the arguments break a rule.
         """
-        try:
-            self._redirected(_Catcher(), call)(*arguments, **options)
-        except _Unsent as unsent:
-            return self._sender.prepare(unsent.request)
-        raise InputError(f"{call!r} sends no request with these arguments")
+        prepared: Prepared = self._named(call)(*arguments, **options)
+        return prepared
 
-    def raw(self, call: str, /, *arguments: Any, **options: Any) -> Answer[bytes] | None:
-        """Send the request of a call and give the answer's body as it was sent, checked to be whole JSON.
+    def _run(self, call: Call[Any]) -> Prepared:
+        return self._sender.prepare(call.request)
+
+
+class Raw(Runner):
+    """An interface's calls, sent, with each answer's body as it came, checked to be whole JSON."""
+
+    def __call__(self, call: str, /, *arguments: Any, **options: Any) -> Answer[bytes] | None:
+        """Send the request of a call that is given by name.
 
         Args:
             call: the method's name, such as `"validator_licenses"`.
@@ -167,21 +183,80 @@ class Calls:
             InputError: there is no such call, or the arguments break a rule.
             RequestError: the server did not give an answer.
         """
-        try:
-            self._redirected(_Keeper(self._sender), call)(*arguments, **options)
-        except _Kept as kept:
-            return kept.answer
-        return None
+        answer: Answer[bytes] | None = self._named(call)(*arguments, **options)
+        return answer
 
-    def _redirected(self, sender: Sender, call: str) -> Callable[..., Any]:
-        """A call that sends by another way."""
-        known = not call.startswith(("_", "iter_")) and call not in {"preview", "raw", "stoppable"}
-        if not known or not callable(getattr(type(self), call, None)):
-            raise InputError(f"{call!r} is no call of {type(self).__name__.lower()}")
-        method: Callable[..., Any] = getattr(self._sending_by(sender), call)
-        return method
+    def _run(self, call: Call[Any]) -> Answer[bytes] | None:
+        return call.send_raw(self._sender)
 
-    def _sending_by(self, sender: Sender) -> Self:
+
+PreviewT = TypeVar("PreviewT", bound=Preview)
+RawT = TypeVar("RawT", bound=Raw)
+RunnerT = TypeVar("RunnerT", bound=Runner)
+
+
+class Calls(Runner, Generic[PreviewT, RawT]):
+    """Base of the four interfaces: each call sends its request and gives the value of the answer."""
+
+    _preview: type[PreviewT]
+    _raw: type[RawT]
+
+    @property
+    def preview(self) -> PreviewT:
+        """The same methods, run without sending: each returns its request as a `Prepared`, the token masked.
+
+        `net.scan.preview.updates(page_size=10)`, or by name `net.scan.preview("updates", page_size=10)`.
+        """
+        return self._like(self._preview)
+
+    @property
+    def raw(self) -> RawT:
+        """The same methods, run without decoding: each returns an `Answer` with the body's bytes.
+
+        `net.scan.raw.validator_licenses()`, or by name `net.scan.raw("validator_licenses")`. The body is checked to be
+        whole JSON. None where the call takes the server's 404 for "there is none".
+        """
+        return self._like(self._raw)
+
+    def stoppable(self, stop: Stop) -> Self:
+        """The same interface for one operation: once `stop` is set, its requests, waits and pauses end.
+
+        Args:
+            stop: set by any thread; a call that runs then, or comes later, raises a StoppedError in less than a second.
+        """
         twin = copy(self)
-        twin._sender = sender  # noqa: SLF001 - its own
+        twin._sender = self._sender.stoppable(stop)  # noqa: SLF001 - its own
         return twin
+
+    def _like(self, kind: type[RunnerT]) -> RunnerT:
+        """This interface's calls, run by another runner."""
+        twin = kind(self._sender)
+        vars(twin).update(vars(self))
+        return twin
+
+    def _run(self, call: Call[T]) -> T:
+        return call.send(self._sender)
+
+
+_json = msgspec.json.Decoder(msgspec.Raw)
+_PIECE: Final = 2**18
+
+
+def _whole_json(body: bytes) -> bytes:
+    check_text(body)
+    _json.decode(body)
+    return body
+
+
+def check_text(body: bytes) -> None:
+    """Look at a body as text, 256 KiB at a time, for readers that decode parts of it only.
+
+    Raises:
+        UnicodeDecodeError: it is not UTF-8.
+    """
+    if body.isascii():
+        return
+    reader = codecs.getincrementaldecoder("utf-8")()
+    for start in range(0, len(body), _PIECE):
+        reader.decode(body[start : start + _PIECE])
+    reader.decode(b"", final=True)

@@ -11,13 +11,13 @@ from typing import Final, Protocol
 
 from ledgerframes.errors import DecodeError, NoAnswerError, PartialResultError, RequestError, StatusError
 from ledgerframes.interfaces.answers import UpdatesPage
-from ledgerframes.interfaces.calls import Revise
 from ledgerframes.paging.cursor import Cursor
 from ledgerframes.paging.history import HistoryReader
 from ledgerframes.paging.modes import Ask, Outcome
 from ledgerframes.transport import Answer, Stop
 from ledgerframes.transport.background import in_background
 from ledgerframes.transport.request import Request
+from ledgerframes.transport.retrying import Revise
 
 _log = logging.getLogger("ledgerframes.history")
 

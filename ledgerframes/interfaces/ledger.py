@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from datetime import date, datetime
-from typing import Any, Final
+from typing import Final
 
 from ledgerframes.errors import InputError
-from ledgerframes.interfaces.answers import reads
-from ledgerframes.interfaces.calls import Calls, Sender
+from ledgerframes.interfaces.calls import Call, CallMethod, Calls, Preview, Raw, Runner, Sender
 from ledgerframes.interfaces.commands import (
     Command,
     DeduplicationPeriod,
@@ -20,11 +19,7 @@ from ledgerframes.interfaces.commands import (
     prefetch_json,
 )
 from ledgerframes.interfaces.disclosure import DisclosedContract, disclosed_json
-from ledgerframes.interfaces.event_formats import (
-    EventFormat,
-    TransactionFormat,
-    event_format_json,
-)
+from ledgerframes.interfaces.event_formats import EventFormat, TransactionFormat, event_format_json
 from ledgerframes.interfaces.ledger_answers import (
     LedgerAnswer,
     LedgerTransaction,
@@ -37,7 +32,7 @@ from ledgerframes.interfaces.ledger_answers import (
 )
 from ledgerframes.interfaces.looking_up import question_by_id
 from ledgerframes.interfaces.packages import Dar, dar_bytes
-from ledgerframes.interfaces.reassignment_commands import ReassignmentCommand, reassignments_json
+from ledgerframes.interfaces.reassignment_commands import ReassignmentCommand, reassignment_json
 from ledgerframes.interfaces.rights import Right, new_rights
 from ledgerframes.interfaces.rules import (
     Count32,
@@ -51,7 +46,7 @@ from ledgerframes.interfaces.rules import (
     given,
     unless_none,
 )
-from ledgerframes.interfaces.users import CreatedUser, User, UsersPage, new_user, read_users
+from ledgerframes.interfaces.users import User, UsersPage, new_user, read_created, read_users
 from ledgerframes.paging.tokens import follow_tokens
 from ledgerframes.timestamps import format_instant, to_micros
 from ledgerframes.transport.request import Endpoint
@@ -91,18 +86,21 @@ UPLOAD_PACKAGE: Final = Endpoint(
 VALIDATE_DAR: Final = Endpoint(interface="ledger", method="POST", path="/v2/dars/validate", auth=True)
 
 
-class Ledger(Calls):
-    """The participant's ledger interface. One method, one request; a command is sent once.
+class LedgerCalls(Runner):
+    """The calls of the participant's ledger interface. One method, one request; a command is sent once.
 
     Args:
         sender: the way to the servers.
         has_token: whether a ledger token is configured, whose user id then stands in where none is given.
     """
 
+    interface = "ledger"
+
     def __init__(self, sender: Sender, *, has_token: bool = True) -> None:
         super().__init__(sender)
         self._has_token = has_token
 
+    @CallMethod
     def submit_reassignment(
         self,
         commands: Iterable[ReassignmentCommand],
@@ -112,7 +110,7 @@ class Ledger(Calls):
         user_id: str | None = None,
         workflow_id: str | None = None,
         submission_id: str | None = None,
-    ) -> None:
+    ) -> Call[None]:
         """Submit one reassignment without waiting for its result (contract: async/submit-reassignment).
 
         Args:
@@ -126,10 +124,11 @@ class Ledger(Calls):
         Raises:
             InputError: an argument breaks a rule; nothing was sent.
         """
-        body = self._reassignment(commands, command_id, submitter, user_id, workflow_id, submission_id)
-        request = SUBMIT_REASSIGNMENT.request(json={"reassignmentCommands": body})
-        self._sender.send(request, read=_nothing)
+        user = self._user(user_id)
+        body = reassignment_json(commands, command_id, submitter, user, workflow_id, submission_id)
+        return Call(SUBMIT_REASSIGNMENT.request(json={"reassignmentCommands": body}), _nothing)
 
+    @CallMethod
     def submit_and_wait_for_reassignment(
         self,
         commands: Iterable[ReassignmentCommand],
@@ -140,7 +139,7 @@ class Ledger(Calls):
         workflow_id: str | None = None,
         submission_id: str | None = None,
         event_format: EventFormat | None = None,
-    ) -> LedgerAnswer[Reassignment]:
+    ) -> Call[LedgerAnswer[Reassignment]]:
         """Submit one reassignment and wait for it (contract: submit-and-wait-for-reassignment).
 
         Args:
@@ -156,16 +155,14 @@ class Ledger(Calls):
             InputError: an argument breaks a rule; nothing was sent.
             StatusError: the submission failed.
         """
-        body = {
-            "reassignmentCommands": self._reassignment(
-                commands, command_id, submitter, user_id, workflow_id, submission_id
-            )
-        }
+        user = self._user(user_id)
+        reassignment = reassignment_json(commands, command_id, submitter, user, workflow_id, submission_id)
+        body = {"reassignmentCommands": reassignment}
         if event_format is not None:
             body["eventFormat"] = event_format_json(event_format, "event_format")
-        request = SUBMIT_AND_WAIT_FOR_REASSIGNMENT.request(json=body)
-        return self._sender.send(request, read=read_reassignment).value
+        return Call(SUBMIT_AND_WAIT_FOR_REASSIGNMENT.request(json=body), read_reassignment)
 
+    @CallMethod
     def submit_and_wait_for_transaction_tree(
         self,
         commands: Iterable[Command],
@@ -184,7 +181,7 @@ class Ledger(Calls):
         package_id_selection_preference: Iterable[str] = (),
         prefetch_contract_keys: Iterable[PrefetchContractKey] = (),
         taps_max_passes: int | None = None,
-    ) -> LedgerAnswer[TransactionTree]:
+    ) -> Call[LedgerAnswer[TransactionTree]]:
         """Submit commands, all or none, and wait for the tree (contract: submit-and-wait-for-transaction-tree).
 
         Args:
@@ -228,15 +225,16 @@ class Ledger(Calls):
             body["deduplicationPeriod"] = deduplication_json(deduplication_period, "deduplication_period")
         if min_ledger_time_rel is not None:
             body["minLedgerTimeRel"] = duration_json(min_ledger_time_rel, "min_ledger_time_rel")
-        return self._sender.send(SUBMIT_AND_WAIT_FOR_TREE.request(json=body), read=read_tree).value
+        return Call(SUBMIT_AND_WAIT_FOR_TREE.request(json=body), read_tree)
 
+    @CallMethod
     def transaction_by_id(
         self,
         update_id: str,
         *,
         requesting_parties: Iterable[str] | None = None,
         transaction_format: TransactionFormat | None = None,
-    ) -> LedgerAnswer[LedgerTransaction]:
+    ) -> Call[LedgerAnswer[LedgerTransaction]]:
         """Read a transaction (contract: POST /v2/updates/transaction-by-id).
 
         A format is always sent, since participants refuse a request without one. Where the server has only
@@ -256,15 +254,16 @@ class Ledger(Calls):
         body, shown = question_by_id(update_id, requesting_parties, transaction_format)
         older = TRANSACTION_BY_ID.request(json=body | {"transactionFormat": shown})
         newer = UPDATE_BY_ID.request(json=body | {"updateFormat": {"includeTransactions": shown}})
-        return self._sender.send(older, newer, read=read_transaction).value
+        return Call(older, read_transaction, alternatives=(newer,))
 
+    @CallMethod
     def update_by_id(
         self,
         update_id: str,
         *,
         requesting_parties: Iterable[str] | None = None,
         transaction_format: TransactionFormat | None = None,
-    ) -> LedgerAnswer[LedgerTransaction | Reassignment]:
+    ) -> Call[LedgerAnswer[LedgerTransaction | Reassignment]]:
         """Read a transaction or a reassignment (POST /v2/updates/update-by-id, the successor of transaction-by-id).
 
         Where the server has only transaction-by-id, that is asked, which knows no reassignments.
@@ -283,9 +282,10 @@ class Ledger(Calls):
         either = {"includeTransactions": shown, "includeReassignments": shown["eventFormat"]}
         newer = UPDATE_BY_ID.request(json=body | {"updateFormat": either})
         older = TRANSACTION_BY_ID.request(json=body | {"transactionFormat": shown})
-        return self._sender.send(newer, older, read=read_update).value
+        return Call(newer, read_update, alternatives=(older,))
 
-    def list_users(self, *, page_size: int | None = None, page_token: str | None = None) -> UsersPage:
+    @CallMethod
+    def list_users(self, *, page_size: int | None = None, page_token: str | None = None) -> Call[UsersPage]:
         """Read one page of users (contract: GET /v2/users).
 
         Args:
@@ -297,22 +297,10 @@ class Ledger(Calls):
         """
         size = unless_none(page_size, Positive32, "page_size")
         token = unless_none(page_token, str, "page_token") or None
-        request = LIST_USERS.request(query={"pageSize": size, "pageToken": token})
-        return self._sender.send(request, read=read_users).value
+        return Call(LIST_USERS.request(query={"pageSize": size, "pageToken": token}), read_users)
 
-    def iter_users(self, *, page_size: int | None = None) -> Iterator[User]:
-        """Iterate over all users, following the tokens whatever the length of the pages.
-
-        Raises:
-            PagingError: the server repeats a token.
-        """
-        yield from follow_tokens(
-            lambda token: self.list_users(page_size=page_size, page_token=None if token is None else str(token)),
-            lambda page: (page.users, page.next_page_token),
-            LIST_USERS.path,
-        )
-
-    def create_user(self, user: User, *, rights: Iterable[Right] = ()) -> User:
+    @CallMethod
+    def create_user(self, user: User, *, rights: Iterable[Right] = ()) -> Call[User]:
         """Create a user (contract: POST /v2/users).
 
         Args:
@@ -327,11 +315,12 @@ class Ledger(Calls):
             ConflictError: there is a user of this id.
         """
         body = given(user=new_user(user), rights=new_rights(rights) or None)
-        return self._sender.send(CREATE_USER.request(json=body), read=reads(CreatedUser)).value.user
+        return Call(CREATE_USER.request(json=body), read_created)
 
+    @CallMethod
     def upload_package(
         self, dar: Dar, *, vet_all_packages: bool | None = None, synchronizer_id: str | None = None
-    ) -> None:
+    ) -> Call[None]:
         """Upload a DAR (contract: POST /v2/packages).
 
         Args:
@@ -346,9 +335,10 @@ class Ledger(Calls):
             "vetAllPackages": unless_none(vet_all_packages, bool, "vet_all_packages"),
             "synchronizerId": unless_none(synchronizer_id, Text, "synchronizer_id"),
         }
-        self._sender.send(UPLOAD_PACKAGE.request(query=query, content=dar_bytes(dar)), read=_nothing)
+        return Call(UPLOAD_PACKAGE.request(query=query, content=dar_bytes(dar)), _nothing)
 
-    def validate_dar(self, dar: Dar, *, synchronizer_id: str | None = None) -> None:
+    @CallMethod
+    def validate_dar(self, dar: Dar, *, synchronizer_id: str | None = None) -> Call[None]:
         """Check a DAR against what is vetted; nothing is stored (contract: POST /v2/dars/validate).
 
         Args:
@@ -360,25 +350,7 @@ class Ledger(Calls):
             StatusError: the DAR is not valid; the server says why.
         """
         query = {"synchronizerId": unless_none(synchronizer_id, Text, "synchronizer_id")}
-        self._sender.send(VALIDATE_DAR.request(query=query, content=dar_bytes(dar)), read=_nothing)
-
-    def _reassignment(
-        self,
-        commands: Iterable[ReassignmentCommand],
-        command_id: str,
-        submitter: str,
-        user_id: str | None,
-        workflow_id: str | None,
-        submission_id: str | None,
-    ) -> dict[str, Any]:
-        return given(
-            commands=reassignments_json(commands, "commands"),
-            commandId=fits(command_id, LedgerString, "command_id"),
-            submitter=fits(submitter, PartyId, "submitter"),
-            userId=self._user(user_id),
-            workflowId=unless_none(workflow_id, LedgerString, "workflow_id"),
-            submissionId=unless_none(submission_id, LedgerString, "submission_id"),
-        )
+        return Call(VALIDATE_DAR.request(query=query, content=dar_bytes(dar)), _nothing)
 
     def _user(self, user_id: str | None) -> str | None:
         if user_id is None and not self._has_token:
@@ -388,6 +360,33 @@ class Ledger(Calls):
             )
         user: str | None = unless_none(user_id, UserId, "user_id")
         return user
+
+
+class LedgerPreview(Preview, LedgerCalls):
+    """The ledger's calls, shown unsent."""
+
+
+class LedgerRaw(Raw, LedgerCalls):
+    """The ledger's calls, each answer's body as it came."""
+
+
+class Ledger(Calls[LedgerPreview, LedgerRaw], LedgerCalls):
+    """The participant's ledger interface; arguments as those of `LedgerCalls`."""
+
+    _preview = LedgerPreview
+    _raw = LedgerRaw
+
+    def iter_users(self, *, page_size: int | None = None) -> Iterator[User]:
+        """Iterate over all users, following the tokens whatever the length of the pages.
+
+        Raises:
+            PagingError: the server repeats a token.
+        """
+        yield from follow_tokens(
+            lambda token: self.list_users(page_size=page_size, page_token=None if token is None else str(token)),
+            lambda page: (page.users, page.next_page_token),
+            LIST_USERS.path,
+        )
 
 
 def _time(value: str | date | datetime | None, name: str) -> str | None:

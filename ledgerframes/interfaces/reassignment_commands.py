@@ -9,7 +9,17 @@ import msgspec
 from msgspec import Struct
 
 from ledgerframes.errors import InputError
-from ledgerframes.interfaces.rules import Text, each, members_fit, shown
+from ledgerframes.interfaces.rules import (
+    LedgerString,
+    PartyId,
+    Text,
+    each,
+    fits,
+    given,
+    members_fit,
+    shown,
+    unless_none,
+)
 
 
 class AssignCommand(Struct, frozen=True, kw_only=True, rename="camel"):
@@ -66,3 +76,26 @@ def _variant(command: ReassignmentCommand) -> dict[str, Any]:
     if isinstance(command, EmptyCommand):
         return {"Empty": {}}
     return {type(command).__name__: {"value": msgspec.to_builtins(command)}}
+
+
+def reassignment_json(
+    commands: Iterable[ReassignmentCommand],
+    command_id: str,
+    submitter: str,
+    user_id: str | None,
+    workflow_id: str | None,
+    submission_id: str | None,
+) -> dict[str, Any]:
+    """The JSON of one reassignment, for both ways to submit it.
+
+    Raises:
+        InputError: a rule of the contract is broken.
+    """
+    return given(
+        commands=reassignments_json(commands, "commands"),
+        commandId=fits(command_id, LedgerString, "command_id"),
+        submitter=fits(submitter, PartyId, "submitter"),
+        userId=user_id,
+        workflowId=unless_none(workflow_id, LedgerString, "workflow_id"),
+        submissionId=unless_none(submission_id, LedgerString, "submission_id"),
+    )

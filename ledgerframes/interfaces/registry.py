@@ -9,7 +9,7 @@ from msgspec import Meta, Struct
 
 from ledgerframes.errors import InputError
 from ledgerframes.interfaces.answers import reads
-from ledgerframes.interfaces.calls import Calls
+from ledgerframes.interfaces.calls import Call, CallMethod, Calls, Preview, Raw, Runner
 from ledgerframes.interfaces.disclosure import DisclosedContract
 from ledgerframes.interfaces.rules import Positive32, fits, shown, unless_none, writable
 from ledgerframes.paging.tokens import follow_tokens
@@ -79,10 +79,13 @@ class AllocationFactory(Struct, frozen=True, rename="camel"):
     choice_context: ChoiceContext
 
 
-class Registry(Calls):
-    """The token-registry interface: instruments of one admin. One method, one request."""
+class RegistryCalls(Runner):
+    """The two calls of the token-registry interface. One method, one request."""
 
-    def instruments(self, *, page_size: int | None = None, page_token: str | None = None) -> InstrumentsPage:
+    interface = "registry"
+
+    @CallMethod
+    def instruments(self, *, page_size: int | None = None, page_token: str | None = None) -> Call[InstrumentsPage]:
         """Read one page of instruments (contract: GET /registry/metadata/v1/instruments).
 
         Args:
@@ -94,24 +97,12 @@ class Registry(Calls):
         """
         size = unless_none(page_size, Positive32, "page_size")
         token = unless_none(page_token, str, "page_token") or None
-        request = INSTRUMENTS.request(query={"pageSize": size, "pageToken": token})
-        return self._sender.send(request, read=reads(InstrumentsPage)).value
+        return Call(INSTRUMENTS.request(query={"pageSize": size, "pageToken": token}), reads(InstrumentsPage))
 
-    def iter_instruments(self, *, page_size: int | None = None) -> Iterator[Instrument]:
-        """Iterate over all instruments, following the tokens whatever the length of the pages.
-
-        Raises:
-            PagingError: the server repeats a token, as one does that ignores it.
-        """
-        yield from follow_tokens(
-            lambda token: self.instruments(page_size=page_size, page_token=None if token is None else str(token)),
-            lambda page: (page.instruments, page.next_page_token),
-            INSTRUMENTS.path,
-        )
-
+    @CallMethod
     def allocation_factory(
         self, choice_arguments: Mapping[str, Any], *, exclude_debug_fields: bool = False
-    ) -> AllocationFactory:
+    ) -> Call[AllocationFactory]:
         """Ask for the factory that creates an allocation (contract: POST …/v1/allocation-factory).
 
         Args:
@@ -134,4 +125,31 @@ class Registry(Calls):
         body: dict[str, Any] = {"choiceArguments": choice_arguments}
         if fits(exclude_debug_fields, bool, "exclude_debug_fields"):
             body["excludeDebugFields"] = True
-        return self._sender.send(ALLOCATION_FACTORY.request(json=body), read=reads(AllocationFactory)).value
+        return Call(ALLOCATION_FACTORY.request(json=body), reads(AllocationFactory))
+
+
+class RegistryPreview(Preview, RegistryCalls):
+    """The registry's calls, shown unsent."""
+
+
+class RegistryRaw(Raw, RegistryCalls):
+    """The registry's calls, each answer's body as it came."""
+
+
+class Registry(Calls[RegistryPreview, RegistryRaw], RegistryCalls):
+    """The token-registry interface: instruments of one admin."""
+
+    _preview = RegistryPreview
+    _raw = RegistryRaw
+
+    def iter_instruments(self, *, page_size: int | None = None) -> Iterator[Instrument]:
+        """Iterate over all instruments, following the tokens whatever the length of the pages.
+
+        Raises:
+            PagingError: the server repeats a token, as one does that ignores it.
+        """
+        yield from follow_tokens(
+            lambda token: self.instruments(page_size=page_size, page_token=None if token is None else str(token)),
+            lambda page: (page.instruments, page.next_page_token),
+            INSTRUMENTS.path,
+        )

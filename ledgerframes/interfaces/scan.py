@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from ledgerframes.errors import DecodeError, InputError
 from ledgerframes.interfaces.answers import Contract, ContractWithState, Update, UpdateItem, UpdatesPage, reads
-from ledgerframes.interfaces.calls import Calls, Revise
+from ledgerframes.interfaces.calls import Call, CallMethod, Calls, Preview, Raw, Runner
 from ledgerframes.interfaces.history import read_pages
 from ledgerframes.paging.cursor import Cursor
 from ledgerframes.paging.history import HistoryReader
@@ -20,6 +20,7 @@ from ledgerframes.paging.window import Bound, bound, window
 from ledgerframes.timestamps import format_instant
 from ledgerframes.transport import Answer
 from ledgerframes.transport.request import Endpoint, Request
+from ledgerframes.transport.retrying import Revise
 
 ValueEncoding = Literal["compact_json", "protobuf_json"]
 
@@ -61,10 +62,17 @@ class _EarliestRound(Struct):
     earliest_round: int
 
 
-class Scan(Calls):
-    """The scan interface: a read-only view of the ledger's history. One method, one request."""
+_ans_rules: Final = reads(AnsRules)
+_earliest: Final = reads(_EarliestRound)
 
-    def update_by_id(self, update_id: str, *, value_encoding: ValueEncoding | None = None) -> Update:
+
+class ScanCalls(Runner):
+    """The six calls of the scan interface. One method, one request."""
+
+    interface = "scan"
+
+    @CallMethod
+    def update_by_id(self, update_id: str, *, value_encoding: ValueEncoding | None = None) -> Call[Update]:
         """Read one update by its id (contract: GET /v1/updates/{update_id}).
 
         Args:
@@ -76,16 +84,17 @@ class Scan(Calls):
         """
         query = _encoding(value_encoding)
         path = {"update_id": update_id}
-        requests = [endpoint.request(path=path, query=query) for endpoint in (UPDATE_BY_ID, UPDATE_BY_ID_V2)]
-        return self._sender.send(*requests, read=Update.read).value
+        older, newer = (endpoint.request(path=path, query=query) for endpoint in (UPDATE_BY_ID, UPDATE_BY_ID_V2))
+        return Call(older, Update.read, alternatives=(newer,))
 
+    @CallMethod
     def updates(
         self,
         *,
         after: Bound | None = None,
         page_size: int = 1000,
         value_encoding: ValueEncoding | None = None,
-    ) -> UpdatesPage:
+    ) -> Call[UpdatesPage]:
         """Read one page of the history, ascending (contract: POST /v2/updates).
 
         Use `iter_updates` or `load_history` for more than a page: updates that share a record time can be cut apart by
@@ -99,11 +108,72 @@ class Scan(Calls):
         Raises:
             InputError: an argument breaks a rule; nothing was sent.
         """
-        place = None if after is None else bound(after, "after")
-        if isinstance(place, int):
-            raise InputError(f"after={after!r}: give a pair (migration id, time)")
-        request = _updates_request(place, page_size, value_encoding)
-        return self._sender.send(request, read=UpdatesPage.read).value
+        cursor = None if after is None else bound(after, "after")
+        if isinstance(cursor, int):
+            raise InputError(f"after={after!r} is not valid: give a pair (migration id, time)")
+        return Call(_updates_request(cursor, page_size, value_encoding), UpdatesPage.read)
+
+    @CallMethod
+    def update_by_hash(self, hash: str, *, value_encoding: ValueEncoding | None = None) -> Call[Update]:  # noqa: A002
+        """Read the update of a prepared transaction's hash (contract: GET /v2/updates/hash/{hash}).
+
+        A scan answers 404 for what was committed before it began indexing hashes, so every configured scan is asked.
+
+        Raises:
+            NotFoundError: no scan has the hash indexed.
+        """
+        request = UPDATE_BY_HASH.request(path={"hash": hash}, query=_encoding(value_encoding))
+        return Call(request, Update.read)
+
+    @CallMethod
+    def ans_rules(
+        self, *, cached_contract_id: str | None = None, cached_domain_id: str | None = None
+    ) -> Call[ContractWithState]:
+        """Read the name-service rules (contract: POST /v0/ans-rules).
+
+        Args:
+            cached_contract_id: the rules contract the caller already has.
+            cached_domain_id: the synchronizer it was on; if both still hold, the contract is left out of the answer.
+        """
+        body = {"cached_ans_rules_contract_id": cached_contract_id, "cached_ans_rules_domain_id": cached_domain_id}
+        request = ANS_RULES.request(json={name: value for name, value in body.items() if value is not None})
+        return Call(request, lambda body: _ans_rules(body).ans_rules_update)
+
+    @CallMethod
+    def validator_licenses(self, *, after: int | str | None = None, limit: int = 1000) -> Call[LicensesPage]:
+        """Read one page of validator licenses, newest first (contract: GET /v0/admin/validator/licenses).
+
+        Args:
+            after: the `next_page_token` of the page before.
+            limit: the most licenses to return.
+        """
+        _at_least_one(limit, "limit")
+        return Call(LICENSES.request(query={"after": after, "limit": limit}), reads(LicensesPage))
+
+    @CallMethod
+    def earliest_available_round(self) -> Call[int]:
+        """Read the earliest round with complete reward-accounting records (contract: earliest-available).
+
+        Raises:
+            NotFoundError: the scan has no such round yet.
+        """
+        older = EARLIEST_ROUND_OLD.request()
+        return Call(EARLIEST_ROUND.request(), lambda body: _earliest(body).earliest_round, alternatives=(older,))
+
+
+class ScanPreview(Preview, ScanCalls):
+    """The scan's calls, shown unsent."""
+
+
+class ScanRaw(Raw, ScanCalls):
+    """The scan's calls, each answer's body as it came."""
+
+
+class Scan(Calls[ScanPreview, ScanRaw], ScanCalls):
+    """The scan interface: a read-only view of the ledger's history."""
+
+    _preview = ScanPreview
+    _raw = ScanRaw
 
     def page_request(self, after: Cursor | None, page_size: int) -> Request:
         """The request for one page; for readers of whole histories."""
@@ -137,50 +207,6 @@ class Scan(Calls):
     def pause(self, seconds: float) -> None:
         """Wait, by the transport's clock."""
         self._sender.pause(seconds)
-
-    def update_by_hash(self, hash: str, *, value_encoding: ValueEncoding | None = None) -> Update:  # noqa: A002
-        """Read the update of a prepared transaction's hash (contract: GET /v2/updates/hash/{hash}).
-
-        A scan answers 404 for what was committed before it began indexing hashes, so every configured scan is asked.
-
-        Raises:
-            NotFoundError: no scan has the hash indexed.
-        """
-        request = UPDATE_BY_HASH.request(path={"hash": hash}, query=_encoding(value_encoding))
-        return self._sender.send(request, read=Update.read).value
-
-    def ans_rules(
-        self, *, cached_contract_id: str | None = None, cached_domain_id: str | None = None
-    ) -> ContractWithState:
-        """Read the name-service rules (contract: POST /v0/ans-rules).
-
-        Args:
-            cached_contract_id: the rules contract the caller already has.
-            cached_domain_id: the synchronizer it was on; if both still hold, the contract is left out of the answer.
-        """
-        body = {"cached_ans_rules_contract_id": cached_contract_id, "cached_ans_rules_domain_id": cached_domain_id}
-        request = ANS_RULES.request(json={name: value for name, value in body.items() if value is not None})
-        return self._sender.send(request, read=reads(AnsRules)).value.ans_rules_update
-
-    def validator_licenses(self, *, after: int | str | None = None, limit: int = 1000) -> LicensesPage:
-        """Read one page of validator licenses, newest first (contract: GET /v0/admin/validator/licenses).
-
-        Args:
-            after: the `next_page_token` of the page before.
-            limit: the most licenses to return.
-        """
-        _at_least_one(limit, "limit")
-        request = LICENSES.request(query={"after": after, "limit": limit})
-        return self._sender.send(request, read=reads(LicensesPage)).value
-
-    def earliest_available_round(self) -> int:
-        """Read the earliest round with complete reward-accounting records (contract: earliest-available).
-
-        Raises:
-            NotFoundError: the scan has no such round yet.
-        """
-        requests = [endpoint.request() for endpoint in (EARLIEST_ROUND, EARLIEST_ROUND_OLD)]
-        return self._sender.send(*requests, read=reads(_EarliestRound)).value.earliest_round
 
     def iter_updates(
         self, *, start: Bound | None = None, end: Bound | None = None, page_size: int = 1000

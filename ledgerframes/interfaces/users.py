@@ -73,10 +73,16 @@ def read_users(body: bytes) -> UsersPage:
     return UsersPage(page.users or [], page.next_page_token)
 
 
-class CreatedUser(Struct, frozen=True):
-    """The answer to a user's creation."""
-
+class _CreatedUser(Struct, frozen=True):
     user: User
+
+
+_created: Final = reads(_CreatedUser)
+
+
+def read_created(body: bytes) -> User:
+    """Read the answer to a user's creation."""
+    return _created(body).user
 
 
 def new_user(user: User) -> dict[str, Any]:

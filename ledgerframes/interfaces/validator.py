@@ -8,9 +8,8 @@ from typing import Annotated, Final, Literal
 
 from msgspec import Meta, Struct
 
-from ledgerframes.errors import NotFoundError
 from ledgerframes.interfaces.answers import Contract, ContractWithState, reads
-from ledgerframes.interfaces.calls import Calls
+from ledgerframes.interfaces.calls import Call, CallMethod, Calls, Preview, Raw, Runner
 from ledgerframes.interfaces.rules import Count64, PartyId, each, fits, given, unless_none
 from ledgerframes.timestamps import format_instant, to_micros
 from ledgerframes.transport.request import Endpoint
@@ -113,9 +112,17 @@ class _Preapproval(Struct):
     transfer_preapproval: ContractWithState
 
 
-class Validator(Calls):
-    """The validator interface: wallet and names of the token's user, and questions passed on to scan."""
+_offers: Final = reads(_Offers)
+_entries: Final = reads(_Entries)
+_preapproval: Final = reads(_Preapproval)
 
+
+class ValidatorCalls(Runner):
+    """The four calls of the validator interface. One method, one request."""
+
+    interface = "validator"
+
+    @CallMethod
     def holdings_summary(
         self,
         *,
@@ -124,7 +131,7 @@ class Validator(Calls):
         owner_party_ids: Iterable[str],
         record_time_match: RecordTimeMatch = "exact",
         as_of_round: int | None = None,
-    ) -> HoldingsSummaries:
+    ) -> Call[HoldingsSummaries]:
         """Read what parties held at a snapshot (contract: POST /v0/scan-proxy/holdings/summary).
 
         Where the validator has only the newer route, that is asked; its answer has no fees, no round and no
@@ -149,26 +156,29 @@ class Validator(Calls):
             owner_party_ids=each(owner_party_ids, "owner_party_ids", kind=PartyId, least=1),
         )
         at_round = given(as_of_round=unless_none(as_of_round, Count64, "as_of_round"))
-        requests = (HOLDINGS_SUMMARY.request(json=asked | at_round), HOLDINGS_SUMMARY_V1.request(json=asked))
-        return self._sender.send(*requests, read=reads(HoldingsSummaries)).value
+        newer = HOLDINGS_SUMMARY_V1.request(json=asked)
+        return Call(HOLDINGS_SUMMARY.request(json=asked | at_round), reads(HoldingsSummaries), alternatives=(newer,))
 
-    def transfer_offers(self) -> list[Contract]:
+    @CallMethod
+    def transfer_offers(self) -> Call[list[Contract]]:
         """Read the open transfer offers from or to the token's user (contract: GET /v0/wallet/transfer-offers).
 
         Raises:
             NotFoundError: the validator has no wallet of this user.
         """
-        return self._sender.send(TRANSFER_OFFERS.request(), read=reads(_Offers)).value.offers
+        return Call(TRANSFER_OFFERS.request(), lambda body: _offers(body).offers)
 
-    def name_entries(self) -> list[NameEntry]:
+    @CallMethod
+    def name_entries(self) -> Call[list[NameEntry]]:
         """Read the names that the token's user owns (contract: GET /v0/entry/all).
 
         Raises:
             NotFoundError: the validator does not know the user.
         """
-        return self._sender.send(NAME_ENTRIES.request(), read=reads(_Entries)).value.entries
+        return Call(NAME_ENTRIES.request(), lambda body: _entries(body).entries)
 
-    def transfer_preapproval(self, party: str) -> ContractWithState | None:
+    @CallMethod
+    def transfer_preapproval(self, party: str) -> Call[ContractWithState | None]:
         """Read a party's transfer preapproval; None if it has none (contract: transfer-preapprovals/by-party).
 
         Args:
@@ -178,11 +188,20 @@ class Validator(Calls):
             InputError: this is no party id; nothing was sent.
             NotFoundError: the validator does not know the path.
         """
-        fits(party, PartyId, "party")
-        request = TRANSFER_PREAPPROVAL.request(path={"party": party})
-        try:
-            return self._sender.send(request, read=reads(_Preapproval)).value.transfer_preapproval
-        except NotFoundError as error:
-            if error.unknown_route:
-                raise
-            return None
+        request = TRANSFER_PREAPPROVAL.request(path={"party": fits(party, PartyId, "party")})
+        return Call(request, lambda body: _preapproval(body).transfer_preapproval, missing=None)
+
+
+class ValidatorPreview(Preview, ValidatorCalls):
+    """The validator's calls, shown unsent."""
+
+
+class ValidatorRaw(Raw, ValidatorCalls):
+    """The validator's calls, each answer's body as it came."""
+
+
+class Validator(Calls[ValidatorPreview, ValidatorRaw], ValidatorCalls):
+    """The validator interface: wallet and names of the token's user, and requests passed on to scan."""
+
+    _preview = ValidatorPreview
+    _raw = ValidatorRaw

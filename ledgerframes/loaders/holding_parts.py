@@ -75,7 +75,10 @@ class Parts:
         """Ask for these parties, in halves where the server finds them too many."""
         try:
             members = self._origin.body(
-                self._net.validator, "holdings_summary", owner_party_ids=parties, as_of_round=self._round, **self._asked
+                self._net.validator.raw.holdings_summary,
+                owner_party_ids=parties,
+                as_of_round=self._round,
+                **self._asked,
             )
         except StatusError as error:
             if error.status != 400 or "limit" not in error.detail.lower() or len(parties) == 1:

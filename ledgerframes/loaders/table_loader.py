@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any, TypedDict
+from typing import Any, ParamSpec, TypedDict
 
 import msgspec
 import pyarrow as pa
@@ -16,10 +16,12 @@ from ledgerframes.arguments import flag, whole_number
 from ledgerframes.config.settings import source_of
 from ledgerframes.errors import DecodeError, PagingError, RequestError
 from ledgerframes.frames import As, Decimals, check_shape, described, shape
-from ledgerframes.interfaces.calls import Calls
 from ledgerframes.loaders.provenance import Provenance
 from ledgerframes.paging.tokens import Token, follow_tokens
 from ledgerframes.tables.table import Table
+from ledgerframes.transport import Answer
+
+P = ParamSpec("P")
 
 _log = logging.getLogger("ledgerframes.loaders")
 _members = msgspec.json.Decoder(dict[str, Raw])
@@ -86,13 +88,13 @@ class Origin:
     personal: bool = False
     left_out: tuple[str, ...] = ()
 
-    def body(self, calls: Calls, call: str, *arguments: Any, **options: Any) -> dict[str, Raw]:
+    def body(self, call: Callable[P, Answer[bytes] | None], *arguments: P.args, **options: P.kwargs) -> dict[str, Raw]:
         """Send a call and take its answer apart; empty where the call takes a 404 for "there is none".
 
         Raises:
             DecodeError: the answer is no JSON object.
         """
-        answer = calls.raw(call, *arguments, **options)
+        answer = call(*arguments, **options)
         if answer is None:
             return {}
         self.servers[source_of(answer.server)] = None
@@ -128,8 +130,7 @@ def items_of(members: dict[str, Raw], name: str, endpoint: str) -> list[Raw]:
 
 def list_pages(
     origin: Origin,
-    calls: Calls,
-    call: str,
+    call: Callable[..., Answer[bytes] | None],
     *,
     items: str,
     following: str,
@@ -142,8 +143,7 @@ def list_pages(
 
     Args:
         origin: notes who answered.
-        calls: the interface.
-        call: its call for one page.
+        call: sends for one page, such as `net.scan.raw.validator_licenses`.
         items: the member with the page's items.
         following: the member with the next page's token.
         argument: the call's argument for the token.
@@ -153,7 +153,7 @@ def list_pages(
     """
 
     def fetch(token: Token | None) -> dict[str, Raw]:
-        return origin.body(calls, call, **({} if token is None else {argument: token}))
+        return origin.body(call, **({} if token is None else {argument: token}))
 
     def split(page: dict[str, Raw]) -> tuple[list[Raw], Token | None]:
         try:

@@ -228,7 +228,7 @@ def _app(view: View, gate: Access, *, holdings_limit: int, release: str, older: 
     from ledgerframes.sandbox.http.ledger_errors import LedgerError, UnreadableError, refuse_json, refuse_text
     from ledgerframes.sandbox.http.ledger_routes import LedgerRoutes
     from ledgerframes.sandbox.http.merged_routes import joined
-    from ledgerframes.sandbox.http.openapi.document import document
+    from ledgerframes.sandbox.http.openapi import document
     from ledgerframes.sandbox.http.package_routes import PackageRoutes
     from ledgerframes.sandbox.http.registry import Registry
     from ledgerframes.sandbox.http.releases import CURRENT, DOCUMENT, served_routes

@@ -81,9 +81,9 @@ def test_path_parameters_are_percent_encoded(scan):
         ("updates", {"value_encoding": "xml"}, "value_encoding='xml'"),
         ("validator_licenses", {"limit": 0}, "limit=0"),
         ("update_by_id", {"update_id": ""}, "update_id"),
-        ("no_such_call", {}, "no call of scan"),
-        ("iter_updates", {}, "no call of scan"),
-        ("_sender", {}, "no call of scan"),
+        ("no_such_call", {}, "not a call of scan"),
+        ("iter_updates", {}, "not a call of scan"),
+        ("_sender", {}, "not a call of scan"),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )

@@ -35,6 +35,7 @@ class Holds(Enum):
     ROTTEN = "check() is false after any storage fault"
     ENDS = "every run ends within a bounded number of requests, by a report or an error of ours"
     NO_ALARM = "no sync ends in a PagingError, DecodeError or StoreError"
+    MIXED = "the rows of two networks are never mixed"
     FORKS = "a fork that an answer shows is said"
 
 
@@ -51,6 +52,7 @@ ALWAYS: Final = frozenset(
         Holds.ROTTEN,
         Holds.ENDS,
         Holds.FORKS,
+        Holds.MIXED,
     }
 )  # fmt: skip
 

@@ -100,7 +100,7 @@ def draw(seed: int, among: Collection[str] | None = None) -> Script:
     faults = tuple(name for name, weight in weights.items() if rng.random() * 100 < weight)
     rng = random.Random(f"{seed}/world")
     items = draw_items(rng, faults)
-    servers = rng.choice([1, 1, 2, 2, 3]) if {"lagging", "fork", "replicas"} & set(faults) else 1
+    servers = rng.choice([1, 1, 2, 2, 3]) if {"lagging", "fork", "replicas", "other-network"} & set(faults) else 1
     cut, branch = 0, ()
     if {"fork", "fork-all"} & set(faults):
         cut = rng.randint(1, 12) * U
@@ -250,6 +250,8 @@ class _History:
             self._keep_frames()
         truth = None if {"fork", "fork-all", "other-network"} & self.faults else self.script.items
         self.watch.after_run(truth, self._ever(), scan.seen if went and order.wish.workers == 1 else None)
+        if "other-network" in self.faults and not {"fork", "fork-all"} & self.faults:
+            self.watch.mixed(self.script.items, self.script.branch)
         if went and {"fork", "fork-all"} & self.faults:
             self.watch.unsaid_fork(
                 held, scan.seen, [url for url in scan.servers if any(url in text for text in records)]
@@ -304,7 +306,8 @@ class _History:
             return len(self.fleet.servers) > 1 or "windows" in self.faults
         if isinstance(error, StoreError):
             return self.refused
-        return isinstance(error, DecodeError) and "damaged" in self.faults
+        alone = len(self.fleet.servers) == 1 or bool({"servers-change", "down", "busy"} & self.faults)
+        return isinstance(error, DecodeError) and "damaged" in self.faults and alone
 
     def _before_write(self, _name: str) -> None:
         if self.calm:
@@ -360,6 +363,8 @@ class _History:
         _, ending, _ = self._run(list(self.fleet.servers), order, calm=True)
         truth = self.script.items if lively else None
         self.watch.after_run(truth, self._ever(), None)
+        if "other-network" in self.faults and not {"fork", "fork-all"} & self.faults:
+            self.watch.mixed(self.script.items, self.script.branch)
         if lively:
             if ending != "ended":
                 self.watch.say(Holds.LIVE, f"the last sync: {ending}")

@@ -14,9 +14,9 @@ import msgspec
 
 from ledgerframes.errors import DecodeError, LedgerframesError, NoAnswerError, RequestError, ServerError, StatusError
 from ledgerframes.interfaces.answers import UpdatesPage
-from ledgerframes.interfaces.calls import Revise
 from ledgerframes.paging.cursor import Cursor
 from ledgerframes.transport import Answer, Stats
+from ledgerframes.transport.retrying import Revise
 from ledgerframes.transport.stopping import Stop
 from tests.simulation.choices import Choices
 from tests.simulation.clock import SimClock

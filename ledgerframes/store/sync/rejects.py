@@ -14,7 +14,6 @@ from ledgerframes.decoding.history import decode_items, decode_page
 from ledgerframes.decoding.splitting import raws_of
 from ledgerframes.errors import DecodeError
 from ledgerframes.interfaces.answers import UpdatesPage
-from ledgerframes.interfaces.calls import Revise
 from ledgerframes.interfaces.scan import Scan
 from ledgerframes.paging.cursor import Cursor
 from ledgerframes.store.delta.table import DeltaStoreTable
@@ -22,6 +21,7 @@ from ledgerframes.store.history_tables import HistoryTables
 from ledgerframes.store.lake import Lake
 from ledgerframes.transport import Answer, Stop
 from ledgerframes.transport.request import Request
+from ledgerframes.transport.retrying import Revise
 
 _log = logging.getLogger("ledgerframes.store")
 _ENDPOINT: Final = "POST /v2/updates"

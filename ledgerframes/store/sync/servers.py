@@ -9,11 +9,11 @@ from dataclasses import dataclass, field, replace
 from typing import Final, NamedTuple
 
 from ledgerframes.interfaces.answers import UpdatesPage
-from ledgerframes.interfaces.calls import Revise
 from ledgerframes.interfaces.history import PageSource
 from ledgerframes.paging.cursor import Cursor
 from ledgerframes.transport import Answer
 from ledgerframes.transport.request import Request
+from ledgerframes.transport.retrying import Revise
 from ledgerframes.transport.stopping import Stop
 
 _log = logging.getLogger("ledgerframes.store")
