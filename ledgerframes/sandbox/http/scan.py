@@ -70,9 +70,9 @@ class Scan:
     async def updates(self, request: Request) -> Response:
         """POST /v2/updates."""
         body = await read_object(request)
-        size = self._page_size(body)
+        size, after = read_page_request(body, maximum=self.options.page_maximum)
         carrying = _carries_types(body.get("daml_value_encoding"))
-        found = self.view.page(_cursor(body.get("after")), size)
+        found = self.view.page(after, min(size, self.options.silent_cap or size))
         if carrying:
             found = [update._replace(rendered=render.type_carrying(update.rendered)) for update in found]
         return json_answer(page_of(found))
@@ -126,13 +126,6 @@ class Scan:
             raise RefusalError(404, "No round with complete reward accounting found")
         return json_answer(encode({"earliest_round": earliest}))
 
-    def _page_size(self, body: dict[str, Any]) -> int:
-        size = body.get("page_size")
-        if type(size) is not int or not -INT32 <= size < INT32:
-            raise RefusalError(400, "The request content was malformed: page_size must be an int32")
-        _check_size("page_size", size, self.options.page_maximum)
-        return min(size, self.options.silent_cap or size)
-
     def _by_id(self, request: Request) -> bytes:
         update_id = request.path_params["update_id"]
         return self._item(request, self.view.world.update(update_id), f"Transaction with id {update_id} not found")
@@ -142,6 +135,19 @@ class Scan:
         if update is None or not self.view.knows(update):
             raise RefusalError(404, missing)
         return render.type_carrying(update.rendered) if carrying else update.rendered
+
+
+def read_page_request(body: dict[str, Any], *, maximum: int) -> tuple[int, Cursor | None]:
+    """The size of the requested page of updates and the cursor before it; the cursor is None for the first page.
+
+    Raises:
+        RefusalError: 400, one of them is not valid, or the page is larger than `maximum`.
+    """
+    size = body.get("page_size")
+    if type(size) is not int or not -INT32 <= size < INT32:
+        raise RefusalError(400, "The request content was malformed: page_size must be an int32")
+    _check_size("page_size", size, maximum)
+    return size, _cursor(body.get("after"))
 
 
 def _cursor(after: Any) -> Cursor | None:
