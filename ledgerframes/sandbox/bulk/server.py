@@ -81,6 +81,7 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         served = serve(scan.app(), port=options.port, latency=options.latency)
     except OSError as error:
+        assert error.errno is not None
         sys.stdout.write(f"{os.strerror(error.errno)}\n")
         return 1
     with served:
