@@ -10,7 +10,7 @@ from typing import Any, Self
 
 from ledgerframes.sandbox.faults import Faults
 from ledgerframes.sandbox.generator.generate import generate
-from ledgerframes.sandbox.generator.growth import Living, parse_rate
+from ledgerframes.sandbox.generator.growth import LedgerGrowth, parse_rate
 from ledgerframes.sandbox.hostile.generate import generate_hostile
 from ledgerframes.sandbox.http.callers import Access
 from ledgerframes.sandbox.serving import Served, serve
@@ -106,7 +106,9 @@ def start(
         older=older,
     )
     served = serve(app, port=port, faults=faults, latency=latency)
-    return Sandbox(world, served, issuer=issuer, living=None if rate is None else Living(world.advance, rate=rate))
+    return Sandbox(
+        world, served, issuer=issuer, growth=None if rate is None else LedgerGrowth(world.advance, rate=rate)
+    )
 
 
 class Sandbox:
@@ -116,11 +118,11 @@ class Sandbox:
         world: the ledger it serves; `world.items()` is the truth.
     """
 
-    def __init__(self, world: World, served: Served, *, issuer: Issuer, living: Living | None = None) -> None:
+    def __init__(self, world: World, served: Served, *, issuer: Issuer, growth: LedgerGrowth | None = None) -> None:
         self.world = world
         self._served = served
         self._issuer = issuer
-        self._living = living
+        self._growth = growth
 
     @property
     def url(self) -> str:
@@ -173,7 +175,7 @@ class Sandbox:
     def packages(self) -> Mapping[str, Stored]:
         """What was uploaded to the participant so far, by package id, the oldest first."""
         with self.world.lock:
-            return MappingProxyType(dict(self.world.shelf.stored))
+            return MappingProxyType(dict(self.world.package_store.stored))
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Keep the ledger in a file, whole: `start(load=path)` goes on exactly where it stands now.
@@ -204,8 +206,8 @@ class Sandbox:
 
     def stop(self) -> None:
         """Close every connection, free the port, and let the ledger grow no more; a second call does nothing."""
-        if self._living is not None:
-            self._living.stop()
+        if self._growth is not None:
+            self._growth.stop()
         self._served.stop()
 
     def __enter__(self) -> Self:
@@ -223,7 +225,6 @@ def _app(view: View, gate: Access, *, holdings_limit: int, release: str, older: 
     from starlette.exceptions import HTTPException
     from starlette.routing import Mount, Route, Router
 
-    from ledgerframes.sandbox.http.answering import RefusalError, encode, json_answer, no_route, refuse
     from ledgerframes.sandbox.http.ledger import Ledger
     from ledgerframes.sandbox.http.ledger_errors import LedgerError, UnreadableError, refuse_json, refuse_text
     from ledgerframes.sandbox.http.ledger_routes import LedgerRoutes
@@ -232,6 +233,7 @@ def _app(view: View, gate: Access, *, holdings_limit: int, release: str, older: 
     from ledgerframes.sandbox.http.package_routes import PackageRoutes
     from ledgerframes.sandbox.http.registry import Registry
     from ledgerframes.sandbox.http.releases import CURRENT, DOCUMENT, served_routes
+    from ledgerframes.sandbox.http.responses import RefusalError, encode, json_answer, no_route, refuse
     from ledgerframes.sandbox.http.scan import Scan, ScanOptions
     from ledgerframes.sandbox.http.validator import Validator
 

@@ -18,7 +18,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from ledgerframes.sandbox.bulk.history import ZERO, first_after, index_of, item, items
-from ledgerframes.sandbox.http.answering import RefusalError, json_answer, no_route, read_object, refuse
+from ledgerframes.sandbox.http.responses import RefusalError, json_answer, no_route, read_object, refuse
 from ledgerframes.sandbox.http.scan import read_page_request
 from ledgerframes.sandbox.serving import serve
 
@@ -81,8 +81,8 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         served = serve(scan.app(), port=options.port, latency=options.latency)
     except OSError as error:
-        assert error.errno is not None
-        sys.stdout.write(f"{os.strerror(error.errno)}\n")
+        reason = os.strerror(error.errno) if error.errno else str(error)
+        sys.stdout.write(f"{reason}\n")
         return 1
     with served:
         sys.stdout.write(f"{served.url.rpartition(':')[2]}\n")

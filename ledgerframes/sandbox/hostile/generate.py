@@ -120,14 +120,14 @@ class _HostileGenerator:
             "reassignment_counter": values.integer(rng),
             **values.unknown(rng),
         }
-        half = (
+        leg = (
             {"created_event": created_event(rng, values.text(rng))} if assigning else {"contract_id": values.text(rng)}
         )
         return {
             "update_id": update_id,
             "offset": OFFSET,
             "record_time": timestamps.exact(self.now),
-            "event": {**event, **half},
+            "event": {**event, **leg},
             **values.unknown(rng),
         }
 

@@ -10,7 +10,7 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
 from ledgerframes.sandbox.http import render
-from ledgerframes.sandbox.http.answering import (
+from ledgerframes.sandbox.http.responses import (
     INT32,
     INT64,
     RefusalError,
