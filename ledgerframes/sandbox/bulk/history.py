@@ -80,7 +80,7 @@ def index_of(update_id: str) -> int | None:
 
 
 def totals(updates: int, seed: int) -> dict[str, int | Decimal]:
-    """What a reader of the first so many updates must find, computed without making them.
+    """The totals over the first `updates` items, computed without building them.
 
     Returns:
         updates, transactions, reassignments, assignments, unassignments; events (those of transactions

@@ -1,6 +1,6 @@
 """The program that serves the bulk history: `python -m ledgerframes.sandbox.bulk.server N`; `start_bulk` runs it.
 
-It prints its port and ends when its standard input does, and so with the program that started it.
+It prints its port and ends with its standard input, so that it never outlives the program that started it.
 """
 
 from __future__ import annotations
@@ -62,9 +62,9 @@ class BulkScan:
         update_id = request.path_params["update_id"]
         index = index_of(update_id)
         if index is not None and 0 <= index < self.updates:
-            found = item(index, self.seed)
-            if found.startswith(b'{"update_id":"%s"' % update_id.encode()):
-                return json_answer(found)
+            update = item(index, self.seed)
+            if update.startswith(b'{"update_id":"%s"' % update_id.encode()):
+                return json_answer(update)
         raise RefusalError(404, f"Transaction with id {update_id} not found.")
 
 

@@ -84,7 +84,7 @@ class _Generator:
         self.sim = Simulation(self.rng, self.world, parties, packages, BEGIN)
         self.world.simulation = self.sim
         self.traffic = ReassignmentTraffic(self.sim)
-        # What is no history has a chance of its own, so that it leaves the history's bytes alone.
+        # Accounts and instruments have their own random generators, so that they do not change the history's bytes.
         self.world.accounts = invent_accounts(Random(f"accounts/{seed}"), parties)
         self.world.instruments = invent_instruments(Random(f"instruments/{seed}"))
         self.step = 0
@@ -104,7 +104,7 @@ class _Generator:
             self.sim.now -= max(3 * MEAN_GAP, (self.sim.now - begin) // 16)
 
     def grow(self, updates: int, *, last: bool = True) -> None:
-        """Write so many more updates; near the end of a migration contracts set out that arrive in the next."""
+        """Write a number of updates; near the end of a migration reassignments begin that end in the next one."""
         left = updates
         while left > 0:
             group = self._group(left, crossing=not last and left <= 6)

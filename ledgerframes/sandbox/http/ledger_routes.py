@@ -71,7 +71,7 @@ class LedgerRoutes:
         ]
 
     async def users(self, request: Request) -> Response:
-        """GET /v2/users: a page size above the maximum is cut to it without a word."""
+        """GET /v2/users: a page size above the maximum is silently reduced to it."""
         self._manager(request)
         size = _page_size(request.query_params.get("pageSize"))
         try:

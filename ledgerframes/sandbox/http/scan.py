@@ -34,7 +34,7 @@ class ScanOptions:
 
     Attributes:
         page_maximum: the largest page size of `POST /v2/updates`; more is refused, with this number in the message.
-        silent_cap: give at most so many items a page, without a word; None for no such cap.
+        silent_cap: silently return this number of items per page at most; None for no such cap.
         newer: a release without the v1 look-up of an update by its id.
         older: a release with the earliest round under its former path.
     """
@@ -106,7 +106,7 @@ class Scan:
         return json_answer(encode({"ans_rules_update": answer}))
 
     async def licenses(self, request: Request) -> Response:
-        """GET /v0/admin/validator/licenses: so many stored rows, the newest first, without those that have ended."""
+        """GET /v0/admin/validator/licenses: a page of stored rows, newest first, without the archived ones."""
         limit = query_integer(request, "limit", bound=INT32)
         after = query_integer(request, "after", bound=INT64)
         limit = LICENSE_MAXIMUM if limit is None else limit

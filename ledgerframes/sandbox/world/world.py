@@ -50,11 +50,11 @@ class World:
 
     Args:
         synchronizers: their ids, the main one first and the slowest last.
-        grow: adds so many updates to this world; `advance` calls it.
+        grow: adds a number of updates to this world; `advance` calls it.
 
     Attributes:
         updates: the history in the order (migration id, record time, update id).
-        contracts: what has not ended.
+        contracts: the active ones.
         license_rows: stored validator licenses as (row number, contract id), ascending; ended ones stay.
         coins: the life of every coin.
         rules: the contracts of which there is one, by template entity.
@@ -66,7 +66,7 @@ class World:
         ans_rules: the name-service rules, if the ledger has any.
         earliest_round: the first round with complete reward records, if there is one yet.
         keys: the contracts that have a key.
-        reassignments: which contracts are under way between synchronizers.
+        reassignments: the reassignments in flight.
         submissions: the commands that have been carried out.
         after_commands: record times of the newest migration at which a snapshot was taken after a command, ascending.
         simulation: what commands work with; None where the ledger takes none.
@@ -130,7 +130,7 @@ class World:
                     self._by_hash[update.external_hash] = update
 
     def advance(self, updates: int) -> None:
-        """Let the ledger live on for so many more updates, all in its newest migration."""
+        """Add a number of updates, all in the newest migration."""
         with self.lock:
             self._grow(updates)
 
