@@ -243,7 +243,9 @@ def test_every_answer_is_as_the_document_says(sandbox, document):
         answered[method, path] = answer.status
     refused = {path for path, status in answered.items() if status != 200}
     # What alice moves once cannot be moved again; a hostile ledger has next to nothing but its history.
-    assert sandbox.world.stage is None or refused == {("POST", "/api/ledger/v2/commands/async/submit-reassignment")}
+    assert sandbox.world.simulation is None or refused == {
+        ("POST", "/api/ledger/v2/commands/async/submit-reassignment")
+    }
 
 
 def admit_alice(sandbox):
