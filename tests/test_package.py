@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import sys
 import tomllib
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -126,12 +127,20 @@ def test_importing_the_package_leaves_the_lake_the_pictures_and_the_pages_for_la
     assert python(f"import sys, ledgerframes; print([name for name in {later} if name in sys.modules])") == "[]"
 
 
-def test_what_is_imported_later_is_what_type_checkers_are_told():
-    tree = ast.parse((PACKAGE / "__init__.py").read_text(encoding="utf-8"))
-    told = next(node for node in tree.body if isinstance(node, ast.If))
-    named = {name.name: node.module for node in told.body if isinstance(node, ast.ImportFrom) for name in node.names}
+def test_what_type_checkers_are_told_is_what_is_there():
+    tree = ast.parse((PACKAGE / "__init__.pyi").read_text(encoding="utf-8"))
+    told = {
+        (name.name, name.asname): node.module
+        for node in tree.body
+        if isinstance(node, ast.ImportFrom)
+        for name in node.names
+    }
 
-    assert named == lf._MODULES
+    assert [name for name, alias in told if name != alias] == []  # without its alias, a name is private to the stub
+    assert sorted(name for name, _ in told) == lf.__all__
+    assert [
+        name for (name, _), module in told.items() if getattr(import_module(module), name) is not getattr(lf, name)
+    ] == []
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,6 @@ None of them shows a traceback.
 
 from __future__ import annotations
 
-import json
 import logging
 import signal
 import sys
@@ -112,7 +111,7 @@ def plan(
 
     with opt.network(profile, scan_url, rate, ca_file=ca_file) as net:
         found = estimate(net, opt.bound(start), opt.bound(end))
-    say(json.dumps(found.to_dict()) if as_json else str(found))
+    say(found.to_json() if as_json else str(found))
 
 
 @app.command()

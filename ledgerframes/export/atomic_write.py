@@ -8,10 +8,10 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from types import TracebackType
-from typing import Final, Self, TextIO
+from typing import Final, Self
 
 from ledgerframes.errors import InputError
 
@@ -151,9 +151,8 @@ def _sync(path: Path) -> None:
 @contextmanager
 def _locked(path: Path) -> Iterator[None]:
     """Hold a lock that ends with the process, however it ends; where there are no locks, nothing is ever swept."""
-    with path.open("w") as handle:
-        with suppress(OSError):
-            _lock(handle)
+    with ExitStack() as held:
+        _taken(path, held)
         yield
 
 
@@ -165,17 +164,16 @@ def _sweep(folder: Path) -> None:
 
 
 def _free(lock: Path) -> bool:
+    with ExitStack() as held:
+        return _taken(lock, held)
+
+
+def _taken(path: Path, held: ExitStack) -> bool:
+    """Take a lock, until the stack closes, if nobody holds it; a file system may have no locks."""
+    from filelock import FileLock
+
     try:
-        with lock.open("w") as handle:
-            return _lock(handle)
-    except OSError:
+        held.enter_context(FileLock(path, blocking=False))
+    except (OSError, NotImplementedError):  # filelock's Timeout is an OSError
         return False
-
-
-def _lock(handle: TextIO) -> bool:
-    if sys.platform == "win32":
-        return False
-    import fcntl
-
-    fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
     return True

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
-from dataclasses import asdict, dataclass
-from html import escape
+from dataclasses import dataclass
+from typing import Any
 
 from ledgerframes.errors import visible
+from ledgerframes.results import Result, html_table
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class ExportedTable:
 
 
 @dataclass(frozen=True)
-class ExportReport:
+class ExportReport(Result):
     """What was written where.
 
     Attributes:
@@ -58,19 +58,17 @@ class ExportReport:
         """Every file once."""
         return tuple(dict.fromkeys(path for table in self.tables for path in table.files))
 
-    def __repr__(self) -> str:
+    def to_dict(self) -> dict[str, Any]:
+        """The report as plain values."""
+        return super().to_dict() | {"rows": self.rows}
+
+    def __str__(self) -> str:
         return "\n".join([self._heading(), *(f"  {'  '.join(line)}" for line in self._lines())])
 
-    def _repr_html_(self) -> str:
-        """A table for notebooks."""
-        names = ("table", "rows", "MB", "files", "note")
-        head = "".join(f"<th>{name}</th>" for name in names)
-        body = "".join(f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in line)}</tr>" for line in self._lines())
-        return f"<p>{escape(self._heading())}</p><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+    __repr__ = __str__
 
-    def to_json(self) -> str:
-        """The report as JSON."""
-        return json.dumps({**asdict(self), "rows": self.rows}, ensure_ascii=False)
+    def _repr_html_(self) -> str:
+        return html_table(self._heading(), ("table", "rows", "MB", "files", "note"), self._lines())
 
     def _heading(self) -> str:
         return (

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import html
 import json
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, Final
 
@@ -18,6 +17,7 @@ from ledgerframes.loaders.normalized import Canonical, canonical_updates, first_
 from ledgerframes.paging.cursor import Cursor
 from ledgerframes.paging.history import HistoryReader
 from ledgerframes.paging.window import Bound, Duration, Window, wanted_window
+from ledgerframes.results import Result
 from ledgerframes.timestamps import format_instant
 
 if TYPE_CHECKING:
@@ -52,8 +52,8 @@ class Difference:
     b: str = ""
 
 
-@dataclass(frozen=True)
-class CrossCheck:
+@dataclass(frozen=True, repr=False)
+class CrossCheck(Result):
     """What a comparison found; true if the sides agree.
 
     Attributes:
@@ -86,11 +86,7 @@ class CrossCheck:
 
     def to_dict(self) -> dict[str, Any]:
         """The result as plain values."""
-        return asdict(self) | {"agree": self.agree}
-
-    def to_json(self) -> str:
-        """The result as JSON."""
-        return json.dumps(self.to_dict())
+        return super().to_dict() | {"agree": self.agree}
 
     def lines(self) -> list[str]:
         """What people want to know."""
@@ -105,12 +101,6 @@ class CrossCheck:
 
     def __str__(self) -> str:
         return "\n".join(self.lines())
-
-    def __repr__(self) -> str:
-        return f"<CrossCheck\n{self}>"
-
-    def _repr_html_(self) -> str:
-        return "<pre>" + html.escape(str(self)) + "</pre>"
 
 
 @suggesting

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from itertools import product
 from typing import TYPE_CHECKING, Any, Final
 
@@ -16,6 +16,7 @@ from ledgerframes.errors import PagingError
 from ledgerframes.paging.cursor import Cursor, before
 from ledgerframes.paging.history import MAXIMUM
 from ledgerframes.paging.window import Bound, Window, window
+from ledgerframes.results import Result
 from ledgerframes.timestamps import LATEST, format_instant
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ class Migration:
 
 
 @dataclass(frozen=True)
-class Plan:
+class Plan(Result):
     """An estimate, from small samples, of what reading a range of the history takes.
 
     Attributes:
@@ -60,10 +61,6 @@ class Plan:
             f"{self.range}: about {self.rows:,} updates, {self.requests:,} requests, {self.megabytes:,.1f} MB,"
             f" {f'{self.minutes:,.1f} minutes' if self.minutes >= 1 else 'under a minute'}"
         )
-
-    def to_dict(self) -> dict[str, Any]:
-        """The plan as plain values."""
-        return asdict(self)
 
 
 def migrations(net: Network) -> pd.DataFrame:

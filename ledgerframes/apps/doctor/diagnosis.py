@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from dataclasses import asdict, dataclass
-from html import escape
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+from ledgerframes.results import Result, html_table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -36,8 +36,8 @@ class Finding:
     advice: str = ""
 
 
-@dataclass(frozen=True)
-class Diagnosis:
+@dataclass(frozen=True, repr=False)
+class Diagnosis(Result):
     """Every finding of an examination, in the order of asking; true if nothing fails.
 
     Attributes:
@@ -65,9 +65,9 @@ class Diagnosis:
 
         return pd.DataFrame([asdict(one) for one in self.findings], columns=_COLUMNS)
 
-    def to_json(self) -> str:
-        """The diagnosis as JSON, for scripts."""
-        return json.dumps({**asdict(self), "ok": self.ok}, ensure_ascii=False)
+    def to_dict(self) -> dict[str, Any]:
+        """The diagnosis as plain values."""
+        return super().to_dict() | {"ok": self.ok}
 
     def __bool__(self) -> bool:
         return self.ok
@@ -84,11 +84,7 @@ class Diagnosis:
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        """A table for notebooks."""
-        head = "".join(f"<th>{name}</th>" for name in _COLUMNS)
-        rows = (asdict(one).values() for one in self.findings)
-        body = "".join(f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>" for row in rows)
-        return f"<p>{escape(self._heading())}</p><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+        return html_table(self._heading(), _COLUMNS, (asdict(one).values() for one in self.findings))
 
     def _heading(self) -> str:
         counts = Counter(one.status for one in self.findings)

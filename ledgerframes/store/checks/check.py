@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import html
-import json
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import pyarrow as pa
@@ -14,6 +12,7 @@ import pyarrow.compute as pc
 
 from ledgerframes.errors import StoreError, visible
 from ledgerframes.paging.window import Window
+from ledgerframes.results import Result
 from ledgerframes.store.checks.log_entries import log_damages
 from ledgerframes.store.checks.soundness import REPAIR, Fault, Soundness
 from ledgerframes.store.delta.damage import READ_ERRORS
@@ -48,8 +47,8 @@ class CheckFinding:
         return f"{self.severity}: {self.name} ({self.count:,}), such as {self.example}. {self.advice}"
 
 
-@dataclass(frozen=True)
-class Check:
+@dataclass(frozen=True, repr=False)
+class Check(Result):
     """What a check found; true if there is no error.
 
     Attributes:
@@ -67,11 +66,7 @@ class Check:
 
     def to_dict(self) -> dict[str, Any]:
         """The result as plain values."""
-        return asdict(self) | {"sound": bool(self)}
-
-    def to_json(self) -> str:
-        """The result as JSON."""
-        return json.dumps(self.to_dict())
+        return super().to_dict() | {"sound": bool(self)}
 
     def __str__(self) -> str:
         looked = ", ".join(f"{count:,} {name}" for name, count in self.rows.items())
@@ -80,12 +75,6 @@ class Check:
             f"{one.severity}: {one.name} ({one.count:,}), such as {one.example}. {one.advice}" for one in self.findings
         ]
         return "\n".join(map(visible, lines))
-
-    def __repr__(self) -> str:
-        return f"<Check\n{self}>"
-
-    def _repr_html_(self) -> str:
-        return "<pre>" + html.escape(str(self)) + "</pre>"
 
 
 def check(lake: Lake, *, full: bool = False) -> Check:

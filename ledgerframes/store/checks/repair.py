@@ -7,21 +7,20 @@ repair can be run on again.
 
 from __future__ import annotations
 
-import html
-import json
 import logging
 import time
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from functools import reduce
 from operator import or_
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from ledgerframes.errors import StoreError, visible
+from ledgerframes.results import Result
 from ledgerframes.store.checks.log_entries import fill_log, log_damages
 from ledgerframes.store.checks.soundness import Soundness
 from ledgerframes.store.coverage import BEGINNING, CLOSED, Interval, beyond, intersection, merged
@@ -38,8 +37,8 @@ _LOG: Final = "_delta_log"
 _MILLISECOND: Final = 1_000
 
 
-@dataclass(frozen=True)
-class RepairReport:
+@dataclass(frozen=True, repr=False)
+class RepairReport(Result):
     """What a repair did.
 
     Attributes:
@@ -60,14 +59,6 @@ class RepairReport:
     lost: dict[str, int] = field(default_factory=dict)
     entries: dict[str, int] = field(default_factory=dict)
 
-    def to_dict(self) -> dict[str, Any]:
-        """The report as plain values."""
-        return asdict(self)
-
-    def to_json(self) -> str:
-        """The report as JSON."""
-        return json.dumps(self.to_dict())
-
     def __str__(self) -> str:
         lines = [f"damaged: {one}" for one in self.damaged]
         lines += [f"made anew, empty: {name}" for name in self.remade]
@@ -79,12 +70,6 @@ class RepairReport:
             return visible(f"{self.store}: nothing to repair")
         following = "; run sync to read it again" if self.stretches or self.remade else ""
         return "\n".join(map(visible, [f"{self.store} was repaired{following}", *lines]))
-
-    def __repr__(self) -> str:
-        return f"<RepairReport\n{self}>"
-
-    def _repr_html_(self) -> str:
-        return "<pre>" + html.escape(str(self)) + "</pre>"
 
 
 def repair(lake: Lake, *, unsettled: bool = False) -> RepairReport:

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import html
-import json
-from dataclasses import asdict, dataclass, field
-from typing import Any
+from dataclasses import dataclass, field
 
 from ledgerframes.errors import visible
+from ledgerframes.results import Result, html_pairs
 
 
-@dataclass(frozen=True)
-class SyncReport:
+@dataclass(frozen=True, repr=False)
+class SyncReport(Result):
     """The result of one `Store.sync`.
 
     Attributes:
@@ -53,14 +51,6 @@ class SyncReport:
     complete: bool = True
     error: str = ""
 
-    def to_dict(self) -> dict[str, Any]:
-        """The report as plain values."""
-        return asdict(self)
-
-    def to_json(self) -> str:
-        """The report as JSON."""
-        return json.dumps(self.to_dict())
-
     def lines(self) -> list[tuple[str, str]]:
         """What people want to know, as pairs of a name and a text."""
         rows = ", ".join(f"{count:,} {name}" for name, count in self.rows.items() if count) or "nothing new"
@@ -84,14 +74,5 @@ class SyncReport:
     def __str__(self) -> str:
         return "\n".join(f"{name:<8} {text}" for name, text in self.lines() if text)
 
-    def __repr__(self) -> str:
-        return f"<SyncReport\n{self}>"
-
     def _repr_html_(self) -> str:
-        rows = "".join(
-            f"<tr><th style='text-align:left'>{html.escape(name)}</th>"
-            f"<td style='text-align:left'>{html.escape(text)}</td></tr>"
-            for name, text in self.lines()
-            if text
-        )
-        return f"<table>{rows}</table>"
+        return html_pairs((name, text) for name, text in self.lines() if text)

@@ -1,0 +1,39 @@
+"""What long operations return shows itself alike: as text, as plain values, as JSON and in notebooks."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+import ledgerframes as lf
+from ledgerframes.export.report import ExportedTable
+from ledgerframes.store.checks.check import Check, CheckFinding
+from ledgerframes.store.checks.repair import RepairReport
+
+HOSTILE = "<b>x"
+RESULTS = {
+    "SyncReport": (lf.SyncReport(HOSTILE, "2026-01-01T00:00:00Z"), {"complete": True}),
+    "Check": (Check("lake", {}, (CheckFinding(HOSTILE, "error", 1, "u", "mend"),)), {"sound": False}),
+    "RepairReport": (RepairReport("lake", (HOSTILE,)), {"damaged": [HOSTILE]}),
+    "CrossCheck": (lf.CrossCheck("a", HOSTILE, "all", 3, 0, (), None), {"agree": True}),
+    "Plan": (lf.Plan(HOSTILE, 10, 3, 0.1, 0.2), {"rows": 10}),
+    "Diagnosis": (lf.Diagnosis((), 0, 0.0), {"ok": True}),
+    "ExportReport": (
+        lf.ExportReport("out", "csv", (ExportedTable(HOSTILE, 2, 5, ("out/a.csv",)),), 5, 0.1),
+        {"rows": 2},
+    ),
+}
+
+
+@pytest.mark.parametrize(("result", "members"), RESULTS.values(), ids=RESULTS)
+def test_a_result_is_text_plain_values_json_and_a_piece_of_a_page(result, members):
+    data = json.loads(result.to_json())
+    page = result._repr_html_()
+
+    assert data == json.loads(json.dumps(result.to_dict()))
+    assert {name: data[name] for name in members} == members
+    assert page.startswith("<")
+    assert HOSTILE not in page
+    assert str(result)
+    assert type(result).__name__ in repr(result) or repr(result) == str(result)
