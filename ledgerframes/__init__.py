@@ -12,10 +12,10 @@ import ledgerframes.tables  # noqa: F401
 from ledgerframes import commands
 from ledgerframes.analysis.anomalies import reassignment_anomalies
 from ledgerframes.analysis.contracts import active_contracts
-from ledgerframes.analysis.expanding import expand, template_catalogue
 from ledgerframes.analysis.flows import contract_journeys, flow_matrix, reassignment_flows
 from ledgerframes.analysis.holdings import holding_fees, holdings_from_events, reconcile_holdings
 from ledgerframes.analysis.licenses import license_activity, license_growth, license_versions, supply_over_time
+from ledgerframes.analysis.payloads import expand, template_catalogue
 from ledgerframes.errors import (
     ConfigurationError,
     ConflictError,

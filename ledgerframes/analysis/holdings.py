@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ledgerframes.analysis.contracts import active_contracts
-from ledgerframes.analysis.expanding import record_fields
+from ledgerframes.analysis.payloads import record_fields
 from ledgerframes.arguments import names, whole_number
 from ledgerframes.errors import InputError
 from ledgerframes.frames import attrs_of, to_arrow, to_pandas

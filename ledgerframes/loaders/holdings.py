@@ -16,7 +16,8 @@ from ledgerframes.frames import As, Decimals
 from ledgerframes.loaders.contracts import party_list
 from ledgerframes.loaders.holding_parts import Parts
 from ledgerframes.loaders.planning import latest_migration
-from ledgerframes.loaders.table_loader import Form, FormOptions, Origin
+from ledgerframes.loaders.signatures import FormOptions
+from ledgerframes.loaders.table_loader import Form, Origin
 from ledgerframes.paging.window import When
 from ledgerframes.tables.snapshots import HOLDINGS_SUMMARY
 from ledgerframes.timestamps import format_instant, to_micros
