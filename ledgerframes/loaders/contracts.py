@@ -69,7 +69,7 @@ def load_licenses(
         as_: `"pandas"`, `"arrow"` or `"polars"`.
         decimals: how pandas holds amounts: `"object"` (exact), `"arrow"`, `"float"`, `"string"`.
         limit: load at most this many rows.
-        allow_partial: return what there is, with `attrs["complete"]` False, when a fault ends the load early.
+        allow_partial: when an error ends the load early, return what was loaded, with `attrs["complete"]` False.
 
     Returns:
         One row per validator: contract_id, created_at, validator, sponsor, last_active_at, first_round, last_round,
@@ -152,7 +152,7 @@ def load_name_rules(
         as_: `"pandas"`, `"arrow"` or `"polars"`.
         decimals: how pandas holds amounts: `"object"` (exact), `"arrow"`, `"float"`, `"string"`.
         limit: load at most this many rows.
-        allow_partial: return what there is, with `attrs["complete"]` False, when a fault ends the load early.
+        allow_partial: when an error ends the load early, return what was loaded, with `attrs["complete"]` False.
 
     Returns:
         One row: contract_id, template_id, created_at, payload and more; `lf.describe("name_rules")` lists every column
@@ -199,7 +199,7 @@ def load_transfer_offers(
         as_: `"pandas"`, `"arrow"` or `"polars"`.
         decimals: how pandas holds amounts: `"object"` (exact), `"arrow"`, `"float"`, `"string"`.
         limit: load at most this many rows.
-        allow_partial: return what there is, with `attrs["complete"]` False, when a fault ends the load early.
+        allow_partial: when an error ends the load early, return what was loaded, with `attrs["complete"]` False.
 
     Returns:
         One row per offer: contract_id, sender, receiver, amount with its unit, description, expires_at, tracking_id and
@@ -265,7 +265,7 @@ def load_transfer_preapprovals(
         as_: `"pandas"`, `"arrow"` or `"polars"`.
         decimals: how pandas holds amounts: `"object"` (exact), `"arrow"`, `"float"`, `"string"`.
         limit: load at most this many rows.
-        allow_partial: return what there is, with `attrs["complete"]` False, when a fault ends the load early.
+        allow_partial: when an error ends the load early, return what was loaded, with `attrs["complete"]` False.
 
     Returns:
         One row per party, in the order of `parties`: party, found, and the contract where there is one;

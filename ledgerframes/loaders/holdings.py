@@ -94,7 +94,7 @@ def load_holdings_summary(
         as_: `"pandas"`, `"arrow"` or `"polars"`.
         decimals: how pandas holds amounts: `"object"` (exact), `"arrow"`, `"float"`, `"string"`.
         limit: how many rows at most.
-        allow_partial: return what there is, with `attrs["complete"]` False, when a fault ends the load early.
+        allow_partial: when an error ends the load early, return what was loaded, with `attrs["complete"]` False.
 
     Returns:
         One row per party, time and round. `attrs["snapshot_time"]` says whether `record_time` is the snapshot's own or

@@ -35,7 +35,7 @@ def load_instruments(
         as_: `"pandas"`, `"arrow"` or `"polars"`.
         decimals: how pandas holds amounts: `"object"` (exact), `"arrow"`, `"float"`, `"string"`.
         limit: load at most this many rows.
-        allow_partial: return what there is, with `attrs["complete"]` False, when a fault ends the load early.
+        allow_partial: when an error ends the load early, return what was loaded, with `attrs["complete"]` False.
 
     Returns:
         One row per instrument: instrument_id, symbol, total_supply (in the instrument's own unit), total_supply_as_of,
@@ -82,7 +82,7 @@ def load_name_entries(
         as_: `"pandas"`, `"arrow"` or `"polars"`.
         decimals: how pandas holds amounts: `"object"` (exact), `"arrow"`, `"float"`, `"string"`.
         limit: load at most this many rows.
-        allow_partial: return what there is, with `attrs["complete"]` False, when a fault ends the load early.
+        allow_partial: when an error ends the load early, return what was loaded, with `attrs["complete"]` False.
 
     Returns:
         One row per entry: contract_id, name, amount with its unit, expires_at, payment_interval_us and
@@ -125,7 +125,7 @@ def load_users(
         as_: `"pandas"`, `"arrow"` or `"polars"`.
         decimals: how pandas holds amounts: `"object"` (exact), `"arrow"`, `"float"`, `"string"`.
         limit: load at most this many rows.
-        allow_partial: return what there is, with `attrs["complete"]` False, when a fault ends the load early.
+        allow_partial: when an error ends the load early, return what was loaded, with `attrs["complete"]` False.
 
     Returns:
         One row per user: user_id, primary_party, is_deactivated, identity_provider_id and more; `lf.describe("users")`
