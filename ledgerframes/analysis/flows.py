@@ -38,8 +38,8 @@ def reassignment_flows(reassignments: Any) -> Any:
         reassignments: legs from `load_reassignments` or a store; pandas, Arrow or polars.
 
     Returns:
-        One row per reassignment, by time, in the form of `reassignments`: unassign_id, contract_id, template_name (known
-        from the assignment), source_synchronizer, target_synchronizer, reassignment_counter, unassigned_at,
+        One row per reassignment, by time, in the form of `reassignments`: unassign_id, contract_id, template_name
+        (known from the assignment), source_synchronizer, target_synchronizer, reassignment_counter, unassigned_at,
         assigned_at (null for a leg that is missing), in_flight (a duration; negative where the
         assignment was recorded first), status: "completed", "in flight", "assigned without unassignment", or
         "repaired" (source and target are the same).
