@@ -3,8 +3,6 @@
 from ledgerframes import commands as commands
 from ledgerframes.analysis.anomalies import reassignment_anomalies as reassignment_anomalies
 from ledgerframes.analysis.contracts import active_contracts as active_contracts
-from ledgerframes.analysis.expanding import expand as expand
-from ledgerframes.analysis.expanding import template_catalogue as template_catalogue
 from ledgerframes.analysis.flows import contract_journeys as contract_journeys
 from ledgerframes.analysis.flows import flow_matrix as flow_matrix
 from ledgerframes.analysis.flows import reassignment_flows as reassignment_flows
@@ -15,6 +13,8 @@ from ledgerframes.analysis.licenses import license_activity as license_activity
 from ledgerframes.analysis.licenses import license_growth as license_growth
 from ledgerframes.analysis.licenses import license_versions as license_versions
 from ledgerframes.analysis.licenses import supply_over_time as supply_over_time
+from ledgerframes.analysis.payloads import expand as expand
+from ledgerframes.analysis.payloads import template_catalogue as template_catalogue
 from ledgerframes.apps.doctor.diagnosis import Diagnosis as Diagnosis
 from ledgerframes.apps.doctor.examine import doctor as doctor
 from ledgerframes.apps.html_report.report import report as report

@@ -14,6 +14,7 @@ import pytest
 import ledgerframes as lf
 from ledgerframes.config.settings import Settings
 from ledgerframes.loaders.history_tables import LoadTable
+from ledgerframes.loaders.signatures import LoadContracts, LoadSnapshot
 from ledgerframes.sandbox.server import start as start_sandbox
 
 FUNCTIONS = {
@@ -69,10 +70,22 @@ def expanded(overload):
     return keys
 
 
-def overloads_of(function):
-    """A function's overloads; the loaders of one table of the history have those of their protocol."""
-    protocol = SimpleNamespace(__module__=LoadTable.__module__, __qualname__="LoadTable.__call__")
-    return typing.get_overloads(function) or typing.get_overloads(protocol)
+#: The protocols that give loaders with one signature their overloads.
+PROTOCOLS = {
+    **dict.fromkeys(["load_updates", "load_events", "load_reassignments"], LoadTable),
+    **dict.fromkeys(["load_instruments", "load_name_entries", "load_users"], LoadSnapshot),
+    **dict.fromkeys(["load_name_rules", "load_transfer_offers"], LoadContracts),
+}
+
+
+def overloads_of(name):
+    """A function's overloads, or those of its protocol."""
+    if name not in PROTOCOLS:
+        return typing.get_overloads(FUNCTIONS[name])
+    protocol = PROTOCOLS[name]
+    return typing.get_overloads(
+        SimpleNamespace(__module__=protocol.__module__, __qualname__=f"{protocol.__name__}.__call__")
+    )
 
 
 UNTYPED = {"load_ledger_transaction"}
@@ -83,7 +96,7 @@ def test_overloads_take_the_same_keywords_and_say_what_as_gives(name):
     function = FUNCTIONS[name]
     wanted = set(inspect.signature(function).parameters) - {"self"}
     forms = {}
-    for overload in overloads_of(function):
+    for overload in overloads_of(name):
         keys = expanded(overload)
         assert set(keys) - {"self"} == wanted
         (form,) = typing.get_args(keys["as_"])

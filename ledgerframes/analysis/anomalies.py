@@ -17,17 +17,17 @@ _PAIR: Final = ["source_synchronizer", "unassign_id"]
 
 
 def reassignment_anomalies(reassignments: Any) -> pd.DataFrame:
-    """List what a sound ledger would not show, and what a repair leaves (contract: reassignment_counter).
+    """List what does not occur on a sound ledger, and what repairs leave behind (contract: reassignment_counter).
 
     Args:
-        reassignments: as `load_reassignments` or a store gives it.
+        reassignments: legs from `load_reassignments` or a store.
 
     Returns:
-        One row a finding, by time: anomaly, contract_id, unassign_id, reassignment_counter, update_id, record_time,
+        One row per finding, by time: anomaly, contract_id, unassign_id, reassignment_counter, update_id, record_time,
         detail. The anomalies: "counter not increasing" (an unassignment's counter is not above that of the
         contract's unassignment before on the same synchronizer, or another one of the contract has the same; record
         times are ordered per synchronizer only), "counter differs", "contract differs", "target differs" (between the
-        halves of one unassign id), "assigned twice", "unassigned twice", "assigned without unassignment", "repaired"
+        legs of one unassign id), "assigned twice", "unassigned twice", "assigned without unassignment", "repaired"
         (source and target are the same).
 
     Raises:

@@ -48,23 +48,23 @@ def active_contracts(
     """Replay creates, consuming exercises and reassignments (contract: States and transitions).
 
     Args:
-        events: as `load_events` or a store gives it, from ledger begin.
-        reassignments: likewise; None if the contracts are not reassigned.
-        at: up to and with this moment: a time, counted in every migration, or a pair (migration id, time); by default
-            to the end of the frames.
+        events: events from `load_events` or a store, from ledger begin.
+        reassignments: legs from the same source; None if no contract is reassigned.
+        at: replay up to and including this time (in every migration) or pair (migration id, time); to the end of the
+            frames by default.
         template: only contracts of this `Module:Entity`.
-        opening: the contracts active before the frames begin, as this function gives them; or `"nothing"`.
+        opening: the contracts active before the frames begin, as this function returns them; or `"nothing"`.
 
     Returns:
-        One row an active contract, in the order of creation, in the form of `events`: contract_id, template_id,
-        template_name, package_name, created_at, signatories, observers, payload, synchronizer_id (where it is; null
-        on its way), source_synchronizer and target_synchronizer (of what is on its way), reassignment_counter
+        One row per active contract, in the order of creation, in the form of `events`: contract_id, template_id,
+        template_name, package_name, created_at, signatories, observers, payload, synchronizer_id (null
+        while in flight), source_synchronizer and target_synchronizer (only while in flight), reassignment_counter
         (0 at creation), in_flight, migration_id and record_time (of its creation, or of the assignment that showed it
         first).
 
     Raises:
-        InputError: columns are missing, `at` is not valid, or the two frames say that they cover different ranges.
-        PartialResultError: the frames do not say that they begin at ledger begin and have no gap.
+        InputError: columns are missing, `at` is not valid, or the provenance of the two frames names different ranges.
+        PartialResultError: the provenance of the frames does not prove that they begin at ledger begin without a gap.
 
     Example:
         >>> import ledgerframes as lf

@@ -29,18 +29,18 @@ _HALF: Final = (*KEY, "target_synchronizer", "record_time", "migration_id", "kin
 
 
 def reassignment_flows(reassignments: Any) -> Any:
-    """Join the halves of every reassignment (contract: States and transitions, Contract reassignment).
+    """Join the two legs of every reassignment (contract: States and transitions, Contract reassignment).
 
-    The halves belong together by source synchronizer, unassign id, contract and counter, whichever comes first and in
-    whichever migration each lies.
+    Two legs belong together if source synchronizer, unassign id, contract and counter agree, in whichever order and
+    migrations they were recorded.
 
     Args:
-        reassignments: as `load_reassignments` or a store gives it; pandas, Arrow or polars.
+        reassignments: legs from `load_reassignments` or a store; pandas, Arrow or polars.
 
     Returns:
-        One row a reassignment, by time, in the form that came in: unassign_id, contract_id, template_name (known
-        from the assignment), source_synchronizer, target_synchronizer, reassignment_counter, unassigned_at,
-        assigned_at (null for a half that is not there), in_flight (how long it was on its way; below zero where the
+        One row per reassignment, by time, in the form of `reassignments`: unassign_id, contract_id, template_name
+        (known from the assignment), source_synchronizer, target_synchronizer, reassignment_counter, unassigned_at,
+        assigned_at (null for a leg that is missing), in_flight (a duration; negative where the
         assignment was recorded first), status: "completed", "in flight", "assigned without unassignment", or
         "repaired" (source and target are the same).
 
@@ -127,17 +127,17 @@ def flow_matrix(flows: Any, *, period: str | None = None, by: Literal["began", "
     """Count flows from each synchronizer to each other.
 
     Args:
-        flows: as `reassignment_flows` gives them.
-        period: also by stretches of time: "1h", "D" (day), "W" (week, from Monday), "MS" (month); any frequency of
+        flows: the result of `reassignment_flows`.
+        period: also count by period: "1h", "D" (day), "W" (week, from Monday), "MS" (month); any frequency of
             pandas.
         by: what time counts: when the reassignment began (its unassignment, else its assignment), or ended.
 
     Returns:
-        One row a pair that occurs: source_synchronizer, target_synchronizer, count, contracts (how many different
-        ones), in_flight (how many of the count), and with a period its beginning, `period`.
+        One row per pair that occurs: source_synchronizer, target_synchronizer, count, contracts (how many different
+        ones), in_flight (how many of the count), and with `period=` a column `period`, its beginning.
 
     Raises:
-        InputError: columns are missing, or the period is none.
+        InputError: columns are missing, or the period is not valid.
 
     Example:
         >>> import ledgerframes as lf
@@ -163,10 +163,10 @@ def flow_matrix(flows: Any, *, period: str | None = None, by: Literal["began", "
 
 
 def contract_journeys(flows: Any) -> pd.DataFrame:
-    """Follow each reassigned contract over the synchronizers.
+    """List the path of each reassigned contract over the synchronizers.
 
     Args:
-        flows: as `reassignment_flows` gives them.
+        flows: the result of `reassignment_flows`.
 
     Returns:
         One row per contract: contract_id, template_name, reassignments (how many), path (the synchronizers in order of

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ledgerframes.analysis.contracts import active_contracts
-from ledgerframes.analysis.expanding import record_fields
+from ledgerframes.analysis.payloads import record_fields
 from ledgerframes.arguments import names, whole_number
 from ledgerframes.errors import InputError
 from ledgerframes.frames import attrs_of, to_arrow, to_pandas
@@ -53,19 +53,19 @@ def holdings_from_events(
     parties: Sequence[str] | None = None,
     opening: Any = None,
 ) -> pd.DataFrame:
-    """Work out the seven amounts of a holdings summary by replay (contract: Resources, HoldingsSummary).
+    """Compute the seven amounts of a holdings summary by replay (contract: Resources, HoldingsSummary).
 
     The fee of one coin contract at round R is its rate per round times the rounds since its creation, rounded half
     even to ten places, at most its initial amount. Fees are notional: charged only when a contract expires, not on
     transfers; do not subtract them.
 
     Args:
-        events: as `load_events` or a store gives it, from ledger begin.
-        reassignments: likewise; coins that only an assignment shows need it.
-        at: up to and with this moment; see `active_contracts`.
-        as_of_round: round to compute fees for; the earliest open mining round at that moment by default. A server's
-            default is the earliest round that is open when it is asked.
-        parties: a row each, in this order, zeros where one holds nothing; by default every owner, by party id.
+        events: events from `load_events` or a store, from ledger begin.
+        reassignments: legs from the same source; needed for coins that appear first in an assignment.
+        at: replay up to and including this time; see `active_contracts`.
+        as_of_round: round to compute fees for; the earliest mining round open at that time by default. A server
+            defaults to the earliest round open when it is asked.
+        parties: party ids, one row for each, with zeros for a party that holds nothing; by default all owners, by id.
         opening: the contracts active before the frames begin, or `"nothing"`; see `active_contracts`.
 
     Returns:
@@ -75,7 +75,7 @@ def holdings_from_events(
 
     Raises:
         InputError: columns are missing, a coin lacks a field, or there is no open round to compute fees for.
-        PartialResultError: the frames do not say that they begin at ledger begin and have no gap.
+        PartialResultError: the provenance of the frames does not prove that they begin at ledger begin without a gap.
 
     Example:
         >>> import ledgerframes as lf
@@ -194,11 +194,11 @@ def _arrow(rows: Any) -> pa.Table:
 
 
 def reconcile_holdings(computed: Any, summary: Any) -> pd.DataFrame:
-    """Compare holdings worked out from the history with a server's summary, to the last digit.
+    """Compare holdings computed from the history with a server's summary, to the last digit.
 
     Args:
-        computed: as `holdings_from_events` gives it, for one moment and round.
-        summary: as `load_holdings_summary` gives it, for the same. A server computes fees for the round that is open
+        computed: the result of `holdings_from_events`, for one time and round.
+        summary: the result of `load_holdings_summary`, for the same. A server computes fees for the round that is open
             when it is asked; `as_of_round=` makes both the same.
 
     Returns:
@@ -239,13 +239,13 @@ def reconcile_holdings(computed: Any, summary: Any) -> pd.DataFrame:
 
 
 def holding_fees(summary: Any) -> pd.DataFrame:
-    """Notional holding fees in long form, for tables and pictures.
+    """Reshape notional holding fees to long form, for tables and pictures.
 
     Args:
-        summary: as `load_holdings_summary`, `holdings_from_events` or a store gives it.
+        summary: from `load_holdings_summary`, `holdings_from_events` or a store.
 
     Returns:
-        Two rows a row of the summary: its record_time, migration_id and computed_as_of_round where it has them,
+        Two rows per row of the summary: its record_time, migration_id and computed_as_of_round where it has them,
         party_id, lock ("unlocked" or "locked"), holdings (at reception) and notional_fees, both in coin; null where
         the server does not state them. Fees are notional: charged only when a contract expires, not on transfers.
 

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ledgerframes.analysis.coverage import check_whole
-from ledgerframes.analysis.expanding import record_fields
+from ledgerframes.analysis.payloads import record_fields
 from ledgerframes.errors import InputError
 from ledgerframes.frames import to_arrow
 from ledgerframes.tables.history import EVENTS

@@ -33,14 +33,14 @@ def license_growth(licenses: Any, *, rounds: Any = None, period: str = "D") -> p
         period: "h", "D", "W" or "MS".
 
     Returns:
-        One row per period, those without a newcomer included: time (its beginning), new, validators (so far). `attrs`
-        say what the times rest on (`basis`), how many are interpolated, and how many validators never received a
+        One row per period, including those without a new validator: time (its beginning), new, validators (so far).
+        `attrs` hold what the times are based on (`basis`), how many are interpolated, and how many validators never received a
         coupon and so are left out (`never_received`).
 
     Raises:
         InputError: columns are missing, the period is not valid, licenses come without rounds, or validators began
             outside the known rounds: the message counts them.
-        PartialResultError: the events do not say that they begin at ledger begin and have no gap.
+        PartialResultError: the provenance of the events does not prove that they begin at ledger begin without a gap.
 
     Example:
         >>> import ledgerframes as lf
@@ -92,19 +92,19 @@ _PERIODS: Final = {"MS": "M", "ME": "M", "H": "h"}
 
 
 def license_activity(licenses: Any, *, now: When | None = None, within: str | timedelta = "1d") -> pd.DataFrame:
-    """Tell which validators were active lately, and which rounds they missed.
+    """List which validators were active recently, and how many coupons they missed.
 
     Args:
-        licenses: as `load_licenses` gives it.
-        now: the moment to look from; by default the latest activity in the frame.
+        licenses: the result of `load_licenses`, or a stored table.
+        now: the time to count back from; by default the latest activity in the frame.
         within: how long ago still counts as active.
 
     Returns:
-        One row per validator, first those that were never active, then the longest silent: validator, sponsor,
+        One row per validator, those never active first, then by how long ago: validator, sponsor,
         version, last_active_at, silent_for and active (both null for one never active), coupons_missed.
 
     Raises:
-        InputError: columns are missing, or an argument is no time.
+        InputError: columns are missing, or an argument is not a time.
 
     Example:
         >>> import ledgerframes as lf
@@ -131,10 +131,10 @@ def license_versions(
     """Count validators by the version they run.
 
     Args:
-        licenses: as `load_licenses` gives it.
+        licenses: the result of `load_licenses`, or a stored table.
         active_within: only validators that were active within this long before `now`; all by default, among them
             those that stopped long ago.
-        now: the moment to look from; by default the latest activity in the frame.
+        now: the time to count back from; by default the latest activity in the frame.
 
     Returns:
         One row per version, the most frequent first: version (null where it is not known), validators, share (0 to 1,
@@ -165,20 +165,20 @@ def license_versions(
 
 
 def _moment(frame: pd.DataFrame, now: When | None) -> Any:
-    """The moment to look from."""
+    """The time to count back from."""
     if now is None:
         return frame["last_active_at"].max()
     return pd.Timestamp(EPOCH + to_micros(now, "now") * MICROSECOND)
 
 
 def supply_over_time(instruments: Any) -> pd.DataFrame:
-    """Follow the total supply of instruments over a store's snapshots.
+    """Track the total supply of instruments over the snapshots of a store.
 
     Args:
-        instruments: as a store gives it (several snapshots), or one load.
+        instruments: the stored table (several snapshots), or the result of `load_instruments`.
 
     Returns:
-        One row an instrument and time at which its supply was computed: instrument_id, symbol, time, total_supply,
+        One row per instrument and time at which its supply was computed: instrument_id, symbol, time, total_supply,
         change (since the time before; null for the first). Instruments without a supply are left out.
 
     Raises:
@@ -196,15 +196,15 @@ def supply_over_time(instruments: Any) -> pd.DataFrame:
     time = frame["total_supply_as_of"]
     if "loaded_at" in frame.columns:
         time = time.fillna(frame["loaded_at"])
-    told = frame.assign(time=time)
-    told = told[told["total_supply"].notna()].drop_duplicates(["instrument_id", "time"], keep="last")
-    told = told.sort_values(["instrument_id", "time"], kind="stable", ignore_index=True)
-    before = told.groupby("instrument_id")["total_supply"].shift()
+    supply = frame.assign(time=time)
+    supply = supply[supply["total_supply"].notna()].drop_duplicates(["instrument_id", "time"], keep="last")
+    supply = supply.sort_values(["instrument_id", "time"], kind="stable", ignore_index=True)
+    before = supply.groupby("instrument_id")["total_supply"].shift()
     change = [
         None if old is None or old is pd.NA or old != old else _difference(new, old)
-        for old, new in zip(before, told["total_supply"], strict=True)
+        for old, new in zip(before, supply["total_supply"], strict=True)
     ]
-    return told[["instrument_id", "symbol", "time", "total_supply"]].assign(change=pd.Series(change, dtype=object))
+    return supply[["instrument_id", "symbol", "time", "total_supply"]].assign(change=pd.Series(change, dtype=object))
 
 
 def _difference(new: Any, old: Any) -> Any:

@@ -1,212 +1,212 @@
-"""JSON payloads taken apart into a column for each path, a piece at a time; `expand` and the catalogue stand on it."""
+"""`expand` and `template_catalogue`: the payloads of one template as typed columns, and which templates there are."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
-from operator import attrgetter
+from collections.abc import Sequence
+from difflib import get_close_matches
 from typing import Any, Final
 
-import msgspec
-import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
-from msgspec import Raw
 
-from ledgerframes.errors import InputError, visible
+from ledgerframes.analysis.payload_columns import is_record, leaves
+from ledgerframes.analysis.type_inference import typed
+from ledgerframes.arguments import flag, names, text, whole_number
+from ledgerframes.decoding.personal import is_personal, without_personal
+from ledgerframes.errors import InputError
+from ledgerframes.frames import attrs_of, shape_like, to_arrow
+from ledgerframes.tables.history import EVENTS
 
-_PIECE: Final = 50_000
-_BYTES: Final = 1 << 27
-_NAMELESS: Final = '""'  # how a path shows a member whose name is empty
-_DEEPEST: Final = 12
-_MOST: Final = 500  # a record with more members than a template could have is a map
-_STEP: Final = re.compile(r"(?:[^.\\]|\\.|\\)+")  # up to a dot that no backslash stands before
-_ABSENT: Final = Raw(b"")
-_objects: Final = msgspec.json.Decoder(dict[str, Raw])
-
-
-@dataclass
-class Leaves:
-    """The columns found.
-
-    Attributes:
-        rows: how many rows are read.
-        columns: for each dotted path its JSON, as (first row, values) for each piece that has it.
-        members: names of the members seen so far, by the path of their record.
-        whole: paths that hold an object in some rows and something else in others: kept as JSON, undivided.
-    """
-
-    rows: int = 0
-    columns: dict[str, list[tuple[int, pa.Array]]] = field(default_factory=dict)
-    members: dict[str, list[str]] = field(default_factory=dict)
-    whole: set[str] = field(default_factory=set)
-
-    def column(self, path: str) -> pa.ChunkedArray:
-        """One path's JSON, a row each, null where a row has none."""
-        pieces, done = [], 0
-        for first, values in self.columns.get(path, ()):
-            pieces += [pa.nulls(first - done, pa.string()), values]
-            done = first + len(values)
-        pieces.append(pa.nulls(self.rows - done, pa.string()))
-        return pa.chunked_array(pieces, pa.string())
+_IDENTITY: Final = ("migration_id", "record_time", "update_id", "event_id", "contract_id")
+_NEEDED: Final = (*_IDENTITY, "event_type", "template_name", "choice", "payload")
+_NOTHING: Final = pa.chunked_array([], pa.string())
+_MISSING: Final = pa.scalar(None, pa.string())
+_REST: Final = "payload"  # the column of payloads that are not records
+_COUNTED: Final = ("template_name", "package_name", "event_type", "choice", "consuming", "record_time", "payload")
 
 
-class _MixedError(Exception):
-    """A path that was taken apart holds something else, too."""
+def expand(
+    events: Any,
+    *,
+    template: str,
+    fields: Sequence[str] | None = None,
+    choice: str | None = None,
+    infer: bool = True,
+    personal: bool | None = None,
+) -> Any:
+    r"""Turn the payloads of a template's contracts, or of a choice's arguments, into typed columns.
 
-
-def leaves(payloads: pa.ChunkedArray, wanted: Sequence[str] | None) -> Leaves:
-    """Take payloads apart.
+    Records become dotted columns (`amount.initialAmount`; a dot in a member's own name is written `\.`). Lists stay
+    JSON, and so do maps: records with more than 500 members.
+    A column's type is inferred from all its values: decimal text becomes an exact decimal128(38, 10), whole numbers
+    int64, ISO times timestamps, `true` and `false` booleans; a column whose values do not all fit one type exactly
+    stays text. Nothing is rounded.
 
     Args:
-        payloads: JSON text, a row each; null rows have no fields.
-        wanted: dotted paths; None for all there are.
-    """
-    whole: set[str] = set()
-    while True:
-        found = Leaves(whole=whole)
-        try:
-            for piece in _pieces(payloads):
-                _divide(found, piece, "", wanted, 0)
-                found.rows += len(piece)
-        except _MixedError as mixed:
-            whole.add(str(mixed))
-        else:
-            return found
-
-
-def _pieces(payloads: pa.ChunkedArray) -> Iterator[pa.Array]:
-    """The payloads a piece at a time, never many rows nor many bytes at once."""
-    for start in range(0, len(payloads), _PIECE):
-        yield from _halved(payloads.slice(start, _PIECE))
-
-
-def _halved(payloads: pa.ChunkedArray) -> Iterator[pa.Array]:
-    if payloads.nbytes > _BYTES and len(payloads) > 1:
-        middle = len(payloads) // 2
-        yield from _halved(payloads.slice(0, middle))
-        yield from _halved(payloads.slice(middle))
-    else:
-        yield payloads.combine_chunks()
-
-
-def _divide(found: Leaves, cells: pa.Array, path: str, wanted: Sequence[str] | None, depth: int) -> None:
-    """Divide values into their members where all are objects, else keep them."""
-    filled = pc.fill_null(pc.not_equal(cells, "null"), False)  # noqa: FBT003
-    if not pc.any(filled, min_count=0).as_py():
-        if path and cells.null_count < len(cells):  # null is a value; a member that is nowhere is none
-            found.columns.setdefault(path, [])
-        return
-    divisible = depth < _DEEPEST and path not in found.whole and not (wanted is not None and path in wanted)
-    objects = pc.starts_with(cells, "{") if path else is_record(cells)
-    if divisible and pc.all(pc.or_kleene(pc.invert(filled), objects)).as_py():
-        if found.columns.get(path):
-            raise _MixedError(path)
-        members = list(_members(found, cells, filled, path, wanted))
-        if path and len(members) > _MOST:
-            raise _MixedError(path)
-        for name, inner in members:
-            step = name.replace(".", r"\.") or _NAMELESS
-            _divide(found, inner, f"{path}.{step}" if path else step, wanted, depth + 1)
-        if members:
-            found.columns.pop(path, None)
-            return
-    if path:
-        _keep(found, cells, path)
-
-
-def _keep(found: Leaves, cells: pa.Array, path: str) -> None:
-    if any(other.startswith(f"{path}.") for other in found.columns):
-        raise _MixedError(path)
-    found.columns.setdefault(path, []).append((found.rows, cells))
-
-
-def _members(
-    found: Leaves, cells: pa.Array, filled: pa.Array, path: str, wanted: Sequence[str] | None
-) -> Iterator[tuple[str, pa.Array]]:
-    """Each member's values, a row each."""
-    there = filled.to_numpy(zero_copy_only=False)
-    rows = np.flatnonzero(there)
-    texts = cells if there.all() else cells.filter(filled)
-    joined = _joined(texts)
-    asked = None if wanted is None else _below(path, wanted)
-    names = found.members.get(path, []) if asked is None else asked
-    columns = _by_struct(joined, len(texts), names, closed=asked is None) if names else None
-    if columns is None:
-        objects = _by_dictionary(joined, texts)
-        names = list(dict.fromkeys(name for one in objects for name in one)) if asked is None else asked
-        columns = ([one.get(name, _ABSENT) for one in objects] for name in names)
-    if asked is None:
-        found.members[path] = list(dict.fromkeys([*found.members.get(path, ()), *names]))
-    for name, values in zip(names, columns, strict=True):
-        if asked is not None or any(map(len, values)):
-            yield name, _column(values, rows, len(cells))
-
-
-def _by_struct(joined: pa.Buffer, count: int, names: Sequence[str], *, closed: bool) -> Iterator[list[Any]] | None:
-    """Each named member's values, several times as fast as by dictionaries.
+        events: events from `load_events` or a store.
+        template: `Module:Entity`.
+        fields: dotted paths to keep, in this order; all by default. A path to a record gives its JSON.
+        choice: expand the arguments of this choice's exercises instead of the creates.
+        infer: False leaves text columns as text.
+        personal: True keeps personal data, the contact points of validators' operators; by default it is left out,
+            unless the events were loaded with `connect(personal=True)`.
 
     Returns:
-        None if a name is none that msgspec takes, a text is no object, or, `closed`, an object has further members.
+        One row per event, in the form of `events`: migration_id, record_time (UTC), update_id, event_id, contract_id,
+        and the fields. A field that has the name of one of those columns, or is named `payload`, is prefixed with
+        `payload.`. A payload that is not a record (a list, a text) stays whole in a column `payload`, which exists
+        only if there is such a payload and `fields` is not given.
+
+    Raises:
+        InputError: columns are missing, no event has such a template, choice or field, or a payload is not JSON.
+
+    Example:
+        >>> import ledgerframes as lf
+        >>> with lf.sandbox(updates=50) as net:
+        ...     events = lf.load_events(net)
+        >>> coins = lf.expand(events, template="Splice.Amulet:Amulet", fields=["owner", "amount.initialAmount"])
+        >>> coins.columns.to_list()[-2:]
+        ['owner', 'amount.initialAmount']
     """
-    fields = [(f"f{number}", Raw, _ABSENT) for number in range(len(names))]
-    rename = {f"f{number}": name for number, name in enumerate(names)}
-    try:
-        struct = msgspec.defstruct("Members", fields, rename=rename, forbid_unknown_fields=closed, gc=False)
-        objects = msgspec.json.Decoder(struct).decode_lines(joined)
-    except ValueError:  # also what msgspec raises for a member it does not know
-        return None
-    if len(objects) != count:
-        return None
-    return (list(map(attrgetter(f"f{number}"), objects)) for number in range(len(names)))
+    fields = None if fields is None else names(fields, "fields")
+    text(template, "template", "Module:Entity, as the column template_name has it")
+    infer = flag(infer, "infer")
+    personal = attrs_of(events).get("personal") is True if personal is None else flag(personal, "personal")
+    hidden = [] if personal else [path for path in fields or () if is_personal(path.replace(".", "/"))]
+    if hidden:
+        raise InputError(f"fields: {hidden[0]!r} holds personal data; pass personal=True to have it")
+    rows = to_arrow(events, EVENTS, _NEEDED, name="events")
+    chosen = _chosen(rows, template, choice)
+    if not personal:
+        position = chosen.column_names.index("payload")
+        chosen = chosen.set_column(position, "payload", without_personal(chosen["payload"]))
+    records = is_record(chosen["payload"])
+    others = pc.any(pc.invert(records)).as_py()
+    payloads = pc.if_else(records, chosen["payload"], _MISSING) if others else chosen["payload"]
+    found = record_fields(payloads, fields, infer=infer)
+    paths = list(found) if fields is None else list(fields)
+    for name in paths:
+        if name not in found and chosen.num_rows:
+            raise InputError(f"fields: no {choice or 'create'} of {template} has {name!r}{_near(name, chosen)}")
+    columns = {name: chosen[name] for name in _IDENTITY}
+    for name in paths:
+        columns[name if name not in columns and name != _REST else f"payload.{name}"] = found.get(name, _NOTHING)
+    if fields is None and others:
+        columns[_REST] = pc.if_else(records, _MISSING, chosen["payload"])
+    return shape_like(pa.table(columns), events)
 
 
-def _by_dictionary(joined: pa.Buffer, texts: pa.Array) -> list[dict[str, Raw]]:
-    try:
-        objects = _objects.decode_lines(joined)
-    except msgspec.DecodeError:
-        objects = []
-    if len(objects) != len(texts):
-        broken = next(text for text in texts.to_pylist() if not _is_json(text))
-        raise InputError(f"payload {visible(broken)[:80]!r} is no JSON; give payloads as `load_events` does") from None
-    return objects
+def record_fields(
+    payloads: pa.ChunkedArray, wanted: Sequence[str] | None, *, infer: bool = True
+) -> dict[str, pa.ChunkedArray]:
+    """The typed values of each path of a column of JSON records.
+
+    A record can be wanted beside its own members; it is read apart from them, as JSON.
+    """
+    if wanted is None:
+        found = leaves(payloads, None)
+        return {path: typed(found.column(path), infer=infer) for path in found.columns}
+    records = [path for path in wanted if any(other.startswith(f"{path}.") for other in wanted)]
+    reads = [[path for path in wanted if path not in records], *([path] for path in records)]
+    read = [leaves(payloads, paths) for paths in reads if paths]
+    return {path: typed(found.column(path), infer=infer) for found in read for path in found.columns}
 
 
-def _is_json(text: str) -> bool:
-    try:
-        _objects.decode(text)
-    except msgspec.DecodeError:
-        return False
-    return True
+def _chosen(rows: pa.Table, template: str, choice: str | None) -> pa.Table:
+    of_template = pc.equal(rows["template_name"], template)
+    if rows.num_rows and not pc.any(of_template).as_py():
+        known = pc.unique(rows["template_name"]).drop_null().to_pylist()
+        near = get_close_matches(str(template), known, n=1)
+        hint = f"; did you mean {near[0]!r}?" if near else ""
+        raise InputError(f"template={template!r}: no event here has it{hint} lf.template_catalogue lists them")
+    if choice is None:
+        return rows.filter(pc.and_(of_template, pc.equal(rows["event_type"], "created_event")))
+    of_choice = rows.filter(pc.and_kleene(of_template, pc.equal(rows["choice"], choice)))
+    if rows.num_rows and not of_choice.num_rows:
+        known = ", ".join(sorted(pc.unique(rows["choice"].filter(of_template)).drop_null().to_pylist())) or "none"
+        raise InputError(f"choice={choice!r}: {template} has {known} here")
+    return of_choice
 
 
-def is_record(texts: pa.Array | pa.ChunkedArray) -> Any:
-    """Whether each JSON text is an object; null is null."""
-    plain = pc.starts_with(texts, "{")
-    return plain if pc.all(plain, min_count=0).as_py() else pc.match_substring_regex(texts, r"^\s*\{")
+def _near(name: str, chosen: pa.Table) -> str:
+    known = list(leaves(chosen["payload"].slice(0, 1000), None).columns)
+    near = get_close_matches(name, known, n=1, cutoff=0.4)
+    return f"; did you mean {near[0]!r}?" if near else f"; there are {', '.join(known[:20])}"
 
 
-def _joined(texts: pa.Array) -> pa.Buffer:
-    """JSON texts, one after the other, without a Python object each."""
-    whole = pa.ListArray.from_arrays(pa.array([0, len(texts)], pa.int32()), texts)
-    return pc.binary_join(whole, "\n")[0].as_buffer()
+def template_catalogue(events: Any, *, sample: int = 1000) -> pd.DataFrame:
+    """List the templates of a history: how often created and exercised, by which choices, with which fields.
+
+    Args:
+        events: events from `load_events` or a store.
+        sample: how many creates per template are read for its fields; a field that only later ones have is not listed.
+
+    Returns:
+        One row per template, the most frequent first: template_name, package_names (tuple), creates, exercises,
+        consuming (exercises that archive the contract), choices (dict of choice to count), first_record_time,
+        last_record_time, fields (dict of dotted path to type).
+
+    Raises:
+        InputError: columns are missing.
+
+    Example:
+        >>> import ledgerframes as lf
+        >>> with lf.sandbox(updates=50) as net:
+        ...     catalogue = lf.template_catalogue(lf.load_events(net))
+        >>> catalogue.set_index("template_name").fields["Splice.Amulet:Amulet"]["amount.initialAmount"]
+        'amount'
+    """
+    sampled = whole_number(sample, "sample", least=1)
+    rows = to_arrow(events, EVENTS, _COUNTED, name="events")
+    rows = rows.filter(pc.is_valid(rows["template_name"]))
+    created = pc.equal(rows["event_type"], "created_event").cast(pa.int64())
+    exercised = pc.is_valid(rows["choice"]).cast(pa.int64())
+    counted = rows.append_column("creates", created).append_column("exercises", exercised)
+    counted = counted.append_column("ends", pc.fill_null(rows["consuming"].cast(pa.int64()), 0))
+    totals = counted.group_by("template_name").aggregate(
+        [
+            ("creates", "sum"), ("exercises", "sum"), ("ends", "sum"), ("package_name", "distinct"),
+            ("record_time", "min"), ("record_time", "max"),
+        ]
+    )  # fmt: skip
+    exercises = rows.filter(pc.is_valid(rows["choice"]))
+    choices = exercises.group_by(["template_name", "choice"]).aggregate([([], "count_all")])
+    by_template: dict[Any, dict[str, int]] = {}
+    for row in choices.sort_by([("count_all", "descending"), ("choice", "ascending")]).to_pylist():
+        by_template.setdefault(row["template_name"], {})[row["choice"]] = row["count_all"]
+    creates = rows.filter(pc.equal(rows["event_type"], "created_event"))
+    rows_of_templates = [_template_row(row, by_template, creates, sampled) for row in totals.to_pylist()]
+    frame = pd.DataFrame(rows_of_templates, columns=_COLUMNS).sort_values(
+        ["creates", "exercises", "template_name"], ascending=[False, False, True], ignore_index=True
+    )
+    for name in ("first_record_time", "last_record_time"):
+        frame[name] = pd.to_datetime(frame[name], utc=True).astype("datetime64[us, UTC]")
+    frame["template_name"] = frame["template_name"].astype("str")
+    return frame
 
 
-def _column(values: list[Raw], rows: np.ndarray[Any, Any], count: int) -> pa.Array:
-    """JSON texts at their rows, joined once; an empty one is a member that is not there."""
-    sizes = np.zeros(count, np.int64)
-    sizes[rows] = np.fromiter(map(len, values), np.int64, len(values))
-    ends = np.zeros(count + 1, np.int32)
-    np.cumsum(sizes, out=ends[1:])
-    valid = pa.array(sizes > 0).buffers()[1]
-    buffers = [valid, pa.py_buffer(ends), pa.py_buffer(b"".join(values))]
-    return pa.Array.from_buffers(pa.string(), count, buffers)
+_COLUMNS: Final = [
+    "template_name", "package_names", "creates", "exercises", "consuming", "choices", "first_record_time",
+    "last_record_time", "fields",
+]  # fmt: skip
 
 
-def _below(path: str, wanted: Sequence[str]) -> list[str]:
-    """The members of a path that are asked for."""
-    prefix = f"{path}." if path else ""
-    steps = (_STEP.match(one, len(prefix)) for one in wanted if one.startswith(prefix))
-    names = (step[0].replace(r"\.", ".") for step in steps if step is not None)
-    return list(dict.fromkeys("" if name == _NAMELESS else name for name in names))
+def _template_row(row: dict[str, Any], choices: dict[Any, dict[str, int]], creates: pa.Table, sample: int) -> list[Any]:
+    name = row["template_name"]
+    own = creates.filter(pc.equal(creates["template_name"], name)).slice(0, sample)
+    found = leaves(own["payload"], None)
+    packages = tuple(sorted(name for name in row["package_name_distinct"] if name is not None))
+    return [
+        name, packages, row["creates_sum"], row["exercises_sum"], row["ends_sum"], choices.get(name, {}),
+        row["record_time_min"], row["record_time_max"],
+        {path: _type_name(typed(found.column(path)).type) for path in found.columns},
+    ]  # fmt: skip
+
+
+def _type_name(kind: pa.DataType) -> str:
+    if pa.types.is_decimal(kind):
+        return "amount"
+    if pa.types.is_timestamp(kind):
+        return "timestamp"
+    return {pa.int64(): "int64", pa.bool_(): "bool"}.get(kind, "text")

@@ -1,4 +1,4 @@
-"""Loaders of contracts: licenses, name rules, transfer offers, transfer preapprovals."""
+"""Loaders of contracts: validator licenses, name rules, transfer offers and transfer preapprovals."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ from ledgerframes.decoding.personal import LEFT_OUT, json_columns, strip_batch
 from ledgerframes.decoding.records import read_records
 from ledgerframes.errors import InputError
 from ledgerframes.frames import As, Decimals
-from ledgerframes.loaders.table_loader import Form, FormOptions, Origin, items_of, list_pages
+from ledgerframes.loaders.signatures import ContractOptions, contract_loader
+from ledgerframes.loaders.table_loader import Form, Origin, items_of, list_pages
 from ledgerframes.tables.contracts import LICENSES, NAME_RULES, TRANSFER_OFFERS, TRANSFER_PREAPPROVALS
 
 if TYPE_CHECKING:
@@ -30,17 +31,16 @@ def load_licenses(
     net: Network,
     *,
     personal: bool | None = ...,
-    blobs: bool = ...,
     as_: Literal["pandas"] = ...,
-    **form: Unpack[FormOptions],
+    **form: Unpack[ContractOptions],
 ) -> pd.DataFrame: ...
 @overload
 def load_licenses(
-    net: Network, *, personal: bool | None = ..., blobs: bool = ..., as_: Literal["arrow"], **form: Unpack[FormOptions]
+    net: Network, *, personal: bool | None = ..., as_: Literal["arrow"], **form: Unpack[ContractOptions]
 ) -> pa.Table: ...
 @overload
 def load_licenses(
-    net: Network, *, personal: bool | None = ..., blobs: bool = ..., as_: Literal["polars"], **form: Unpack[FormOptions]
+    net: Network, *, personal: bool | None = ..., as_: Literal["polars"], **form: Unpack[ContractOptions]
 ) -> Any: ...
 @suggesting
 def load_licenses(
@@ -54,22 +54,22 @@ def load_licenses(
     limit: int | None = None,
     allow_partial: bool = False,
 ) -> Any:
-    """Load the validator licenses, one row a validator (contract: GET /v0/admin/validator/licenses).
+    """Load the validator licenses, one row per validator (contract: GET /v0/admin/validator/licenses).
 
-    A license is created anew at every change and can move between pages while they are read, so the newest of each
-    validator is kept (by `created_at`; of equal ones the one that came later). The order is the server's.
+    A license is created anew at every change and can move between pages while they are read, so only the newest one of
+    each validator is kept (by `created_at`; of equal ones the last received). The order is the server's.
 
     Args:
         net: the network; its scan is asked.
-        personal: keep the operators' contact points: a column, and the member in `payload`; as `connect` was told
-            where nothing is said here.
-        blobs: keep `created_event_blob`, more than half of the bytes. Contact points can be read in it, so it needs
-            `personal=True`.
+        personal: keep the operators' contact points: a column, and the member in `payload`. None takes the setting
+            of `connect`.
+        blobs: keep `created_event_blob`, which is more than half of the bytes. It contains the contact points, so it
+            needs `personal=True`.
         columns: the columns to keep, in this order; all by default.
         as_: `"pandas"`, `"arrow"` or `"polars"`.
         decimals: how pandas holds amounts: `"object"` (exact), `"arrow"`, `"float"`, `"string"`.
-        limit: how many rows at most.
-        allow_partial: return what there is, with `attrs["complete"]` False, when a fault ends the load early.
+        limit: load at most this many rows.
+        allow_partial: when an error ends the load early, return what was loaded, with `attrs["complete"]` False.
 
     Returns:
         One row per validator: contract_id, created_at, validator, sponsor, last_active_at, first_round, last_round,
@@ -79,6 +79,7 @@ def load_licenses(
         InputError: an argument breaks a rule.
         RequestError: the scan gave no answer.
         DecodeError: an answer breaks the contract.
+        PagingError: the scan repeats a page token.
 
     Example:
         >>> import ledgerframes as lf
@@ -94,13 +95,9 @@ def load_licenses(
             "licenses; pass personal=True too, or to connect, or leave blobs out"
         )
     form = Form.of(
-        LICENSES.having(*_asked(personal=personal, blobs=blobs)),
-        columns=columns,
-        as_=as_,
-        decimals=decimals,
-        limit=limit,
-        allow_partial=allow_partial,
-    )
+        LICENSES.having(*_asked(personal=personal, blobs=blobs)), columns=columns, as_=as_, decimals=decimals,
+        limit=limit, allow_partial=allow_partial,
+    )  # fmt: skip
     origin = Origin(personal=personal, left_out=() if personal else (LEFT_OUT,))
     endpoint = LICENSES.endpoints[0]
     items = list_pages(
@@ -115,10 +112,10 @@ def load_licenses(
 
 
 def keeps_personal(net: Network, *, asked: bool | None) -> bool:
-    """Whether personal data is kept: as the caller of a loader says, or as `connect` was told.
+    """Whether to keep personal data: what the caller of a loader gave, or the setting of `connect`.
 
     Raises:
-        InputError: what the caller says is neither True nor False.
+        InputError: the value is neither True nor False.
     """
     if asked is not None and not isinstance(asked, bool):
         raise InputError(f"personal={asked!r} is not valid: give True or False")
@@ -126,25 +123,16 @@ def keeps_personal(net: Network, *, asked: bool | None) -> bool:
 
 
 def _newest(batch: pa.RecordBatch) -> pa.RecordBatch:
+    """The newest license of each validator, in the order of the batch."""
     created = batch.column("created_at").cast(pa.int64()).to_pylist()
-    best: dict[str, int] = {}
+    newest: dict[str, int] = {}
     for row, validator in enumerate(batch.column("validator").to_pylist()):
-        if validator not in best or created[row] >= created[best[validator]]:
-            best[validator] = row
-    return batch if len(best) == batch.num_rows else batch.take(pa.array(sorted(best.values())))
+        if validator not in newest or created[row] >= created[newest[validator]]:
+            newest[validator] = row
+    return batch if len(newest) == batch.num_rows else batch.take(pa.array(sorted(newest.values())))
 
 
-@overload
-def load_name_rules(
-    net: Network, *, blobs: bool = ..., as_: Literal["pandas"] = ..., **form: Unpack[FormOptions]
-) -> pd.DataFrame: ...
-@overload
-def load_name_rules(
-    net: Network, *, blobs: bool = ..., as_: Literal["arrow"], **form: Unpack[FormOptions]
-) -> pa.Table: ...
-@overload
-def load_name_rules(net: Network, *, blobs: bool = ..., as_: Literal["polars"], **form: Unpack[FormOptions]) -> Any: ...
-@suggesting
+@contract_loader
 def load_name_rules(
     net: Network,
     *,
@@ -155,7 +143,7 @@ def load_name_rules(
     limit: int | None = None,
     allow_partial: bool = False,
 ) -> Any:
-    """Load the rules of the name service: one row (contract: POST /v0/ans-rules).
+    """Load the rules of the name service, one row (contract: POST /v0/ans-rules).
 
     Args:
         net: the network; its scan is asked.
@@ -163,8 +151,8 @@ def load_name_rules(
         columns: the columns to keep, in this order; all by default.
         as_: `"pandas"`, `"arrow"` or `"polars"`.
         decimals: how pandas holds amounts: `"object"` (exact), `"arrow"`, `"float"`, `"string"`.
-        limit: how many rows at most.
-        allow_partial: return what there is, with `attrs["complete"]` False, when a fault ends the load early.
+        limit: load at most this many rows.
+        allow_partial: when an error ends the load early, return what was loaded, with `attrs["complete"]` False.
 
     Returns:
         One row: contract_id, template_id, created_at, payload and more; `lf.describe("name_rules")` lists every column
@@ -182,32 +170,16 @@ def load_name_rules(
         1
     """
     form = Form.of(
-        NAME_RULES.having(*_asked(blobs=blobs)),
-        columns=columns,
-        as_=as_,
-        decimals=decimals,
-        limit=limit,
+        NAME_RULES.having(*_asked(blobs=blobs)), columns=columns, as_=as_, decimals=decimals, limit=limit,
         allow_partial=allow_partial,
-    )
+    )  # fmt: skip
     origin = Origin()
     item = origin.body(net.scan.raw.ans_rules).get("ans_rules_update", Raw(b"null"))
     left_out = [] if blobs else [f"/contract{_BLOB}"]
     return form.frame(read_records(form.table, [item], NAME_RULES.endpoints[0], left_out=left_out), origin)
 
 
-@overload
-def load_transfer_offers(
-    net: Network, *, blobs: bool = ..., as_: Literal["pandas"] = ..., **form: Unpack[FormOptions]
-) -> pd.DataFrame: ...
-@overload
-def load_transfer_offers(
-    net: Network, *, blobs: bool = ..., as_: Literal["arrow"], **form: Unpack[FormOptions]
-) -> pa.Table: ...
-@overload
-def load_transfer_offers(
-    net: Network, *, blobs: bool = ..., as_: Literal["polars"], **form: Unpack[FormOptions]
-) -> Any: ...
-@suggesting
+@contract_loader
 def load_transfer_offers(
     net: Network,
     *,
@@ -226,8 +198,8 @@ def load_transfer_offers(
         columns: the columns to keep, in this order; all by default.
         as_: `"pandas"`, `"arrow"` or `"polars"`.
         decimals: how pandas holds amounts: `"object"` (exact), `"arrow"`, `"float"`, `"string"`.
-        limit: how many rows at most.
-        allow_partial: return what there is, with `attrs["complete"]` False, when a fault ends the load early.
+        limit: load at most this many rows.
+        allow_partial: when an error ends the load early, return what was loaded, with `attrs["complete"]` False.
 
     Returns:
         One row per offer: contract_id, sender, receiver, amount with its unit, description, expires_at, tracking_id and
@@ -246,13 +218,9 @@ def load_transfer_offers(
         (1, 2)
     """
     form = Form.of(
-        TRANSFER_OFFERS.having(*_asked(blobs=blobs)),
-        columns=columns,
-        as_=as_,
-        decimals=decimals,
-        limit=limit,
+        TRANSFER_OFFERS.having(*_asked(blobs=blobs)), columns=columns, as_=as_, decimals=decimals, limit=limit,
         allow_partial=allow_partial,
-    )
+    )  # fmt: skip
     origin = Origin()
     endpoint = TRANSFER_OFFERS.endpoints[0]
     items = items_of(origin.body(net.validator.raw.transfer_offers), "offers", endpoint)
@@ -264,17 +232,16 @@ def load_transfer_preapprovals(
     net: Network,
     parties: Iterable[str],
     *,
-    blobs: bool = ...,
     as_: Literal["pandas"] = ...,
-    **form: Unpack[FormOptions],
+    **form: Unpack[ContractOptions],
 ) -> pd.DataFrame: ...
 @overload
 def load_transfer_preapprovals(
-    net: Network, parties: Iterable[str], *, blobs: bool = ..., as_: Literal["arrow"], **form: Unpack[FormOptions]
+    net: Network, parties: Iterable[str], *, as_: Literal["arrow"], **form: Unpack[ContractOptions]
 ) -> pa.Table: ...
 @overload
 def load_transfer_preapprovals(
-    net: Network, parties: Iterable[str], *, blobs: bool = ..., as_: Literal["polars"], **form: Unpack[FormOptions]
+    net: Network, parties: Iterable[str], *, as_: Literal["polars"], **form: Unpack[ContractOptions]
 ) -> Any: ...
 @suggesting
 def load_transfer_preapprovals(
@@ -291,14 +258,14 @@ def load_transfer_preapprovals(
     """Load parties' transfer preapprovals (contract: GET /v0/scan-proxy/transfer-preapprovals/by-party/{party}).
 
     Args:
-        net: the network; its validator is asked once a party, with a token.
-        parties: party ids; a row each, in this order, `found` False where there is no preapproval.
+        net: the network; its validator is asked once per party, with a token.
+        parties: party ids, one row for each; `found` is False where there is no preapproval.
         blobs: keep `created_event_blob`.
         columns: the columns to keep, in this order; all by default.
         as_: `"pandas"`, `"arrow"` or `"polars"`.
         decimals: how pandas holds amounts: `"object"` (exact), `"arrow"`, `"float"`, `"string"`.
-        limit: how many rows at most.
-        allow_partial: return what there is, with `attrs["complete"]` False, when a fault ends the load early.
+        limit: load at most this many rows.
+        allow_partial: when an error ends the load early, return what was loaded, with `attrs["complete"]` False.
 
     Returns:
         One row per party, in the order of `parties`: party, found, and the contract where there is one;
@@ -316,13 +283,9 @@ def load_transfer_preapprovals(
         [False]
     """
     form = Form.of(
-        TRANSFER_PREAPPROVALS.having(*_asked(blobs=blobs)),
-        columns=columns,
-        as_=as_,
-        decimals=decimals,
-        limit=limit,
+        TRANSFER_PREAPPROVALS.having(*_asked(blobs=blobs)), columns=columns, as_=as_, decimals=decimals, limit=limit,
         allow_partial=allow_partial,
-    )
+    )  # fmt: skip
     wanted = party_list(parties)
     origin = Origin({source_of(net.transport.servers("validator")[0]): None})
     items: list[Raw] = []
@@ -337,21 +300,21 @@ def load_transfer_preapprovals(
 
 
 def _preapproval(net: Network, party: str, origin: Origin) -> Raw:
-    """The preapproval with its state; an empty object where the 404 says that there is none."""
+    """The preapproval with its state; an empty object where a 404 answers that there is none."""
     members = origin.body(net.validator.raw.transfer_preapproval, party)
     return members.get("transfer_preapproval", Raw(b"null")) if members else Raw(b"{}")
 
 
 def _asked(**asked: bool) -> list[str]:
-    """The keywords that are True; each adds a column."""
+    """The names of the keywords that are True; each adds a column."""
     return [name for name, value in asked.items() if flag(value, name)]
 
 
 def party_list(parties: Iterable[str]) -> list[str]:
-    """A caller's parties, each once, in order.
+    """The parties that a caller gave, each once, in order.
 
     Raises:
-        InputError: they are not a list of texts, or there is none.
+        InputError: they are not a list of texts, or the list is empty.
     """
     wanted = names(parties, "parties")
     if not wanted:

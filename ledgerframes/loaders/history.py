@@ -1,4 +1,4 @@
-"""`load_history` and its relatives: the update history, none lost and none twice, in one pass over the pages."""
+"""`load_history`, `load_update`, `load_update_by_hash` and `rebuild_items`: the update history as three tables."""
 
 from __future__ import annotations
 
@@ -77,27 +77,29 @@ def load_history(
     """Load a part of the update history (contract: POST /v2/updates).
 
     Without `start`, `end`, `last` or `limit` it loads the whole history if that is not more than 100,000 updates and
-    1 GB of answers; otherwise it stops there and says what the whole would take.
+    1 GB of answers; otherwise it raises an InputError that estimates the whole.
 
     Args:
         net: the network.
         start: inclusive, in UTC; a time for every migration from there, a pair (migration id, time), or `"begin"`.
-        end: exclusive; a time or a pair. If no server has shown anything at or after it yet, `attrs["complete"]` is
-            False, and `attrs["known_to"]` says how far it is known.
+        end: exclusive; a time or a pair. If no server has an update at or after it yet, `attrs["complete"]` is False,
+            and `attrs["known_to"]` holds the last place read.
         last: count back from now: `"1h"`, `"7 days"`, a timedelta, or seconds; instead of `start`.
-        limit: how many updates at most.
+        limit: load at most this many updates.
         columns: the columns to keep, by table name; all by default.
-        page_size: how many items a request asks for; adapted to what the server can do.
+        page_size: items per request; reduced where a server takes fewer.
         as_: `"pandas"`, `"arrow"` or `"polars"`.
         decimals: how pandas holds amounts: `"object"` (exact), `"arrow"`, `"float"`, `"string"`.
-        allow_partial: return what there is, with `attrs["complete"]` False, when a fault ends the load early.
-        progress: True shows a bar, False nothing, None a bar where somebody looks.
+        allow_partial: when an error ends the load early, return what was loaded, with `attrs["complete"]` False.
+        progress: True shows a bar, False nothing, None a bar on a terminal or in a notebook.
 
     Returns:
-        History(updates, events, reassignments), each in order of migration id, record time and the server's order.
+        History(updates, events, reassignments): one row per update, per event of a transaction and per leg of a
+        reassignment, in the order of migration id, record time and the server. Times are UTC in microseconds,
+        amounts are in the unit that `lf.describe` gives.
 
     Raises:
-        InputError: an argument breaks a rule, or no part is named and the history is long.
+        InputError: an argument breaks a rule, or no part is named and the history is longer than that.
         RequestError: the servers gave no answer.
         DecodeError: an answer breaks the contract.
         PagingError: the pages contradict each other.
@@ -175,7 +177,7 @@ def load_update_by_hash(
     as_: As = "pandas",
     decimals: Decimals = "object",
 ) -> History[Any]:
-    """Load the update of a prepared transaction's hash (contract: GET /v2/updates/hash/{hash}).
+    """Load one update by the hash of its prepared transaction (contract: GET /v2/updates/hash/{hash}).
 
     Args:
         net: the network; its scan is asked.
@@ -206,14 +208,14 @@ def rebuild_items(history: History[Any]) -> Iterator[dict[str, Any]]:
     """Rebuild the JSON items that the server sent, in order, with exact decimals.
 
     Args:
-        history: what `load_history` gave, in any form, with all columns; parts of it must belong together.
+        history: the result of `load_history`, in any form, with all columns; the three tables must belong together.
 
     Returns:
         An iterator with one dictionary per update, equal to the server's item as
         `json.loads(text, parse_float=Decimal)` reads it.
 
     Raises:
-        InputError: a column is missing, an update's events or reassignment are, or personal data was left out.
+        InputError: a column, an update's events or its reassignment is missing, or personal data was left out.
 
     Example:
         >>> import ledgerframes as lf
@@ -224,25 +226,25 @@ def rebuild_items(history: History[Any]) -> Iterator[dict[str, Any]]:
         True
     """
     if not all(hasattr(history, name) for name in NAMES):
-        refuse("history", history, "give what lf.load_history gives")
+        refuse("history", history, "give the result of lf.load_history")
     _check_as_sent(history)
     updates = _rows(to_arrow(history.updates, UPDATES, UPDATES.names))
     events_of: dict[str, list[dict[str, Any]]] = {}
     for row in _rows(to_arrow(history.events, EVENTS, EVENTS.names)):
         events_of.setdefault(row["update_id"], []).append(row)
     reassignments = _rows(to_arrow(history.reassignments, REASSIGNMENTS, REASSIGNMENTS.names))
-    halves = {row["update_id"]: row for row in reassignments}
+    legs = {row["update_id"]: row for row in reassignments}
     for row in updates:
         update_id = row["update_id"]
-        if row["kind"] != "transaction" and update_id not in halves:
+        if row["kind"] != "transaction" and update_id not in legs:
             raise InputError(f"history: the reassignment of update {update_id} is missing; pass all three tables")
         if row["kind"] == "transaction" and len(events_of.get(update_id, ())) != row["event_count"]:
             raise InputError(f"history: events of update {update_id} are missing; pass all three tables")
-    return rebuild_rows(updates, events_of, halves)
+    return rebuild_rows(updates, events_of, legs)
 
 
 def _check_as_sent(history: History[Any]) -> None:
-    """Refuse what does not hold all that the server sent, and says so."""
+    """Refuse frames whose provenance lists members that were left out."""
     for name, frame in zip(NAMES, history, strict=True):
         if left_out := attrs_of(frame).get("left_out"):
             raise InputError(

@@ -1,10 +1,10 @@
-"""What a caller asks of the history, checked when made; the loaders of `loaders.history` write it."""
+"""A checked request for a part of the history; `load_history` and its like make it, `history_reading` reads it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
-from typing import Final, TypedDict, cast
+from dataclasses import InitVar, dataclass, field
+from typing import Final, TypedDict
 
 from ledgerframes.arguments import did_you_mean, flag, refuse, shown, whole_number
 from ledgerframes.errors import InputError
@@ -17,7 +17,7 @@ NAMES: Final = ("updates", "events", "reassignments")
 
 
 class HistoryOptions(TypedDict, total=False):
-    """The keywords that the loaders of the history share, for their overloads; a test holds both together."""
+    """The keywords that the loaders of the history share, for overloads; a test compares them with the signatures."""
 
     start: Bound | None
     end: Bound | None
@@ -30,66 +30,73 @@ class HistoryOptions(TypedDict, total=False):
 
 
 class TableOptions(HistoryOptions, total=False):
-    """Likewise for a loader of one table."""
+    """The same for a loader of one table."""
 
     columns: Iterable[str] | None
 
 
 @dataclass(frozen=True, kw_only=True)
 class HistoryRequest:
-    """One read of the history; each field is the keyword of the same name, see `load_history`.
+    """One load of the history, checked when it is made; its arguments are keywords of `load_history`.
 
     Attributes:
         tables: the tables to load.
-        columns: the columns to keep, by table name; all where a table is not named.
         window: the part of the history that `start`, `end` and `last` name.
+        kept: the columns to keep of each table to load.
 
     Raises:
         InputError: an argument breaks a rule.
     """
 
     tables: tuple[str, ...] = NAMES
-    columns: Mapping[str, Iterable[str] | None] | None
-    start: Bound | None
-    end: Bound | None
-    last: Duration | None
-    limit: int | None
-    page_size: int
-    as_: As
-    decimals: Decimals
-    allow_partial: bool
-    progress: bool | None
+    start: InitVar[Bound | None] = None
+    end: InitVar[Bound | None] = None
+    last: InitVar[Duration | None] = None
+    columns: InitVar[Mapping[str, Iterable[str] | None] | None] = None
+    limit: int | None = None
+    page_size: int = MAXIMUM
+    as_: As = "pandas"
+    decimals: Decimals = "object"
+    allow_partial: bool = False
+    progress: bool | None = None
     window: Window = field(init=False)
+    kept: Mapping[str, tuple[str, ...]] = field(init=False)
 
-    def __post_init__(self) -> None:
+    def __post_init__(
+        self,
+        start: Bound | None,
+        end: Bound | None,
+        last: Duration | None,
+        columns: Mapping[str, Iterable[str] | None] | None,
+    ) -> None:
         check_shape(self.as_, self.decimals)
         checked = {
-            "window": wanted_window(self.start, self.end, self.last),
+            "window": wanted_window(start, end, last),
+            "kept": _kept(self.tables, {} if columns is None else columns),
             "limit": None if self.limit is None else whole_number(self.limit, "limit", least=1),
             "page_size": whole_number(self.page_size, "page_size", least=1, most=MAXIMUM),
-            "columns": self._columns(),
             "allow_partial": flag(self.allow_partial, "allow_partial"),
             "progress": None if self.progress is None else flag(self.progress, "progress"),
         }
         for name, value in checked.items():
-            object.__setattr__(self, name, value)
+            object.__setattr__(self, name, value)  # the way to set a field of a frozen dataclass
 
     @property
     def bounded(self) -> bool:
-        """Whether the caller said how much to load."""
+        """Whether the caller limited how much to load."""
         return self.limit is not None or not self.window.whole
 
-    @property
-    def kept(self) -> Mapping[str, tuple[str, ...]]:
-        """The columns to keep of every table to load."""
-        return cast("Mapping[str, tuple[str, ...]]", self.columns)
 
-    def _columns(self) -> dict[str, tuple[str, ...]]:
-        columns: object = {} if self.columns is None else self.columns
-        if not isinstance(columns, Mapping):
-            refuse("columns", columns, 'give names by table, for example {"events": ["choice", "payload"]}')
-        for name in columns:
-            if name not in self.tables:
-                hint = did_you_mean(name, self.tables) or f"; there are {', '.join(self.tables)}"
-                raise InputError(f"columns: {shown(name)} is not a table of the history{hint}")
-        return {name: table_named(name).pick(columns.get(name)) for name in self.tables}
+def _kept(tables: tuple[str, ...], columns: object) -> dict[str, tuple[str, ...]]:
+    """The columns to keep of each table: those that the caller names, else all.
+
+    Raises:
+        InputError: a table or a column does not exist.
+    """
+    if not isinstance(columns, Mapping):
+        refuse("columns", columns, 'give names by table, for example {"events": ["choice", "payload"]}')
+    for name in columns:
+        if name not in tables:
+            hint = did_you_mean(name, tables) or f"; there are {', '.join(tables)}"
+            raise InputError(f"columns: {shown(name)} is not a table of the history{hint}")
+    return {name: table_named(name).pick(columns.get(name)) for name in tables}

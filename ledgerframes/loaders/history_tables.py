@@ -35,42 +35,43 @@ class LoadTable(Protocol):
 _DOCSTRING: Final = """Load the table `{table}` of a part of the update history (contract: POST /v2/updates).
 
     Without `start`, `end`, `last` or `limit` it loads the whole history if that is not more than 100,000 updates and
-    1 GB of answers; otherwise it stops there and says what the whole would take.
+    1 GB of answers; otherwise it raises an InputError that estimates the whole.
 
     Args:
         net: the network; its scan is asked.
         start: inclusive, in UTC; a time for every migration from there, a pair (migration id, time), or `"begin"`.
-        end: exclusive; a time or a pair. If no server has shown anything at or after it yet, `attrs["complete"]` is
-            False, and `attrs["known_to"]` says how far it is known.
+        end: exclusive; a time or a pair. If no server has an update at or after it yet, `attrs["complete"]` is False,
+            and `attrs["known_to"]` holds the last place read.
         last: count back from now: `"1h"`, `"7 days"`, a timedelta, or seconds; instead of `start`.
-        limit: how many updates at most.
+        limit: load at most this many updates.
         columns: the columns to keep, in this order; all by default.
-        page_size: how many items a request asks for; adapted to what the server can do.
+        page_size: items per request; reduced where a server takes fewer.
         as_: `"pandas"`, `"arrow"` or `"polars"`.
         decimals: how pandas holds amounts: `"object"` (exact), `"arrow"`, `"float"`, `"string"`.
-        allow_partial: return what there is, with `attrs["complete"]` False, when a fault ends the load early.
-        progress: True shows a bar, False nothing, None a bar where somebody looks.
+        allow_partial: when an error ends the load early, return what was loaded, with `attrs["complete"]` False.
+        progress: True shows a bar, False nothing, None a bar on a terminal or in a notebook.
 
     Returns:
-        {rows}, in order of migration id, record time and the server's order.
+        {rows}, in the order of migration id, record time and the server. Times are UTC in microseconds;
+        `lf.describe("{table}")` lists every column with its unit.
 
     Raises:
-        InputError: an argument breaks a rule, or no part is named and the history is long.
+        InputError: an argument breaks a rule, or no part is named and the history is longer than that.
         RequestError: the servers gave no answer.
         DecodeError: an answer breaks the contract.
         PagingError: the pages contradict each other.
 
     Example:
         >>> import ledgerframes as lf
-        >>> with lf.sandbox() as net:
-        ...     frame = lf.load_{table}(net, limit=500, columns=["record_time", "update_id"])
+        >>> with lf.sandbox(updates=50) as net:
+        ...     frame = lf.load_{table}(net, columns=["record_time", "update_id"])
         >>> list(frame.columns)
         ['record_time', 'update_id']
     """
 
 
 def _loader(table: str, *, rows: str) -> LoadTable:
-    """The loader of a table; `rows` says what a row is."""
+    """Make the loader of a table; `rows` states what a row is."""
 
     def load(
         net: Network,

@@ -16,7 +16,8 @@ from ledgerframes.frames import As, Decimals
 from ledgerframes.loaders.contracts import party_list
 from ledgerframes.loaders.holding_parts import Parts
 from ledgerframes.loaders.planning import latest_migration
-from ledgerframes.loaders.table_loader import Form, FormOptions, Origin
+from ledgerframes.loaders.signatures import FormOptions
+from ledgerframes.loaders.table_loader import Form, Origin
 from ledgerframes.paging.window import When
 from ledgerframes.tables.snapshots import HOLDINGS_SUMMARY
 from ledgerframes.timestamps import format_instant, to_micros
@@ -93,7 +94,7 @@ def load_holdings_summary(
         as_: `"pandas"`, `"arrow"` or `"polars"`.
         decimals: how pandas holds amounts: `"object"` (exact), `"arrow"`, `"float"`, `"string"`.
         limit: how many rows at most.
-        allow_partial: return what there is, with `attrs["complete"]` False, when a fault ends the load early.
+        allow_partial: when an error ends the load early, return what was loaded, with `attrs["complete"]` False.
 
     Returns:
         One row per party, time and round. `attrs["snapshot_time"]` says whether `record_time` is the snapshot's own or

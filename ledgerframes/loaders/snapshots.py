@@ -1,30 +1,21 @@
-"""Loaders of what is now: instruments, name-service entries, users."""
+"""Loaders of the current instruments, name-service entries and users."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, Literal, Unpack, overload
+from typing import TYPE_CHECKING, Any
 
-import pandas as pd
-import pyarrow as pa
-
-from ledgerframes.arguments import suggesting
 from ledgerframes.decoding.records import read_records
 from ledgerframes.frames import As, Decimals
-from ledgerframes.loaders.table_loader import Form, FormOptions, Origin, items_of, list_pages
+from ledgerframes.loaders.signatures import snapshot_loader
+from ledgerframes.loaders.table_loader import Form, Origin, items_of, list_pages
 from ledgerframes.tables.snapshots import INSTRUMENTS, NAME_ENTRIES, USERS
 
 if TYPE_CHECKING:
     from ledgerframes.network import Network
 
 
-@overload
-def load_instruments(net: Network, *, as_: Literal["pandas"] = ..., **form: Unpack[FormOptions]) -> pd.DataFrame: ...
-@overload
-def load_instruments(net: Network, *, as_: Literal["arrow"], **form: Unpack[FormOptions]) -> pa.Table: ...
-@overload
-def load_instruments(net: Network, *, as_: Literal["polars"], **form: Unpack[FormOptions]) -> Any: ...
-@suggesting
+@snapshot_loader
 def load_instruments(
     net: Network,
     *,
@@ -36,21 +27,22 @@ def load_instruments(
 ) -> Any:
     """Load the instruments of the registry's admin (contract: GET /registry/metadata/v1/instruments).
 
-    Older registries leave out supply, pause and account fields; those are null, `paused` False.
+    Older registries leave out the supply, pause and account fields: those columns are null, and `paused` is False.
 
     Args:
         net: the network; its registry is asked.
         columns: the columns to keep, in this order; all by default.
         as_: `"pandas"`, `"arrow"` or `"polars"`.
         decimals: how pandas holds amounts: `"object"` (exact), `"arrow"`, `"float"`, `"string"`.
-        limit: how many rows at most.
-        allow_partial: return what there is, with `attrs["complete"]` False, when a fault ends the load early.
+        limit: load at most this many rows.
+        allow_partial: when an error ends the load early, return what was loaded, with `attrs["complete"]` False.
 
     Returns:
         One row per instrument: instrument_id, symbol, total_supply (in the instrument's own unit), total_supply_as_of,
         decimals, paused and more; `lf.describe("instruments")` lists every column with its unit.
 
     Raises:
+        InputError: an argument breaks a rule.
         RequestError: the registry gave no answer.
         DecodeError: an answer breaks the contract.
         PagingError: the registry repeats a page token.
@@ -72,13 +64,7 @@ def load_instruments(
     return form.frame(read_records(INSTRUMENTS, items, endpoint), origin)
 
 
-@overload
-def load_name_entries(net: Network, *, as_: Literal["pandas"] = ..., **form: Unpack[FormOptions]) -> pd.DataFrame: ...
-@overload
-def load_name_entries(net: Network, *, as_: Literal["arrow"], **form: Unpack[FormOptions]) -> pa.Table: ...
-@overload
-def load_name_entries(net: Network, *, as_: Literal["polars"], **form: Unpack[FormOptions]) -> Any: ...
-@suggesting
+@snapshot_loader
 def load_name_entries(
     net: Network,
     *,
@@ -95,8 +81,8 @@ def load_name_entries(
         columns: the columns to keep, in this order; all by default.
         as_: `"pandas"`, `"arrow"` or `"polars"`.
         decimals: how pandas holds amounts: `"object"` (exact), `"arrow"`, `"float"`, `"string"`.
-        limit: how many rows at most.
-        allow_partial: return what there is, with `attrs["complete"]` False, when a fault ends the load early.
+        limit: load at most this many rows.
+        allow_partial: when an error ends the load early, return what was loaded, with `attrs["complete"]` False.
 
     Returns:
         One row per entry: contract_id, name, amount with its unit, expires_at, payment_interval_us and
@@ -121,13 +107,7 @@ def load_name_entries(
     return form.frame(read_records(NAME_ENTRIES, items, endpoint), origin)
 
 
-@overload
-def load_users(net: Network, *, as_: Literal["pandas"] = ..., **form: Unpack[FormOptions]) -> pd.DataFrame: ...
-@overload
-def load_users(net: Network, *, as_: Literal["arrow"], **form: Unpack[FormOptions]) -> pa.Table: ...
-@overload
-def load_users(net: Network, *, as_: Literal["polars"], **form: Unpack[FormOptions]) -> Any: ...
-@suggesting
+@snapshot_loader
 def load_users(
     net: Network,
     *,
@@ -144,8 +124,8 @@ def load_users(
         columns: the columns to keep, in this order; all by default.
         as_: `"pandas"`, `"arrow"` or `"polars"`.
         decimals: how pandas holds amounts: `"object"` (exact), `"arrow"`, `"float"`, `"string"`.
-        limit: how many rows at most.
-        allow_partial: return what there is, with `attrs["complete"]` False, when a fault ends the load early.
+        limit: load at most this many rows.
+        allow_partial: when an error ends the load early, return what was loaded, with `attrs["complete"]` False.
 
     Returns:
         One row per user: user_id, primary_party, is_deactivated, identity_provider_id and more; `lf.describe("users")`

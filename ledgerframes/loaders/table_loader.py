@@ -1,4 +1,4 @@
-"""What the loaders of one table share: collecting raw items over pages, and giving them the caller's form."""
+"""What the loaders of one table share: collecting raw items from pages, and shaping them as the caller asked."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import logging
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any, ParamSpec, TypedDict
+from typing import Any, ParamSpec
 
 import msgspec
 import pyarrow as pa
@@ -29,18 +29,9 @@ _items = msgspec.json.Decoder(list[Raw])
 _token = msgspec.json.Decoder(int | str | None)
 
 
-class FormOptions(TypedDict, total=False):
-    """The keywords that every loader of a table takes, for their overloads; a test holds both together."""
-
-    columns: Iterable[str] | None
-    decimals: Decimals
-    limit: int | None
-    allow_partial: bool
-
-
 @dataclass(frozen=True)
 class Form:
-    """Checked options: how the caller wants one table."""
+    """The checked options of a loader: the form that the caller wants a table in."""
 
     table: Table
     names: tuple[str, ...]
@@ -70,7 +61,7 @@ class Form:
         return cls(table, table.pick(columns), as_, decimals, most, flag(allow_partial, "allow_partial"))
 
     def frame(self, batch: pa.RecordBatch, origin: Origin, **said: str) -> Any:
-        """Cut to the caller's columns and rows, with provenance and what else the frame says of itself."""
+        """Select the caller's columns and rows; `said` are further attributes beside the provenance."""
         attrs = said | Provenance(
             tuple(origin.servers), self.table.name, None, origin.complete, personal=origin.personal,
             left_out=origin.left_out,
@@ -81,7 +72,7 @@ class Form:
 
 @dataclass
 class Origin:
-    """Which servers answered, whether the answers are all there is, and what was done with personal data."""
+    """Which servers answered, whether the answers are complete, and what was done with personal data."""
 
     servers: dict[str, None] = field(default_factory=dict)
     complete: bool = True
@@ -89,10 +80,10 @@ class Origin:
     left_out: tuple[str, ...] = ()
 
     def body(self, call: Callable[P, Answer[bytes] | None], *arguments: P.args, **options: P.kwargs) -> dict[str, Raw]:
-        """Send a call and take its answer apart; empty where the call takes a 404 for "there is none".
+        """Send a call and split its answer into members; empty where the call reads a 404 as "there is none".
 
         Raises:
-            DecodeError: the answer is no JSON object.
+            DecodeError: the answer is not a JSON object.
         """
         answer = call(*arguments, **options)
         if answer is None:
@@ -102,11 +93,11 @@ class Origin:
             return _members.decode(answer.value)
         except msgspec.DecodeError as error:
             endpoint = f"{answer.request.endpoint.method} {answer.request.endpoint.path}"
-            raise DecodeError(f"{endpoint}: the answer is no JSON object", endpoint=endpoint) from error
+            raise DecodeError(f"{endpoint}: the answer is not a JSON object", endpoint=endpoint) from error
 
     @contextmanager
     def tolerating(self, *, allow_partial: bool) -> Iterator[None]:
-        """Turn a fault into an incomplete result where the caller allowed it."""
+        """Turn an error into an incomplete result where the caller allows it."""
         try:
             yield
         except (RequestError, PagingError, DecodeError) as error:
@@ -117,15 +108,15 @@ class Origin:
 
 
 def items_of(members: dict[str, Raw], name: str, endpoint: str) -> list[Raw]:
-    """The list under a member of an answer.
+    """The list that a member of an answer holds.
 
     Raises:
-        DecodeError: it is missing or no list.
+        DecodeError: it is missing or not a list.
     """
     try:
         return _items.decode(members[name])
     except (KeyError, msgspec.DecodeError) as error:
-        raise DecodeError(f"{endpoint}: {name!r} is missing or no list", endpoint=endpoint, column=name) from error
+        raise DecodeError(f"{endpoint}: {name!r} is missing or not a list", endpoint=endpoint, column=name) from error
 
 
 def list_pages(
@@ -139,17 +130,17 @@ def list_pages(
     form: Form,
     optional: bool = False,
 ) -> list[Raw]:
-    """Collect the items of all pages, or as many as the caller wants.
+    """Collect the items of all pages, up to the caller's limit.
 
     Args:
-        origin: notes who answered.
+        origin: records which servers answered.
         call: sends for one page, such as `net.scan.raw.validator_licenses`.
         items: the member with the page's items.
         following: the member with the next page's token.
         argument: the call's argument for the token.
         endpoint: for messages.
-        form: the caller's limit, and whether a part will do.
-        optional: the contract lets a page without items leave the member out.
+        form: the caller's limit, and whether an incomplete result is allowed.
+        optional: the contract allows a page without items to omit the member.
     """
 
     def fetch(token: Token | None) -> dict[str, Raw]:
@@ -159,15 +150,15 @@ def list_pages(
         try:
             token = _token.decode(page.get(following, b"null"))
         except msgspec.DecodeError as error:
-            raise DecodeError(f"{endpoint}: {following!r} is no page token: {error}", endpoint=endpoint) from error
+            raise DecodeError(f"{endpoint}: {following!r} is not a page token: {error}", endpoint=endpoint) from error
         if optional and bytes(page.get(items, b"null")) == b"null":
             return [], token
         return items_of(page, items, endpoint), token
 
-    found: list[Raw] = []
+    collected: list[Raw] = []
     with origin.tolerating(allow_partial=form.allow_partial):
         for item in follow_tokens(fetch, split, endpoint):
-            found.append(item)
-            if form.limit is not None and len(found) >= form.limit:
+            collected.append(item)
+            if form.limit is not None and len(collected) >= form.limit:
                 break
-    return found
+    return collected

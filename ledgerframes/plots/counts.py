@@ -21,7 +21,7 @@ GIVER: Final = "lf.reassignment_flows(reassignments)"
 
 
 def flow_rows(flows: Any, picture: str, needed: Sequence[str] = ()) -> pd.DataFrame:
-    """A frame of flows, one row a reassignment.
+    """A frame of flows, one row per reassignment.
 
     Raises:
         InputError: it is no such frame, or holds one row a half of a reassignment.
@@ -46,7 +46,7 @@ def tally(frame: pd.DataFrame, picture: str) -> pd.DataFrame:
     """
     if len(frame) and not {"status", "count"} & set(frame.columns):
         raise InputError(
-            f"{picture} needs one row a reassignment with its status, or counts; this frame has neither (rows of "
+            f"{picture} needs one row per reassignment with its status, or counts; this frame has neither (rows of "
             f"lf.load_reassignments are halves and would count twice); use {GIVER}"
         )
     counted = pd.DataFrame(

@@ -35,14 +35,14 @@ _UNITS: Final = {
 def plot_holding_fees(
     holdings: Any, *, show: Literal["fees", "share", "holdings"] = "fees", top: int = 15, ax: Axes | None = None
 ) -> Axes:
-    """Draw a bar a party, unlocked and locked one after the other, the largest first and the rest together.
+    """Draw one bar per party, unlocked and locked amounts stacked, the largest first and the rest combined.
 
     Of a frame with several snapshots the newest is drawn. Fees are notional: they are charged only when a contract
-    expires, so they are shown beside holdings and never taken off them. Newer servers serve none: the picture says so,
-    and `show="holdings"` draws what they do serve.
+    expires, so they are never subtracted from holdings. Newer servers serve no fees: the picture states that,
+    and `show="holdings"` draws the holdings.
 
     Args:
-        holdings: from `load_holdings_summary`, whatever its `decimals`.
+        holdings: from `load_holdings_summary`, with any `decimals`.
         show: the fees, the fees as a share of what each party holds, or the holdings themselves.
         top: how many parties to show by name.
         ax: where to draw; a new figure by default.
@@ -51,7 +51,7 @@ def plot_holding_fees(
         The axes drawn on; `ax.figure` is the picture. Nothing is shown or saved.
 
     Raises:
-        InputError: the frame is another one, or an argument breaks a rule.
+        InputError: the frame lacks the columns, or an argument breaks a rule.
 
     Example:
         >>> import ledgerframes as lf

@@ -33,7 +33,7 @@ def plot_holding_fees_over_time(
     top: int = 6,
     ax: Axes | None = None,
 ) -> Axes:
-    """Draw notional holding fees as areas, one upon the other.
+    """Draw notional holding fees over time as stacked areas.
 
     Where a party has several rows at one place of the axis, the last by record time and round counts; a party without
     a row there has no fees there. Snapshots without fees are left out and counted in the second line.
@@ -41,16 +41,16 @@ def plot_holding_fees_over_time(
     Args:
         holdings: summaries at several record times or rounds, from one `load_holdings_summary` with a round for each
             time (`as_of_round=`), or put together.
-        by: an area a party, or one for unlocked and one for locked amounts.
+        by: one area per party, or one for unlocked and one for locked amounts.
         over: what the axis counts; by default record times where there are several, else rounds.
-        top: how many parties to show by name; the others are put together.
+        top: how many parties to show by name; the others are combined.
         ax: where to draw; a new figure by default.
 
     Returns:
         The axes drawn on; `ax.figure` is the picture. Nothing is shown or saved.
 
     Raises:
-        InputError: the frame is another one, an argument breaks a rule, or rounds are asked for and there are none.
+        InputError: the frame lacks the columns, an argument breaks a rule, or rounds are asked for and there are none.
 
     Example:
         >>> import ledgerframes as lf, pandas as pd

@@ -32,13 +32,13 @@ _HEAD: Final = 22.0
 def plot_reassignment_flows(flows: Any, *, top: int | None = None, ax: Axes | None = None) -> Axes:
     """Draw which synchronizers contracts were reassigned from (left) and to (right).
 
-    A ribbon's width is its number of reassignments, its colour that of the source; synchronizers stand in the same
+    The width of a ribbon is its number of reassignments, its colour that of the source; synchronizers have the same
     order on both sides, so a ribbon and its return cross. Those in flight are outlined, repaired ones and those without
     an unassignment are hatched; ribbons too thin for that are only paler.
 
     Args:
-        flows: one row a reassignment, from `reassignment_flows`, or counts from `flow_matrix`.
-        top: how many synchronizers to show by name; the others are put together. As many as the height has room for,
+        flows: one row per reassignment, from `reassignment_flows`, or counts from `flow_matrix`.
+        top: how many synchronizers to show by name; the others are combined. As many as the height has room for,
             up to 20, by default.
         ax: where to draw; a new figure by default.
 
@@ -46,7 +46,7 @@ def plot_reassignment_flows(flows: Any, *, top: int | None = None, ax: Axes | No
         The axes drawn on; `ax.figure` is the picture. Nothing is shown or saved.
 
     Raises:
-        InputError: the frame is another one, or `top` is not above 0.
+        InputError: the frame lacks the columns, or `top` is not 1 or more.
 
     Example:
         >>> import ledgerframes as lf

@@ -37,7 +37,7 @@ def plot_license_growth(licenses: Any, *, ax: Axes | None = None) -> Axes:
         The axes drawn on; `ax.figure` is the picture. Nothing is shown or saved.
 
     Raises:
-        InputError: the frame is another one.
+        InputError: the frame lacks the columns.
 
     Example:
         >>> import ledgerframes as lf

@@ -35,11 +35,11 @@ def plot_reassignment_in_flight(
 ) -> Axes:
     """Draw how long reassignments took, on a logarithmic axis, with the median and the 95th percentile marked.
 
-    Durations of zero or less (two synchronizers' clocks differ) have no place on that axis; they count for median and
-    percentile and the second line tells their number.
+    Durations of zero or less (the clocks of two synchronizers differ) cannot be drawn on that axis; they count for the
+    median and the percentile, and the second line gives their number.
 
     Args:
-        flows: one row a reassignment, from `reassignment_flows`.
+        flows: one row per reassignment, from `reassignment_flows`.
         kind: counts by duration, or the share that took no longer than that.
         ax: where to draw; a new figure by default.
 
@@ -47,7 +47,7 @@ def plot_reassignment_in_flight(
         The axes drawn on; `ax.figure` is the picture. Nothing is shown or saved.
 
     Raises:
-        InputError: the frame is another one, or `kind` is unknown.
+        InputError: the frame lacks the columns, or `kind` is unknown.
 
     Example:
         >>> import ledgerframes as lf

@@ -25,22 +25,22 @@ _TITLE: Final = "Reassignments by source and target"
 
 @picture
 def plot_reassignment_matrix(flows: Any, *, top: int = 20, ax: Axes | None = None) -> Axes:
-    """Draw a heat map: a row a source, a column a target, the number of reassignments in each cell.
+    """Draw a heat map with a row per source, a column per target and the number of reassignments in each cell.
 
-    The colour scale is logarithmic where the largest count is over fifty times the smallest. On the diagonal lie
+    The colour scale is logarithmic where the largest count is more than fifty times the smallest. On the diagonal lie
     repairs, whose source and target are the same.
 
     Args:
-        flows: one row a reassignment, from `reassignment_flows`, or counts from `flow_matrix`; counts of several
+        flows: one row per reassignment, from `reassignment_flows`, or counts from `flow_matrix`; counts of several
             periods are added up.
-        top: how many synchronizers to show by name; the others are put together.
+        top: how many synchronizers to show by name; the others are combined.
         ax: where to draw; a new figure by default.
 
     Returns:
         The axes drawn on; `ax.figure` is the picture. Nothing is shown or saved.
 
     Raises:
-        InputError: the frame is another one, or `top` is not above 0.
+        InputError: the frame lacks the columns, or `top` is not 1 or more.
 
     Example:
         >>> import ledgerframes as lf

@@ -33,7 +33,7 @@ class Style:
 
 
 def style(theme: Literal["light", "dark"] = "light", *, scale: float = 1.0) -> Style:
-    """Make every picture drawn in a `with` block look as in a report.
+    """Give every picture drawn in a `with` block the look of a report.
 
     The pictures choose readable colours on any ground by themselves; this sets the ground, the type sizes and the
     resolution, and puts everything back at the end of the block. To keep it: `rcParams.update(lf.style("dark").rc)`.

@@ -30,7 +30,7 @@ def plot_supply(instruments: Any, *, top: int = 7, ax: Axes | None = None) -> Ax
     """Draw total supplies: lines over time where an instrument has several snapshots, else bars.
 
     Each instrument counts in its own unit, so supplies are never added up; those beyond `top` are only counted. The
-    scale is logarithmic where the largest supply is over a hundred times the smallest shown.
+    scale is logarithmic where the largest supply is more than a hundred times the smallest shown.
 
     Args:
         instruments: snapshots from `load_instruments`, of one or several loads: instrument_id, symbol, total_supply,
@@ -42,7 +42,7 @@ def plot_supply(instruments: Any, *, top: int = 7, ax: Axes | None = None) -> Ax
         The axes drawn on; `ax.figure` is the picture. Nothing is shown or saved.
 
     Raises:
-        InputError: the frame is another one, or `top` is not above 0.
+        InputError: the frame lacks the columns, or `top` is not 1 or more.
 
     Example:
         >>> import ledgerframes as lf

@@ -40,17 +40,17 @@ def plot_reassignment_timeline(
     outlined, repaired ones and those without an unassignment are hatched.
 
     Args:
-        flows: one row a reassignment, from `reassignment_flows`.
-        by: whether colours tell where contracts came from or where they went.
+        flows: one row per reassignment, from `reassignment_flows`.
+        by: colour by where contracts came from or by where they went.
         every: length of an interval, such as `"5min"`, `"1h"`; chosen from the range by default.
-        top: how many synchronizers to show by name; the others are put together.
+        top: how many synchronizers to show by name; the others are combined.
         ax: where to draw; a new figure by default.
 
     Returns:
         The axes drawn on; `ax.figure` is the picture. Nothing is shown or saved.
 
     Raises:
-        InputError: the frame is another one, or an argument breaks a rule.
+        InputError: the frame lacks the columns, or an argument breaks a rule.
 
     Example:
         >>> import ledgerframes as lf

@@ -36,17 +36,17 @@ def plot_update_rate(
     """Draw the number of updates in each interval of record time, stacked.
 
     Args:
-        updates: one row an update, from `load_updates` or `load_history`.
-        by: what the colours tell: the kind of update, or the synchronizer.
+        updates: one row per update, from `load_updates` or `load_history`.
+        by: colour by the kind of update or by the synchronizer.
         every: length of an interval, such as `"5min"`, `"1h"`; chosen from the range by default.
-        top: how many kinds or synchronizers to show by name; the others are put together.
+        top: how many kinds or synchronizers to show by name; the others are combined.
         ax: where to draw; a new figure by default.
 
     Returns:
         The axes drawn on; `ax.figure` is the picture. Nothing is shown or saved.
 
     Raises:
-        InputError: the frame is another one, or an argument breaks a rule.
+        InputError: the frame lacks the columns, or an argument breaks a rule.
 
     Example:
         >>> import ledgerframes as lf

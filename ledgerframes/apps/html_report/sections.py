@@ -9,10 +9,10 @@ from typing import Any, Final
 import pandas as pd
 
 from ledgerframes.analysis.anomalies import reassignment_anomalies
-from ledgerframes.analysis.expanding import template_catalogue
 from ledgerframes.analysis.flows import flow_matrix, reassignment_flows
 from ledgerframes.analysis.holdings import holdings_from_events
 from ledgerframes.analysis.licenses import license_growth, license_versions, supply_over_time
+from ledgerframes.analysis.payloads import template_catalogue
 from ledgerframes.apps.html_report.page import Section, picture, table, text
 from ledgerframes.errors import InputError, PartialResultError
 from ledgerframes.plots.fees import plot_holding_fees

@@ -1,0 +1,221 @@
+"""Splits JSON payloads into one column per path, a block of rows at a time; `payloads` calls it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from operator import attrgetter
+from typing import Any, Final
+
+import msgspec
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from msgspec import Raw
+
+from ledgerframes.errors import InputError, visible
+
+_BLOCK_ROWS: Final = 50_000
+_BLOCK_BYTES: Final = 1 << 27
+_NAMELESS: Final = '""'  # how a path shows a member whose name is empty
+_DEEPEST: Final = 12
+_MOST_MEMBERS: Final = 500  # more than any template has: such an object is a map
+_STEP: Final = re.compile(r"(?:[^.\\]|\\.|\\)+")  # up to a dot that no backslash precedes
+_ABSENT: Final = Raw(b"")
+_objects: Final = msgspec.json.Decoder(dict[str, Raw])
+
+
+@dataclass
+class Leaves:
+    """The columns of the payloads read so far.
+
+    Attributes:
+        rows: how many rows were read.
+        columns: the JSON of each dotted path, as (first row, values) for each block that has the path.
+        members: the names of the members seen so far, by the path of their record.
+        whole: paths that hold an object in some rows and another value in others; kept as JSON, not split.
+    """
+
+    rows: int = 0
+    columns: dict[str, list[tuple[int, pa.Array]]] = field(default_factory=dict)
+    members: dict[str, list[str]] = field(default_factory=dict)
+    whole: set[str] = field(default_factory=set)
+
+    def column(self, path: str) -> pa.ChunkedArray:
+        """The JSON of one path, one value per row, null where a row has none."""
+        blocks, done = [], 0
+        for first, values in self.columns.get(path, ()):
+            blocks += [pa.nulls(first - done, pa.string()), values]
+            done = first + len(values)
+        blocks.append(pa.nulls(self.rows - done, pa.string()))
+        return pa.chunked_array(blocks, pa.string())
+
+
+class _MixedError(Exception):
+    """A path that was split also holds a value that is not an object."""
+
+
+def leaves(payloads: pa.ChunkedArray, wanted: Sequence[str] | None) -> Leaves:
+    """Split payloads into one column per path.
+
+    Args:
+        payloads: JSON text, one per row; null rows have no fields.
+        wanted: dotted paths; None for all there are.
+
+    Raises:
+        InputError: a payload is not JSON.
+    """
+    whole: set[str] = set()
+    while True:
+        found = Leaves(whole=whole)
+        try:
+            for block in _blocks(payloads):
+                _split(found, block, "", wanted, 0)
+                found.rows += len(block)
+        except _MixedError as mixed:
+            # Earlier blocks are split at this path already, so all of them are read again.
+            whole.add(str(mixed))
+        else:
+            return found
+
+
+def _blocks(payloads: pa.ChunkedArray) -> Iterator[pa.Array]:
+    """Blocks of payloads, each limited in rows and bytes."""
+    for start in range(0, len(payloads), _BLOCK_ROWS):
+        yield from _halved(payloads.slice(start, _BLOCK_ROWS))
+
+
+def _halved(payloads: pa.ChunkedArray) -> Iterator[pa.Array]:
+    if payloads.nbytes > _BLOCK_BYTES and len(payloads) > 1:
+        middle = len(payloads) // 2
+        yield from _halved(payloads.slice(0, middle))
+        yield from _halved(payloads.slice(middle))
+    else:
+        yield payloads.combine_chunks()
+
+
+def _split(found: Leaves, cells: pa.Array, path: str, wanted: Sequence[str] | None, depth: int) -> None:
+    """Split values into their members where all are objects; keep them as they are otherwise."""
+    filled = pc.fill_null(pc.not_equal(cells, "null"), False)  # noqa: FBT003
+    if not pc.any(filled, min_count=0).as_py():
+        if path and cells.null_count < len(
+            cells
+        ):  # a member that is null somewhere is a column; one that is nowhere is not
+            found.columns.setdefault(path, [])
+        return
+    splittable = depth < _DEEPEST and path not in found.whole and not (wanted is not None and path in wanted)
+    objects = pc.starts_with(cells, "{") if path else is_record(cells)
+    if splittable and pc.all(pc.or_kleene(pc.invert(filled), objects)).as_py():
+        if found.columns.get(path):
+            raise _MixedError(path)
+        members = list(_members(found, cells, filled, path, wanted))
+        if path and len(members) > _MOST_MEMBERS:
+            raise _MixedError(path)
+        for name, inner in members:
+            step = name.replace(".", r"\.") or _NAMELESS
+            _split(found, inner, f"{path}.{step}" if path else step, wanted, depth + 1)
+        if members:
+            found.columns.pop(path, None)
+            return
+    if path:
+        _keep(found, cells, path)
+
+
+def _keep(found: Leaves, cells: pa.Array, path: str) -> None:
+    if any(other.startswith(f"{path}.") for other in found.columns):
+        raise _MixedError(path)
+    found.columns.setdefault(path, []).append((found.rows, cells))
+
+
+def _members(
+    found: Leaves, cells: pa.Array, filled: pa.Array, path: str, wanted: Sequence[str] | None
+) -> Iterator[tuple[str, pa.Array]]:
+    """The values of each member, one per row."""
+    is_filled = filled.to_numpy(zero_copy_only=False)
+    rows = np.flatnonzero(is_filled)
+    texts = cells if is_filled.all() else cells.filter(filled)
+    joined = _joined(texts)
+    asked = None if wanted is None else _below(path, wanted)
+    names = found.members.get(path, []) if asked is None else asked
+    columns = _by_struct(joined, len(texts), names, closed=asked is None) if names else None
+    if columns is None:
+        objects = _by_dictionary(joined, texts)
+        names = list(dict.fromkeys(name for members in objects for name in members)) if asked is None else asked
+        columns = ([members.get(name, _ABSENT) for members in objects] for name in names)
+    if asked is None:
+        found.members[path] = list(dict.fromkeys([*found.members.get(path, ()), *names]))
+    for name, values in zip(names, columns, strict=True):
+        if asked is not None or any(map(len, values)):
+            yield name, _column(values, rows, len(cells))
+
+
+def _by_struct(joined: pa.Buffer, count: int, names: Sequence[str], *, closed: bool) -> Iterator[list[Any]] | None:
+    """The values of each named member, several times as fast as through dictionaries.
+
+    Returns:
+        None if msgspec does not take a name, a text is not an object, or, `closed`, an object has further members.
+    """
+    fields = [(f"f{number}", Raw, _ABSENT) for number in range(len(names))]
+    rename = {f"f{number}": name for number, name in enumerate(names)}
+    try:
+        struct = msgspec.defstruct("Members", fields, rename=rename, forbid_unknown_fields=closed, gc=False)
+        objects = msgspec.json.Decoder(struct).decode_lines(joined)
+    except ValueError:  # also what msgspec raises for a member it does not know
+        return None
+    if len(objects) != count:
+        return None
+    return (list(map(attrgetter(f"f{number}"), objects)) for number in range(len(names)))
+
+
+def _by_dictionary(joined: pa.Buffer, texts: pa.Array) -> list[dict[str, Raw]]:
+    try:
+        objects = _objects.decode_lines(joined)
+    except msgspec.DecodeError:
+        objects = []
+    if len(objects) != len(texts):
+        broken = next(text for text in texts.to_pylist() if not _is_json(text))
+        raise InputError(f"payload {visible(broken)[:80]!r} is not JSON; give payloads as `load_events` does") from None
+    return objects
+
+
+def _is_json(text: str) -> bool:
+    try:
+        _objects.decode(text)
+    except msgspec.DecodeError:
+        return False
+    return True
+
+
+def is_record(texts: pa.Array | pa.ChunkedArray) -> Any:
+    """Whether each JSON text is an object; null is null."""
+    plain = pc.starts_with(texts, "{")
+    return plain if pc.all(plain, min_count=0).as_py() else pc.match_substring_regex(texts, r"^\s*\{")
+
+
+def _joined(texts: pa.Array) -> pa.Buffer:
+    """All texts joined by newlines, without making a Python object of each."""
+    whole = pa.ListArray.from_arrays(pa.array([0, len(texts)], pa.int32()), texts)
+    return pc.binary_join(whole, "\n")[0].as_buffer()
+
+
+def _column(values: list[Raw], rows: np.ndarray[Any, Any], count: int) -> pa.Array:
+    """A column of JSON texts at their rows; an empty text means that the member is absent.
+
+    The buffers are put together by hand: a Python list of texts would copy each value twice.
+    """
+    sizes = np.zeros(count, np.int64)
+    sizes[rows] = np.fromiter(map(len, values), np.int64, len(values))
+    ends = np.zeros(count + 1, np.int32)
+    np.cumsum(sizes, out=ends[1:])
+    valid = pa.array(sizes > 0).buffers()[1]
+    buffers = [valid, pa.py_buffer(ends), pa.py_buffer(b"".join(values))]
+    return pa.Array.from_buffers(pa.string(), count, buffers)
+
+
+def _below(path: str, wanted: Sequence[str]) -> list[str]:
+    """The members of a path that the caller wants."""
+    prefix = f"{path}." if path else ""
+    steps = (_STEP.match(one, len(prefix)) for one in wanted if one.startswith(prefix))
+    names = (step[0].replace(r"\.", ".") for step in steps if step is not None)
+    return list(dict.fromkeys("" if name == _NAMELESS else name for name in names))
