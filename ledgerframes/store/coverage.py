@@ -27,26 +27,26 @@ class Interval(NamedTuple):
 
     migration_id: int
     lo: int
-    at: int
+    hi: int
 
     def __str__(self) -> str:
         low = "its beginning" if self.lo <= BEGINNING else format_instant(self.lo)
-        high = "its end" if self.at >= CLOSED else format_instant(self.at)
+        high = "its end" if self.hi >= CLOSED else format_instant(self.hi)
         return f"migration {self.migration_id} after {low} up to {high}"
 
 
 def lies_in(place: Cursor, intervals: Iterable[Interval]) -> bool:
     """Whether a place lies in any of some intervals."""
-    return any(one.migration_id == place.migration_id and one.lo < place.micros <= one.at for one in intervals)
+    return any(one.migration_id == place.migration_id and one.lo < place.micros <= one.hi for one in intervals)
 
 
 def merged(intervals: Iterable[Interval]) -> tuple[Interval, ...]:
     """The same stretches in order, with those that touch or overlap joined and empty ones left out."""
     joined: list[Interval] = []
-    for one in sorted(interval for interval in intervals if interval.lo < interval.at):
+    for one in sorted(interval for interval in intervals if interval.lo < interval.hi):
         last = joined[-1] if joined else None
-        if last is not None and last.migration_id == one.migration_id and one.lo <= last.at:
-            joined[-1] = last._replace(at=max(last.at, one.at))
+        if last is not None and last.migration_id == one.migration_id and one.lo <= last.hi:
+            joined[-1] = last._replace(hi=max(last.hi, one.hi))
         else:
             joined.append(one)
     return tuple(joined)
@@ -56,7 +56,7 @@ def intersection(first: Iterable[Interval], second: Iterable[Interval]) -> tuple
     """The stretches that lie in both."""
     others = merged(second)
     return merged(
-        Interval(one.migration_id, max(one.lo, other.lo), min(one.at, other.at))
+        Interval(one.migration_id, max(one.lo, other.lo), min(one.hi, other.hi))
         for one in merged(first)
         for other in others
         if one.migration_id == other.migration_id
@@ -67,8 +67,8 @@ def missing(wanted: Interval, covered: Iterable[Interval]) -> tuple[Interval, ..
     """What of a wanted stretch is not covered, in order."""
     gaps, lo = [], wanted.lo
     for one in intersection([wanted], covered):
-        gaps.append(wanted._replace(lo=lo, at=one.lo))
-        lo = one.at
+        gaps.append(wanted._replace(lo=lo, hi=one.lo))
+        lo = one.hi
     gaps.append(wanted._replace(lo=lo))
     return merged(gaps)
 
@@ -107,8 +107,8 @@ def gaps(wanted: Iterable[Interval], covered: Sequence[Interval]) -> tuple[Inter
 def window_of(gap: Interval) -> Window:
     """The places of an interval."""
     start = Cursor(gap.migration_id, gap.lo + 1)
-    if gap.at < LATEST:
-        return Window(start, Cursor(gap.migration_id, gap.at + 1))
+    if gap.hi < LATEST:
+        return Window(start, Cursor(gap.migration_id, gap.hi + 1))
     following = gap.migration_id + 1
     return Window(start, Cursor(following, EARLIEST) if following < 2**63 else None)
 
@@ -136,6 +136,6 @@ def _rows(one: Interval) -> pc.Expression:
     rows = pc.field("migration_id") == one.migration_id
     if one.lo >= EARLIEST:
         rows &= (pc.field("record_month") >= month_of(one.lo)) & (pc.field("record_time") > pa.scalar(one.lo, _TIME))
-    if one.at < LATEST:
-        rows &= (pc.field("record_month") <= month_of(one.at)) & (pc.field("record_time") <= pa.scalar(one.at, _TIME))
+    if one.hi < LATEST:
+        rows &= (pc.field("record_month") <= month_of(one.hi)) & (pc.field("record_time") <= pa.scalar(one.hi, _TIME))
     return rows

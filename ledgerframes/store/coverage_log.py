@@ -35,14 +35,14 @@ class Slot(NamedTuple):
 
     migration_id: int
     lo: int
-    at: int
+    hi: int
     settled: int
     ended: int = 0
 
     @property
     def covered(self) -> Interval:
         """Where it holds rows."""
-        return Interval(self.migration_id, self.lo, self.at)
+        return Interval(self.migration_id, self.lo, self.hi)
 
     @property
     def final(self) -> Interval:
@@ -169,7 +169,7 @@ class Slots:
         """The slot whose settled part ends where a gap begins, in all tables at least."""
         for number in range(self.count):
             row = [slots[number] for slots in self.by_table.values()]
-            known = [slot for slot in row if slot is not None and slot.lo < slot.at]
+            known = [slot for slot in row if slot is not None and slot.lo < slot.hi]
             if len(known) < len(row) or len({(slot.migration_id, slot.lo) for slot in known}) > 1:
                 continue
             if known[0].migration_id == gap.migration_id and min(slot.settled for slot in known) == gap.lo:
@@ -190,7 +190,7 @@ class Slots:
             old = slots[number]
             key = (slot.migration_id, slot.lo)
             if old is not None and (old.migration_id, old.lo) == key:
-                slot_here = Slot(*key, max(slot.at, old.at), max(slot.settled, old.settled), max(slot.ended, old.ended))
+                slot_here = Slot(*key, max(slot.hi, old.hi), max(slot.settled, old.settled), max(slot.ended, old.ended))
             else:
                 slot_here = slot
             slots[number] = slot_here
@@ -246,8 +246,8 @@ def fewest(
     found: list[Slot] = []
     for interval in merged(covered):
         parts = intersection([interval], settled)
-        bounds = [interval.lo, *(part.lo for part in parts if part.lo > interval.lo), interval.at]
-        ends = {part.lo: part.at for part in parts}
+        bounds = [interval.lo, *(part.lo for part in parts if part.lo > interval.lo), interval.hi]
+        ends = {part.lo: part.hi for part in parts}
         found += [Slot(interval.migration_id, lo, at, ends.get(lo, lo)) for lo, at in pairwise(bounds)]
     last = {slot.migration_id: position for position, slot in enumerate(found)}
     return [
@@ -260,8 +260,8 @@ def _without(slot: Slot, intervals: Sequence[Interval]) -> list[Slot]:
     """What is left of a slot; only what follows its beginning without a break is still settled."""
     return [
         Slot(
-            part.migration_id, part.lo, part.at, max(min(slot.settled, part.at), part.lo),
-            slot.ended if part.at == slot.at else 0,
+            part.migration_id, part.lo, part.hi, max(min(slot.settled, part.hi), part.lo),
+            slot.ended if part.hi == slot.hi else 0,
         )
         for part in beyond([slot.covered], intervals)
     ]  # fmt: skip

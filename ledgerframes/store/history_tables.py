@@ -31,24 +31,24 @@ _HOUR: Final = 3_600_000_000
 
 @dataclass(frozen=True)
 class Advance:
-    """How far one part of the history has been read.
+    """How far one shard of a sync has been read.
 
     Attributes:
-        key: tells the parts of one sync apart.
-        gap: the part up to here; its `lo` stays, its `at` grows from commit to commit.
-        settled: up to where its rows are final, without a break from `lo`.
+        key: tells the shards of one sync apart.
+        interval: what is read of the shard; its `lo` stays, its `hi` grows from commit to commit.
+        settled: up to this record time its rows are final, without a break from `lo`.
         ended: whether the server had nothing after it in this migration.
     """
 
     key: int
-    gap: Interval
+    interval: Interval
     settled: int
     ended: bool = False
 
 
 @dataclass(frozen=True)
 class Decoded:
-    """The rows of one page by table, what the page covers, and how far its part is read with it."""
+    """The rows of one page by table, the interval that it covers, and how far its shard is read with it."""
 
     batches: Mapping[str, pa.RecordBatch]
     span: Interval
@@ -110,7 +110,7 @@ class HistoryTables:
         pages = sorted(pages, key=lambda page: page.span)  # in order of time: what belongs together lies so
         fresh = {name: self._fresh(table, pages) for name, table in self.tables.items()}
         before = self.slots.copy()
-        changed = {self._put(page.advance): None for page in sorted(pages, key=lambda page: page.advance.gap)}
+        changed = {self._put(page.advance): None for page in sorted(pages, key=lambda page: page.advance.interval)}
         written: Counter[str] = Counter()
         if self.slots == before and not any(fresh.values()):
             return written  # what was read again is as it was
@@ -207,18 +207,17 @@ class HistoryTables:
 
     def _put(self, advance: Advance) -> int:
         number = self._numbers.get(advance.key)
-        gap = advance.gap
-        lo = gap.lo
+        interval = advance.interval
         if number is None:
-            number = self.slots.to_extend(gap)
+            number = self.slots.to_extend(interval)
             if number is None:
                 number = self.slots.free()
-                self.slots.put(number, Slot(gap.migration_id, lo, gap.at, advance.settled, int(advance.ended)))
+                self.slots.put(number, Slot(*interval, advance.settled, int(advance.ended)))
             self._numbers[advance.key] = number
         started = next(slots[number] for slots in self.slots.by_table.values())
         if started is None:
             raise StoreError(f"slot {number} of the store has no beginning; the log was changed from outside")
-        self.slots.put(number, started._replace(at=gap.at, settled=advance.settled, ended=int(advance.ended)))
+        self.slots.put(number, started._replace(hi=interval.hi, settled=advance.settled, ended=int(advance.ended)))
         return number
 
     def _level(self, counts: dict[str, int], changed: Iterable[int]) -> None:
@@ -251,7 +250,7 @@ class HistoryTables:
 def _overlapping(pages: Sequence[Decoded], span: Interval) -> list[Decoded]:
     """The pages with rows among some that cover a part of a span: what was read twice in one run."""
     same = (page for page in pages if page.batches and page.span.migration_id == span.migration_id)
-    return [page for page in same if page.span.at > span.lo and page.span.lo < span.at]
+    return [page for page in same if page.span.hi > span.lo and page.span.lo < span.hi]
 
 
 def _ids_within(table: DeltaStoreTable, intervals: Iterable[Interval]) -> pa.Array:

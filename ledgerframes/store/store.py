@@ -29,9 +29,9 @@ from ledgerframes.store.sync.committing import COMMIT_BYTES
 from ledgerframes.store.sync.follow import follow
 from ledgerframes.store.sync.rejects import retry
 from ledgerframes.store.sync.report import SyncReport
+from ledgerframes.store.sync.request import SyncRequest
 from ledgerframes.store.sync.sync import run_sync
 from ledgerframes.store.sync.sync_log import SYNCS, all_runs
-from ledgerframes.store.sync_options import ordered
 from ledgerframes.timestamps import to_micros
 
 if TYPE_CHECKING:
@@ -113,12 +113,12 @@ class Store:
             DecodeError: an answer breaks the contract; what was read before is kept.
             StoreError: the store cannot be written, another sync runs, or it is another network's.
         """
-        order = ordered(
+        request = SyncRequest(
             start=start, end=end, last=last, workers=workers, tables=tables, parties=parties, settle=settle, now=now,
             page_size=page_size, commit_bytes=commit_bytes, on_error=on_error, progress=progress, engine=engine,
             worker_token=worker_token, replicas=replicas,
         )  # fmt: skip
-        return run_sync(self._lake, net, order)
+        return run_sync(self._lake, net, request)
 
     follow = follow
 

@@ -236,7 +236,7 @@ def _inside(stretches: Sequence[Interval]) -> pc.Expression:
     return reduce(
         or_,
         [
-            (pc.field("migration_id") == one.migration_id) & (time_of > one.lo) & (time_of <= one.at)
+            (pc.field("migration_id") == one.migration_id) & (time_of > one.lo) & (time_of <= one.hi)
             for one in stretches
         ],
     )
@@ -247,7 +247,7 @@ def _stretch_of(file: StoredFile) -> Interval:
     if file.interval is None:
         return Interval(int(file.partition["migration_id"]), BEGINNING, CLOSED)
     cut_off = 0 if has_digest(file.path) else _MILLISECOND  # other writers round statistics down
-    return file.interval._replace(lo=file.interval.lo - 1, at=file.interval.at + cut_off)
+    return file.interval._replace(lo=file.interval.lo - 1, hi=file.interval.hi + cut_off)
 
 
 def _covered(view: View, *, common: bool) -> tuple[Interval, ...]:

@@ -136,7 +136,7 @@ class Soundness:
         yield from scanner.to_batches()
 
     def _read(self, name: str, interval: Interval) -> pa.Table:
-        low, high = (pa.scalar(one, pa.timestamp("us", "UTC")) for one in (interval.lo, interval.at))
+        low, high = (pa.scalar(one, pa.timestamp("us", "UTC")) for one in (interval.lo, interval.hi))
         time = pc.field("record_time")
         rows = (pc.field("migration_id") == interval.migration_id) & (time > low) & (time <= high)
         return self._data[name].to_table(

@@ -270,7 +270,7 @@ def _file(row: Mapping[str, Any]) -> StoredFile:
 
 def _span(interval: Interval) -> str:
     return (
-        f"record times {format_instant(interval.lo)} to {format_instant(interval.at)} of migration"
+        f"record times {format_instant(interval.lo)} to {format_instant(interval.hi)} of migration"
         f" {interval.migration_id}"
     )
 

@@ -20,10 +20,10 @@ def coverage_frame(slots: Slots) -> pd.DataFrame:
         {
             "migration_id": pd.Series([slot.migration_id for slot in rows], dtype="int64"),
             "after": _times([None if slot.lo <= BEGINNING else slot.lo for slot in rows]),
-            "up_to": _times([None if slot.at >= CLOSED else slot.at for slot in rows]),
+            "up_to": _times([None if slot.hi >= CLOSED else slot.hi for slot in rows]),
             "settled": _times([slot.settled if slot.settled > slot.lo else None for slot in rows]),
             "from_beginning": pd.Series([slot.lo <= BEGINNING for slot in rows], dtype=bool),
-            "to_end": pd.Series([slot.at >= CLOSED for slot in rows], dtype=bool),
+            "to_end": pd.Series([slot.hi >= CLOSED for slot in rows], dtype=bool),
         }
     )
 

@@ -65,9 +65,9 @@ def _holes(covered: Sequence[Interval], window: Window, ended: Collection[int]) 
             continue
         inside = [one for one in covered if one.migration_id == migration_id]
         lo = max(asked.lo, inside[0].lo) if asked.lo == BEGINNING and migration_id == ids[0] else asked.lo
-        at = asked.at
+        at = asked.hi
         if migration_id in ended if migration_id < ids[-1] else at == CLOSED:
-            at = max(min(at, inside[-1].at), lo)  # up to where the store has got
+            at = max(min(at, inside[-1].hi), lo)  # up to where the store has got
         if lo < at:
             found += missing(Interval(migration_id, lo, at), covered)
     if not ids and (window.start or window.end or window.since is not None or window.until is not None):
@@ -249,8 +249,8 @@ def _settled(shown: Sequence[Interval], settled: Sequence[Interval]) -> Cursor |
     for interval in shown:
         final = next((part for part in intersection([interval], settled) if part.lo == interval.lo), None)
         if final is not None:
-            place = Cursor(interval.migration_id, final.at)
-        if final is None or final.at < interval.at:
+            place = Cursor(interval.migration_id, final.hi)
+        if final is None or final.hi < interval.hi:
             break
     return place
 

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterable, Iterator
-from functools import partial
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from ledgerframes.arguments import duration, suggesting
-from ledgerframes.loaders.contracts import party_list
 from ledgerframes.paging.history import MAXIMUM
 from ledgerframes.paging.window import Bound, Duration
 from ledgerframes.store.sync.committing import COMMIT_BYTES
 from ledgerframes.store.sync.repeating import follow as repeat
 from ledgerframes.store.sync.report import SyncReport
+from ledgerframes.store.sync.request import SyncRequest
 from ledgerframes.store.sync.sync import run_sync
-from ledgerframes.store.sync_options import ordered, table_names
 
 if TYPE_CHECKING:
     from ledgerframes.network import Network
@@ -81,11 +80,9 @@ def follow(
             print(report.rows)
     """
     seconds = duration(every, "every") / 1e6
-    order = partial(
-        ordered, start=start, end=end, last=last, workers=workers, tables=table_names(tables),
-        parties=None if parties is None else party_list(parties), settle=settle, now=None, page_size=page_size,
-        commit_bytes=commit_bytes, on_error=on_error, progress=progress, engine=engine, worker_token=worker_token,
-        replicas=replicas,
+    request = SyncRequest(
+        start=start, end=end, last=last, workers=workers, tables=tables, parties=parties, settle=settle,
+        page_size=page_size, commit_bytes=commit_bytes, on_error=on_error, progress=progress, engine=engine,
+        worker_token=worker_token, replicas=replicas,
     )  # fmt: skip
-    order()
-    return repeat(lambda: run_sync(self._lake, net, order()), seconds, stop or threading.Event())
+    return repeat(lambda: run_sync(self._lake, net, replace(request)), seconds, stop or threading.Event())
