@@ -28,9 +28,9 @@ from ledgerframes.decoding.structs import (
 )
 from ledgerframes.decoding.tree import TreeError
 from ledgerframes.errors import DecodeError
-from ledgerframes.timestamps import format_instant, format_trimmed, parse_instant
+from ledgerframes.timestamps import format_timestamp, format_trimmed, parse_timestamp
 
-_SIX: Final = {"record_time": format_instant, "effective_at": format_instant}
+_SIX: Final = {"record_time": format_timestamp, "effective_at": format_timestamp}
 _TRIMMED: Final = {"created_at": format_trimmed}
 _NULL: Final = b"null"
 _members: Final = msgspec.json.Decoder(dict[str, Raw])
@@ -247,7 +247,7 @@ def _value(
     if member.spell is None:
         return value
     try:
-        spelled = member.spell(parse_instant(value)[0])
+        spelled = member.spell(parse_timestamp(value)[0])
     except ValueError as error:
         raise place.error(member.wire, str(error)) from error
     if spelled != value:

@@ -12,7 +12,7 @@ from ledgerframes.decoding.columns import SIX_DIGITS, Irregular, canonical_times
 from ledgerframes.decoding.structs import Int64
 from ledgerframes.errors import DecodeError
 from ledgerframes.paging.cursor import Cursor, Glimpse
-from ledgerframes.timestamps import parse_instant
+from ledgerframes.timestamps import parse_timestamp
 
 ENDPOINT: Final = "POST /v2/updates"
 
@@ -65,7 +65,7 @@ def peek(body: bytes) -> Glimpse:
 
 def _micros(item: _Item, position: int) -> int:
     try:
-        return parse_instant(item.record_time)[0]
+        return parse_timestamp(item.record_time)[0]
     except ValueError as error:
         raise _no_place(item, position, "record_time", str(error)) from error
 

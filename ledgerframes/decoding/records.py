@@ -20,7 +20,7 @@ from ledgerframes.decoding import columns as col
 from ledgerframes.decoding.lenient import Differences, Place, pointer_to, shorten
 from ledgerframes.tables.kinds import AMOUNT, BOOL, INT64, JSON, TEXT, TEXTS, TIME
 from ledgerframes.tables.table import Column, Table
-from ledgerframes.timestamps import EARLIEST, LATEST, parse_instant
+from ledgerframes.timestamps import EARLIEST, LATEST, parse_timestamp
 
 EXACT: Final = Context(prec=80)
 _WHOLE_DIGITS: Final = 28
@@ -132,7 +132,7 @@ class _Record:
         text = _string.decode(raw)
         if not text and column.nullable:
             return None
-        micros, finer = parse_instant(text)
+        micros, finer = parse_timestamp(text)
         if finer:
             self._differences.values[column.source] = raw
         return micros

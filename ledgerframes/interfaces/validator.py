@@ -12,7 +12,7 @@ from ledgerframes.errors import NotFoundError
 from ledgerframes.interfaces.answers import Contract, ContractWithState, reads
 from ledgerframes.interfaces.calls import Calls
 from ledgerframes.interfaces.rules import Count64, PartyId, each, fits, given, unless_none
-from ledgerframes.timestamps import format_instant, to_micros
+from ledgerframes.timestamps import format_timestamp, to_micros
 from ledgerframes.transport.request import Endpoint
 
 RecordTimeMatch = Literal["exact", "at_or_before"]
@@ -144,7 +144,7 @@ class Validator(Calls):
         match: str = fits(record_time_match, _Match, "record_time_match")
         asked = given(
             migration_id=fits(migration_id, Count64, "migration_id"),
-            record_time=format_instant(to_micros(record_time, "record_time")),
+            record_time=format_timestamp(to_micros(record_time, "record_time")),
             record_time_match=None if match == "exact" else match,
             owner_party_ids=each(owner_party_ids, "owner_party_ids", kind=PartyId, least=1),
         )

@@ -22,7 +22,7 @@ from ledgerframes.loaders.provenance import Provenance
 from ledgerframes.paging.history import HistoryReader
 from ledgerframes.paging.seen_ids import SeenIds
 from ledgerframes.tables.catalogue import table_named
-from ledgerframes.timestamps import format_instant
+from ledgerframes.timestamps import format_timestamp
 
 if TYPE_CHECKING:
     from ledgerframes.network import Network
@@ -99,7 +99,9 @@ class _Pages:
                 for page in read_pages(self._net.scan, self._reader):
                     self._count(page)
                     self._add(page)
-                    shown.advance(len(page.rows), format_instant(page.page.glimpse.cursors[page.rows[-1]].micros)[:19])
+                    shown.advance(
+                        len(page.rows), format_timestamp(page.page.glimpse.cursors[page.rows[-1]].micros)[:19]
+                    )
                 self._check_network()
             except (RequestError, DecodeError, PagingError, PartialResultError) as error:
                 if not request.allow_partial:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
-from ledgerframes.timestamps import EARLIEST, LATEST, format_instant
+from ledgerframes.timestamps import EARLIEST, LATEST, format_timestamp
 
 _LOWEST: Final = -(2**63)
 
@@ -17,7 +17,7 @@ class Cursor(NamedTuple):
     micros: int
 
     def __str__(self) -> str:
-        return f"(migration {self.migration_id}, {format_instant(self.micros)})"
+        return f"(migration {self.migration_id}, {format_timestamp(self.micros)})"
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from typing import Any, Final
 from ledgerframes.arguments import duration, pair
 from ledgerframes.errors import InputError
 from ledgerframes.paging.cursor import Cursor
-from ledgerframes.timestamps import EARLIEST, EPOCH, MICROSECOND, format_instant, to_micros
+from ledgerframes.timestamps import EARLIEST, EPOCH, MICROSECOND, format_timestamp, to_micros
 
 When = str | date | datetime
 #: A bare time means every migration; a pair (migration id, time) is one place in the history; "begin" starts at the
@@ -131,5 +131,5 @@ def bound(value: Any, name: str) -> Cursor | int | None:
 
 def _say(place: Cursor | None, micros: int | None) -> str:
     if place is not None:
-        return f"{format_instant(place.micros)} of migration {place.migration_id}"
-    return "" if micros is None else format_instant(micros)
+        return f"{format_timestamp(place.micros)} of migration {place.migration_id}"
+    return "" if micros is None else format_timestamp(micros)

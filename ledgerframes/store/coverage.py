@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 
 from ledgerframes.paging.cursor import Cursor
 from ledgerframes.paging.window import Window
-from ledgerframes.timestamps import EARLIEST, LATEST, format_instant, month_of
+from ledgerframes.timestamps import EARLIEST, LATEST, format_timestamp, month_of
 
 #: The `lo` of an interval that reaches back to where its migration begins.
 BEGINNING: Final = EARLIEST - 1
@@ -30,8 +30,8 @@ class Interval(NamedTuple):
     hi: int
 
     def __str__(self) -> str:
-        low = "its beginning" if self.lo <= BEGINNING else format_instant(self.lo)
-        high = "its end" if self.hi >= CLOSED else format_instant(self.hi)
+        low = "its beginning" if self.lo <= BEGINNING else format_timestamp(self.lo)
+        high = "its end" if self.hi >= CLOSED else format_timestamp(self.hi)
         return f"migration {self.migration_id} after {low} up to {high}"
 
 

@@ -33,7 +33,7 @@ from ledgerframes.store.lake import Lake, declared
 from ledgerframes.store.read.reading import Part, load_table
 from ledgerframes.store.sync.request import SyncRequest
 from ledgerframes.store.sync.sync import run_sync
-from ledgerframes.timestamps import LATEST, format_instant
+from ledgerframes.timestamps import LATEST, format_timestamp
 from tests.simulation.choices import Choices
 from tests.simulation.clock import SimClock
 from tests.simulation.faults import FAULTS, Holds, holding
@@ -200,7 +200,7 @@ class _History:
             start, end = self._window()
         return SyncRequest(
             start=start, end=end, workers=workers,
-            settle=f"{settle // 1_000_000}s", now=format_instant(self.clock.micros),
+            settle=f"{settle // 1_000_000}s", now=format_timestamp(self.clock.micros),
             page_size=2 + choices.pick("sync", 3),
             commit_bytes=(1, 3000, 10**9)[choices.pick("sync", 3)],
             on_error="reject" if self.broken else "raise",
@@ -213,10 +213,10 @@ class _History:
         low = choices.pick("window", 10) * U
         high = low + (1 + choices.pick("window", 6)) * U
         if kind == 1:
-            return format_instant(BASE + low), None
+            return format_timestamp(BASE + low), None
         if kind == 2:
-            return None, format_instant(BASE + high)
-        return (format_instant(BASE + low), format_instant(BASE + high)) if kind == 3 else (None, None)
+            return None, format_timestamp(BASE + high)
+        return (format_timestamp(BASE + low), format_timestamp(BASE + high)) if kind == 3 else (None, None)
 
     def _set_clock(self) -> None:
         newest = max((server.newest for server in self.fleet.servers), default=0)

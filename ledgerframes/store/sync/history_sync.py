@@ -27,7 +27,7 @@ from ledgerframes.store.sync.finality import Finality
 from ledgerframes.store.sync.probing import MIGRATIONS, Prober, first_after, migrations_after
 from ledgerframes.store.sync.rejects import RejectingDecoder
 from ledgerframes.store.sync.request import SyncRequest
-from ledgerframes.timestamps import EARLIEST, LATEST, format_instant
+from ledgerframes.timestamps import EARLIEST, LATEST, format_timestamp
 from ledgerframes.transport.stopping import Stop
 
 _log = logging.getLogger("ledgerframes.store")
@@ -224,7 +224,7 @@ class HistorySync:
                         self.commit.add(Decoded(fetched.batches, fetched.span, advance))
                     if fetched.batches:
                         self.sources[source_of(fetched.server)] = None
-                        read_to = format_instant(min(fetched.read.hi, LATEST))[:19]
+                        read_to = format_timestamp(min(fetched.read.hi, LATEST))[:19]
                         self.shown.advance(len(fetched.batches["updates"]), read_to)
                     if fetched.following is not None:
                         seen.add(fetched.following.migration_id)
@@ -262,5 +262,5 @@ class HistorySync:
         if newest is not None and not -_YEARS < newest - now < _A_DAY:
             _log.warning(
                 "the newest update seen was recorded at %s, this machine's clock says %s; last= counts from the clock",
-                format_instant(newest), format_instant(min(max(now, EARLIEST), LATEST)),
+                format_timestamp(newest), format_timestamp(min(max(now, EARLIEST), LATEST)),
             )  # fmt: skip

@@ -14,7 +14,7 @@ from ledgerframes.store.delta.table import DeltaStoreTable
 from ledgerframes.store.sync.report import SyncReport
 from ledgerframes.tables.kinds import BOOL, JSON, TEXT, TIME
 from ledgerframes.tables.table import Column, Table
-from ledgerframes.timestamps import format_instant, to_micros
+from ledgerframes.timestamps import format_timestamp, to_micros
 
 SYNCS: Final = Table(
     "syncs",
@@ -79,7 +79,7 @@ def find_versions(table: DeltaStoreTable, as_of: str | date | datetime, url: str
     wanted = to_micros(as_of, "as_of")
     before = [row for row in rows if row["finished_at"] <= wanted]
     if not before:
-        first = f"its first ended at {format_instant(rows[0]['finished_at'])}" if rows else "it has none yet"
+        first = f"its first ended at {format_timestamp(rows[0]['finished_at'])}" if rows else "it has none yet"
         raise StoreError(f"{url}: no sync had ended by as_of={as_of!r}; {first}. store.syncs() lists them")
     return _versions(before[-1])
 
