@@ -44,7 +44,7 @@ class Store:
     """A lake: `sync` brings it up to date, `load`, `scan`, `sql` and `dask` read it.
 
     Args:
-        lake: where it lies.
+        lake: where the tables are.
     """
 
     def __init__(self, lake: Lake) -> None:
@@ -74,44 +74,43 @@ class Store:
         worker_token: str | None = None,
         replicas: bool = False,
     ) -> SyncReport:
-        """Bring the store up to date: what is missing of a range is read, whatever stopped an earlier sync.
+        """Bring the store up to date: read what is missing of a range, also what an interrupted sync left out.
 
-        Rows and coverage are one commit, so nothing is lost and nothing twice however a sync ends (contract: POST
+        Rows and coverage are one commit, so no row is lost or stored twice however a sync ends (contract: POST
         /v2/updates).
 
         Args:
-            net: the network; a store holds one, told by its first update.
+            net: the network; a store holds one network, identified by its first update.
             start: inclusive, in UTC; a time for every migration from there, a pair (migration id, time), or `"begin"`.
             end: exclusive; likewise.
             last: count back from now: `"1h"`, `"7 days"`, a timedelta, or seconds; instead of `start`.
-            workers: how many requests at once.
+            workers: how many requests are sent at once.
             tables: what to sync. The history is `updates`, `events` and `reassignments`, always together; snapshots
                 (`licenses`, `instruments`, `holdings_summary`, …) are appended with their time of loading. Without
                 it: the history.
-            parties: whose holdings or preapprovals, for snapshots that are asked for party by party.
-            settle: how long after its newest update a server may show an older one, of a slow synchronizer for
-                instance. What is newer than a server's newest update less this is stored, and read again by the next
-                sync.
+            parties: whose holdings or preapprovals, for snapshots that are read party by party.
+            settle: how long after its newest update a server may show an older one, for instance of a slow
+                synchronizer. Newer rows than that are stored, and read again by the next sync.
             now: what `last` counts from; the clock's time by default.
-            page_size: items a request asks for; adapted to what the server can do.
-            commit_bytes: rows of so many bytes in memory make a commit, a minute does too; less takes less memory and
-                makes more files.
+            page_size: items per request; adapted to what the server can do.
+            commit_bytes: commit once the rows take this many bytes in memory, or after a minute; less takes less
+                memory and makes more files.
             on_error: `"raise"` stops before the commit of a page with an item that breaks the contract; `"reject"`
-                puts such items whole into the table `rejects` and goes on.
-            progress: True shows a bar, False nothing, None a bar where somebody looks.
+                keeps such items whole in the table `rejects` and continues.
+            progress: True shows a bar, False nothing, None a bar on a terminal or in a notebook.
             engine: a `dask.distributed.Client`: its workers fetch and decode, sharing the request budget.
             worker_token: where they find the scan's token: `"env:NAME"`, `"file:PATH"` or `"command:WORDS"`.
-            replicas: several machines that are not in step answer behind one URL, so that what one answer shows proves
-                nothing about the next. More of the history is read again.
+            replicas: several machines that are not in step answer behind one URL, so that one answer proves nothing
+                about the next. More of the history is read again.
 
         Returns:
-            What was done; `store.syncs()` keeps it.
+            What was done; `store.syncs()` lists it.
 
         Raises:
             InputError: an argument breaks a rule.
             RequestError: the servers gave no answer; what was read before is kept.
             DecodeError: an answer breaks the contract; what was read before is kept.
-            StoreError: the store cannot be written, another sync runs, or it is another network's.
+            StoreError: the store cannot be written, another sync runs, or it holds another network.
         """
         request = SyncRequest(
             start=start, end=end, last=last, workers=workers, tables=tables, parties=parties, settle=settle, now=now,
@@ -152,17 +151,17 @@ class Store:
             end: exclusive; likewise.
             last: count back from now; instead of `start`.
             where: `{column: value}` or `{column: [values]}`, `[(column, ">", value), …]`, or a pyarrow expression.
-            as_of: the state that a sync left: its id, or a time.
-            allow_partial: give what there is of a range that is not wholly covered.
+            as_of: read the state that a sync left: its id, or a time.
+            allow_partial: return what is stored of a range that is not fully covered.
             as_: `"pandas"`, `"arrow"` or `"polars"`.
             decimals: how pandas holds amounts: `"object"` (exact), `"arrow"`, `"float"`, `"string"`.
 
         Returns:
-            Rows of the history in the order of migration id and record time, of a snapshot table in that of loading.
+            The rows; of the history in order of migration id and record time, of a snapshot table in order of loading.
 
         Raises:
             InputError: an argument breaks a rule.
-            PartialResultError: the range is not wholly covered.
+            PartialResultError: the range is not fully covered.
         """
         check_shape(as_, decimals)
         named = declared(table)
@@ -183,21 +182,21 @@ class Store:
         as_of: AsOf | None = None,
         allow_partial: bool = False,
     ) -> ds.Dataset:
-        """A stored table as a pyarrow Dataset, cut to what is covered; for engines that read lazily.
+        """A stored table as a pyarrow Dataset, limited to what is covered; for engines that read lazily.
 
         Args:
             table: its name; `store.tables()` lists them.
             start: see `load`, as for `end`.
             end: exclusive.
-            as_of: the state that a sync left: its id, or a time.
-            allow_partial: give what there is of a range that is not wholly covered.
+            as_of: read the state that a sync left: its id, or a time.
+            allow_partial: return what is stored of a range that is not fully covered.
 
         Returns:
             A dataset of the rows.
 
         Raises:
             InputError: an argument breaks a rule.
-            PartialResultError: the range is not wholly covered.
+            PartialResultError: the range is not fully covered.
         """
         declared(table)
         view = self._lake.existing(as_of, names=[table])
@@ -215,23 +214,23 @@ class Store:
         allow_partial: bool = False,
         decimals: Decimals = "object",
     ) -> Any:
-        """A stored table as a Dask DataFrame, a partition a file, in the types of `load`; rows are read when computed.
+        """A stored table as a Dask DataFrame: one partition per file, the types of `load`, rows read when computed.
 
         Args:
             table: its name; `store.tables()` lists them.
             columns: the columns to keep; all by default.
             start: see `load`, as for `end`.
             end: exclusive.
-            as_of: the state that a sync left: its id, or a time.
-            allow_partial: give what there is of a range that is not wholly covered.
-            decimals: how it holds amounts; see `load`.
+            as_of: read the state that a sync left: its id, or a time.
+            allow_partial: return what is stored of a range that is not fully covered.
+            decimals: how amounts are held; see `load`.
 
         Returns:
             A Dask DataFrame.
 
         Raises:
             InputError: Dask is not installed, or an argument breaks a rule.
-            PartialResultError: the range is not wholly covered.
+            PartialResultError: the range is not fully covered.
         """
         check_shape("pandas", decimals)
         names = declared(table).pick(columns)
@@ -251,14 +250,17 @@ class Store:
         self, query: str, *, as_of: AsOf | None = None, allow_partial: bool = False,
         as_: As = "pandas", parameters: Sequence[Any] | None = None,
     ) -> Any:  # fmt: skip
-        """Ask the store in DuckDB's SQL; every table goes by its name.
+        """Query the store in DuckDB's SQL; every table goes by its name.
 
         Args:
             query: one statement; `?` stands for parameters.
-            as_of: the state that a sync left: its id, or a time.
-            allow_partial: read a history with holes.
+            as_of: read the state that a sync left: its id, or a time.
+            allow_partial: query a history with holes.
             as_: the form of the result.
             parameters: values for the `?`, in order.
+
+        Returns:
+            The result of the query, with its columns.
 
         Raises:
             InputError: DuckDB is not installed, or the query is wrong.
@@ -276,7 +278,7 @@ class Store:
     export = export
 
     def check(self, *, full: bool = False) -> Check:
-        """Prove from the files alone that they are there, keys are unique, counts add up, and counters are sound.
+        """Check from the files alone that they are there, keys are unique, counts add up, and counters are sound.
 
         Args:
             full: also hash every byte of every file and compare with what was written.
@@ -293,16 +295,16 @@ class Store:
     def repair(self, *, unsettled: bool = False) -> RepairReport:
         """Take out what is damaged, lost or unsound, so that the next sync reads it again by update id.
 
-        Every file is read to its last byte. What a damaged file held leaves the table and its coverage in one commit;
-        a table whose log is lost is made anew, empty. Nothing is deleted: states of before stay for `as_of=`. A
+        Every file is read to its last byte. The rows of a damaged file leave the table and its coverage in one commit;
+        a table whose log is lost is created anew, empty. Nothing is deleted: earlier states stay for `as_of=`. A
         damaged snapshot cannot be read again; its files are taken out and reported.
 
         Args:
             unsettled: also take out what is covered and not final yet (see `coverage`), so that the next sync reads
-                what the network says now: the way on where servers were restored and went on differently.
+                what the network says now; for servers that were restored and whose history continued differently.
 
         Returns:
-            What was damaged, and which stretches the next sync has to read.
+            What was damaged, and what the next sync has to read again.
 
         Raises:
             StoreError: there is no store, a sync runs on it, or it cannot be written.
@@ -312,24 +314,24 @@ class Store:
     verify = verify
 
     def retry_rejects(self) -> pd.DataFrame:
-        """Decode the rejected items again, as this version reads them; what can be decoded moves to the history.
+        """Decode the rejected items again, by this version; those that can be decoded move to the history.
 
         Returns:
-            The rejects that are left.
+            The remaining rejects, one row per item.
         """
         retry(self._lake)
         return self.load("rejects")
 
     @suggesting
     def compact(self, *, forget_before: When | None = None) -> pd.DataFrame:
-        """Join small files; a sync does it by the way where a partition has many.
+        """Join small files; a sync does so by itself where a partition has many.
 
         Args:
-            forget_before: also remove what only states before this time need: `as_of=` cannot reach them any more.
-                Without it nothing is removed.
+            forget_before: also remove the files that only states before this time need; `as_of=` can no longer read
+                those states. Without it nothing is removed.
 
         Returns:
-            What `tables()` gives afterwards.
+            What `tables()` returns afterwards.
 
         Raises:
             StoreError: a sync runs on the store, or it cannot be written.
@@ -339,17 +341,21 @@ class Store:
         return self.tables()
 
     def tables(self) -> pd.DataFrame:
-        """The stored tables: name, rows, files, bytes, version."""
+        """The stored tables.
+
+        Returns:
+            One row per table: table, rows, files, bytes, version.
+        """
         view = self._lake.view()
         rows = [table.size() for name, table in view.tables.items() if name in view.versions]
         return pd.DataFrame(rows, columns=["table", "rows", "files", "bytes", "version"])
 
     @suggesting
     def coverage(self, *, as_of: AsOf | None = None) -> pd.DataFrame:
-        """Which stretches of the history the store covers: what `load` gives without a PartialResultError.
+        """Which intervals of the history the store covers: what `load` returns without a PartialResultError.
 
         Args:
-            as_of: the state that a sync left: its id, or a time.
+            as_of: read the state that a sync left: its id, or a time.
 
         Returns:
             One row per interval: migration_id, after (exclusive), up_to (inclusive) and settled (inclusive: up to here
@@ -367,6 +373,9 @@ class Store:
             start: see `load`, as for `end`.
             end: exclusive.
 
+        Returns:
+            The estimate: updates, requests, bytes and time.
+
         Raises:
             RequestError: the servers gave no answer.
         """
@@ -379,6 +388,6 @@ class Store:
         """The syncs so far, the newest last: their ids, when they ended, what they added.
 
         Returns:
-            One row a sync: sync_id, finished_at, complete, rows (a dict), requests, seconds, error.
+            One row per sync: sync_id, finished_at, complete, rows (a dict), requests, seconds, error.
         """
         return runs_frame(all_runs(self._lake.table(SYNCS.name).refresh()))

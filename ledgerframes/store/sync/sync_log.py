@@ -1,4 +1,4 @@
-"""The syncs that a store remembers: their reports, and the table versions each of them left."""
+"""The table `syncs`: the report of every sync, and the table versions that it left; `as_of=` reads it."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from ledgerframes.timestamps import format_timestamp, to_micros
 
 SYNCS: Final = Table(
     "syncs",
-    "One row a sync of a store.",
+    "One row per sync of a store.",
     (),
     ("sync_id",),
     (
-        Column("sync_id", TEXT, "Names the state that the sync left; as_of= takes it."),
+        Column("sync_id", TEXT, "Identifies the state that the sync left; as_of= takes it."),
         Column("finished_at", TIME, "When the sync ended."),
-        Column("complete", BOOL, "Whether everything asked for was there at the end."),
+        Column("complete", BOOL, "Whether everything asked for was stored at the end."),
         Column("versions", JSON, "The version of each table after the sync."),
         Column("report", JSON, "The whole report."),
     ),
@@ -46,7 +46,7 @@ def keep(table: DeltaStoreTable, report: SyncReport, finished_at: int) -> None:
 
 
 def is_known(table: DeltaStoreTable, report: SyncReport) -> bool:
-    """Whether the newest sync kept left the same state, complete as this one; then this one says nothing new."""
+    """Whether the newest kept sync left the same state, as complete as this one; then this one adds nothing."""
     rows = all_runs(table)
     return (
         bool(rows) and _versions(rows[-1]) == report.versions and rows[-1]["complete"] == report.complete
@@ -59,9 +59,9 @@ def all_runs(table: DeltaStoreTable) -> list[dict[str, Any]]:
     if not table.exists:
         return []
     with damage_named([table]):
-        found = table.dataset().to_table()
-    times = found["finished_at"].cast(pa.int64())
-    rows = found.set_column(found.column_names.index("finished_at"), "finished_at", times).to_pylist()
+        syncs = table.dataset().to_table()
+    times = syncs["finished_at"].cast(pa.int64())
+    rows = syncs.set_column(syncs.column_names.index("finished_at"), "finished_at", times).to_pylist()
     return sorted(rows, key=lambda row: (row["finished_at"], row["sync_id"]))
 
 
@@ -85,7 +85,7 @@ def find_versions(table: DeltaStoreTable, as_of: str | date | datetime, url: str
 
 
 def forget_runs(table: DeltaStoreTable, before: int) -> None:
-    """Take syncs that ended before an instant off the list: their states cannot be read any more."""
+    """Remove the syncs that ended before a time: their states can no longer be read."""
     if table.exists:
         kept = [row for row in all_runs(table) if row["finished_at"] >= before]
         table.replace(pa.Table.from_pylist(kept, SYNCS.schema))
