@@ -1,4 +1,4 @@
-"""What a store knows of itself, as frames: coverage and syncs; `Store` shows them."""
+"""The coverage and the syncs of a store as frames; `Store` returns them."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def coverage_frame(slots: Slots) -> pd.DataFrame:
 
 
 def runs_frame(rows: Sequence[dict[str, Any]]) -> pd.DataFrame:
-    """One row a sync, with what its report says first."""
+    """One row per sync, with the main figures of its report."""
     reports = [json.loads(row["report"]) for row in rows]
     frame = pd.DataFrame(
         {
