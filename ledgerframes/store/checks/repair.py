@@ -165,7 +165,7 @@ def _without_damage(lake: Lake, view: View) -> tuple[list[Damage], dict[str, int
         damages += own
         if own and name in ORDER:
             history = _history(view)
-            _take_out(history, name, [_extent(damage.file) for damage in own], [damage.file for damage in own])
+            _take_out(history, name, [_interval_of(damage.file) for damage in own], [damage.file for damage in own])
         elif own:
             table.change(table.table.schema.remove_metadata().empty_table(), [damage.file for damage in own], {})
             gone[name] = len(own)
@@ -213,7 +213,7 @@ def _take_out(history: HistoryTables, name: str, intervals: Iterable[Interval], 
     touched = [
         file
         for file in files.listed.values()
-        if file.path not in bad and (file.interval is None or intersection([_extent(file)], gone))
+        if file.path not in bad and (file.interval is None or intersection([_interval_of(file)], gone))
     ]
     table.change(_rows_beside(table, touched, gone), [*damaged, *touched], history.uncover(name, gone))
 
@@ -242,7 +242,7 @@ def _inside(intervals: Sequence[Interval]) -> pc.Expression:
     )
 
 
-def _extent(file: StoredFile) -> Interval:
+def _interval_of(file: StoredFile) -> Interval:
     """The interval of everything that a file may hold: by its log, or else its whole migration."""
     if file.interval is None:
         return Interval(int(file.partition["migration_id"]), BEGINNING, CLOSED)
