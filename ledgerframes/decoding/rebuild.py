@@ -1,4 +1,4 @@
-"""The way back: rows of `updates`, `events` and `reassignments` to the JSON items that the server sent."""
+"""Rebuilds the JSON items that the server sent from rows of `updates`, `events` and `reassignments`."""
 
 from __future__ import annotations
 
@@ -128,7 +128,7 @@ def _reassignment(update: Row, row: Row) -> dict[str, Any]:
 
 
 def apply_extra(item: dict[str, Any], extra: str | None) -> dict[str, Any]:
-    """Put back what the `extra` column kept: values by JSON pointer, and members that were absent.
+    """Restore what the `extra` column kept: values by JSON pointer, and members that were absent.
 
     Raises:
         InputError: the row says that something was left out of it.
