@@ -38,7 +38,7 @@ class SeenIds:
         if repeated.any():
             first = int(np.argmax(repeated))
             raise PagingError(
-                f"POST /v2/updates: update {update_ids[first]} is shown at {cursors[first]} and at another place; an"
+                f"POST /v2/updates: update {update_ids[first]} is shown at {cursors[first]} and at another cursor; an"
                 " update has one. Compare the server with another one by lf.cross_check"
             )
         _add(self._ids, ids)

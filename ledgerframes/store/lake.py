@@ -191,7 +191,7 @@ class Lake:
         """The tables of a store that has to exist, in their newest state, whichever of them are lost.
 
         Raises:
-            StoreError: nothing was ever synced into this place, or a log cannot be read.
+            StoreError: nothing was ever synced into this location, or a log cannot be read.
         """
         view = View({name: self.table(name).refresh() for name in STORED})
         if not view.versions:
@@ -278,9 +278,9 @@ def _check_folder(folder: Path) -> None:
     try:
         is_other = folder.exists() and not folder.is_dir()
     except OSError as error:
-        raise InputError(f"{str(folder)[:80]!r} cannot be a folder: {error.strerror}; name another place") from error
+        raise InputError(f"{str(folder)[:80]!r} cannot be a folder: {error.strerror}; name another location") from error
     if is_other:
-        raise StoreError(f"{folder} is a file; a store is a folder. Name another place")
+        raise StoreError(f"{folder} is a file; a store is a folder. Name another location")
 
 
 #: What the Delta Lake library decodes, takes for a separator or stumbles over in the path of a folder.

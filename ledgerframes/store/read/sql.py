@@ -76,7 +76,7 @@ def _check_statement(connection: duckdb.DuckDBPyConnection, query: str) -> None:
     """Refuse anything but one statement that reads.
 
     Raises:
-        InputError: it is none, several, or does something else.
+        InputError: it is not exactly one statement, or it does more than read.
     """
     statements = connection.extract_statements(query)
     if len(statements) != 1:

@@ -34,15 +34,15 @@ class Shard:
 
     Attributes:
         key: tells the shards of one sync apart.
-        gap: what to read.
-        reader: how far it is read.
-        top: no item is known to lie after this.
-        uncut: whether nobody has looked yet how much there is.
-        at: everything up to this record time has been read.
-        settled: up to here it is final, without a break from where the gap begins.
-        rows: items read so far.
+        interval: what to read.
+        reader: decides what to ask for next.
+        top: no item is known to lie after this record time.
+        uncut: whether it has not been probed yet how much there is.
+        read_to: everything up to this record time has been read.
+        settled: up to this record time it is final, without a break from where the interval begins.
+        rows: how many items were read so far.
         first: record time of the first of them.
-        newest: the last place that a page has shown.
+        newest: the last cursor that a page has shown.
         backlog: whether more than the next page is expected.
     """
 
