@@ -1,4 +1,4 @@
-"""Frames in and frames out, between pandas, polars and Arrow: every loader, analysis and store goes through here."""
+"""Converts frames between pandas, polars and Arrow; every loader, analysis and the store use it."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def check_shape(as_: str, decimals: str) -> None:
     """Refuse an unknown `as_` or `decimals` before anything is loaded.
 
     Raises:
-        InputError: the value is not one of the known ones, or polars is not installed.
+        InputError: the value is not a known one, or polars is not installed.
     """
     choice(as_, "as_", get_args(As))
     choice(decimals, "decimals", get_args(Decimals))
@@ -46,31 +46,36 @@ def shape(
     decimals: Decimals = "object",
     attrs: Mapping[str, Any] | None = None,
 ) -> Any:
-    """Give Arrow data the caller's form.
+    """Convert Arrow data to the caller's form.
 
     Args:
-        data: columns of the table, in any choice and order.
+        data: any columns of the table, in any order.
         table: its declaration: columns that it does not call nullable become numpy's int64 and bool in pandas.
-        as_: the form.
+        as_: `"pandas"`, `"arrow"` or `"polars"`.
         decimals: how a pandas frame holds amounts: exact `Decimal` objects, Arrow decimals, floats (inexact), or text.
-        attrs: provenance; goes to `df.attrs`, and has no place in polars.
+        attrs: provenance for `df.attrs`; polars cannot hold it.
+
+    Returns:
+        A frame with the same rows and columns.
     """
     if as_ == "arrow":
         return data
     if as_ == "polars":
         return _polars().from_arrow(data)
     never_null = set() if table is None else {column.name for column in table.columns if not column.nullable}
+    # By position: a query may give several columns of one name.
     columns = {
-        name: _series(data.column(name), nullable=name not in never_null, decimals=decimals)
-        for name in data.column_names
+        position: _series(column, nullable=name not in never_null, decimals=decimals)
+        for position, (name, column) in enumerate(zip(data.column_names, data.columns, strict=True))
     }
     frame = pd.DataFrame(columns, index=pd.RangeIndex(data.num_rows))
+    frame.columns = pd.Index(data.column_names)
     frame.attrs.update(attrs or {})
     return frame
 
 
 def shape_like(data: pa.Table, frame: Any, *, attrs: Mapping[str, Any] | None = None) -> Any:
-    """Give a result the form of the frame it was computed from, and its provenance unless `attrs` says otherwise."""
+    """Convert a result to the form of the frame it was computed from, with its provenance unless `attrs` is given."""
     if isinstance(frame, pa.Table):
         return data
     if not isinstance(frame, pd.DataFrame):
@@ -79,12 +84,12 @@ def shape_like(data: pa.Table, frame: Any, *, attrs: Mapping[str, Any] | None = 
 
 
 def described(data: pa.Table, attrs: dict[str, Any]) -> pa.Table:
-    """Arrow data with its provenance in the schema's metadata, beside the columns' meanings."""
+    """Arrow data with its provenance added to the schema's metadata."""
     return data.replace_schema_metadata({**(data.schema.metadata or {}), "ledgerframes": json.dumps(attrs)})
 
 
 def attrs_of(frame: Any) -> dict[str, Any]:
-    """The provenance that a loader or a store gave a frame; empty where it cannot say, as in polars.
+    """The provenance that a loader or a store attached to a frame; empty if there is none, as in polars.
 
     Args:
         frame: of pandas, or an Arrow table, batch, reader or dataset.
@@ -94,14 +99,14 @@ def attrs_of(frame: Any) -> dict[str, Any]:
         return dict(attrs)
     metadata = getattr(getattr(frame, "schema", None), "metadata", None)
     try:
-        found = json.loads((metadata or {}).get(b"ledgerframes", b"{}"))
+        provenance = json.loads((metadata or {}).get(b"ledgerframes", b"{}"))
     except (AttributeError, ValueError):
         return {}
-    return found if isinstance(found, dict) else {}
+    return provenance if isinstance(provenance, dict) else {}
 
 
 def to_arrow(frame: Any, table: Table, needed: Sequence[str], *, name: str | None = None) -> pa.Table:
-    """The needed columns of a caller's frame, of any form, in the declared types.
+    """Convert the needed columns of a caller's frame, of any form, to Arrow in the declared types.
 
     Args:
         frame: pandas, Arrow or polars.
@@ -123,13 +128,13 @@ def to_arrow(frame: Any, table: Table, needed: Sequence[str], *, name: str | Non
 
 
 def to_pandas(frame: Any, needed: Sequence[str] = (), *, name: str, giver: str) -> pd.DataFrame:
-    """A caller's frame, of any form, as pandas with all its columns.
+    """Convert a caller's frame, of any form, to pandas with all its columns.
 
     Args:
         frame: pandas, Arrow or polars.
-        needed: columns that have to be there.
+        needed: columns that it has to have.
         name: what error messages call the frame.
-        giver: the function that gives such a frame, for error messages.
+        giver: the function that returns such a frame, for error messages.
 
     Raises:
         InputError: it is not a frame, or a column is missing.
@@ -157,14 +162,14 @@ def _check_columns(frame: Any, needed: Sequence[str], *, name: str, giver: str) 
 
 
 def _check_times(frame: Any, table: Table, needed: Sequence[str], name: str) -> None:
-    """Refuse times that say no zone, and texts in their place: which instant they mean would be a guess."""
+    """Refuse times without a zone, and texts in place of times: their meaning in UTC would be a guess."""
     times = [column.name for column in table.columns if column.kind is TIME and column.name in needed]
     for column in times:
         kind = getattr(frame[column], "type", None) or frame[column].dtype
         if str(kind) in {"null", "Null", "object"} or getattr(kind, "tz", None) or getattr(kind, "time_zone", None):
             continue
         raise InputError(
-            f"{name}: column {column!r} is {kind}, not times with a zone; pass it as loaded, or say the zone, for"
+            f"{name}: column {column!r} is {kind}, not times with a zone; pass it as loaded, or set the zone, for"
             f" example frame[{column!r}] = pd.to_datetime(frame[{column!r}], utc=True)"
         )
 
@@ -191,7 +196,7 @@ _TEXT: Final = pd.StringDtype(na_value=float("nan"))
 
 
 def _tuples(column: pa.ChunkedArray) -> list[tuple[str, ...] | None]:
-    """List cells as tuples: an array cannot be grouped by."""
+    """List cells as tuples, since pandas cannot group by arrays."""
     cells: list[tuple[str, ...] | None] = []
     for chunk in column.chunks:
         values = _shared(chunk.flatten())

@@ -1,7 +1,6 @@
-"""Instants as integer microseconds since 1970 in UTC: how times are compared everywhere in the package.
+"""Timestamps as integer microseconds since 1970 in UTC; every layer compares times by them.
 
-The interfaces send ISO-8601 text with 0 to 9 fractional digits, in years 1 to 9999; text order is not
-time order.
+The interfaces send ISO-8601 text with 0 to 9 fractional digits, in years 1 to 9999, whose text order is not time order.
 """
 
 from __future__ import annotations
@@ -23,10 +22,14 @@ _ISO = re.compile(
 )
 
 
-def parse_instant(text: str) -> tuple[int, bool]:
-    """Read ISO-8601 text as microseconds, floored, and say whether anything finer was cut off.
+def parse_timestamp(text: str) -> tuple[int, bool]:
+    """Read ISO-8601 text; without a zone it is UTC.
 
-    Text without a zone is UTC. Raises ValueError for anything that is no instant of the years 1 to 9999.
+    Returns:
+        Microseconds, rounded down, and whether digits beyond them were cut off.
+
+    Raises:
+        ValueError: the text is not a time of the years 1 to 9999.
     """
     match = _ISO.fullmatch(text)
     if match is None:
@@ -45,29 +48,28 @@ def parse_instant(text: str) -> tuple[int, bool]:
     return micros, nanos % 1000 != 0
 
 
-def format_instant(micros: int) -> str:
+def format_timestamp(micros: int) -> str:
     """Write microseconds as the canonical record time: six fractional digits and Z."""
-    moment = EPOCH + timedelta(microseconds=micros)
-    return f"{moment.year:04}{moment:-%m-%dT%H:%M:%S.%f}Z"
+    time = EPOCH + timedelta(microseconds=micros)
+    return f"{time.year:04}{time:-%m-%dT%H:%M:%S.%f}Z"
 
 
 def format_trimmed(micros: int) -> str:
-    """Write microseconds as the canonical created_at: trailing zeros of the fraction taken off."""
-    text = format_instant(micros)[:-1].rstrip("0")
+    """Write microseconds as the canonical created_at: without trailing zeros of the fraction."""
+    text = format_timestamp(micros)[:-1].rstrip("0")
     return text.removesuffix(".") + "Z"
 
 
 def month_of(micros: int) -> str:
     """The calendar month in UTC as `YYYY-MM`, the partition key of a store."""
-    moment = EPOCH + timedelta(microseconds=micros)
-    return f"{moment.year:04}-{moment.month:02}"
+    return format_timestamp(micros)[:7]
 
 
 def to_micros(value: str | date | datetime, name: str) -> int:
     """Read a caller's time: str, date, datetime, pandas Timestamp or numpy datetime64; without a zone it is UTC.
 
     Args:
-        value: the time; a day alone (`2024-06-24`) is its first instant.
+        value: the time; a day alone (`2024-06-24`) means its beginning.
         name: the argument's name, for the message.
 
     Raises:
@@ -78,7 +80,7 @@ def to_micros(value: str | date | datetime, name: str) -> int:
     if isinstance(value, str):
         text = value.strip()
         try:
-            return parse_instant(f"{text}T00:00:00Z" if re.fullmatch(r"\d{4}-\d\d-\d\d", text) else text)[0]
+            return parse_timestamp(f"{text}T00:00:00Z" if re.fullmatch(r"\d{4}-\d\d-\d\d", text) else text)[0]
         except ValueError as error:
             raise InputError(f"{name}={value!r} is not a time: {error}") from error
     if isinstance(value, date) and not isinstance(value, datetime):

@@ -14,7 +14,7 @@ from ledgerframes.paging.window import Bound, bound
 from ledgerframes.tables.history import EVENTS, REASSIGNMENTS
 from ledgerframes.tables.kinds import BOOL
 from ledgerframes.tables.table import Column, Table
-from ledgerframes.timestamps import format_instant
+from ledgerframes.timestamps import format_timestamp
 
 _CONTRACT: Final = (
     "migration_id", "record_time", "contract_id", "template_id", "template_name", "package_name", "created_at",
@@ -206,4 +206,6 @@ def _first_of_each(rows: pa.Table, name: str) -> pa.Table:
 def _said(moment: Any) -> Any:
     if moment is None:
         return None
-    return format_instant(moment) if isinstance(moment, int) else [moment.migration_id, format_instant(moment.micros)]
+    return (
+        format_timestamp(moment) if isinstance(moment, int) else [moment.migration_id, format_timestamp(moment.micros)]
+    )

@@ -8,7 +8,7 @@ from typing import Any, Final
 from ledgerframes.errors import InputError, PartialResultError
 from ledgerframes.frames import attrs_of
 from ledgerframes.paging.cursor import Cursor
-from ledgerframes.timestamps import format_instant, parse_instant
+from ledgerframes.timestamps import format_timestamp, parse_timestamp
 
 _OPENING: Final = (
     'give the whole history (start="begin"), or opening= with the contracts active before it, as'
@@ -63,7 +63,7 @@ def check_same_range(events: Any, reassignments: Any, at: Cursor | int | None) -
         return
     raise InputError(
         f"events reach to {one['cursor']}, reassignments to {other['cursor']}; load both at once with lf.load_history,"
-        f" or give at=({low.migration_id}, '{format_instant(low.micros)}'), which both cover"
+        f" or give at=({low.migration_id}, '{format_timestamp(low.micros)}'), which both cover"
     )
 
 
@@ -81,4 +81,4 @@ def _check_words(one: Mapping[str, Any], other: Mapping[str, Any]) -> None:
 
 def _cursor(attrs: Mapping[str, Any]) -> Cursor | None:
     place = attrs.get("cursor")
-    return None if place is None else Cursor(int(place[0]), parse_instant(str(place[1]))[0])
+    return None if place is None else Cursor(int(place[0]), parse_timestamp(str(place[1]))[0])

@@ -34,8 +34,8 @@ def license_growth(licenses: Any, *, rounds: Any = None, period: str = "D") -> p
 
     Returns:
         One row per period, including those without a new validator: time (its beginning), new, validators (so far).
-        `attrs` hold what the times are based on (`basis`), how many are interpolated, and how many validators never received a
-        coupon and so are left out (`never_received`).
+        `attrs` hold what the times are based on (`basis`), how many are interpolated, and how many validators never
+        received a coupon and so are left out (`never_received`).
 
     Raises:
         InputError: columns are missing, the period is not valid, licenses come without rounds, or validators began

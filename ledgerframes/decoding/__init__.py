@@ -1,1 +1,1 @@
-"""From the bytes of an answer to Arrow tables, by the schemas declared in `ledgerframes.tables`, losing nothing."""
+"""Decodes the bytes of an answer to Arrow tables, by the declarations in `ledgerframes.tables`, without loss."""

@@ -1,4 +1,4 @@
-"""Arrow columns from Python values and raw JSON, and the check that a finished table keeps its declaration."""
+"""Builds Arrow columns from Python values and raw JSON, and checks finished tables; `history` and `records` call it."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ TRIMMED = r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{0,5}[1-9])?Z$"
 SIX_DIGITS = r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$"
 
 
-class Irregular(Exception):  # noqa: N818 - it never leaves the package: it says "take the careful way"
-    """Something is not in its canonical form; the careful way decides what it means."""
+class Irregular(Exception):  # noqa: N818 - it never leaves the package: it means: decode leniently
+    """A value is not in its canonical form; the lenient decoder decides what it means."""
 
 
 def text(values: Sequence[str | None]) -> pa.Array:
@@ -29,7 +29,7 @@ def text(values: Sequence[str | None]) -> pa.Array:
 
 
 def raw_json(values: Sequence[Raw | bytes]) -> pa.Array:
-    """A JSON column from undecoded values, joined once; an empty one is null, bytes that are not UTF-8 are refused."""
+    """A JSON column from undecoded values, joined once; empty values are null, bytes that are not UTF-8 are refused."""
     lengths = np.fromiter(map(len, values), np.int64, len(values))
     ends = np.concatenate([[0], np.cumsum(lengths)])
     if ends[-1] >= 2**31:
@@ -45,13 +45,13 @@ def texts(values: Sequence[Sequence[str] | None]) -> pa.Array:
 
 
 def canonical_times(values: Sequence[str | None], spelling: str) -> pa.Array:
-    """A time column from text in one canonical spelling; any other is `Irregular`."""
+    """A time column from text in one canonical spelling; any other spelling raises `Irregular`."""
     coded = pa.array(values, pa.dictionary(pa.int32(), pa.string()))
     if not pc.all(pc.match_substring_regex(coded.dictionary, spelling), min_count=0).as_py():
         raise Irregular
     times = coded.dictionary.cast(pa.timestamp("us", "UTC"))
     earliest = pc.min(times.cast(pa.int64())).as_py()
-    if earliest is not None and earliest < EARLIEST:  # Arrow would take the year 0
+    if earliest is not None and earliest < EARLIEST:  # Arrow would accept the year 0
         raise Irregular
     return times.take(coded.indices)
 
@@ -67,7 +67,7 @@ def batch(table: Table, columns: Mapping[str, pa.Array], endpoint: str) -> pa.Re
     """Assemble a table's columns and check them against its declaration.
 
     Raises:
-        DecodeError: a required column holds a null; pyarrow itself does not look.
+        DecodeError: a required column holds a null; pyarrow itself does not check.
     """
     for column in table.columns:
         if not column.nullable and columns[column.name].null_count:

@@ -1,6 +1,6 @@
 """A page of scan's update history as the record batches of `updates`, `events` and `reassignments`.
 
-Regular pages go straight from typed Structs to columns. A page with anything unusual in it takes the careful way,
+Regular pages go straight from typed Structs to columns. A page with anything unusual in it goes to the lenient decoder,
 item by item, and comes out as the same columns plus `extra`.
 """
 
@@ -35,14 +35,14 @@ _NO_REASSIGNMENTS: Final = pa.RecordBatch.from_pylist([], REASSIGNMENTS.schema) 
 
 @dataclass(frozen=True)
 class HistoryBatch:
-    """Record batches by table name, for the tables that were asked for."""
+    """Record batches by table name, for the requested tables."""
 
     batches: dict[str, pa.RecordBatch]
 
 
 @dataclass
 class _Items:
-    """Canonical items, with the differences of those that were not."""
+    """Items in canonical form, with the differences of those that were sent in another form."""
 
     items: list[Item]
     extras: dict[int, str] = field(default_factory=dict)  # by position of the item
@@ -60,9 +60,9 @@ def decode_page(
 
     Args:
         body: the page as sent.
-        endpoint: for messages.
+        endpoint: method and path, for messages.
         tables: which tables to build.
-        rows: the positions of the items that count; all by default.
+        rows: the positions of the items to decode; all by default.
 
     Raises:
         DecodeError: the body breaks the contract; it names endpoint, table, column and item.
@@ -71,12 +71,12 @@ def decode_page(
         items = _page.decode(body).transactions
         return _columns(_Items(items if rows is None else [items[row] for row in rows]), endpoint, tables)
     except (msgspec.DecodeError, UnicodeDecodeError, Irregular, DecodeError, pa.ArrowException, RecursionError):
-        pass  # the careful way finds out what it is
+        pass  # the lenient decoder finds out why
     try:
         raws = raws_of(body)
     except UNREADABLE as error:
         raise DecodeError(
-            f"{endpoint}: the answer is no page of updates ({error}): {shorten(body)}", endpoint=endpoint
+            f"{endpoint}: the answer is not a page of updates ({error}): {shorten(body)}", endpoint=endpoint
         ) from error
     return decode_items(raws, endpoint=endpoint, tables=tables, rows=rows)
 
@@ -84,7 +84,7 @@ def decode_page(
 def decode_items(
     raws: Sequence[Raw | bytes], *, endpoint: str, tables: Collection[str] = ALL, rows: Sequence[int] | None = None
 ) -> HistoryBatch:
-    """Turn single update items (as of the look-ups by id and by hash) into columns, the careful way.
+    """Turn single update items, as the look-ups by id and hash return them, into columns by the lenient decoder.
 
     Raises:
         DecodeError: an item breaks the contract.
@@ -124,7 +124,7 @@ def _columns(taken: _Items, endpoint: str, tables: Collection[str]) -> HistoryBa
 
 
 class _Places:
-    """The columns that every table of the history begins with, and which item is what."""
+    """The first columns of every table of the history, and which items are transactions."""
 
     def __init__(self, items: list[Item]) -> None:
         self.transactions = [at for at, item in enumerate(items) if item.event is UNSET]
@@ -184,7 +184,7 @@ def _is_reassignment(item: Item) -> bool:
 def _synchronizer(item: Item) -> str:
     event = item.event
     if event is UNSET:
-        return item.synchronizer_id  # type: ignore[return-value]  # _is_transaction has looked
+        return item.synchronizer_id  # type: ignore[return-value]  # _is_transaction has checked
     return event.source_synchronizer if event.created_event is UNSET else event.target_synchronizer
 
 
@@ -195,7 +195,7 @@ def _kind(item: Item) -> str:
 
 
 def _given(values: Iterable[Any]) -> list[Any]:
-    """The values, with None for what was not sent."""
+    """The values, with None for members that were not sent."""
     return [None if value is UNSET else value for value in values]
 
 
@@ -242,7 +242,7 @@ def _events(taken: _Items, places: _Places, endpoint: str) -> dict[str, pa.Array
 
 
 def _count_up(sizes: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    """0, 1, … anew for every size."""
+    """0, 1, … counted anew for every size."""
     ends = np.cumsum(sizes)
     index: np.ndarray[Any, Any] = np.arange(ends[-1] if len(ends) else 0) - np.repeat(ends - sizes, sizes)
     return index

@@ -1,7 +1,7 @@
-"""The careful way: make any legal item canonical, and keep every difference as JSON pointer and raw value.
+"""Decodes any legal item to canonical form, and keeps every difference as JSON pointer and raw value.
 
-Called for the items that the strict Structs of `wire` refuse; also what turns a broken item into a DecodeError that
-names table, column and item.
+`history` calls it for the items that the strict `structs` refuse. A broken item becomes a DecodeError that names
+table, column and item.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ from ledgerframes.decoding.structs import (
 )
 from ledgerframes.decoding.tree import TreeError
 from ledgerframes.errors import DecodeError
-from ledgerframes.timestamps import format_instant, format_trimmed, parse_instant
+from ledgerframes.timestamps import format_timestamp, format_trimmed, parse_timestamp
 
-_SIX: Final = {"record_time": format_instant, "effective_at": format_instant}
+_SIX: Final = {"record_time": format_timestamp, "effective_at": format_timestamp}
 _TRIMMED: Final = {"created_at": format_trimmed}
 _NULL: Final = b"null"
 _members: Final = msgspec.json.Decoder(dict[str, Raw])
@@ -42,7 +42,7 @@ _KNOWN_EVENTS: Final[dict[str, type[Struct]]] = {
 
 @dataclass
 class Differences:
-    """What one row's `extra` will say: values by JSON pointer, and members that were left out."""
+    """What one row's `extra` will hold: values by JSON pointer, and members that were not sent."""
 
     values: dict[str, Raw] = field(default_factory=dict)
     absent: list[str] = field(default_factory=list)
@@ -56,8 +56,8 @@ class Differences:
 
 
 @dataclass(frozen=True)
-class Place:
-    """Where in an answer something stands, for messages."""
+class Origin:
+    """Where in an answer a member is, for messages."""
 
     endpoint: str
     item: str
@@ -73,53 +73,53 @@ class Place:
 
 
 def canonical_item(raw: Raw | bytes, endpoint: str, position: int) -> tuple[Item, Differences, list[Differences]]:
-    """Make one item of a page canonical.
+    """Decode one item of a page to canonical form.
 
     Returns:
         The item, its own differences, and those of each event in the order of `events_by_id` (for a reassignment: of
         its one `event`).
 
     Raises:
-        DecodeError: a required member is missing or null, a value has the wrong type, a time is no time.
+        DecodeError: a required member is missing or null, a value has the wrong type, or a time is not valid.
     """
-    place = Place(endpoint, f"item {position}", "updates")
+    origin = Origin(endpoint, f"item {position}", "updates")
     try:
         str(raw, "utf-8")
     except UnicodeDecodeError as error:
-        raise place.error("item", f"not UTF-8: {error}") from error
-    members = _object(raw, place, "item")
+        raise origin.error("item", f"not UTF-8: {error}") from error
+    members = _object(raw, origin, "item")
     update_id = _text(members.get("update_id"))
     if update_id == "":
-        raise place.error("update_id", "the text is empty")
+        raise origin.error("update_id", "the text is empty")
     if update_id is not None:
-        place = Place(endpoint, f"item {position} (update {update_id})", "updates")
+        origin = Origin(endpoint, f"item {position} (update {update_id})", "updates")
     if "event" in members and bytes(members["event"]) != _NULL:
-        return _reassignment(members, place)
-    return _transaction(members, place)
+        return _reassignment(members, origin)
+    return _transaction(members, origin)
 
 
-def _transaction(members: dict[str, Raw], place: Place) -> tuple[Item, Differences, list[Differences]]:
+def _transaction(members: dict[str, Raw], origin: Origin) -> tuple[Item, Differences, list[Differences]]:
     own = Differences()
     raw_events = members.pop("events_by_id", None)
     if raw_events is None:
-        raise place.error("events_by_id", "the required member is missing (no event either: is it an update?)")
-    values = _read(Transaction, members, place, own, "", {"events_by_id"})
+        raise origin.error("events_by_id", "the required member is missing (no event either: is it an update?)")
+    values = _read(Transaction, members, origin, own, "", {"events_by_id"})
     events: dict[str, Event] = {}
     of_events = []
-    for event_id, raw in _object(raw_events, place, "events_by_id").items():
-        event, differences = _event(event_id, raw, place)
+    for event_id, raw in _object(raw_events, origin, "events_by_id").items():
+        event, differences = _event(event_id, raw, origin)
         events[event_id] = event
         of_events.append(differences)
     return Item(**values, events_by_id=events), own, of_events  # type: ignore[arg-type]  # other kinds only here
 
 
-def _event(event_id: str, raw: Raw, place: Place) -> tuple[Event, Differences]:
-    place = Place(place.endpoint, f"{place.item}, event {event_id}", "events")
-    members = _object(raw, place, "event")
+def _event(event_id: str, raw: Raw, origin: Origin) -> tuple[Event, Differences]:
+    origin = Origin(origin.endpoint, f"{origin.item}, event {event_id}", "events")
+    members = _object(raw, origin, "event")
     differences = Differences()
     event_type = _text(members.get("event_type"))
     if event_type is None:
-        raise place.error("event_type", "the required member is missing or no text")
+        raise origin.error("event_type", "the required member is missing or not a text")
     struct = _KNOWN_EVENTS.get(event_type)
     if struct is None:
         return _other(event_id, event_type, members, differences)
@@ -129,14 +129,14 @@ def _event(event_id: str, raw: Raw, place: Place) -> tuple[Event, Differences]:
         differences.absent.append("/event_id")
     elif _text(own_id) != event_id:
         differences.values["/event_id"] = own_id
-    values = _read(struct, members, place, differences, "", {"event_id"})
+    values = _read(struct, members, origin, differences, "", {"event_id"})
     return struct(event_id=event_id, **values), differences  # type: ignore[return-value]
 
 
 def _other(
     event_id: str, event_type: str, members: dict[str, Raw], differences: Differences
 ) -> tuple[Event, Differences]:
-    """An unknown kind: fill the columns that fit, keep every member."""
+    """Decode an event of an unknown kind: fill the columns that fit, and keep every member."""
     differences.values.update((pointer_to("", name), raw) for name, raw in members.items())
     values: dict[str, Any] = {}
     for member in _members_of(OtherEvent):
@@ -148,11 +148,11 @@ def _other(
     return OtherEvent(event_type=event_type, event_id=event_id, **values), differences
 
 
-def _reassignment(members: dict[str, Raw], place: Place) -> tuple[Item, Differences, list[Differences]]:
+def _reassignment(members: dict[str, Raw], origin: Origin) -> tuple[Item, Differences, list[Differences]]:
     own, of_event = Differences(), Differences()
-    inner = _object(members.pop("event"), place, "event")
-    values = _read(Reassignment, members, place, own, "", {"event"})
-    below = Place(place.endpoint, place.item, "reassignments")
+    inner = _object(members.pop("event"), origin, "event")
+    values = _read(Reassignment, members, origin, own, "", {"event"})
+    below = Origin(origin.endpoint, origin.item, "reassignments")
     created = inner.pop("created_event", None)
     if created is not None and bytes(created) == _NULL:
         of_event.values["/created_event"] = created
@@ -168,13 +168,13 @@ def _reassignment(members: dict[str, Raw], place: Place) -> tuple[Item, Differen
     return Item(**values, event=ReassignmentEvent(**fields)), own, [of_event]
 
 
-def _contract(members: dict[str, Raw], place: Place, differences: Differences) -> AssignedContract:
+def _contract(members: dict[str, Raw], origin: Origin, differences: Differences) -> AssignedContract:
     event_type = members.pop("event_type", None)
     if event_type is None:
         differences.absent.append("/created_event/event_type")
     elif _text(event_type) != "created_event":
         differences.values["/created_event/event_type"] = event_type
-    values = _read(AssignedContract, members, place, differences, "/created_event", {"event_type"})
+    values = _read(AssignedContract, members, origin, differences, "/created_event", {"event_type"})
     return AssignedContract(event_type="created_event", **values)
 
 
@@ -208,12 +208,12 @@ def _members_of(struct: type[Struct]) -> tuple[_Member, ...]:
 def _read(
     struct: type[Struct],
     members: dict[str, Raw],
-    place: Place,
+    origin: Origin,
     differences: Differences,
     prefix: str,
     done: set[str],
 ) -> dict[str, Any]:
-    """Read the members a Struct declares, note what else there is."""
+    """Read the members that a Struct declares, and note all others."""
     values: dict[str, Any] = {}
     for member in _members_of(struct):
         if member.name in done:
@@ -221,7 +221,7 @@ def _read(
         raw = members.pop(member.wire, None)
         if raw is None:
             if member.required and not member.nullable:
-                raise place.error(member.wire, "the required member is missing")
+                raise origin.error(member.wire, "the required member is missing")
             if member.required:
                 values[member.name] = None
                 differences.absent.append(pointer_to(prefix, member.wire))
@@ -229,37 +229,37 @@ def _read(
             values[member.name] = raw
         elif not member.nullable and bytes(raw) == _NULL:
             if member.required:
-                raise place.error(member.wire, "null where the contract requires a value")
+                raise origin.error(member.wire, "null where the contract requires a value")
             differences.values[pointer_to(prefix, member.wire)] = raw
         else:
-            values[member.name] = _value(member, member.decode, raw, place, differences, prefix)
+            values[member.name] = _value(member, member.decode, raw, origin, differences, prefix)
     differences.values.update((pointer_to(prefix, name), raw) for name, raw in members.items())
     return values
 
 
 def _value(
-    member: _Member, decode: Callable[[Raw], Any], raw: Raw, place: Place, differences: Differences, prefix: str
+    member: _Member, decode: Callable[[Raw], Any], raw: Raw, origin: Origin, differences: Differences, prefix: str
 ) -> Any:
     try:
         value = decode(raw)
     except msgspec.DecodeError as error:
-        raise place.error(member.wire, f"{error}; got {shorten(raw)}") from error
+        raise origin.error(member.wire, f"{error}; got {shorten(raw)}") from error
     if member.spell is None:
         return value
     try:
-        spelled = member.spell(parse_instant(value)[0])
+        spelled = member.spell(parse_timestamp(value)[0])
     except ValueError as error:
-        raise place.error(member.wire, str(error)) from error
+        raise origin.error(member.wire, str(error)) from error
     if spelled != value:
         differences.values[pointer_to(prefix, member.wire)] = raw
     return spelled
 
 
-def _object(raw: Raw | bytes, place: Place, what: str) -> dict[str, Raw]:
+def _object(raw: Raw | bytes, origin: Origin, what: str) -> dict[str, Raw]:
     try:
         return _members.decode(raw)
     except msgspec.DecodeError as error:
-        raise place.error(what, f"expected a JSON object, got {shorten(raw)}") from error
+        raise origin.error(what, f"expected a JSON object, got {shorten(raw)}") from error
 
 
 def _text(raw: Raw | None) -> str | None:
@@ -270,7 +270,7 @@ def _text(raw: Raw | None) -> str | None:
 
 
 def pointer_to(prefix: str, name: str) -> str:
-    """The JSON pointer of a member below a place."""
+    """The JSON pointer of a member below another pointer."""
     return f"{prefix}/{name.replace('~', '~0').replace('/', '~1')}"
 
 
@@ -281,5 +281,5 @@ def shorten(raw: Raw | bytes, most: int = 80) -> str:
 
 
 def tree_error(error: TreeError, endpoint: str, position: int, update_id: str) -> DecodeError:
-    """A DecodeError for events that are no forest."""
-    return Place(endpoint, f"item {position} (update {update_id})", "events").error("child_event_ids", str(error))
+    """The DecodeError for events that do not form a forest."""
+    return Origin(endpoint, f"item {position} (update {update_id})", "events").error("child_event_ids", str(error))

@@ -1,4 +1,4 @@
-"""The place of each item of a page, read without decoding the rest: what paging needs, at several times the speed."""
+"""Reads the cursor of each item of a page without decoding the rest, several times faster; paging needs no more."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ledgerframes.decoding.columns import SIX_DIGITS, Irregular, canonical_times
 from ledgerframes.decoding.structs import Int64
 from ledgerframes.errors import DecodeError
 from ledgerframes.paging.cursor import Cursor, Glimpse
-from ledgerframes.timestamps import parse_instant
+from ledgerframes.timestamps import parse_timestamp
 
 ENDPOINT: Final = "POST /v2/updates"
 
@@ -42,13 +42,13 @@ def peek(body: bytes) -> Glimpse:
     unassignment.
 
     Raises:
-        msgspec.DecodeError: the body is not whole JSON.
+        msgspec.DecodeError: the body is not complete JSON.
         DecodeError: an item has no cursor.
     """
     try:
         items = _decoder.decode(body).transactions
     except msgspec.ValidationError as error:
-        raise DecodeError(f"{ENDPOINT}: the answer is no page of updates: {error}", endpoint=ENDPOINT) from error
+        raise DecodeError(f"{ENDPOINT}: the answer is not a page of updates: {error}", endpoint=ENDPOINT) from error
     for position, item in enumerate(items):
         if not item.update_id:
             raise _no_place(item, position, "update_id", "the text is empty")
@@ -65,7 +65,7 @@ def peek(body: bytes) -> Glimpse:
 
 def _micros(item: _Item, position: int) -> int:
     try:
-        return parse_instant(item.record_time)[0]
+        return parse_timestamp(item.record_time)[0]
     except ValueError as error:
         raise _no_place(item, position, "record_time", str(error)) from error
 
@@ -79,6 +79,6 @@ def _migration(item: _Item, position: int) -> int:
 
 def _no_place(item: _Item, position: int, column: str, why: str) -> DecodeError:
     return DecodeError(
-        f"{ENDPOINT}: item {position} (update {item.update_id}) has no place in the history: {column}: {why}",
+        f"{ENDPOINT}: item {position} (update {item.update_id}) has no cursor: {column}: {why}",
         endpoint=ENDPOINT, table="updates", column=column, item=item.update_id or f"at position {position}",
     )  # fmt: skip

@@ -21,13 +21,13 @@ from ledgerframes.errors import DecodeError
 from ledgerframes.tables.kinds import JSON
 from ledgerframes.tables.table import EXTRA, Table
 
-#: What is taken out, as provenance says it.
+#: What is taken out, as provenance names it.
 LEFT_OUT: Final = "contact points"
-#: The member of `extra` that lists what was taken out of a row, by column and place.
+#: The member of `extra` that lists what was taken out of a row, by column and JSON pointer.
 MARK: Final = "left_out"
 
 _NAME: Final = "contactpoint"
-#: What may hold such a member: its name in any spelling, or a name written with escapes.
+#: Matches texts that may hold such a member: its name in any spelling, or a name written with escapes.
 _PERHAPS: Final = r"(?i)contact_?point|\\u00"
 _perhaps: Final = re.compile(_PERHAPS.encode())
 _objects: Final = msgspec.json.Decoder(dict[str, Raw])
@@ -41,26 +41,26 @@ def is_personal(name: str) -> bool:
 
 
 def without_personal(cells: pa.Array | pa.ChunkedArray) -> Any:
-    """A column of JSON texts without personal data; as it was where there is none.
+    """A column of JSON texts without personal data; the same column if there is none.
 
     Raises:
-        DecodeError: a text that may hold some cannot be taken apart.
+        DecodeError: a text that may hold some cannot be parsed.
     """
     return _stripped(cells)[0]
 
 
 def strip_batch(batch: pa.RecordBatch, columns: Iterable[str]) -> tuple[pa.RecordBatch, int]:
-    """Rows without personal data in some JSON columns; `extra`, where it is there, says what each row lost.
+    """Rows without personal data in some JSON columns; `extra`, if it exists, lists what was taken out of each row.
 
     Args:
         batch: the rows.
-        columns: the columns that hold JSON; those that are not there are passed over.
+        columns: the columns that hold JSON; names that the batch lacks are skipped.
 
     Returns:
         The rows, and how many lost something.
 
     Raises:
-        DecodeError: a text that may hold personal data cannot be taken apart.
+        DecodeError: a text that may hold personal data cannot be parsed.
     """
     lost: dict[int, list[str]] = {}
     for name in columns:
@@ -84,7 +84,7 @@ def strip_text(raw: bytes) -> bytes:
     """One JSON text without personal data.
 
     Raises:
-        DecodeError: it may hold some and cannot be taken apart.
+        DecodeError: it may hold some and cannot be parsed.
     """
     return bytes(_walk(Raw(raw), "", []))
 
@@ -122,7 +122,7 @@ def _plain(cells: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
 
 
 def _stripped(cells: pa.Array | pa.ChunkedArray) -> tuple[Any, dict[int, list[str]]]:
-    """The column, and by row the places of what was taken out."""
+    """The column, and by row the JSON pointers of what was taken out."""
     kind = cells.type
     if not (pa.types.is_string(kind) or pa.types.is_large_string(kind)):  # the functions below know only these
         stripped, lost = _stripped(_plain(cells).cast(pa.large_string()))
@@ -146,7 +146,7 @@ def _stripped(cells: pa.Array | pa.ChunkedArray) -> tuple[Any, dict[int, list[st
 
 
 def _walk(raw: Raw, place: str, found: list[str]) -> Raw:
-    """A value without such members; the places of those that said anything are added to `found`."""
+    """A value without such members; the pointers of those that were not empty are added to `found`."""
     text = bytes(raw)
     first = text.lstrip()[:1]
     if first not in (b"{", b"[") or not _perhaps.search(text):
@@ -165,7 +165,7 @@ def _walk(raw: Raw, place: str, found: list[str]) -> Raw:
         kept = {name: _walk(value, pointer_to(place, name), found) for name, value in kept.items()}
         written = msgspec.json.encode(kept)
         if len(found) == before and len(_perhaps.findall(written)) < len(_perhaps.findall(text)):
-            found.append(place)  # a member that is there twice: the one that is read away is no reason to keep it
+            found.append(place)  # a repeated member: the one that a parser drops is taken out too
         return Raw(written) if len(found) > before else raw
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise DecodeError(
@@ -175,7 +175,7 @@ def _walk(raw: Raw, place: str, found: list[str]) -> Raw:
 
 
 def _is_label(raw: Raw | None) -> bool:
-    """Whether an object is a field spelt as label and value, as the servers' other encoding has it."""
+    """Whether an object is a field written as label and value, in the servers' other encoding."""
     try:
         return raw is not None and is_personal(_text.decode(raw))
     except (msgspec.DecodeError, UnicodeDecodeError):

@@ -1,4 +1,4 @@
-"""The way back: rows of `updates`, `events` and `reassignments` to the JSON items that the server sent."""
+"""Rebuilds the JSON items that the server sent from rows of `updates`, `events` and `reassignments`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from ledgerframes.decoding.personal import MARK
 from ledgerframes.errors import DecodeError, InputError
-from ledgerframes.timestamps import format_instant, format_trimmed
+from ledgerframes.timestamps import format_timestamp, format_trimmed
 
 Row = Mapping[str, Any]
 
@@ -56,9 +56,9 @@ def _transaction(row: Row, events: Sequence[Row]) -> dict[str, Any]:
         "update_id": row["update_id"],
         "migration_id": row["migration_id"],
         "workflow_id": row["workflow_id"] or "",
-        "record_time": format_instant(row["record_time"]),
+        "record_time": format_timestamp(row["record_time"]),
         "synchronizer_id": row["synchronizer_id"],
-        "effective_at": format_instant(row["effective_at"]),
+        "effective_at": format_timestamp(row["effective_at"]),
         "root_event_ids": list(row["root_event_ids"]),
         "events_by_id": {event["event_id"]: _event(event) for event in events},
     }
@@ -119,7 +119,7 @@ def _reassignment(update: Row, row: Row) -> dict[str, Any]:
         event["contract_id"] = row["contract_id"]
     item = {
         "update_id": update["update_id"],
-        "record_time": format_instant(update["record_time"]),
+        "record_time": format_timestamp(update["record_time"]),
         "event": apply_extra(event, row["extra"]),
     }
     if update["offset"] is not None:
@@ -128,7 +128,7 @@ def _reassignment(update: Row, row: Row) -> dict[str, Any]:
 
 
 def apply_extra(item: dict[str, Any], extra: str | None) -> dict[str, Any]:
-    """Put back what the `extra` column kept: values by JSON pointer, and members that were absent.
+    """Restore what the `extra` column kept: values by JSON pointer, and members that were absent.
 
     Raises:
         InputError: the row says that something was left out of it.

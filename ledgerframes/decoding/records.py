@@ -1,4 +1,4 @@
-"""Items of any table but the history's, as columns by the declaration: every column says where its value lies.
+"""Decodes the items of any table but the history's; every column declares where its value is in the item.
 
 Values are read by kind, as leniently as real servers vary: whole numbers also as text, amounts as text or number,
 times with 0 to 9 digits. What no column holds is kept in `extra`.
@@ -17,10 +17,10 @@ import pyarrow as pa
 from msgspec import Raw
 
 from ledgerframes.decoding import columns as col
-from ledgerframes.decoding.lenient import Differences, Place, pointer_to, shorten
+from ledgerframes.decoding.lenient import Differences, Origin, pointer_to, shorten
 from ledgerframes.tables.kinds import AMOUNT, BOOL, INT64, JSON, TEXT, TEXTS, TIME
 from ledgerframes.tables.table import Column, Table
-from ledgerframes.timestamps import EARLIEST, LATEST, parse_instant
+from ledgerframes.timestamps import EARLIEST, LATEST, parse_timestamp
 
 EXACT: Final = Context(prec=80)
 _WHOLE_DIGITS: Final = 28
@@ -46,10 +46,10 @@ def read_records(
 
     Args:
         table: the declaration; columns whose source is a JSON pointer are read from the items.
-        items: one JSON object a row.
+        items: one JSON object per row.
         endpoint: method and path, for messages.
         given: values of the other columns.
-        left_out: pointers that are to appear nowhere, not even in `extra` and JSON columns.
+        left_out: pointers to leave out everywhere, also in `extra` and JSON columns.
 
     Raises:
         DecodeError: a required member is missing or null, has the wrong type, is no time, or is an amount that does
@@ -57,7 +57,7 @@ def read_records(
     """
     values: dict[str, list[Any]] = {column.name: [] for column in table.columns}
     for position, item in enumerate(items):
-        record = _Record(table, item, Place(endpoint, f"item {position}", table.name), frozenset(left_out))
+        record = _Record(table, item, Origin(endpoint, f"item {position}", table.name), frozenset(left_out))
         for name, value in record.values().items():
             values[name].append(value)
     for name, column in (given or {}).items():
@@ -69,11 +69,11 @@ def read_records(
 
 
 class _Record:
-    """One item, taken apart by the pointers of a table's columns."""
+    """One item, split by the pointers of a table's columns."""
 
-    def __init__(self, table: Table, item: bytes | Raw, place: Place, left_out: frozenset[str]) -> None:
+    def __init__(self, table: Table, item: bytes | Raw, origin: Origin, left_out: frozenset[str]) -> None:
         self._table = table
-        self._place = place
+        self._origin = origin
         self._left_out = left_out
         self._differences = Differences()
         self._objects: dict[str, dict[str, Raw] | None] = {}
@@ -81,10 +81,10 @@ class _Record:
             str(item, "utf-8")
             self._objects[""] = _members.decode(item)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-            raise place.error("item", f"expected a JSON object ({error}), got {shorten(item)}") from error
+            raise origin.error("item", f"expected a JSON object ({error}), got {shorten(item)}") from error
 
     def values(self) -> dict[str, Any]:
-        """The values of the columns that lie in the item, and `extra`."""
+        """The values of the columns that the item holds, and `extra`."""
         found = {column.name: self._value(column) for column in self._table.columns if column.source.startswith("/")}
         self._note_the_rest("", _tree(self._table))
         found["extra"] = self._differences.text()
@@ -99,14 +99,14 @@ class _Record:
         if raw is None or bytes(raw) == _NULL:
             if not column.nullable:
                 why = "the required member is missing" if raw is None else "null where a value is required"
-                raise self._place.error(column.name, f"{column.source}: {why}")
+                raise self._origin.error(column.name, f"{column.source}: {why}")
             if raw is not None and column.kind is JSON:
                 return "null"
             return None
         try:
             return self._read(column, raw)
         except (msgspec.DecodeError, ValueError) as error:
-            raise self._place.error(column.name, f"{column.source}: {error}; got {shorten(raw)}") from error
+            raise self._origin.error(column.name, f"{column.source}: {error}; got {shorten(raw)}") from error
 
     def _read(self, column: Column, raw: Raw) -> Any:
         if column.kind is JSON:
@@ -132,7 +132,7 @@ class _Record:
         text = _string.decode(raw)
         if not text and column.nullable:
             return None
-        micros, finer = parse_instant(text)
+        micros, finer = parse_timestamp(text)
         if finer:
             self._differences.values[column.source] = raw
         return micros
@@ -146,7 +146,7 @@ class _Record:
             try:
                 self._objects[pointer] = None if raw is None or bytes(raw) == _NULL else _members.decode(raw)
             except msgspec.DecodeError as error:
-                raise self._place.error(
+                raise self._origin.error(
                     name, f"{pointer}: expected a JSON object, got {shorten(raw or b'')}"
                 ) from error
         return self._objects[pointer]
@@ -174,10 +174,10 @@ def _tree_of(columns: tuple[Column, ...]) -> dict[str, Any]:
     tree: dict[str, Any] = {}
     for column in sorted(columns, key=lambda column: column.kind is JSON):  # whole members last: they win
         *steps, name = column.source.split("/")[1:]
-        place = tree
+        origin = tree
         for step in steps:
-            place = place.setdefault(step, {})
-        place[name] = {}
+            origin = origin.setdefault(step, {})
+        origin[name] = {}
     return tree
 
 
@@ -208,12 +208,12 @@ def read_amount(text: str) -> Decimal:
     """An exact amount.
 
     Raises:
-        ValueError: it is no decimal number, or has more than 28 digits before or 10 after the point.
+        ValueError: it is not a decimal number, or has more than 28 digits before or 10 after the point.
     """
     if not _NUMBER.fullmatch(text):
         raise ValueError("not a decimal number")
     try:
-        value = Decimal(text)  # whole, whatever its length; a context would round it
+        value = Decimal(text)  # exact at any length; a context would round it
         fitted = value.quantize(_STEP, context=EXACT)
     except InvalidOperation as error:
         raise ValueError("more digits than 28 before and 10 after the point") from error

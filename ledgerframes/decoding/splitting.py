@@ -1,4 +1,4 @@
-"""Splits a page into its items by their brackets, where one of them cannot be read as JSON; the careful way only.
+"""Splits a page into its items by their brackets, if one of them is not valid JSON; rejects are made from it.
 
 A JSON reader refuses a page as a whole for one lone surrogate, one NaN or one value that is nested too deeply.
 """
@@ -20,19 +20,19 @@ _PARTNERS: Final = {b"]": b"[", b"}": b"{"}
 _BLANK: Final = b" \t\n\r"
 _PLACE: Final[tuple[bytes, ...]] = (b'"update_id"', b'"record_time"', b'"migration_id"')
 
-#: What a JSON reader raises for text that is not JSON, or more than it can take.
+#: What a JSON parser raises for text that is not JSON, or nested too deeply.
 UNREADABLE: Final = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 
 
 class NotWholeError(Exception):
-    """The brackets and quotes of a text do not match: a part of it is missing or damaged."""
+    """The brackets and quotes of a text do not match: it is incomplete or damaged."""
 
 
 def raws_of(body: bytes) -> list[bytes]:
-    """The items of a page as they were sent, whether they can be read or not.
+    """The items of a page as they were sent, whether they can be parsed or not.
 
     Raises:
-        msgspec.DecodeError, UnicodeDecodeError, RecursionError: it is no page, or not a whole one.
+        msgspec.DecodeError, UnicodeDecodeError, RecursionError: it is not a page, or not a complete one.
     """
     try:
         return [bytes(raw) for raw in _raw_page.decode(body).transactions]
@@ -50,7 +50,7 @@ def raws_of(body: bytes) -> list[bytes]:
 
 
 def reason_of(raw: bytes) -> Exception | None:
-    """Why an item cannot be read as JSON, if it cannot."""
+    """Why an item cannot be parsed as JSON; None if it can."""
     try:
         _raw.decode(raw)
     except UNREADABLE as error:
@@ -59,10 +59,10 @@ def reason_of(raw: bytes) -> Exception | None:
 
 
 def place_of(raw: bytes) -> bytes:
-    """An item with no more than the members that say its place in the history.
+    """An item with only the members that give its cursor.
 
     Raises:
-        NotWholeError: it is no object.
+        NotWholeError: it is not an object.
     """
     members = members_of(raw)
     kept = {name: members[name] for name in _PLACE if name in members}
@@ -73,10 +73,10 @@ def place_of(raw: bytes) -> bytes:
 
 
 def members_of(text: bytes) -> dict[bytes, bytes]:
-    """The members of a JSON object by their names, names and values as they stand in the text.
+    """The members of a JSON object by their names, names and values as written in the text.
 
     Raises:
-        NotWholeError: it is no whole object, or has a member twice.
+        NotWholeError: it is not a complete object, or has a member twice.
     """
     found: dict[bytes, bytes] = {}
     for piece in _pieces(text.strip(_BLANK), b"{}"):
@@ -89,10 +89,10 @@ def members_of(text: bytes) -> dict[bytes, bytes]:
 
 
 def _pieces(text: bytes, brackets: bytes) -> Iterator[bytes]:
-    """What stands between the outer brackets of a text, cut at the commas of that level.
+    """The text between the outer brackets, split at the commas of that level.
 
     Raises:
-        NotWholeError: a bracket or a quote has no partner, or something stands outside of the brackets.
+        NotWholeError: a bracket or a quote is not closed, or there is text outside of the brackets.
     """
     if text[:1] != brackets[:1]:
         raise NotWholeError
@@ -112,10 +112,10 @@ def _pieces(text: bytes, brackets: bytes) -> Iterator[bytes]:
 
 
 def _signs(text: bytes) -> Iterator[tuple[bytes, int, int, int]]:
-    """The brackets, commas and texts, with the depth after each and where it begins and ends.
+    """The brackets, commas and quoted texts, with the depth after each and where it begins and ends.
 
     Raises:
-        NotWholeError: a bracket closes another one, or something is still open at the end.
+        NotWholeError: brackets do not match, or one is not closed at the end.
     """
     within = bytearray()
     for token in _TOKEN.finditer(text):
@@ -126,7 +126,7 @@ def _signs(text: bytes) -> Iterator[tuple[bytes, int, int, int]]:
             if not within.endswith(_PARTNERS[sign]):
                 raise NotWholeError
             del within[-1:]
-        elif sign == b'"':  # it begins a text that does not end
+        elif sign == b'"':  # an opening quote without a closing one
             raise NotWholeError
         yield sign, len(within), token.start(), token.end()
     if within:

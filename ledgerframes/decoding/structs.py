@@ -1,4 +1,4 @@
-"""Scan's update items exactly as the contract's canonical form has them, as typed Structs that refuse the rest.
+"""Typed Structs for scan's update items in the contract's canonical form; they refuse any other form.
 
 What fits these Structs becomes columns as it is; what does not is made to fit by `canonical`, which keeps the
 difference. Payloads stay raw bytes. Class variables say what a kind of event does not have, so that a column can be
@@ -11,7 +11,7 @@ from typing import Annotated, ClassVar, Final, Literal
 
 from msgspec import UNSET, Meta, Raw, Struct, UnsetType, field
 
-#: What an event without a JSON member has in its place; no JSON value is that short.
+#: Stands for a JSON member that an event lacks; no JSON value is that short.
 NO_JSON: Final = b""
 
 Int64 = Annotated[int, Meta(ge=-(2**63), le=2**63 - 1)]
@@ -60,7 +60,7 @@ class ExercisedEvent(Struct, forbid_unknown_fields=True, tag_field="event_type",
 
 
 class OtherEvent(Struct, kw_only=True, gc=False):
-    """An event of a kind this version does not know; its members are kept whole in `extra`."""
+    """An event of a kind that this version does not know; `extra` holds all its members."""
 
     event_type: str
     event_id: str
@@ -111,7 +111,7 @@ class ReassignmentEvent(Struct, forbid_unknown_fields=True, gc=False):
 
 
 class Transaction(Struct, forbid_unknown_fields=True, gc=False):
-    """A transaction as it stands in the columns of `updates`."""
+    """A transaction, with the columns of `updates`."""
 
     update_id: str
     migration_id: Int64
@@ -126,7 +126,7 @@ class Transaction(Struct, forbid_unknown_fields=True, gc=False):
 
 
 class Reassignment(Struct, forbid_unknown_fields=True, gc=False):
-    """One half of a reassignment as it stands in the columns of `updates` and `reassignments`."""
+    """One leg of a reassignment, with the columns of `updates` and `reassignments`."""
 
     update_id: str
     record_time: str
@@ -135,7 +135,7 @@ class Reassignment(Struct, forbid_unknown_fields=True, gc=False):
 
 
 class Item(Struct, forbid_unknown_fields=True, gc=False):
-    """Either of the two, since no member tells them apart in advance; `event` does."""
+    """A transaction or a reassignment; only a reassignment has `event`."""
 
     update_id: str
     record_time: str
@@ -157,6 +157,6 @@ class Page(Struct):
 
 
 class RawPage(Struct):
-    """The same with its items left as bytes."""
+    """The answer of POST /v2/updates, its items not decoded."""
 
     transactions: list[Raw]

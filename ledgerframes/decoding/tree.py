@@ -1,4 +1,4 @@
-"""A transaction's events in preorder, with parent and depth, from roots and child ids; never from the ids' text."""
+"""Orders a transaction's events by roots and child ids: preorder, parent and depth; `history` calls it."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from ledgerframes.decoding.structs import Event
 
 
 class TreeError(ValueError):
-    """The events are no forest; the message names the event."""
+    """The events do not form a forest; the message names the event."""
 
 
 class Forest(NamedTuple):
-    """Events in preorder, beside them the parent's id and the depth."""
+    """Events in preorder, with their parent's id and their depth."""
 
     events: list[Event]
     parents: list[str | None]
@@ -62,7 +62,7 @@ def grow(roots: Sequence[str], events_by_id: Mapping[str, Event], forest: Forest
 def _why(event_id: str, parent: str | None, known: Mapping[str, Event]) -> str:
     place = f"child of {parent!r}" if parent else "a root"
     if event_id in known and known[event_id].event_id != event_id:
-        return f"event {event_id!r} calls itself {known[event_id].event_id!r}"
+        return f"event {event_id!r} has the id {known[event_id].event_id!r}"
     if event_id in known:
         return f"event {event_id!r}, {place}, has a second parent or is its own ancestor"
     return f"event {event_id!r}, {place}, is missing"

@@ -48,7 +48,7 @@ from ledgerframes.interfaces.rules import (
 )
 from ledgerframes.interfaces.users import User, UsersPage, new_user, read_created, read_users
 from ledgerframes.paging.tokens import follow_tokens
-from ledgerframes.timestamps import format_instant, to_micros
+from ledgerframes.timestamps import format_timestamp, to_micros
 from ledgerframes.transport.request import Endpoint
 
 SUBMIT_REASSIGNMENT: Final = Endpoint(
@@ -390,7 +390,7 @@ class Ledger(Calls[LedgerPreview, LedgerRaw], LedgerCalls):
 
 
 def _time(value: str | date | datetime | None, name: str) -> str | None:
-    return None if value is None else format_instant(to_micros(value, name))
+    return None if value is None else format_timestamp(to_micros(value, name))
 
 
 def _nothing(_body: bytes) -> None:

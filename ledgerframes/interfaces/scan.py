@@ -17,7 +17,7 @@ from ledgerframes.paging.cursor import Cursor
 from ledgerframes.paging.history import HistoryReader
 from ledgerframes.paging.tokens import follow_tokens
 from ledgerframes.paging.window import Bound, bound, window
-from ledgerframes.timestamps import format_instant
+from ledgerframes.timestamps import format_timestamp
 from ledgerframes.transport import Answer
 from ledgerframes.transport.request import Endpoint, Request
 from ledgerframes.transport.retrying import Revise
@@ -264,7 +264,7 @@ def _updates_request(after: Cursor | None, page_size: int, value_encoding: Value
     if after is not None:
         body["after"] = {
             "after_migration_id": after.migration_id,
-            "after_record_time": format_instant(after.micros),
+            "after_record_time": format_timestamp(after.micros),
         }
     return UPDATES.request(json=body)
 

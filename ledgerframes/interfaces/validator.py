@@ -11,7 +11,7 @@ from msgspec import Meta, Struct
 from ledgerframes.interfaces.answers import Contract, ContractWithState, reads
 from ledgerframes.interfaces.calls import Call, CallMethod, Calls, Preview, Raw, Runner
 from ledgerframes.interfaces.rules import Count64, PartyId, each, fits, given, unless_none
-from ledgerframes.timestamps import format_instant, to_micros
+from ledgerframes.timestamps import format_timestamp, to_micros
 from ledgerframes.transport.request import Endpoint
 
 RecordTimeMatch = Literal["exact", "at_or_before"]
@@ -151,7 +151,7 @@ class ValidatorCalls(Runner):
         match: str = fits(record_time_match, _Match, "record_time_match")
         asked = given(
             migration_id=fits(migration_id, Count64, "migration_id"),
-            record_time=format_instant(to_micros(record_time, "record_time")),
+            record_time=format_timestamp(to_micros(record_time, "record_time")),
             record_time_match=None if match == "exact" else match,
             owner_party_ids=each(owner_party_ids, "owner_party_ids", kind=PartyId, least=1),
         )

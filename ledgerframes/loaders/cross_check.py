@@ -18,7 +18,7 @@ from ledgerframes.paging.cursor import Cursor
 from ledgerframes.paging.history import HistoryReader
 from ledgerframes.paging.window import Bound, Duration, Window, wanted_window
 from ledgerframes.results import Result
-from ledgerframes.timestamps import format_instant
+from ledgerframes.timestamps import format_timestamp
 
 if TYPE_CHECKING:
     from ledgerframes.network import Network
@@ -194,7 +194,7 @@ def compare(
                 found.append(difference)
         up_to = place
     beyond = "" if mine is None and other is None else f"{names[mine is None]} has more than the other, not compared"
-    reached = None if up_to is None else (up_to.migration_id, format_instant(up_to.micros))
+    reached = None if up_to is None else (up_to.migration_id, format_timestamp(up_to.micros))
     return CrossCheck(names[0], names[1], part, compared, differing, tuple(found), reached, beyond)
 
 
@@ -215,7 +215,7 @@ def _difference(mine: Canonical | None, other: Canonical | None) -> Difference |
     one = mine or other
     assert one is not None
     what = "only in a" if other is None else "only in b" if mine is None else "differs"
-    place = (one.update_id, one.place.migration_id, format_instant(one.place.micros), what)
+    place = (one.update_id, one.place.migration_id, format_timestamp(one.place.micros), what)
     if mine is None or other is None:
         return Difference(*place)
     if mine.digest == other.digest:

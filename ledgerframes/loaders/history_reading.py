@@ -22,7 +22,6 @@ from ledgerframes.loaders.provenance import Provenance
 from ledgerframes.paging.history import HistoryReader
 from ledgerframes.paging.seen_ids import SeenIds
 from ledgerframes.tables.catalogue import table_named
-from ledgerframes.timestamps import format_instant
 
 if TYPE_CHECKING:
     from ledgerframes.network import Network
@@ -65,7 +64,7 @@ def read_history(net: Network, request: HistoryRequest, *, unbounded: Most = UNB
             for page in read_pages(net.scan, load.reader):
                 load.add(page)
                 last = page.page.glimpse.cursors[page.rows[-1]]
-                progress.advance(len(page.rows), format_instant(last.micros)[:19])
+                progress.advance(len(page.rows), format_timestamp(last.micros)[:19])
             load.check_network()
         except (RequestError, DecodeError, PagingError, PartialResultError) as error:
             if not request.allow_partial:

@@ -14,7 +14,7 @@ from ledgerframes.errors import DecodeError, StatusError
 from ledgerframes.loaders.table_loader import Origin, items_of
 from ledgerframes.tables.kinds import AMOUNT
 from ledgerframes.tables.snapshots import HOLDINGS_SUMMARY
-from ledgerframes.timestamps import format_instant, parse_instant
+from ledgerframes.timestamps import format_timestamp, parse_timestamp
 
 if TYPE_CHECKING:
     from ledgerframes.network import Network
@@ -43,7 +43,7 @@ class Parts:
         self._net = net
         self._origin = origin
         self._asked = asked
-        self._wanted = parse_instant(asked["record_time"])[0]
+        self._wanted = parse_timestamp(asked["record_time"])[0]
         self._round = as_of_round
         self._place: tuple[int, int | None] | None = None
         self._items: dict[str, Raw] = {}
@@ -67,7 +67,7 @@ class Parts:
     def said(self) -> str:
         """How old the snapshot is, in words."""
         return (
-            f"the newest snapshot up to {format_instant(self._wanted)} is of {format_instant(self._record_time)},"
+            f"the newest snapshot up to {format_timestamp(self._wanted)} is of {format_timestamp(self._record_time)},"
             f" {self.age // _DAY} days before"
         )
 
@@ -110,7 +110,7 @@ class Parts:
             if "computed_as_of_round" in members:
                 number = _number.decode(members["computed_as_of_round"])
             if "record_time" in members:
-                micros = parse_instant(_text.decode(members["record_time"]))[0]
+                micros = parse_timestamp(_text.decode(members["record_time"]))[0]
         except (msgspec.DecodeError, ValueError) as error:
             raise self._broken(error) from error
         return micros, number
@@ -118,10 +118,10 @@ class Parts:
     def _pin(self, micros: int, number: int | None) -> None:
         """Ask for the rest at the time and round of the first answer: the newest snapshot may change meanwhile."""
         if micros > self._wanted or (micros < self._wanted and self._asked["record_time_match"] == "exact"):
-            raise self._broken(f"the answer is of {format_instant(micros)}, asked was {self._asked['record_time']}")
+            raise self._broken(f"the answer is of {format_timestamp(micros)}, asked was {self._asked['record_time']}")
         self._place, self._round = (micros, number), number
         if micros != self._wanted:
-            self._asked = self._asked | {"record_time": format_instant(micros), "record_time_match": "exact"}
+            self._asked = self._asked | {"record_time": format_timestamp(micros), "record_time_match": "exact"}
 
     def _broken(self, what: object) -> DecodeError:
         return DecodeError(f"{_ENDPOINT}: {what}", endpoint=_ENDPOINT, table=HOLDINGS_SUMMARY.name)

@@ -20,7 +20,7 @@ from ledgerframes.loaders.signatures import FormOptions
 from ledgerframes.loaders.table_loader import Form, Origin
 from ledgerframes.paging.window import When
 from ledgerframes.tables.snapshots import HOLDINGS_SUMMARY
-from ledgerframes.timestamps import format_instant, to_micros
+from ledgerframes.timestamps import format_timestamp, to_micros
 
 if TYPE_CHECKING:
     from ledgerframes.network import Network
@@ -130,7 +130,7 @@ def load_holdings_summary(
     answers: list[Parts] = []
     with origin.tolerating(allow_partial=form.allow_partial):
         for micros, number in asks:
-            answers.append(Parts(net, origin, {"record_time": format_instant(micros), **about}, number))
+            answers.append(Parts(net, origin, {"record_time": format_timestamp(micros), **about}, number))
             answers[-1].ask(wanted[: form.limit])
     for old in [one for one in answers if one.age > _MONTH]:
         warnings.warn(f"{old.said}; check record_time= and migration_id=", SnapshotWarning, stacklevel=2)
@@ -178,7 +178,7 @@ def _mapped(times: list[Any], rounds: Mapping[Any, Any]) -> list[_Ask]:
         raise InputError("as_of_round names no time; give {time: round}")
     asked = list(by_time) if times == [None] else [to_micros(one, "record_time") for one in times]
     if set(asked) != set(by_time):
-        odd = format_instant(min(set(asked) ^ set(by_time)))
+        odd = format_timestamp(min(set(asked) ^ set(by_time)))
         raise InputError(f"as_of_round and record_time name different times, {odd} for one; give each time a round")
     return [(micros, number) for micros in asked for number in by_time[micros]]
 

@@ -17,7 +17,7 @@ from ledgerframes.paging.cursor import Cursor, before
 from ledgerframes.paging.history import MAXIMUM
 from ledgerframes.paging.window import Bound, Window, window
 from ledgerframes.results import Result
-from ledgerframes.timestamps import LATEST, format_instant
+from ledgerframes.timestamps import LATEST, format_timestamp
 
 if TYPE_CHECKING:
     from ledgerframes.interfaces.scan import Scan
@@ -208,7 +208,7 @@ def latest_migration(scan: Scan) -> int | None:
 
 
 def _say(place: Cursor) -> str:
-    return f"(migration {place.migration_id}, {format_instant(place.micros)})"
+    return f"(migration {place.migration_id}, {format_timestamp(place.micros)})"
 
 
 def _endless(first: Cursor) -> PagingError:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ledgerframes.paging.cursor import Cursor
-from ledgerframes.timestamps import format_instant
+from ledgerframes.timestamps import format_timestamp
 from ledgerframes.version import __version__
 
 
@@ -55,4 +55,4 @@ class Provenance:
 
 
 def _said(place: Cursor | None) -> list[Any] | None:
-    return None if place is None else [place.migration_id, format_instant(place.micros)]
+    return None if place is None else [place.migration_id, format_timestamp(place.micros)]

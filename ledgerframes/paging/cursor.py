@@ -1,23 +1,23 @@
-"""A place in the update history, and the places of the items of a page: what paging, planning and storing count in."""
+"""`Cursor`: a position in the update history, and the cursors of a page; paging, planning and the store use it."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
-from ledgerframes.timestamps import EARLIEST, LATEST, format_instant
+from ledgerframes.timestamps import EARLIEST, LATEST, format_timestamp
 
 _LOWEST: Final = -(2**63)
 
 
 class Cursor(NamedTuple):
-    """A place in the history: migration id, then record time in microseconds; compared as integers."""
+    """A position in the history: migration id, then record time in microseconds; compared as integers."""
 
     migration_id: int
     micros: int
 
     def __str__(self) -> str:
-        return f"(migration {self.migration_id}, {format_instant(self.micros)})"
+        return f"(migration {self.migration_id}, {format_timestamp(self.micros)})"
 
 
 @dataclass(frozen=True)
@@ -28,13 +28,13 @@ class Glimpse:
     update_ids: list[str]
 
 
-def before(place: Cursor) -> Cursor | None:
-    """The cursor after which `place` is the first one possible; None is ledger begin."""
-    if place.micros > EARLIEST:
-        return Cursor(place.migration_id, place.micros - 1)
-    return Cursor(place.migration_id - 1, LATEST) if place.migration_id > _LOWEST else None
+def before(cursor: Cursor) -> Cursor | None:
+    """The cursor directly before another one; None means the beginning of the ledger."""
+    if cursor.micros > EARLIEST:
+        return Cursor(cursor.migration_id, cursor.micros - 1)
+    return Cursor(cursor.migration_id - 1, LATEST) if cursor.migration_id > _LOWEST else None
 
 
-def shown(place: Cursor | None) -> str:
-    """A place in words."""
-    return "ledger begin" if place is None else str(place)
+def shown(cursor: Cursor | None) -> str:
+    """A cursor in words."""
+    return "ledger begin" if cursor is None else str(cursor)

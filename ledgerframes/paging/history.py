@@ -1,9 +1,8 @@
-"""How scan's update history is read without losing or repeating an update: a decision after every page.
+"""`HistoryReader`: decides after every page what to ask for next, so that no update is lost or repeated.
 
 Several synchronizers can share a record time, and a page may end between their updates; "strictly after" would then
-skip the rest. So the last group of equal cursors of every page is held back and asked for again from the place
-before it. What a reader does next is its mode: it locates where its window begins, reads, probes whether a page was cut
-short, or confirms that nothing follows.
+skip the rest. So the last group of equal cursors of every page is held back and asked for again from the cursor
+before it. The modes are in `modes`.
 """
 
 from __future__ import annotations
@@ -23,19 +22,19 @@ _STUCK: Final = 40
 
 @dataclass
 class HistoryReader:
-    """Reads one window of the history; fed with one glimpse a page.
+    """Reads one window of the history; takes the glimpse of every page.
 
     Attributes:
         window: what is wanted.
-        limit: how many updates at most.
-        page_size: how many items the next request asks for; what it was at first is what it goes back to.
+        limit: how many updates to read at most.
+        page_size: how many items the next request asks for; it grows back to its first value.
         maximum: the largest page the server is known to allow.
-        last: the last place taken.
+        last: the cursor of the last update taken.
         taken: how many updates were taken.
         beyond: whether a server has shown an item at or after the window's end.
         mode: what it is doing.
         largest: the largest page that each server has sent.
-        leapt: whether it has gone on without an update that it had been shown before, or could not find one again.
+        leapt: whether it has continued without an update that was shown before, or could not find one again.
         reopened: how often the last group has been read again.
     """
 
@@ -61,7 +60,7 @@ class HistoryReader:
 
     @property
     def after(self) -> Cursor | None:
-        """The place up to which everything has been taken."""
+        """The cursor up to which everything has been taken."""
         return self.mode.back.after if isinstance(self.mode, Probing) else self.mode.after
 
     def ask(self) -> Ask:
@@ -74,14 +73,14 @@ class HistoryReader:
         return Ask(self.mode.after, max(size, min(self.holding + 1, self.maximum)))
 
     def lower(self, maximum: int) -> None:
-        """A server named a lower maximum for a page."""
+        """Lower the page size to a maximum that a server has named."""
         self.maximum = max(1, min(self.maximum - 1, maximum))
         self.page_size = min(self.page_size, self.maximum)
         if isinstance(self.mode, Probing):
             self.mode = replace(self.mode, size=min(self.mode.group + 1, self.maximum))
 
     def shrink(self) -> None:
-        """A page was too much for the server; ask for half."""
+        """Halve the page size: a page was too much for the server."""
         self.page_size = max(1, self.page_size // 2)
 
     @property
@@ -94,42 +93,42 @@ class HistoryReader:
         held = self.mode.held if isinstance(self.mode, Reading) else frozenset()
         return bool(held) and held == frozenset(page.update_ids[-len(held) :])
 
-    def flush(self, place: Cursor) -> None:
-        """Take what is held back: the server that showed it keeps saying that there is nothing."""
+    def flush(self, cursor: Cursor) -> None:
+        """Take what is held back, up to `cursor`: the server that showed it now repeats that there is nothing."""
         self.leapt = True
         self.taken += self.holding
-        self.last = place
+        self.last = cursor
         if isinstance(self.mode, Reading):
             self.mode = replace(self.mode, held=frozenset())
 
     def reopen(self) -> None:
-        """Go back before the last group, which ended what one server had: another may have more of it."""
+        """Go back before the last group: one server ended with it, and another may have more of it."""
         if isinstance(self.mode, Confirming):
             self.mode = self.mode.back
             self._recent = self.mode.held
 
-    def rewind(self, place: Cursor) -> None:
-        """Read again from a place on, since what follows it can be proven only now."""
-        self.mode = Reading(place)
+    def rewind(self, cursor: Cursor) -> None:
+        """Read again from a cursor on, since what follows it can be proven only now."""
+        self.mode = Reading(cursor)
         self._recent = frozenset()
 
-    def take(self, places: Glimpse, server: str, asked: Ask) -> Taken:
+    def take(self, glimpse: Glimpse, server: str, asked: Ask) -> Taken:
         """Decide what of a page counts.
 
         Raises:
-            PagingError: the page is out of order, or repeats an older one, or one instant holds more updates than
-                the server's largest page.
+            PagingError: the page is out of order, or repeats an older one, or more updates share one record time than
+                fit into the server's largest page.
         """
-        page = Page(places, server, asked)
+        page = Page(glimpse, server, asked)
         self._check(page)
-        self.beyond = self.beyond or any(map(self.window.ends_before, places.cursors))
+        self.beyond = self.beyond or any(map(self.window.ends_before, glimpse.cursors))
         if not isinstance(self.mode, Probing):
             self.largest[server] = max(len(page), self.largest.get(server, 0))
         return self.mode.take(self, page)
 
     def _check(self, page: Page) -> None:
         previous = after = page.asked.after
-        for cursor, update_id in zip(page.places.cursors, page.places.update_ids, strict=True):
+        for cursor, update_id in zip(page.glimpse.cursors, page.glimpse.update_ids, strict=True):
             if previous is not None and cursor < previous:
                 raise PagingError(
                     f"POST /v2/updates: update {update_id} at {cursor} came after {previous}; the server's pages are"
@@ -137,8 +136,8 @@ class HistoryReader:
                 )
             if cursor == after and update_id not in self._recent:
                 raise PagingError(
-                    f"POST /v2/updates: asked for what follows {cursor}, the server sent update {update_id} of that"
-                    " very instant; reading on could repeat updates for ever"
+                    f"POST /v2/updates: asked for what follows {cursor}, the server sent update {update_id} at that"
+                    " very cursor; reading on could repeat updates for ever"
                 )
             previous = cursor
 
@@ -148,7 +147,7 @@ class HistoryReader:
         Args:
             page: the page.
             stop: its first item that is held back.
-            target: the first place inside the window at or after the last item; None beyond its end.
+            target: the first cursor inside the window at or after the last item; None beyond its end.
         """
         rows = self._inside(page, stop)
         outcome = Outcome.MORE
@@ -157,12 +156,12 @@ class HistoryReader:
             outcome = Outcome.LIMIT
         elif target is None:
             outcome = Outcome.PAST
-        self._stand(page, rows, stop, target)
+        self._advance(page, rows, stop, target)
         return Taken(rows, outcome)
 
-    def _stand(self, page: Page, rows: list[int], stop: int, target: Cursor | None) -> None:
-        """Note where the read stands after a page whose first `stop` items are dealt with."""
-        cursors, update_ids = page.places.cursors, page.places.update_ids
+    def _advance(self, page: Page, rows: list[int], stop: int, target: Cursor | None) -> None:
+        """Update the state of the read after a page whose first `stop` items are dealt with."""
+        cursors, update_ids = page.glimpse.cursors, page.glimpse.update_ids
         after = before(target) if target is not None and target != cursors[-1] else cursors[stop - 1]
         if after == self.mode.after:
             self.stay(Outcome.MORE)
@@ -181,14 +180,14 @@ class HistoryReader:
         seen = set(self._recent)
         rows = []
         for row in range(stop):
-            cursor, update_id = page.places.cursors[row], page.places.update_ids[row]
+            cursor, update_id = page.glimpse.cursors[row], page.glimpse.update_ids[row]
             if update_id not in seen and (self.window.whole or self.window.nearest(cursor) == cursor):
                 rows.append(row)
                 seen.add(update_id)
         return rows
 
     def stay(self, outcome: Outcome) -> Outcome:
-        """Count a request that brought the read no further.
+        """Count a request that did not bring the read forward.
 
         Raises:
             PagingError: there were too many of them.

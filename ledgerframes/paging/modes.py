@@ -1,7 +1,7 @@
-"""What a reader of a history is doing, mode by mode; `history` holds the reader.
+"""The modes of a `HistoryReader`, which decides by them what to ask for next.
 
 It locates where its window begins, reads, probes whether a page was cut short, or confirms that nothing follows. Each
-mode is fed with one answer and says what it means.
+mode takes one answer and decides what it means.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ class Outcome(Enum):
     MORE = "ask again"
     END = "the server has nothing beyond"
     PAST = "the window ends here"
-    LIMIT = "as many as the caller wanted"
+    LIMIT = "the caller's limit is reached"
     BEHIND = "the server does not have what another answer already showed"
 
 
 @dataclass(frozen=True)
 class Ask:
-    """What to ask next: items strictly after a place, or from ledger begin."""
+    """What to ask for next: items strictly after a cursor, or from the beginning of the ledger."""
 
     after: Cursor | None
     page_size: int
@@ -39,7 +39,7 @@ class Ask:
 
 @dataclass(frozen=True)
 class Taken:
-    """Which rows of the page count, and how to go on."""
+    """Which rows of the page count, and how to continue."""
 
     rows: list[int]
     outcome: Outcome
@@ -47,19 +47,19 @@ class Taken:
 
 @dataclass(frozen=True)
 class Page:
-    """One answer: the places of its items, who sent it, and what was asked."""
+    """One answer: its cursors and ids, who sent it, and what was asked for."""
 
-    places: Glimpse
+    glimpse: Glimpse
     server: str
     asked: Ask
 
     def __len__(self) -> int:
-        return len(self.places.cursors)
+        return len(self.glimpse.cursors)
 
     @property
     def ids(self) -> frozenset[str]:
         """The ids of its updates."""
-        return frozenset(self.places.update_ids)
+        return frozenset(self.glimpse.update_ids)
 
 
 class Mode(Protocol):
@@ -67,21 +67,21 @@ class Mode(Protocol):
 
     @property
     def after(self) -> Cursor | None:
-        """The place that the next request asks after."""
+        """The cursor after which the next request asks."""
 
     @property
     def size(self) -> int | None:
         """How many items the next request asks for, where the mode needs a certain number."""
 
     def take(self, reader: HistoryReader, page: Page) -> Taken:
-        """Learn from an answer; sets the reader's next mode."""
+        """Decide what an answer means, and set the reader's next mode."""
 
 
 @dataclass(frozen=True)
 class Locating:
     """Looks for the first migration that there is, by one item.
 
-    A window of bare times begins in every migration anew, and nobody knows the first migration's id beforehand.
+    A window of bare times begins anew in every migration, and the id of the first migration is not known beforehand.
     """
 
     after: Cursor | None
@@ -91,7 +91,7 @@ class Locating:
         """Go to where the window begins in that migration."""
         if not page:
             return Taken([], Outcome.END)
-        target = reader.window.nearest(page.places.cursors[0])
+        target = reader.window.nearest(page.glimpse.cursors[0])
         if target is None:
             return Taken([], Outcome.PAST)
         reader.mode = Reading(before(target))
@@ -106,12 +106,12 @@ class Reading:
 
     Attributes:
         held: the updates of that group, as the page before showed them.
-        place: where that group lies.
+        cursor: the cursor of that group.
     """
 
     after: Cursor | None
     held: frozenset[str] = frozenset()
-    place: Cursor | None = None
+    cursor: Cursor | None = None
     size: int | None = None
 
     def take(self, reader: HistoryReader, page: Page) -> Taken:
@@ -120,9 +120,9 @@ class Reading:
             return Taken([], Outcome.END)
         if not self.held <= page.ids and not self._has_more(page):
             return Taken([], reader.stay(Outcome.BEHIND))
-        final = page.places.cursors[-1]
+        final = page.glimpse.cursors[-1]
         target = reader.window.nearest(final)
-        stop = page.places.cursors.index(final) if target == final else len(page)
+        stop = page.glimpse.cursors.index(final) if target == final else len(page)
         if stop:
             return reader.divide(page, stop, target)
         if not self._has_all(reader, page):
@@ -133,17 +133,17 @@ class Reading:
         return taken
 
     def _has_more(self, page: Page) -> bool:
-        """Whether a page without the group ends before it: then late updates have filled it."""
-        return bool(page) and self.place is not None and page.places.cursors[-1] < self.place
+        """Whether a page without the group ends before it: late updates have filled the page."""
+        return bool(page) and self.cursor is not None and page.glimpse.cursors[-1] < self.cursor
 
     def _has_all(self, reader: HistoryReader, page: Page) -> bool:
         """Whether a page that is one group of equal cursors has all of it; if not, plan a larger request."""
         count = len(page)
-        reader.mode = replace(self, held=page.ids, place=page.places.cursors[-1])
+        reader.mode = replace(self, held=page.ids, cursor=page.glimpse.cursors[-1])
         if count >= page.asked.page_size:
             if page.asked.page_size >= reader.maximum:
                 raise PagingError(
-                    f"POST /v2/updates: {count} updates or more share {page.places.cursors[0]}, and the server's"
+                    f"POST /v2/updates: {count} updates or more share {page.glimpse.cursors[0]}, and the server's"
                     f" largest page is {reader.maximum}; they cannot be read without loss"
                 )
             reader.page_size = min(reader.maximum, max(2 * page.asked.page_size, count + 1))
@@ -156,12 +156,12 @@ class Reading:
 
 @dataclass(frozen=True)
 class Probing:
-    """Asks from ledger begin whether a server can send more items than the group it stopped at.
+    """Asks from the beginning of the ledger whether a server can send more items than the group it stopped at.
 
-    A server that caps pages silently, at so many items or bytes, cuts a tie just where a whole tie would end.
+    A server that silently caps its pages, by items or bytes, may end one inside a tie as if the tie were whole.
 
     Attributes:
-        back: what to go on with.
+        back: the mode to return to.
         group: the size of that group.
         server: who sent it.
     """
@@ -173,12 +173,12 @@ class Probing:
     after: Cursor | None = None
 
     def take(self, reader: HistoryReader, page: Page) -> Taken:
-        """Learn the size of a page that the server can send; go back."""
+        """Note the size of a page that the server can send, and return to reading."""
         reader.mode = back = self.back
         assert isinstance(back, Reading)
         if page.server != self.server:
             return Taken([], reader.stay(Outcome.MORE))
-        if len(page) <= self.group and page.ids != back.held:  # it is fine if the group is all the history
+        if len(page) <= self.group and page.ids != back.held:  # the group may be the whole history
             raise _capped(self.group)
         reader.largest[self.server] = max(self.group + 1, reader.largest.get(self.server, 0))
         return Taken([], Outcome.MORE)
@@ -188,7 +188,7 @@ class Probing:
 class Confirming:
     """Asks what follows a group that seemed to be the last and was taken whole.
 
-    Where something follows after all, the server has moved on, and the group may have grown meanwhile. If a server
+    If something follows after all, the server has new items, and the group may have grown meanwhile. If a server
     shows the group alone again and again though something follows, its pages end inside the group.
 
     Attributes:

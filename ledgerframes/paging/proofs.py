@@ -1,4 +1,4 @@
-"""What proves that a part of the history is complete: the one place that says so.
+"""`Proofs`: what proves that a part of the history is complete; loads and syncs go by it and by nothing else.
 
 Assumed of a server, and of nothing else:
 
@@ -30,7 +30,7 @@ OVERLAP: Final = 86_400_000_000
 
 @dataclass(frozen=True)
 class Proof:
-    """What servers had shown at one instant of a run.
+    """What servers had shown at one moment of a run.
 
     Attributes:
         newest: for each server the newest record time that it has shown, in microseconds.
@@ -43,19 +43,19 @@ class Proof:
     breaks: Mapping[str, int] = field(default_factory=dict)
 
     def of(self, server: str, page: Iterable[Cursor] = ()) -> int:
-        """Up to and with which record time a page of a server is final.
+        """The last record time up to which a page of a server is final.
 
         Args:
-            server: who gave the page.
-            page: the places of its items, which prove as well as what was shown before it.
+            server: who sent the page.
+            page: the cursors of its items, which prove as much as what was shown before it.
         """
-        newest = max((place.micros for place in page), default=NOTHING)
+        newest = max((cursor.micros for cursor in page), default=NOTHING)
         return max(newest, self.newest.get(server, NOTHING)) - self.settle - 1
 
 
 @dataclass
 class Proofs:
-    """What each server has shown in this run; any thread may ask and add.
+    """What each server has shown in this run; safe for several threads.
 
     Attributes:
         settle: how long after its newest item a server may show an older one, in microseconds.
@@ -72,35 +72,35 @@ class Proofs:
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def now(self) -> Proof:
-        """What is proven now: to be taken before a page is asked for."""
+        """What is proven now; to be called before a page is asked for."""
         with self._lock:
             return Proof({} if self.replicas else dict(self._newest), self.settle, dict(self._broken))
 
-    def saw(self, server: str, places: Iterable[Cursor]) -> None:
-        """A server has shown items at these places."""
-        places = list(places)
-        if not places:
+    def saw(self, server: str, cursors: Iterable[Cursor]) -> None:
+        """Note that a server has shown items at these cursors."""
+        cursors = list(cursors)
+        if not cursors:
             return
         with self._lock:
-            newest = max(place.micros for place in places)
+            newest = max(cursor.micros for cursor in cursors)
             self._newest[server] = max(newest, self._newest.get(server, newest))
-            self._last[server] = max(self._last.get(server, places[-1]), *places)
+            self._last[server] = max(self._last.get(server, cursors[-1]), *cursors)
 
     def contradicts(self, server: str, after: Cursor | None) -> bool:
-        """Whether a server that now has nothing after a place had shown something there: then it shows less."""
+        """Whether a server that now has nothing after a cursor had shown something there: then it shows less."""
         with self._lock:
             last = self._last.get(server)
         return last is not None and not self.replicas and (after is None or last > after)
 
     def lose(self, server: str) -> None:
-        """A server shows less than before: what it had shown proves nothing any more, and never did in this run."""
+        """Note that a server shows less than before: what it had shown in this run proves nothing."""
         with self._lock:
             self._newest.pop(server, None)
             self._last.pop(server, None)
             self._broken[server] = self._broken.get(server, 0) + 1
 
     def breaks(self, server: str) -> int:
-        """How often a server has shown less than before; what it gave before the last time is not final."""
+        """How often a server has shown less than before; what it sent before the last time is not final."""
         with self._lock:
             return self._broken.get(server, 0)
 
@@ -111,8 +111,8 @@ class Proofs:
             return max(self._newest.values(), default=None)
 
     def closes(self, migration_id: int, following: Cursor) -> int:
-        """The last record time that a migration can have, told by an item of a later one.
+        """The last record time that a migration can have, given an item of a later one.
 
-        Where ids are skipped, a migration between them may show its first item late, and each allows the overlap.
+        Where ids are skipped, a migration in between may still appear, and each of them allows the overlap.
         """
         return following.micros + self.overlap * (following.migration_id - migration_id)

@@ -1,4 +1,4 @@
-"""The update ids of one read, so that an id that a server shows at two places is told; loads and syncs ask here."""
+"""`SeenIds`: the update ids of one read, to refuse an id that a server shows at two cursors; loads and syncs use it."""
 
 from __future__ import annotations
 
@@ -16,41 +16,41 @@ _Hashes = np.ndarray
 
 @dataclass
 class SeenIds:
-    """Hashes of ids and of ids with their places, 16 bytes per update.
+    """Hashes of ids, and of ids with their cursors, 16 bytes per update.
 
-    What is read twice comes with the same place; an id with another place is a repeated one.
+    An update that is read twice has the same cursor; an id with another cursor is a repeated one.
     """
 
     _ids: list[_Hashes] = field(default_factory=list)
     _placed: list[_Hashes] = field(default_factory=list)
 
-    def check(self, update_ids: Sequence[str], places: Sequence[Cursor]) -> None:
-        """Take in the updates of a page.
+    def check(self, update_ids: Sequence[str], cursors: Sequence[Cursor]) -> None:
+        """Add the updates of a page.
 
         Raises:
-            PagingError: an update has been shown at another place.
+            PagingError: an update has been shown at another cursor.
         """
         ids = np.fromiter(map(hash, update_ids), np.int64, len(update_ids))
-        placed = np.fromiter(map(hash, zip(update_ids, places, strict=True)), np.int64, len(update_ids))
+        placed = np.fromiter(map(hash, zip(update_ids, cursors, strict=True)), np.int64, len(update_ids))
         repeated = _known(self._ids, ids) & ~_known(self._placed, placed)
         counts = Counter(update_ids)
-        repeated |= np.fromiter((counts[one] > 1 for one in update_ids), bool, len(update_ids))
+        repeated |= np.fromiter((counts[update_id] > 1 for update_id in update_ids), bool, len(update_ids))
         if repeated.any():
-            at = int(np.argmax(repeated))
+            first = int(np.argmax(repeated))
             raise PagingError(
-                f"POST /v2/updates: update {update_ids[at]} is shown at {places[at]} and at another place; an update"
-                " has one. Compare the server with another one by lf.cross_check"
+                f"POST /v2/updates: update {update_ids[first]} is shown at {cursors[first]} and at another cursor; an"
+                " update has one. Compare the server with another one by lf.cross_check"
             )
         _add(self._ids, ids)
         _add(self._placed, placed)
 
 
 def _known(chunks: Sequence[_Hashes], values: _Hashes) -> _Hashes:
-    found = np.zeros(len(values), bool)
+    known = np.zeros(len(values), bool)
     for chunk in chunks:
-        at = np.minimum(np.searchsorted(chunk, values), len(chunk) - 1)
-        found |= chunk[at] == values
-    return found
+        positions = np.minimum(np.searchsorted(chunk, values), len(chunk) - 1)
+        known |= chunk[positions] == values
+    return known
 
 
 def _add(chunks: list[_Hashes], values: _Hashes) -> None:

@@ -1,4 +1,4 @@
-"""Following page tokens, which are opaque: the licenses', users' and instruments' way of paging."""
+"""`follow_tokens`: paging by opaque tokens; the loaders of licenses, users and instruments use it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Page = TypeVar("Page")
 Item = TypeVar("Item")
 Token = int | str
 
-#: So many empty pages in a row can still lead to a full one.
+#: This many empty pages in a row may still lead to one with items.
 _EMPTY: Final = 1_000
 
 
@@ -20,7 +20,7 @@ def follow_tokens(
     split: Callable[[Page], tuple[Sequence[Item], Token | None]],
     endpoint: str,
 ) -> Iterator[Item]:
-    """Yield every item until a page has no token, or an empty one; the length of a page says nothing.
+    """Yield every item until a page has no token or an empty one; the length of a page proves nothing.
 
     Args:
         fetch: reads the page of a token; None is the first page.
@@ -28,7 +28,7 @@ def follow_tokens(
         endpoint: for the message.
 
     Raises:
-        PagingError: a token came before, or nothing but empty pages come; following them would never end.
+        PagingError: a token repeats, or only empty pages come; following them would never end.
     """
     seen: set[Token] = set()
     token: Token | None = None

@@ -1,4 +1,4 @@
-"""Which part of a history is wanted: half-open, by place or by time."""
+"""`Window`: the wanted part of a history, half-open, by cursors or by times; loaders and the store read it."""
 
 from __future__ import annotations
 
@@ -10,11 +10,10 @@ from typing import Any, Final
 from ledgerframes.arguments import duration, pair
 from ledgerframes.errors import InputError
 from ledgerframes.paging.cursor import Cursor
-from ledgerframes.timestamps import EARLIEST, EPOCH, MICROSECOND, format_instant, to_micros
+from ledgerframes.timestamps import EARLIEST, EPOCH, MICROSECOND, format_timestamp, to_micros
 
 When = str | date | datetime
-#: A bare time means every migration; a pair (migration id, time) is one place in the history; "begin" starts at the
-#: first update there is.
+#: A bare time applies to every migration; a pair (migration id, time) is one cursor; "begin" is the first update.
 Bound = When | tuple[int, When]
 #: A duration: `"1h"`, `"90s"`, `"1 day"`, a timedelta, or a number of seconds.
 Duration = str | timedelta | float
@@ -25,37 +24,37 @@ _BEGIN: Final = Cursor(_LOWEST, EARLIEST)
 
 @dataclass(frozen=True)
 class Window:
-    """The wanted part: from `start` (or, in every migration, `since`) up to, without, `end` (or `until`)."""
+    """The wanted part: from `start` (or `since` in every migration), inclusive, to `end` (or `until`), exclusive."""
 
     start: Cursor | None = None
     end: Cursor | None = None
     since: int | None = None
     until: int | None = None
 
-    def nearest(self, place: Cursor) -> Cursor | None:
-        """The first place inside the window at or after `place`, or None past its end."""
-        if self.start is not None and place < self.start:
-            place = self.start
-        if self.until is not None and place.micros >= self.until:
-            place = Cursor(place.migration_id + 1, EARLIEST)
-        if self.since is not None and place.micros < self.since:
-            place = Cursor(place.migration_id, self.since)
-        return None if self.end is not None and place >= self.end else place
+    def nearest(self, cursor: Cursor) -> Cursor | None:
+        """The first cursor inside the window at or after `cursor`, or None past its end."""
+        if self.start is not None and cursor < self.start:
+            cursor = self.start
+        if self.until is not None and cursor.micros >= self.until:
+            cursor = Cursor(cursor.migration_id + 1, EARLIEST)
+        if self.since is not None and cursor.micros < self.since:
+            cursor = Cursor(cursor.migration_id, self.since)
+        return None if self.end is not None and cursor >= self.end else cursor
 
-    def ends_before(self, place: Cursor) -> bool:
-        """Whether an item at a place shows that the history goes on past the window's end."""
-        if self.end is not None and place >= self.end:
+    def ends_before(self, cursor: Cursor) -> bool:
+        """Whether an item at a cursor shows that the history continues past the window's end."""
+        if self.end is not None and cursor >= self.end:
             return True
-        return self.until is not None and place.micros >= self.until
+        return self.until is not None and cursor.micros >= self.until
 
     @property
     def has_end(self) -> bool:
-        """Whether it ends before what is newest."""
+        """Whether it has an end of its own."""
         return self.end is not None or self.until is not None
 
     @property
     def whole(self) -> bool:
-        """Whether nothing is left out."""
+        """Whether it is the whole history."""
         return self.start is None and self.end is None and self.since is None and self.until is None
 
     @property
@@ -65,8 +64,8 @@ class Window:
         return begins and (self.since is None or self.since <= EARLIEST)
 
     def __str__(self) -> str:
-        low = "ledger begin" if self.start == _BEGIN else _say(self.start, self.since) or "ledger begin"
-        return f"{low} to {_say(self.end, self.until) or 'now'}"
+        low = "ledger begin" if self.start == _BEGIN else _in_words(self.start, self.since) or "ledger begin"
+        return f"{low} to {_in_words(self.end, self.until) or 'now'}"
 
 
 def window(start: Bound | None = None, end: Bound | None = None) -> Window:
@@ -78,7 +77,7 @@ def window(start: Bound | None = None, end: Bound | None = None) -> Window:
     low = _BEGIN if isinstance(start, str) and start == "begin" else bound(start, "start")
     high = bound(end, "end")
     if low is not None and high is not None and type(low) is type(high) and low >= high:  # type: ignore[operator]
-        raise InputError(f"end={end!r} is not after start={start!r}; a range runs from start up to, without, end")
+        raise InputError(f"end={end!r} is not after start={start!r}; a range includes start and excludes end")
     return Window(
         start=low if isinstance(low, Cursor) else None,
         end=high if isinstance(high, Cursor) else None,
@@ -103,8 +102,8 @@ def wanted_window(start: Bound | None, end: Bound | None, last: Duration | None,
         return window(start, end)
     if start is not None:
         raise InputError(f"last={last!r} and start={start!r} both say where to begin; give one of them")
-    moment = time.time_ns() // 1000 if now is None else now
-    start = EPOCH + max(moment - duration(last, "last"), EARLIEST) * MICROSECOND
+    now = time.time_ns() // 1000 if now is None else now
+    start = EPOCH + max(now - duration(last, "last"), EARLIEST) * MICROSECOND
     try:
         return window(start, end)
     except InputError as error:
@@ -114,7 +113,7 @@ def wanted_window(start: Bound | None, end: Bound | None, last: Duration | None,
 
 
 def bound(value: Any, name: str) -> Cursor | int | None:
-    """Read one bound: a place in the history, microseconds of a bare time, or None.
+    """Read one bound: a cursor, the microseconds of a bare time, or None.
 
     Raises:
         InputError: it is neither a time nor a pair (migration id, time).
@@ -124,12 +123,12 @@ def bound(value: Any, name: str) -> Cursor | int | None:
     if isinstance(value, Cursor):
         return value
     if isinstance(value, tuple | list):
-        migration_id, moment = pair(value, name)
-        return Cursor(migration_id, to_micros(moment, name))
+        migration_id, when = pair(value, name)
+        return Cursor(migration_id, to_micros(when, name))
     return to_micros(value, name)
 
 
-def _say(place: Cursor | None, micros: int | None) -> str:
-    if place is not None:
-        return f"{format_instant(place.micros)} of migration {place.migration_id}"
-    return "" if micros is None else format_instant(micros)
+def _in_words(cursor: Cursor | None, micros: int | None) -> str:
+    if cursor is not None:
+        return f"{format_timestamp(cursor.micros)} of migration {cursor.migration_id}"
+    return "" if micros is None else format_timestamp(micros)

@@ -1,4 +1,4 @@
-"""What a store covers, as intervals of record time, and what a window wants of it; the whole store uses it."""
+"""`Interval` and its arithmetic: what a store covers, and what of a window it lacks; the whole store uses it."""
 
 from __future__ import annotations
 
@@ -12,43 +12,44 @@ import pyarrow.compute as pc
 
 from ledgerframes.paging.cursor import Cursor
 from ledgerframes.paging.window import Window
-from ledgerframes.timestamps import EARLIEST, LATEST, format_instant, month_of
+from ledgerframes.timestamps import EARLIEST, LATEST, format_timestamp, month_of
 
 #: The `lo` of an interval that reaches back to where its migration begins.
 BEGINNING: Final = EARLIEST - 1
-#: The `at` of an interval that nothing can follow in its migration.
+#: The `hi` of an interval that nothing can follow in its migration.
 CLOSED: Final = LATEST
 
 _TIME: Final = pa.timestamp("us", "UTC")
 
 
 class Interval(NamedTuple):
-    """The record times of one migration after `lo` up to and with `at`, in integer microseconds."""
+    """The record times of one migration in (lo, hi], in integer microseconds."""
 
     migration_id: int
     lo: int
-    at: int
+    hi: int
 
     def __str__(self) -> str:
-        low = "its beginning" if self.lo <= BEGINNING else format_instant(self.lo)
-        high = "its end" if self.at >= CLOSED else format_instant(self.at)
+        low = "its beginning" if self.lo <= BEGINNING else format_timestamp(self.lo)
+        high = "its end" if self.hi >= CLOSED else format_timestamp(self.hi)
         return f"migration {self.migration_id} after {low} up to {high}"
 
 
-def lies_in(place: Cursor, intervals: Iterable[Interval]) -> bool:
-    """Whether a place lies in any of some intervals."""
-    return any(one.migration_id == place.migration_id and one.lo < place.micros <= one.at for one in intervals)
+def lies_in(cursor: Cursor, intervals: Iterable[Interval]) -> bool:
+    """Whether a cursor lies in any of some intervals."""
+    migration_id, micros = cursor
+    return any(interval.migration_id == migration_id and interval.lo < micros <= interval.hi for interval in intervals)
 
 
 def merged(intervals: Iterable[Interval]) -> tuple[Interval, ...]:
-    """The same stretches in order, with those that touch or overlap joined and empty ones left out."""
+    """The same intervals in order, with those that touch or overlap joined and empty ones left out."""
     joined: list[Interval] = []
-    for one in sorted(interval for interval in intervals if interval.lo < interval.at):
+    for interval in sorted(interval for interval in intervals if interval.lo < interval.hi):
         last = joined[-1] if joined else None
-        if last is not None and last.migration_id == one.migration_id and one.lo <= last.at:
-            joined[-1] = last._replace(at=max(last.at, one.at))
+        if last is not None and last.migration_id == interval.migration_id and interval.lo <= last.hi:
+            joined[-1] = last._replace(hi=max(last.hi, interval.hi))
         else:
-            joined.append(one)
+            joined.append(interval)
     return tuple(joined)
 
 
@@ -59,9 +60,9 @@ def intersection(first: Iterable[Interval], second: Iterable[Interval]) -> tuple
     i = j = 0
     while i < len(left) and j < len(right):
         one, other = left[i], right[j]
-        if one.migration_id == other.migration_id and max(one.lo, other.lo) < min(one.at, other.at):
-            shared.append(Interval(one.migration_id, max(one.lo, other.lo), min(one.at, other.at)))
-        if (one.migration_id, one.at) < (other.migration_id, other.at):
+        if one.migration_id == other.migration_id and max(one.lo, other.lo) < min(one.hi, other.hi):
+            shared.append(Interval(one.migration_id, max(one.lo, other.lo), min(one.hi, other.hi)))
+        if (one.migration_id, one.hi) < (other.migration_id, other.hi):
             i += 1
         else:
             j += 1
@@ -69,24 +70,24 @@ def intersection(first: Iterable[Interval], second: Iterable[Interval]) -> tuple
 
 
 def missing(wanted: Interval, covered: Iterable[Interval]) -> tuple[Interval, ...]:
-    """What of a wanted stretch is not covered, in order."""
-    gaps, lo = [], wanted.lo
-    for one in intersection([wanted], covered):
-        gaps.append(wanted._replace(lo=lo, at=one.lo))
-        lo = one.at
-    gaps.append(wanted._replace(lo=lo))
-    return merged(gaps)
+    """What of a wanted interval is not covered, in order."""
+    lacking, lo = [], wanted.lo
+    for interval in intersection([wanted], covered):
+        lacking.append(wanted._replace(lo=lo, hi=interval.lo))
+        lo = interval.hi
+    lacking.append(wanted._replace(lo=lo))
+    return merged(lacking)
 
 
 def beyond(covered: Iterable[Interval], common: Iterable[Interval]) -> tuple[Interval, ...]:
-    """What is covered, but not in common: what a table got before a crash and the others did not."""
+    """What is covered, but not in common: what one table got before a crash and the others did not."""
     shared = merged(common)
-    return merged(gap for one in merged(covered) for gap in missing(one, shared))
+    return merged(rest for interval in merged(covered) for rest in missing(interval, shared))
 
 
 def wanted_in(window: Window, migration_id: int) -> Interval | None:
-    """The part of one migration that a window wants; an open side reaches to where the migration begins or ends."""
-    lo, at = BEGINNING, CLOSED
+    """What a window wants of one migration; an open side reaches to where the migration begins or ends."""
+    lo, hi = BEGINNING, CLOSED
     if window.start is not None:
         if migration_id < window.start.migration_id:
             return None
@@ -98,23 +99,18 @@ def wanted_in(window: Window, migration_id: int) -> Interval | None:
         if migration_id > window.end.migration_id:
             return None
         if migration_id == window.end.migration_id:
-            at = min(at, window.end.micros - 1)
+            hi = min(hi, window.end.micros - 1)
     if window.until is not None:
-        at = min(at, window.until - 1)
-    return Interval(migration_id, lo, at) if lo < at else None
+        hi = min(hi, window.until - 1)
+    return Interval(migration_id, lo, hi) if lo < hi else None
 
 
-def gaps(wanted: Iterable[Interval], covered: Sequence[Interval]) -> tuple[Interval, ...]:
-    """What is wanted and not covered."""
-    return tuple(gap for one in wanted for gap in missing(one, covered))
-
-
-def window_of(gap: Interval) -> Window:
-    """The places of an interval."""
-    start = Cursor(gap.migration_id, gap.lo + 1)
-    if gap.at < LATEST:
-        return Window(start, Cursor(gap.migration_id, gap.at + 1))
-    following = gap.migration_id + 1
+def window_of(interval: Interval) -> Window:
+    """The window that holds the cursors of an interval."""
+    start = Cursor(interval.migration_id, interval.lo + 1)
+    if interval.hi < LATEST:
+        return Window(start, Cursor(interval.migration_id, interval.hi + 1))
+    following = interval.migration_id + 1
     return Window(start, Cursor(following, EARLIEST) if following < 2**63 else None)
 
 
@@ -122,25 +118,26 @@ def missing_windows(window: Window, covered: Sequence[Interval]) -> list[Window]
     """What of a window is not covered, the migrations that the store does not know included."""
     if not covered:
         return [window]
-    ids = sorted({one.migration_id for one in covered})
-    known = (one for migration_id in ids if (one := wanted_in(window, migration_id)) is not None)
-    found = [window_of(gap) for gap in gaps(known, covered)]
+    ids = sorted({interval.migration_id for interval in covered})
+    wanted = (interval for migration_id in ids if (interval := wanted_in(window, migration_id)) is not None)
+    windows = [window_of(lacking) for interval in wanted for lacking in missing(interval, covered)]
     if window.end is None or window.end.migration_id > ids[-1]:
-        found.append(Window(Cursor(ids[-1] + 1, EARLIEST), window.end, window.since, window.until))
-    return found
+        windows.append(Window(Cursor(ids[-1] + 1, EARLIEST), window.end, window.since, window.until))
+    return windows
 
 
 def rows_of(intervals: Sequence[Interval]) -> pc.Expression:
-    """The rows that lie in some stretches, said so that partitions and files outside need not be read."""
+    """The rows that lie in some intervals, as a filter that skips partitions and files outside of them."""
     if not intervals:
         return pc.scalar(False)  # noqa: FBT003 - a value, not a switch
-    return reduce(or_, [_rows(one) for one in intervals])
+    return reduce(or_, [_rows(interval) for interval in intervals])
 
 
-def _rows(one: Interval) -> pc.Expression:
-    rows = pc.field("migration_id") == one.migration_id
-    if one.lo >= EARLIEST:
-        rows &= (pc.field("record_month") >= month_of(one.lo)) & (pc.field("record_time") > pa.scalar(one.lo, _TIME))
-    if one.at < LATEST:
-        rows &= (pc.field("record_month") <= month_of(one.at)) & (pc.field("record_time") <= pa.scalar(one.at, _TIME))
+def _rows(interval: Interval) -> pc.Expression:
+    migration_id, lo, hi = interval
+    rows = pc.field("migration_id") == migration_id
+    if lo >= EARLIEST:
+        rows &= (pc.field("record_month") >= month_of(lo)) & (pc.field("record_time") > pa.scalar(lo, _TIME))
+    if hi < LATEST:
+        rows &= (pc.field("record_month") <= month_of(hi)) & (pc.field("record_time") <= pa.scalar(hi, _TIME))
     return rows

@@ -1,12 +1,12 @@
-"""What a store's history covers, as its Delta logs say it; `history` reads and writes these numbers.
+"""`Slots`: what a store's history covers, as its Delta logs record it; `HistoryTables` reads and writes it.
 
 A table keeps its covered intervals in numbered slots: for slot n the log holds `slot/n/migration`, `slot/n/lo`,
-`slot/n/at`, `slot/n/settled` and `slot/n/ended`, set in the commit that carries the rows. Numbers have no gaps over the
-tables together, because a log tells a number by its name but cannot list the names.
+`slot/n/at`, `slot/n/settled` and `slot/n/ended`, set in the commit that carries the rows. Numbers have no gaps over
+all tables together, because a log can be asked for a name but cannot list the names.
 
 Beside the slots the log holds `format`, which a version that does not know it refuses; `commit` and `added`, which
-count commits, so that tables that a crash left apart are told from those in step; and `begin`, the first migration,
-once it is proven that nothing lies before it. A slot without `settled` was written by version 0.1, whose claims are
+count commits, so that tables that a crash left apart can be told from those in step; and `begin`, the first migration,
+once it is proven that nothing lies before it. A slot without `settled` was written by version 0.1, whose coverage is
 not trusted: nothing of it is settled.
 """
 
@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import reduce
 from itertools import pairwise
 from typing import Final, NamedTuple
 
@@ -31,22 +32,22 @@ _DOUBT: Final = ("doubt/migration", "doubt/lo")
 
 
 class Slot(NamedTuple):
-    """One covered interval: (lo, at] holds rows, (lo, settled] is final; `ended` is 1 if servers had nothing more."""
+    """One covered interval: (lo, hi] holds rows, (lo, settled] is final; `ended` is 1 if servers had nothing more."""
 
     migration_id: int
     lo: int
-    at: int
+    hi: int
     settled: int
     ended: int = 0
 
     @property
     def covered(self) -> Interval:
-        """Where it holds rows."""
-        return Interval(self.migration_id, self.lo, self.at)
+        """The interval that holds rows."""
+        return Interval(self.migration_id, self.lo, self.hi)
 
     @property
     def final(self) -> Interval:
-        """Where its rows are final."""
+        """The interval in which rows are final."""
         return Interval(self.migration_id, self.lo, self.settled)
 
 
@@ -85,16 +86,14 @@ class Slots:
             {table.name: table.number(_COMMIT) or 0 for table in tables},
             {table.name: table.number(_ADDED) or 0 for table in tables},
             next((begin for table in tables if (begin := table.number(_BEGIN)) is not None), None),
-            min((place for table in tables if (place := _doubt(table)) is not None), default=None),
+            min((doubt for table in tables if (doubt := _doubt(table)) is not None), default=None),
         )
         number = 0
         while any((row := {table.name: _read(table, number) for table in tables}).values()):
             for name, slot in row.items():
                 slots.by_table[name].append(slot)
             number += 1
-        slots.doubt = (
-            None if slots.in_step else min(((part.migration_id, part.lo) for part in slots.doubtful), default=None)
-        )
+        slots.doubt = None if slots.in_step else min((interval[:2] for interval in slots.doubtful), default=None)
         return slots
 
     def copy(self) -> Slots:
@@ -104,7 +103,7 @@ class Slots:
         )
 
     def covered(self, name: str) -> tuple[Interval, ...]:
-        """Where one table has rows."""
+        """What one table covers."""
         return merged(slot.covered for slot in self.by_table[name] if slot is not None)
 
     def final(self, name: str) -> tuple[Interval, ...]:
@@ -113,7 +112,7 @@ class Slots:
 
     @property
     def common(self) -> tuple[Interval, ...]:
-        """What all tables cover: the part that readers see."""
+        """What all tables cover: readers see this."""
         return _shared(self.covered(name) for name in self.by_table)
 
     @property
@@ -125,21 +124,21 @@ class Slots:
     def doubtful(self) -> tuple[Interval, ...]:
         """Where a killed sync may have left an update in part: nowhere while the tables are in step.
 
-        It begins at the first place that was not final in all tables when a sync found them apart, and stays until
+        It begins at the first cursor that was not final in all tables when a sync found them apart, and stays until
         they are in step again, whatever becomes final meanwhile.
         """
         if self.in_step:
             return ()
-        covered = merged(part for name in self.by_table for part in self.covered(name))
-        apart = beyond(covered, self.settled)
-        places = [(part.migration_id, part.lo) for part in apart] + ([] if self.doubt is None else [self.doubt])
-        if not places:
+        covered = merged(interval for name in self.by_table for interval in self.covered(name))
+        unsettled = beyond(covered, self.settled)
+        begins = [interval[:2] for interval in unsettled] + ([] if self.doubt is None else [self.doubt])
+        if not begins:
             return ()
-        migration_id, lo = min(places)
+        migration_id, lo = min(begins)
         return merged(
-            part._replace(lo=max(part.lo, lo)) if part.migration_id == migration_id else part
-            for part in covered
-            if part.migration_id >= migration_id
+            interval._replace(lo=max(interval.lo, lo)) if interval.migration_id == migration_id else interval
+            for interval in covered
+            if interval.migration_id >= migration_id
         )
 
     @property
@@ -152,27 +151,27 @@ class Slots:
 
     @property
     def in_step(self) -> bool:
-        """Whether every table has got every commit, so that no update can be there in part."""
+        """Whether every table has every commit, so that no update can be there in part."""
         return len(set(self.commits.values())) <= 1
 
     @property
     def added_in_step(self) -> bool:
-        """Whether every table has got what was added below what is settled."""
+        """Whether every table has all rows that were added below what is settled."""
         return len(set(self.additions.values())) <= 1
 
     @property
     def count(self) -> int:
-        """How many numbers are taken."""
+        """How many slot numbers are in use."""
         return max((len(slots) for slots in self.by_table.values()), default=0)
 
-    def to_extend(self, gap: Interval) -> int | None:
-        """The slot whose settled part ends where a gap begins, in all tables at least."""
+    def to_extend(self, interval: Interval) -> int | None:
+        """The number of the slot that an interval continues: in every table it is settled up to the interval's `lo`."""
         for number in range(self.count):
             row = [slots[number] for slots in self.by_table.values()]
-            known = [slot for slot in row if slot is not None and slot.lo < slot.at]
+            known = [slot for slot in row if slot is not None and slot.lo < slot.hi]
             if len(known) < len(row) or len({(slot.migration_id, slot.lo) for slot in known}) > 1:
                 continue
-            if known[0].migration_id == gap.migration_id and min(slot.settled for slot in known) == gap.lo:
+            if (known[0].migration_id, min(slot.settled for slot in known)) == interval[:2]:
                 return number
         return None
 
@@ -190,13 +189,13 @@ class Slots:
             old = slots[number]
             key = (slot.migration_id, slot.lo)
             if old is not None and (old.migration_id, old.lo) == key:
-                slot_here = Slot(*key, max(slot.at, old.at), max(slot.settled, old.settled), max(slot.ended, old.ended))
+                slot_here = Slot(*key, max(slot.hi, old.hi), max(slot.settled, old.settled), max(slot.ended, old.ended))
             else:
                 slot_here = slot
             slots[number] = slot_here
 
     def uncover(self, name: str, intervals: Sequence[Interval]) -> list[int]:
-        """Take intervals out of what one table covers; give the slots that changed."""
+        """Take intervals out of what one table covers; gives the numbers of the slots that changed."""
         changed: list[int] = []
         for number, slot in enumerate(tuple(self.by_table[name])):
             left = [] if slot is None else _without(slot, intervals)
@@ -205,15 +204,15 @@ class Slots:
             keeps = bool(left) and left[0].lo == slot.lo
             self.by_table[name][number] = left[0] if keeps else _FREE
             changed.append(number)
-            for part in left[1:] if keeps else left:
+            for slot_left in left[1:] if keeps else left:
                 changed.append(self.count)
                 for slots in self.by_table.values():
                     slots.extend([None] * (changed[-1] + 1 - len(slots)))
-                self.by_table[name][changed[-1]] = part
+                self.by_table[name][changed[-1]] = slot_left
         return changed
 
     def numbers(self, name: str, changed: Iterable[int]) -> dict[str, int]:
-        """What the log of a table has to say about some slots, and beside them."""
+        """The numbers that the log of a table has to record for some slots, and beside them."""
         numbers = {_FORMAT: FORMAT, _COMMIT: self.commits[name], _ADDED: self.additions[name]}
         if self.begin is not None:
             numbers[_BEGIN] = self.begin
@@ -226,7 +225,7 @@ class Slots:
         return numbers
 
     def joined(self) -> Slots | None:
-        """The same in as few slots as it takes, or None if there is nothing to gain or tables differ."""
+        """The same in as few slots as possible; None if there is nothing to gain, or the tables differ."""
         covered, settled = self.common, self.settled
         if any(self.covered(name) != covered or self.final(name) != settled for name in self.by_table):
             return None
@@ -242,13 +241,13 @@ class Slots:
 def fewest(
     covered: Iterable[Interval], settled: Iterable[Interval], ended: Collection[int] = frozenset()
 ) -> list[Slot]:
-    """Slots that say what is covered and what of it is settled; one ends where another settled part begins."""
+    """The slots for what is covered and settled; a slot ends where another settled interval begins."""
     found: list[Slot] = []
     for interval in merged(covered):
-        parts = intersection([interval], settled)
-        bounds = [interval.lo, *(part.lo for part in parts if part.lo > interval.lo), interval.at]
-        ends = {part.lo: part.at for part in parts}
-        found += [Slot(interval.migration_id, lo, at, ends.get(lo, lo)) for lo, at in pairwise(bounds)]
+        final = intersection([interval], settled)
+        bounds = [interval.lo, *(inner.lo for inner in final if inner.lo > interval.lo), interval.hi]
+        ends = {inner.lo: inner.hi for inner in final}
+        found += [Slot(interval.migration_id, lo, hi, ends.get(lo, lo)) for lo, hi in pairwise(bounds)]
     last = {slot.migration_id: position for position, slot in enumerate(found)}
     return [
         slot._replace(ended=int(last[slot.migration_id] == position and slot.migration_id in ended))
@@ -260,19 +259,15 @@ def _without(slot: Slot, intervals: Sequence[Interval]) -> list[Slot]:
     """What is left of a slot; only what follows its beginning without a break is still settled."""
     return [
         Slot(
-            part.migration_id, part.lo, part.at, max(min(slot.settled, part.at), part.lo),
-            slot.ended if part.at == slot.at else 0,
+            *left, max(min(slot.settled, left.hi), left.lo), slot.ended if left.hi == slot.hi else 0
         )
-        for part in beyond([slot.covered], intervals)
+        for left in beyond([slot.covered], intervals)
     ]  # fmt: skip
 
 
 def _shared(by_table: Iterable[tuple[Interval, ...]]) -> tuple[Interval, ...]:
-    parts = iter(by_table)
-    found = next(parts, ())
-    for part in parts:
-        found = intersection(found, part)
-    return found
+    tables = list(by_table)
+    return reduce(intersection, tables) if tables else ()
 
 
 def _names(number: int) -> tuple[str, ...]:
@@ -284,10 +279,10 @@ def _read(table: DeltaStoreTable, number: int) -> Slot | None:
     migration_id = table.number(migration)
     if migration_id is None:  # every number is a look into the log, so a slot that is not there costs one
         return None
-    lo, at, settled, ended = map(table.number, others)
-    if lo is None or at is None:
+    lo, hi, settled, ended = map(table.number, others)
+    if lo is None or hi is None:
         return None
-    return Slot(migration_id, lo, at, lo if settled is None else settled, ended or int(at >= CLOSED))
+    return Slot(migration_id, lo, hi, lo if settled is None else settled, ended or int(hi >= CLOSED))
 
 
 def _doubt(table: DeltaStoreTable) -> tuple[int, int] | None:

@@ -1,4 +1,4 @@
-"""The three tables of the update history in a store: what they cover, and rows and coverage committed as one."""
+"""`HistoryTables`: the three tables of the update history; commits rows and coverage as one for syncs and repairs."""
 
 from __future__ import annotations
 
@@ -24,31 +24,31 @@ _log = logging.getLogger("ledgerframes.store")
 ORDER: Final = ("events", "reassignments", "updates")
 PARTITIONS: Final = ("migration_id", "record_month")
 
-_FILES_A_PARTITION: Final = 100
+_FILES_PER_PARTITION: Final = 100
 NETWORK: Final = "ledgerframes.network"
 _HOUR: Final = 3_600_000_000
 
 
 @dataclass(frozen=True)
 class Advance:
-    """How far one part of the history has been read.
+    """How far one shard of a sync has been read.
 
     Attributes:
-        key: tells the parts of one sync apart.
-        gap: the part up to here; its `lo` stays, its `at` grows from commit to commit.
-        settled: up to where its rows are final, without a break from `lo`.
+        key: tells the shards of one sync apart.
+        interval: what is read of the shard; its `lo` stays, its `hi` grows from commit to commit.
+        settled: up to this record time its rows are final, without a break from `lo`.
         ended: whether the server had nothing after it in this migration.
     """
 
     key: int
-    gap: Interval
+    interval: Interval
     settled: int
     ended: bool = False
 
 
 @dataclass(frozen=True)
 class Decoded:
-    """The rows of one page by table, what the page covers, and how far its part is read with it."""
+    """The rows of one page by table, the interval that it covers, and how far its shard is read with it."""
 
     batches: Mapping[str, pa.RecordBatch]
     span: Interval
@@ -56,7 +56,7 @@ class Decoded:
 
     @property
     def bytes(self) -> int:
-        """What the rows take in memory."""
+        """How much memory the rows take."""
         return sum(batch.nbytes for batch in self.batches.values())
 
 
@@ -83,12 +83,12 @@ class HistoryTables:
 
     @property
     def network(self) -> str | None:
-        """What tells the store's network from others, or None while nothing was synced."""
+        """The name of the store's network: its first migration and update; None while nothing was synced."""
         known = (table.property(NETWORK) for table in self.tables.values())
         return next((network for network in known if network is not None), None)
 
     def prepare(self, network: str) -> None:
-        """Make the tables that are missing and check the others, before anything is written."""
+        """Create the tables that are missing and check the others, before anything is written."""
         for table in self.tables.values():
             if not table.exists:
                 table.create({NETWORK: network})
@@ -98,8 +98,8 @@ class HistoryTables:
     def commit(self, pages: Sequence[Decoded]) -> Counter[str]:
         """Write the rows of pages and how far they reach: one commit per table, `updates` last.
 
-        What a table may hold already is left out, told by update ids: a late update can lie anywhere in what is read
-        again, so its time says nothing.
+        Rows that a table may hold already are left out by their update ids: a late update can lie anywhere in what is
+        read again, so its record time proves nothing.
 
         Returns:
             How many rows were written, by table.
@@ -107,18 +107,18 @@ class HistoryTables:
         Raises:
             StoreError: the storage refused, or another writer was there first; what came before stays.
         """
-        pages = sorted(pages, key=lambda page: page.span)  # in order of time: what belongs together lies so
+        pages = sorted(pages, key=lambda page: page.span)  # neighbours in time become neighbours in the file
         fresh = {name: self._fresh(table, pages) for name, table in self.tables.items()}
         before = self.slots.copy()
-        changed = {self._put(page.advance): None for page in sorted(pages, key=lambda page: page.advance.gap)}
+        changed = {self._put(page.advance): None for page in sorted(pages, key=lambda page: page.advance.interval)}
         written: Counter[str] = Counter()
         if self.slots == before and not any(fresh.values()):
-            return written  # what was read again is as it was
+            return written  # the rows read again are those stored
         for name, table in self.tables.items():
             self.slots.commits[name] += 1
             table.append(fresh[name], self.slots.numbers(name, changed))
             written[name] = sum(batch.num_rows for batch in fresh[name])
-            self._compact_by_the_way(table, fresh[name])
+            self._compact_crowded(table, fresh[name])
         self.written += 1
         return written
 
@@ -136,13 +136,13 @@ class HistoryTables:
         Readers see the intersection, so one table's commit hides an interval, and the next sync reads it again.
 
         Returns:
-            The numbers that the log of the table has to say, in the commit that takes its rows out.
+            The numbers that the log of the table has to record, in the commit that takes its rows out.
         """
         self.slots.commits[name] += 1
         return self.slots.numbers(name, self.slots.uncover(name, merged(intervals)))
 
     def finish(self) -> None:
-        """After a run that read all it wanted: say the coverage in as few slots as it needs, and close a crash's wake.
+        """Record the coverage in as few slots as possible, after a sync that read all it wanted.
 
         Tables that a crash left apart are in step again once no event lies there without its update.
         """
@@ -172,11 +172,11 @@ class HistoryTables:
         chosen = pc.field("update_id").isin(list(update_ids))
         return len(_stored_ids(self.tables["updates"], chosen)) > 0
 
-    def last_held(self, migration_id: int, at: int) -> int | None:
-        """The record time of the last update stored at or before an instant; looks close to it first."""
+    def last_held(self, migration_id: int, hi: int) -> int | None:
+        """The record time of the last update stored up to `hi`; looks close to it first."""
         for back in (_HOUR, 24 * _HOUR, 24 * 31 * _HOUR, None):
-            lo = EARLIEST - 1 if back is None else max(min(at, LATEST) - back, EARLIEST - 1)
-            rows = rows_of([Interval(migration_id, lo, at)])
+            lo = EARLIEST - 1 if back is None else max(min(hi, LATEST) - back, EARLIEST - 1)
+            rows = rows_of([Interval(migration_id, lo, hi)])
             found = _read(self.tables["updates"], ["record_time"], rows)
             if found.num_rows:
                 last: int = pc.max(found["record_time"].cast(pa.int64())).as_py()
@@ -191,7 +191,7 @@ class HistoryTables:
     def _fresh(self, table: DeltaStoreTable, pages: Sequence[Decoded]) -> list[pa.RecordBatch]:
         """The rows of pages that a table does not hold yet."""
         covered = self.slots.covered(table.name)
-        read_again = merged(part for page in pages for part in intersection([page.span], covered))
+        read_again = merged(interval for page in pages for interval in intersection([page.span], covered))
         stored = _ids_within(table, read_again)
         fresh = []
         for position, page in enumerate(pages):
@@ -207,22 +207,21 @@ class HistoryTables:
 
     def _put(self, advance: Advance) -> int:
         number = self._numbers.get(advance.key)
-        gap = advance.gap
-        lo = gap.lo
+        interval = advance.interval
         if number is None:
-            number = self.slots.to_extend(gap)
+            number = self.slots.to_extend(interval)
             if number is None:
                 number = self.slots.free()
-                self.slots.put(number, Slot(gap.migration_id, lo, gap.at, advance.settled, int(advance.ended)))
+                self.slots.put(number, Slot(*interval, advance.settled, int(advance.ended)))
             self._numbers[advance.key] = number
         started = next(slots[number] for slots in self.slots.by_table.values())
         if started is None:
             raise StoreError(f"slot {number} of the store has no beginning; the log was changed from outside")
-        self.slots.put(number, started._replace(at=gap.at, settled=advance.settled, ended=int(advance.ended)))
+        self.slots.put(number, started._replace(hi=interval.hi, settled=advance.settled, ended=int(advance.ended)))
         return number
 
     def _level(self, counts: dict[str, int], changed: Iterable[int]) -> None:
-        """Say that all tables have got all commits."""
+        """Record that all tables have all commits."""
         if len(set(counts.values())) == 1:
             return
         newest = max(counts.values()) + 1
@@ -234,16 +233,16 @@ class HistoryTables:
         for key, count in table.partition_files().items():
             self._files[(table.name, *key)] += count
 
-    def _compact_by_the_way(self, table: DeltaStoreTable, batches: Sequence[pa.RecordBatch]) -> None:
-        """Keep the number of files of a partition small, silently."""
+    def _compact_crowded(self, table: DeltaStoreTable, batches: Sequence[pa.RecordBatch]) -> None:
+        """Compact the partitions that have too many files by now."""
         if not batches:
             return
         for partition in _partitions(batches):
-            place = (table.name, *(str(partition[name]) for name in PARTITIONS))
-            self._files[place] += 1
-            if self._files[place] > _FILES_A_PARTITION:
+            key = (table.name, *(str(partition[name]) for name in PARTITIONS))
+            self._files[key] += 1
+            if self._files[key] > _FILES_PER_PARTITION:
                 table.compact([(name, "=", str(partition[name])) for name in PARTITIONS])
-                self._files[place] = 1
+                self._files[key] = 1
 
 
 def _partitions(batches: Sequence[pa.RecordBatch]) -> list[dict[str, Any]]:
@@ -259,9 +258,9 @@ def _partitions(batches: Sequence[pa.RecordBatch]) -> list[dict[str, Any]]:
 
 
 def _overlapping(pages: Sequence[Decoded], span: Interval) -> list[Decoded]:
-    """The pages with rows among some that cover a part of a span: what was read twice in one run."""
+    """Those pages with rows that overlap a span: it was read twice in one sync."""
     same = (page for page in pages if page.batches and page.span.migration_id == span.migration_id)
-    return [page for page in same if page.span.at > span.lo and page.span.lo < span.at]
+    return [page for page in same if page.span.hi > span.lo and page.span.lo < span.hi]
 
 
 def _ids_within(table: DeltaStoreTable, intervals: Iterable[Interval]) -> pa.Array:

@@ -1,4 +1,4 @@
-"""The keywords of methods whose result's type depends on `as_`, for their overloads; `Store` declares them."""
+"""The keywords of those `Store` methods whose return type depends on `as_`, for their overloads."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ AsOf = str | date | datetime
 
 
 class LoadOptions(TypedDict, total=False):
-    """The keywords of `Store.load`, for its overloads; a test holds both together."""
+    """The keywords of `Store.load`, for its overloads; a test keeps both equal."""
 
     columns: Iterable[str] | None
     start: Bound | None
@@ -28,7 +28,7 @@ class LoadOptions(TypedDict, total=False):
 
 
 class SqlOptions(TypedDict, total=False):
-    """The keywords of `Store.sql`, likewise."""
+    """The keywords of `Store.sql`, for its overloads."""
 
     as_of: AsOf | None
     allow_partial: bool

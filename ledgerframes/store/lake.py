@@ -1,4 +1,4 @@
-"""Where a store's tables lie, in which state they are read, and who may write; the rest of `store` goes through it."""
+"""`Lake`: where a store's tables are, in which state they are read, and who may write; all of `store` uses it."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class View:
     """The tables of a store in one state.
 
     Attributes:
-        tables: by name, those that are not there included.
+        tables: by name, including those that do not exist.
     """
 
     tables: Mapping[str, DeltaStoreTable]
@@ -48,7 +48,7 @@ class View:
 
     @cached_property
     def slots(self) -> Slots:
-        """How far the tables of the history reach."""
+        """What the tables of the history cover."""
         return Slots.read([self.tables[name] for name in ORDER])
 
     @property
@@ -58,37 +58,37 @@ class View:
         return None if network is None else int(network.partition("/")[0])
 
     def left_out(self, name: str) -> tuple[str, ...]:
-        """What a table was made without, for provenance."""
+        """The personal data that a table was created without, for provenance."""
         return (LEFT_OUT,) if self.tables[name].property(PROPERTY) == LEFT_OUT_OF_IT else ()
 
     def to_show(self, *, personal: bool) -> None:
-        """Refuse to show what is not there.
+        """Refuse to show personal data that is not stored.
 
         Raises:
-            InputError: personal data is asked for, and the store was made without.
+            InputError: personal data is asked for, and the store was created without it.
         """
         if personal and any(map(self.left_out, self.versions)):
             raise InputError("personal=True: this store was made without personal data; leave personal out")
 
     @property
     def versions(self) -> dict[str, int]:
-        """The version of each table that is there."""
+        """The version of each table that exists."""
         return {name: table.version for name, table in self.tables.items() if table.version is not None}
 
     @property
     def stored(self) -> dict[str, DeltaStoreTable]:
-        """The tables that are there."""
+        """The tables that exist."""
         return {name: table for name, table in self.tables.items() if table.version is not None}
 
 
 class Lake:
-    """The place of a store.
+    """The location of a store, and its tables.
 
     Args:
         url: a folder, or an object-store URL such as `s3://bucket/lake`.
         storage_options: for the object store; see deltalake's documentation.
         verify: how much of a file a read looks at: `"pages"` or `"files"`.
-        personal: False leaves personal data out of what is stored, True keeps it, None does as the lake was made.
+        personal: False leaves personal data out of what is stored, True keeps it, None does as the lake was created.
     """
 
     def __init__(
@@ -101,7 +101,7 @@ class Lake:
     ) -> None:
         self.url = os.fspath(url).rstrip("/") or "/"
         self.options = dict(storage_options or {})
-        self.page_sizes: dict[str, tuple[PageSize, float]] = {}  # what syncs have learnt of servers
+        self.page_sizes: dict[str, tuple[PageSize, float]] = {}  # by server, from sync to sync
         self.verify: Verify = verify
         if verify not in {"pages", "files"}:
             raise InputError(f"verify={verify!r} is not valid: give 'pages' or 'files'")
@@ -109,7 +109,9 @@ class Lake:
             raise InputError(f"personal={personal!r} is not valid: give True or False, or leave it out")
         self._asked = personal
         if not isinstance(self.url, str) or not self.url.strip():
-            raise InputError(f"{url!r} is no place for a store; give a folder or a URL such as 's3://bucket/lake'")
+            raise InputError(
+                f"{url!r} is not a location for a store: give a folder or a URL such as 's3://bucket/lake'"
+            )
         self.folder = None if "://" in self.url else Path(self.url).absolute()
         parts = urlsplit(self.url)
         if self.folder is None and (parts.username or parts.password):
@@ -130,10 +132,10 @@ class Lake:
         )
 
     def keeps_personal(self) -> bool:
-        """Whether personal data is kept: as the tables that are there were made, else as the caller said.
+        """Whether personal data is kept: as the existing tables were created, else as the caller said.
 
         Raises:
-            StoreError: they were made otherwise than the caller says.
+            StoreError: they were created otherwise than the caller says.
         """
         tables = (self.table(name).refresh() for name in (*STORED, SYNCS.name))
         stored = [table.property(PROPERTY) for table in tables if table.handle is not None]
@@ -150,7 +152,7 @@ class Lake:
         return history
 
     def network(self) -> str | None:
-        """What tells the store's network from others, by whichever table knows it; None while none does."""
+        """The name of the store's network, from any table that has it; None while none has."""
         return network_of(self.table(name).refresh() for name in STORED)
 
     def view(self, as_of: str | date | datetime | None = None, *, names: Iterable[str] = ()) -> View:
@@ -163,7 +165,7 @@ class Lake:
         Raises:
             StoreError: there was no such sync, or a table of the history is lost.
         """
-        # What is written last is read first: so no update is seen before what belongs to it.
+        # The table written last is read first, so that no update is seen before its events.
         tables = {name: self.table(name) for name in ([*reversed(ORDER), *names] if names else STORED)}
         if as_of is None:
             view = View({name: table.refresh() for name, table in tables.items()})
@@ -175,10 +177,10 @@ class Lake:
         return view
 
     def existing(self, as_of: str | date | datetime | None = None, *, names: Iterable[str] = ()) -> View:
-        """The same, of a store that has to be there.
+        """The same, of a store that has to exist.
 
         Raises:
-            StoreError: nothing was ever synced into this place.
+            StoreError: nothing was ever synced into this location.
         """
         view = self.view(as_of, names=names)
         if not view.versions:
@@ -186,10 +188,10 @@ class Lake:
         return view
 
     def raw_view(self) -> View:
-        """The tables of a store that has to be there, in their newest state, whichever of them are lost.
+        """The tables of a store that has to exist, in their newest state, whichever of them are lost.
 
         Raises:
-            StoreError: nothing was ever synced into this place, or a log cannot be read.
+            StoreError: nothing was ever synced into this location, or a log cannot be read.
         """
         view = View({name: self.table(name).refresh() for name in STORED})
         if not view.versions:
@@ -204,11 +206,11 @@ class Lake:
     def writing(self) -> Iterator[None]:
         """Hold the store for one writer.
 
-        On object storage nobody can be kept out; there the commits tell of a second writer.
+        On object storage there is no lock; a second writer is noticed when it commits.
 
         Raises:
-            StoreError: another sync runs on it, the folder cannot be made, or it was made with or without personal
-                data and the caller says otherwise.
+            StoreError: another sync runs on it, the folder cannot be created, or it was created with or without
+                personal data and the caller says otherwise.
         """
         if self.folder is None:
             self._check_personal()
@@ -242,17 +244,17 @@ class Lake:
 
 
 def network_of(tables: Iterable[DeltaStoreTable]) -> str | None:
-    """The network that tables belong to, by the first one that says it."""
+    """The network that tables belong to, by the first of them that names it."""
     return next((network for table in tables if (network := table.property(NETWORK)) is not None), None)
 
 
 def lost(tables: Mapping[str, DeltaStoreTable]) -> list[str]:
-    """The tables of the history that are missing beside others that hold something.
+    """The tables of the history that are missing although others hold rows.
 
-    While the first sync makes them, they are missing for a moment beside others that are empty.
+    While the first sync creates them, some are missing for a moment beside others that are empty.
     """
-    there = [tables[name] for name in ORDER if tables[name].exists]
-    if not any(table.number("slot/0/migration") is not None for table in there):
+    existing = [tables[name] for name in ORDER if tables[name].exists]
+    if not any(table.number("slot/0/migration") is not None for table in existing):
         return []
     return [name for name in ORDER if not tables[name].exists]
 
@@ -266,7 +268,7 @@ def _refuse_lost(url: str, names: Sequence[str]) -> None:
 
 
 def _check_folder(folder: Path) -> None:
-    """Refuse a folder that is none, and one that deltalake would not find or take for another one."""
+    """Refuse a path that is not a folder, or that deltalake would not find or take for another one."""
     misread = _MISREAD.search(folder.as_posix())
     if misread or not folder.as_posix().isprintable():
         sign = misread[0] if misread else "an unprintable character"
@@ -276,9 +278,9 @@ def _check_folder(folder: Path) -> None:
     try:
         is_other = folder.exists() and not folder.is_dir()
     except OSError as error:
-        raise InputError(f"{str(folder)[:80]!r} cannot be a folder: {error.strerror}; name another place") from error
+        raise InputError(f"{str(folder)[:80]!r} cannot be a folder: {error.strerror}; name another location") from error
     if is_other:
-        raise StoreError(f"{folder} is a file; a store is a folder. Name another place")
+        raise StoreError(f"{folder} is a file; a store is a folder. Name another location")
 
 
 #: What the Delta Lake library decodes, takes for a separator or stumbles over in the path of a folder.
@@ -292,7 +294,7 @@ def declared(name: str) -> Table:
     """A table as the store keeps it.
 
     Raises:
-        InputError: it is no table, or none that a store keeps.
+        InputError: it is not a table, or a store does not keep it.
     """
     if name == SYNCS.name:
         return SYNCS

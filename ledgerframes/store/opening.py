@@ -1,4 +1,4 @@
-"""`open_store`: a lake by its place."""
+"""`open_store` opens a store by its folder or URL."""
 
 from __future__ import annotations
 
@@ -18,26 +18,29 @@ def open_store(
     verify: Verify = "pages",
     personal: bool | None = None,
 ) -> Store:
-    """Open a lake: a history and snapshots kept as Delta Lake tables. Nothing is made yet.
+    """Open a lake: a history and snapshots kept as Delta Lake tables.
 
-    Nothing is read either, unless `personal` is given.
+    Nothing is created yet, and nothing is read unless `personal` is given.
 
     Args:
         path: a folder, or an object-store URL such as `s3://bucket/lake`.
         storage_options: credentials and settings of the object store, as deltalake takes them.
-        verify: what is checked of every file that is read: `"pages"`, the pages that are needed, against their
-            checksums, and the footer; or `"files"`, all bytes of it against its digest, which reads whole files
-            where a few columns would do.
+        verify: how every file is checked that is read: `"pages"` checks the footer, and the pages that are needed
+            against their checksums; `"files"` checks all bytes against a digest, which reads whole files where a few
+            columns would do.
         personal: False makes a lake without personal data: the contact points of validators' operators are taken out
             of what is synced, `extra` lists them row by row, and `rebuild_items` refuses its history. A lake stays as
-            it was made, whoever syncs it: without `personal` it is taken as it is.
+            it was created, whoever syncs it; leave `personal` out to take it as it is.
+
+    Returns:
+        The store; it may not exist yet.
 
     Returns:
         The store. Its tables appear with the first `sync`.
 
     Raises:
         InputError: the path or `verify` is not valid.
-        StoreError: the path is a file, or the lake was made otherwise than `personal` says.
+        StoreError: the path is a file, or the lake was created with another `personal`.
 
     Example:
         >>> import tempfile, ledgerframes as lf

@@ -26,9 +26,9 @@ from ledgerframes.store.sync.committing import COMMIT_BYTES
 from ledgerframes.store.sync.follow import follow
 from ledgerframes.store.sync.rejects import retry
 from ledgerframes.store.sync.report import SyncReport
+from ledgerframes.store.sync.request import SyncRequest
 from ledgerframes.store.sync.sync import run_sync
 from ledgerframes.store.sync.sync_log import SYNCS, all_runs
-from ledgerframes.store.sync_options import ordered
 from ledgerframes.timestamps import to_micros
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ class Store:
     """A lake: `sync` brings it up to date, `load`, `scan`, `sql` and `dask` read it.
 
     Args:
-        lake: where it lies.
+        lake: where the tables are.
     """
 
     def __init__(self, lake: Lake) -> None:
@@ -69,44 +69,43 @@ class Store:
         worker_token: str | None = None,
         replicas: bool = False,
     ) -> SyncReport:
-        """Bring the store up to date: what is missing of a range is read, whatever stopped an earlier sync.
+        """Bring the store up to date: read what is missing of a range, also what an interrupted sync left out.
 
-        Rows and coverage are one commit, so nothing is lost and nothing twice however a sync ends (contract: POST
+        Rows and coverage are one commit, so no row is lost or stored twice however a sync ends (contract: POST
         /v2/updates).
 
         Args:
-            net: the network; a store holds one, told by its first update.
+            net: the network; a store holds one network, identified by its first update.
             start: inclusive, in UTC; a time for every migration from there, a pair (migration id, time), or `"begin"`.
             end: exclusive; likewise.
             last: count back from now: `"1h"`, `"7 days"`, a timedelta, or seconds; instead of `start`.
-            workers: how many requests at once.
+            workers: how many requests are sent at once.
             tables: what to sync. The history is `updates`, `events` and `reassignments`, always together; snapshots
                 (`licenses`, `instruments`, `holdings_summary`, …) are appended with their time of loading. Without
                 it: the history.
-            parties: whose holdings or preapprovals, for snapshots that are asked for party by party.
-            settle: how long after its newest update a server may show an older one, of a slow synchronizer for
-                instance. What is newer than a server's newest update less this is stored, and read again by the next
-                sync.
+            parties: whose holdings or preapprovals, for snapshots that are read party by party.
+            settle: how long after its newest update a server may show an older one, for instance of a slow
+                synchronizer. Newer rows than that are stored, and read again by the next sync.
             now: what `last` counts from; the clock's time by default.
-            page_size: items a request asks for; adapted to what the server can do.
-            commit_bytes: rows of so many bytes in memory make a commit, a minute does too; less takes less memory and
-                makes more files.
+            page_size: items per request; adapted to what the server can do.
+            commit_bytes: commit once the rows take this many bytes in memory, or after a minute; less takes less
+                memory and makes more files.
             on_error: `"raise"` stops before the commit of a page with an item that breaks the contract; `"reject"`
-                puts such items whole into the table `rejects` and goes on.
-            progress: True shows a bar, False nothing, None a bar where somebody looks.
+                keeps such items whole in the table `rejects` and continues.
+            progress: True shows a bar, False nothing, None a bar on a terminal or in a notebook.
             engine: a `dask.distributed.Client`: its workers fetch and decode, sharing the request budget.
             worker_token: where they find the scan's token: `"env:NAME"`, `"file:PATH"` or `"command:WORDS"`.
-            replicas: several machines that are not in step answer behind one URL, so that what one answer shows proves
-                nothing about the next. More of the history is read again.
+            replicas: several machines that are not in step answer behind one URL, so that one answer proves nothing
+                about the next. More of the history is read again.
 
         Returns:
-            What was done; `store.syncs()` keeps it.
+            What was done; `store.syncs()` lists it.
 
         Raises:
             InputError: an argument breaks a rule.
             RequestError: the servers gave no answer; what was read before is kept.
             DecodeError: an answer breaks the contract; what was read before is kept.
-            StoreError: the store cannot be written, another sync runs, or it is another network's.
+            StoreError: the store cannot be written, another sync runs, or it holds another network.
 
         Example:
             >>> import tempfile, ledgerframes as lf
@@ -115,12 +114,12 @@ class Store:
             ...     store.sync(net).rows
             {'events': 191, 'reassignments': 11, 'updates': 50}
         """
-        order = ordered(
+        request = SyncRequest(
             start=start, end=end, last=last, workers=workers, tables=tables, parties=parties, settle=settle, now=now,
             page_size=page_size, commit_bytes=commit_bytes, on_error=on_error, progress=progress, engine=engine,
             worker_token=worker_token, replicas=replicas,
         )  # fmt: skip
-        return run_sync(self._lake, net, order)
+        return run_sync(self._lake, net, request)
 
     follow = follow
 
@@ -131,7 +130,7 @@ class Store:
     export = export
 
     def check(self, *, full: bool = False) -> Check:
-        """Prove from the files alone that they are there, keys are unique, counts add up, and counters are sound.
+        """Check from the files alone that they are there, keys are unique, counts add up, and counters are sound.
 
         Args:
             full: also hash every byte of every file and compare with what was written.
@@ -156,16 +155,16 @@ class Store:
     def repair(self, *, unsettled: bool = False) -> RepairReport:
         """Take out what is damaged, lost or unsound, so that the next sync reads it again by update id.
 
-        Every file is read to its last byte. What a damaged file held leaves the table and its coverage in one commit;
-        a table whose log is lost is made anew, empty. Nothing is deleted: states of before stay for `as_of=`. A
+        Every file is read to its last byte. The rows of a damaged file leave the table and its coverage in one commit;
+        a table whose log is lost is created anew, empty. Nothing is deleted: earlier states stay for `as_of=`. A
         damaged snapshot cannot be read again; its files are taken out and reported.
 
         Args:
             unsettled: also take out what is covered and not final yet (see `coverage`), so that the next sync reads
-                what the network says now: the way on where servers were restored and went on differently.
+                what the network says now; for servers that were restored and whose history continued differently.
 
         Returns:
-            What was damaged, and which stretches the next sync has to read.
+            What was damaged, and what the next sync has to read again.
 
         Raises:
             StoreError: there is no store, a sync runs on it, or it cannot be written.
@@ -183,7 +182,7 @@ class Store:
     verify = verify
 
     def retry_rejects(self) -> pd.DataFrame:
-        """Decode the rejected items again, as this version reads them; what can be decoded moves to the history.
+        """Decode the rejected items again, by this version; those that can be decoded move to the history.
 
         Returns:
             The rejects that are left.
@@ -204,14 +203,14 @@ class Store:
 
     @suggesting
     def compact(self, *, forget_before: When | None = None) -> pd.DataFrame:
-        """Join small files; a sync does it by the way where a partition has many.
+        """Join small files; a sync does so by itself where a partition has many.
 
         Args:
-            forget_before: also remove what only states before this time need: `as_of=` cannot reach them any more.
-                Without it nothing is removed.
+            forget_before: also remove the files that only states before this time need; `as_of=` can no longer read
+                those states. Without it nothing is removed.
 
         Returns:
-            What `tables()` gives afterwards.
+            What `tables()` returns afterwards.
 
         Raises:
             StoreError: a sync runs on the store, or it cannot be written.
@@ -251,10 +250,10 @@ class Store:
 
     @suggesting
     def coverage(self, *, as_of: AsOf | None = None) -> pd.DataFrame:
-        """Which stretches of the history the store covers: what `load` gives without a PartialResultError.
+        """Which intervals of the history the store covers: what `load` returns without a PartialResultError.
 
         Args:
-            as_of: the state that a sync left: its id, or a time.
+            as_of: read the state that a sync left: its id, or a time.
 
         Returns:
             One row per interval: migration_id, after (exclusive), up_to (inclusive) and settled (inclusive: up to here

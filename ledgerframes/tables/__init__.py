@@ -1,1 +1,1 @@
-"""What every table is made of, declared once: columns with kind, meaning, unit and where they come from."""
+"""The declarations of all tables: columns with kind, meaning, unit and source."""

@@ -1,4 +1,4 @@
-"""All tables, in the order they are listed to people."""
+"""All tables, in the order in which `tables()` lists them."""
 
 from __future__ import annotations
 

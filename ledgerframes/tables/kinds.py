@@ -1,4 +1,4 @@
-"""The kinds a column can have, and the Arrow type of each; every other type follows from these."""
+"""The kinds of columns and the Arrow type of each; table declarations use them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tables of one transaction, tree or reassignment as the ledger interface tells it."""
+"""Tables of one transaction, tree or reassignment as the ledger interface returns it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tables of what is now: holdings, instruments, name-service entries, users."""
+"""Tables of the current state: holdings, instruments, name-service entries, users."""
 
 from __future__ import annotations
 

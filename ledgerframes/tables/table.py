@@ -1,4 +1,4 @@
-"""What a table declaration is; `catalogue` lists all of them."""
+"""`Table` and `Column`: the declaration of a table; `catalogue` lists all of them."""
 
 from __future__ import annotations
 
@@ -76,12 +76,12 @@ class Table:
         return tuple(column.name for column in self.columns)
 
     def having(self, *asked: str) -> Table:
-        """The table with only those columns that need no asking, or whose keyword is among these."""
+        """The table with only those columns that are always loaded, or whose keyword is given."""
         kept = tuple(column for column in self.columns if not column.asked or column.asked in asked)
         return replace(self, columns=kept)
 
     def pick(self, columns: Iterable[str] | None) -> tuple[str, ...]:
-        """Check a caller's `columns=` and give the names to keep, in the caller's order.
+        """Check a caller's `columns=` and return the names to keep, in the caller's order.
 
         Raises:
             InputError: a name is not a column of this table, or is given twice.

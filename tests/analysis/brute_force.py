@@ -2,13 +2,13 @@
 
 from decimal import ROUND_HALF_EVEN, Context, Decimal
 
-from ledgerframes.timestamps import parse_instant
+from ledgerframes.timestamps import parse_timestamp
 
 EXACT = Context(prec=60)
 
 
 def micros(text):
-    return parse_instant(text)[0]
+    return parse_timestamp(text)[0]
 
 
 def halves(items):

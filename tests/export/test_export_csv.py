@@ -16,7 +16,7 @@ from pyarrow import csv as arrow_csv
 import ledgerframes as lf
 from ledgerframes.export.csv_files import CsvFile
 from ledgerframes.tables.catalogue import CATALOGUE
-from ledgerframes.timestamps import EARLIEST, LATEST, format_instant
+from ledgerframes.timestamps import EARLIEST, LATEST, format_timestamp
 from tests.export.rows import AMOUNTS, HOSTILE, TIMES, sample
 
 every_table = pytest.mark.parametrize("table", CATALOGUE.values(), ids=CATALOGUE.keys())
@@ -39,7 +39,7 @@ def value(cell, kind):
 
 def plain(cell, kind):
     if pa.types.is_timestamp(kind):
-        return None if cell is None else format_instant(cell)
+        return None if cell is None else format_timestamp(cell)
     if pa.types.is_boolean(kind):
         return None if cell is None else str(cell).lower()
     return cell or None if pa.types.is_string(kind) else cell
@@ -101,7 +101,7 @@ def test_times_are_iso_with_z_and_milliseconds_are_floored(tmp_path_factory, mic
     lf.export_tables({"t": pa.table({"at": pa.array([micros], pa.timestamp("us", "UTC"))})}, folder,
                      format="csv", times=times)  # fmt: skip
 
-    wanted = format_instant(micros) if times == "us" else f"{format_instant(micros)[:-4]}Z"
+    wanted = format_timestamp(micros) if times == "us" else f"{format_timestamp(micros)[:-4]}Z"
     assert (folder / "t.csv").read_text() == f"at\n{wanted}\n"
 
 

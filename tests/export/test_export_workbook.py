@@ -14,7 +14,7 @@ from ledgerframes.export.cells import CELL_UNITS
 from ledgerframes.export.shape import DOUBLE, TIME_TEXT, shape_of
 from ledgerframes.export.workbook import Sheets, Workbook
 from ledgerframes.tables.catalogue import CATALOGUE
-from ledgerframes.timestamps import format_instant
+from ledgerframes.timestamps import format_timestamp
 from tests.export.rows import HOSTILE, sample
 
 every_table = pytest.mark.parametrize("table", CATALOGUE.values(), ids=CATALOGUE.keys())
@@ -48,7 +48,7 @@ def test_openpyxl_reads_every_value_back(table, tmp_path):
             assert list(read[field.name + DOUBLE]) == doubles
         elif pa.types.is_timestamp(field.type):
             micros = rows.column(field.name).cast(pa.int64()).to_pylist()
-            assert list(read[field.name + TIME_TEXT]) == [None if n is None else format_instant(n) for n in micros]
+            assert list(read[field.name + TIME_TEXT]) == [None if n is None else format_timestamp(n) for n in micros]
             assert [near(cell, moment) for cell, moment in zip(cells, wanted, strict=True)].count(False) == 0
         elif pa.types.is_integer(field.type):
             assert [None if cell is None else int(cell) for cell in cells] == wanted

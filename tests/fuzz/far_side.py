@@ -7,7 +7,7 @@ import random
 from dataclasses import dataclass, field
 
 from ledgerframes.paging.cursor import Cursor
-from ledgerframes.timestamps import parse_instant
+from ledgerframes.timestamps import parse_timestamp
 from ledgerframes.transport.outcome import Broken, Credential, Received
 from ledgerframes.transport.request import Prepared
 from ledgerframes.transport.stopping import Stop
@@ -104,7 +104,7 @@ class FarSide:
         after = asked.get("after")
         items = self.places
         if isinstance(after, dict):
-            place = Cursor(after["after_migration_id"], parse_instant(after["after_record_time"])[0])
+            place = Cursor(after["after_migration_id"], parse_timestamp(after["after_record_time"])[0])
             items = [one for one in items if one[0] > place]
         return page_of([item for _, item in items[: int(str(asked["page_size"]))]])
 
@@ -117,4 +117,4 @@ def page_of(items: list[bytes]) -> bytes:
 def place_of(item: bytes) -> Cursor:
     """Where an item stands in the history."""
     members = json.loads(item)
-    return Cursor(members.get("event", members)["migration_id"], parse_instant(members["record_time"])[0])
+    return Cursor(members.get("event", members)["migration_id"], parse_timestamp(members["record_time"])[0])

@@ -31,9 +31,9 @@ from ledgerframes.store.coverage import BEGINNING
 from ledgerframes.store.history_tables import NETWORK, ORDER
 from ledgerframes.store.lake import Lake, declared
 from ledgerframes.store.read.reading import Part, load_table
+from ledgerframes.store.sync.request import SyncRequest
 from ledgerframes.store.sync.sync import run_sync
-from ledgerframes.store.sync_options import ordered
-from ledgerframes.timestamps import LATEST, format_instant
+from ledgerframes.timestamps import LATEST, format_timestamp
 from tests.simulation.choices import Choices
 from tests.simulation.clock import SimClock
 from tests.simulation.faults import FAULTS, Holds, holding
@@ -198,17 +198,14 @@ class _History:
         start = end = None
         if "windows" in self.faults:
             start, end = self._window()
-        order = ordered(
-            start=start, end=end, last=None, workers=workers, tables=None, parties=None,
-            settle=f"{settle // 1_000_000}s", now=format_instant(self.clock.micros),
+        return SyncRequest(
+            start=start, end=end, workers=workers,
+            settle=f"{settle // 1_000_000}s", now=format_timestamp(self.clock.micros),
             page_size=2 + choices.pick("sync", 3),
             commit_bytes=(1, 3000, 10**9)[choices.pick("sync", 3)],
             on_error="reject" if self.broken else "raise",
-            progress=False, engine=None, worker_token=None,
+            progress=False, replicas="replicas" in self.faults, drive=SeededDrive(choices), clock=self.clock,
         )  # fmt: skip
-        if "replicas" in self.faults:
-            order = replace(order, wish=replace(order.wish, replicas=True))
-        return replace(order, drive=SeededDrive(choices), clock=self.clock)
 
     def _window(self) -> tuple[Any, Any]:
         choices = self.choices
@@ -216,10 +213,10 @@ class _History:
         low = choices.pick("window", 10) * U
         high = low + (1 + choices.pick("window", 6)) * U
         if kind == 1:
-            return format_instant(BASE + low), None
+            return format_timestamp(BASE + low), None
         if kind == 2:
-            return None, format_instant(BASE + high)
-        return (format_instant(BASE + low), format_instant(BASE + high)) if kind == 3 else (None, None)
+            return None, format_timestamp(BASE + high)
+        return (format_timestamp(BASE + low), format_timestamp(BASE + high)) if kind == 3 else (None, None)
 
     def _set_clock(self) -> None:
         newest = max((server.newest for server in self.fleet.servers), default=0)
@@ -240,8 +237,8 @@ class _History:
         self._set_clock()
         order = self._order()
         self.log.append(
-            f"sync {number}: {len(servers)} servers, {order.wish.workers} workers, pages of {order.wish.page_size},"
-            f" {order.wish.window}"
+            f"sync {number}: {len(servers)} servers, {order.workers} workers, pages of {order.page_size},"
+            f" {order.window}"
         )
         held = self._held()
         scan, ending, records = self._run(servers, order)
@@ -249,7 +246,7 @@ class _History:
         if went and not (self.faults - {"workers"}) & {"windows"}:
             self._keep_frames()
         truth = None if {"fork", "fork-all", "other-network"} & self.faults else self.script.items
-        self.watch.after_run(truth, self._ever(), scan.seen if went and order.wish.workers == 1 else None)
+        self.watch.after_run(truth, self._ever(), scan.seen if went and order.workers == 1 else None)
         if "other-network" in self.faults and not {"fork", "fork-all"} & self.faults:
             self.watch.mixed(self.script.items, self.script.branch)
         if went and {"fork", "fork-all"} & self.faults:
@@ -359,7 +356,7 @@ class _History:
         lively = Holds.LIVE in holding(self.faults)
         self.log.append("all servers show all")
         order = self._last_order()
-        self.log.append(f"  {order.wish.workers} workers, pages of {order.wish.page_size}")
+        self.log.append(f"  {order.workers} workers, pages of {order.page_size}")
         _, ending, _ = self._run(list(self.fleet.servers), order, calm=True)
         truth = self.script.items if lively else None
         self.watch.after_run(truth, self._ever(), None)
@@ -420,8 +417,8 @@ class _History:
     def _repeat(self) -> list[Seen]:
         """A sync without news, and its price; gives the answers it got."""
         order = self._last_order()
-        before, due = self._versions(), self._price(order.wish.page_size)
-        self.log.append(f"nothing new: {order.wish.workers} workers, pages of {order.wish.page_size}")
+        before, due = self._versions(), self._price(order.page_size)
+        self.log.append(f"nothing new: {order.workers} workers, pages of {order.page_size}")
         scan, _, _ = self._run(list(self.fleet.servers), order, calm=True)
         if due is not None and scan.stats.requests > due and before == self._versions():
             self.watch.say(Holds.CHEAP, f"a sync without news sent {scan.stats.requests} requests, {due} are due")

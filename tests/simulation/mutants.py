@@ -65,7 +65,7 @@ def _clock_proves(original: Any) -> Any:
 def _earlier_pages(original: Any) -> Any:
     def cover(self: Any, page: Any, final: int, closing: int | None) -> Any:
         span = original(self, page, final, closing)
-        self.settled = max(self.settled, min(self.at, final))
+        self.settled = max(self.settled, min(self.read_to, final))
         return span
 
     return cover
@@ -74,8 +74,8 @@ def _earlier_pages(original: Any) -> Any:
 def _closes_when_covered(original: Any) -> Any:
     def cover(self: Any, page: Any, final: int, closing: int | None) -> Any:
         span = original(self, page, final, closing)
-        if closing is not None and self.at >= closing:
-            self.at = self.settled = max(self.gap.at, self.at)
+        if closing is not None and self.read_to >= closing:
+            self.read_to = self.settled = max(self.interval.hi, self.read_to)
         return span
 
     return cover
@@ -85,7 +85,7 @@ def _empty_page_proves(original: Any) -> Any:
     def cover(self: Any, page: Any, final: int, closing: int | None) -> Any:
         span = original(self, page, final, closing)
         if not page.rows and page.outcome.name in {"END", "PAST"}:
-            self.at = self.settled = max(self.gap.at, self.at)
+            self.read_to = self.settled = max(self.interval.hi, self.read_to)
         return span
 
     return cover
@@ -110,7 +110,7 @@ def _by_time(_original: Any) -> Any:
             inside = pa.array([False] * len(batch), pa.bool_())
             for one in ahead:
                 micros = batch["record_time"].cast(pa.int64())
-                here = pc.and_(pc.greater(micros, one.lo), pc.less_equal(micros, one.at))
+                here = pc.and_(pc.greater(micros, one.lo), pc.less_equal(micros, one.hi))
                 inside = pc.or_(inside, pc.and_(here, pc.equal(batch["migration_id"], one.migration_id)))
             known = pc.is_in(batch["update_id"], pc.unique(stored).cast(pa.string()))
             found.append(batch.filter(pc.invert(pc.or_(inside, known))))
@@ -138,7 +138,7 @@ def _any_missing_id(original: Any) -> Any:
 
 def _extra_below_settled(original: Any) -> Any:
     def compare(self: Any, server: str, tail: Any, here: Any, final: int) -> None:
-        kept = {one: at for one, at in here.items() if one in tail.held or at > tail.gap.lo}
+        kept = {one: at for one, at in here.items() if one in tail.held or at > tail.interval.lo}
         original(self, server, tail, kept, final)
 
     return compare
@@ -163,7 +163,7 @@ def _old_claims(original: Any) -> Any:
     def read(table: Any, number: int) -> Any:
         slot = original(table, number)
         old = slot is not None and table.number(f"slot/{number}/settled") is None
-        return slot._replace(settled=slot.at) if old else slot
+        return slot._replace(settled=slot.hi) if old else slot
 
     return read
 
@@ -183,7 +183,7 @@ def _joins_anywhere(original: Any) -> Any:
 
         slots, found = original(covered, settled, *rest), []
         for one in merged(covered):
-            inside = [slot for slot in slots if slot.migration_id == one.migration_id and one.lo <= slot.lo < one.at]
+            inside = [slot for slot in slots if slot.migration_id == one.migration_id and one.lo <= slot.lo < one.hi]
             found.append(inside[-1]._replace(lo=one.lo, settled=max(slot.settled for slot in inside)))
         return found
 

@@ -12,7 +12,7 @@ from collections.abc import Collection, Sequence
 from functools import lru_cache
 from typing import Final, NamedTuple
 
-from ledgerframes.timestamps import format_instant, to_micros
+from ledgerframes.timestamps import format_timestamp, to_micros
 
 #: One unit of time, in microseconds: a quarter of a day.
 U: Final = 21_600_000_000
@@ -131,7 +131,7 @@ def branched(rng: random.Random, items: Sequence[Item], cut: int) -> tuple[Item,
 @lru_cache(4096)
 def body_of(item: Item) -> bytes:
     """The JSON that servers send for an update."""
-    time = format_instant(item.micros)
+    time = format_timestamp(item.micros)
     if item.kind in {"assign", "unassign"}:
         return json.dumps(_reassignment(item, time)).encode()
     events = {event_id: _created(item, event_id, time) for event_id in item.events}

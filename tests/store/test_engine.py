@@ -69,7 +69,7 @@ def test_a_token_never_goes_along():
         ShardTask(
             settings=settings,
             worker_token="env:SCAN_TOKEN",
-            gap=None,
+            interval=None,
             page_size=10,
             proof=None,
             overlap=0,

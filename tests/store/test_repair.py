@@ -7,7 +7,7 @@ import pytest
 from deltalake import DeltaTable, write_deltalake
 
 import ledgerframes as lf
-from ledgerframes.store.checks.repair import _stretch_of, _take_out
+from ledgerframes.store.checks.repair import _interval_of, _take_out
 from ledgerframes.store.history_tables import ORDER, HistoryTables
 from tests.store.conftest import KEYS, assert_whole
 from tests.store.test_trust import HARMS
@@ -151,7 +151,7 @@ def test_a_repair_that_was_stopped_after_one_table_is_seen_rightly(store, whole,
         spoil(data_files(store, name)[0])
     tables = {name: store._lake.table(name).refresh() for name in ORDER}
     damaged = [one.file for one in tables["events"].files.damages(full=True)]
-    _take_out(HistoryTables(tables).refresh(), "events", map(_stretch_of, damaged), damaged)
+    _take_out(HistoryTables(tables).refresh(), "events", map(_interval_of, damaged), damaged)
     with pytest.raises(lf.StoreError, match="updates"):
         store.load("updates", allow_partial=True)
     assert len(store.repair().damaged) == 1

@@ -30,8 +30,8 @@ def test_the_end_is_found_close_and_never_too_early(pages, workers, room):
 
     top = find_top(gap, probe, workers=workers, each=one_by_one, scale=PAGE)
 
-    assert last <= top <= gap.at
-    assert top == gap.at or workers == 1 or top - last <= last // 2 + 2 * PAGE
+    assert last <= top <= gap.hi
+    assert top == gap.hi or workers == 1 or top - last <= last // 2 + 2 * PAGE
     assert set(asked) == {3}
     assert len(asked) <= 12 + 3 * 6
 

@@ -14,7 +14,7 @@ from ledgerframes.paging.cursor import Cursor
 from ledgerframes.paging.proofs import Proofs
 from ledgerframes.store.sync.agreement import first_update
 from ledgerframes.store.sync.servers import AgreedServers
-from ledgerframes.timestamps import format_instant
+from ledgerframes.timestamps import format_timestamp
 
 SUBJECT: Final = "history"
 _SETTLE: Final = 60_000_000
@@ -45,12 +45,12 @@ def examine_history(net: Network, scans: Sequence[str]) -> Iterator[Finding]:
 
 
 def _shown(one: Migration) -> str:
-    return f"{one.migration_id} from {format_instant(one.first)} to {format_instant(one.last)}"
+    return f"{one.migration_id} from {format_timestamp(one.first)} to {format_timestamp(one.last)}"
 
 
 def _newest(last: Migration) -> Finding:
     behind = datetime.now(UTC).timestamp() - last.last / 1e6
-    found = f"the newest update is of {format_instant(last.last)}, {duration(behind)} ago"
+    found = f"the newest update is of {format_timestamp(last.last)}, {duration(behind)} ago"
     if behind < -QUIET:
         return Finding(SUBJECT, "newest", "warn", f"{found} (in the future)", "set this machine's clock")
     if behind > QUIET:

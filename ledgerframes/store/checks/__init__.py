@@ -1,1 +1,1 @@
-"""What can be proved of a store, and mended: `check`, `verify`, `repair`, `compact`."""
+"""Checking and mending a store: `check`, `verify`, `repair`, `compact`."""

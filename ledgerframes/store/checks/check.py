@@ -1,4 +1,4 @@
-"""`check`: what the files of a store alone can prove about it; `Store.check` calls it."""
+"""`check`: what can be proved about a store from its files alone; `Store.check` calls it."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class CheckFinding:
 
     Attributes:
         name: what is wrong.
-        severity: "error", or "note" for what does no harm.
+        severity: "error", or "note" if it does no harm.
         count: how often.
         example: one case.
         advice: what to do.
@@ -49,11 +49,11 @@ class CheckFinding:
 
 @dataclass(frozen=True, repr=False)
 class Check(Result):
-    """What a check found; true if there is no error.
+    """The result of a check; true if there is no error.
 
     Attributes:
         store: which.
-        rows: how many rows were looked at, by table.
+        rows: how many rows were checked, by table.
         findings: what was found, errors first.
     """
 
@@ -62,23 +62,20 @@ class Check(Result):
     findings: tuple[CheckFinding, ...]
 
     def __bool__(self) -> bool:
-        return all(one.severity != "error" for one in self.findings)
+        return all(finding.severity != "error" for finding in self.findings)
 
     def to_dict(self) -> dict[str, Any]:
         """The result as plain values."""
         return super().to_dict() | {"sound": bool(self)}
 
     def __str__(self) -> str:
-        looked = ", ".join(f"{count:,} {name}" for name, count in self.rows.items())
-        lines = [f"{self.store} is {'sound' if self else 'not sound'}: {looked or 'nothing stored'}"]
-        lines += [
-            f"{one.severity}: {one.name} ({one.count:,}), such as {one.example}. {one.advice}" for one in self.findings
-        ]
-        return "\n".join(map(visible, lines))
+        checked = ", ".join(f"{count:,} {name}" for name, count in self.rows.items())
+        lines = [f"{self.store} is {'sound' if self else 'not sound'}: {checked or 'nothing stored'}"]
+        return "\n".join(map(visible, [*lines, *map(str, self.findings)]))
 
 
 def check(lake: Lake, *, full: bool = False) -> Check:
-    """Look at every file, key, count and counter in a store; nothing is changed and no server is asked.
+    """Check every file, key, count and counter of a store; nothing is changed and no server is asked.
 
     Args:
         lake: the store.
@@ -94,7 +91,7 @@ def check(lake: Lake, *, full: bool = False) -> Check:
     if findings:
         return Check(lake.url, {}, tuple(findings))
     try:
-        rows, findings = _looked_at(view)
+        rows, findings = _checked(view)
     except BaseException as error:
         findings = _damaged(view, full=True) if isinstance(error, READ_ERRORS) or is_panic(error) else []
         if not findings:
@@ -102,10 +99,10 @@ def check(lake: Lake, *, full: bool = False) -> Check:
         return Check(lake.url, {}, tuple(findings))
     if full:
         findings += _without_digest(view)
-    return Check(lake.url, rows, tuple(sorted(findings, key=lambda one: one.severity != "error")))
+    return Check(lake.url, rows, tuple(sorted(findings, key=lambda finding: finding.severity != "error")))
 
 
-def _looked_at(view: View) -> tuple[dict[str, int], list[CheckFinding]]:
+def _checked(view: View) -> tuple[dict[str, int], list[CheckFinding]]:
     findings: list[CheckFinding] = []
     rows: dict[str, int] = {}
     if set(ORDER) <= set(view.stored):
@@ -146,8 +143,10 @@ def _shortened(lake: Lake) -> list[CheckFinding]:
     """One finding per table whose log has lost entries."""
     try:
         return [
-            CheckFinding(f"{one.table}: entries of its log are lost or empty", "error", one.count, str(one), REPAIR)
-            for one in log_damages(lake)
+            CheckFinding(
+                f"{damage.table}: entries of its log are lost or empty", "error", damage.count, str(damage), REPAIR
+            )
+            for damage in log_damages(lake)
         ]
     except StoreError as error:
         return [CheckFinding("syncs: the list of syncs cannot be read", "error", 1, str(error), REPAIR)]
@@ -155,14 +154,14 @@ def _shortened(lake: Lake) -> list[CheckFinding]:
 
 def _damaged(view: View, *, full: bool) -> list[CheckFinding]:
     """One finding per table and kind of damage."""
-    found: dict[str, list[Damage]] = {}
+    by_kind: dict[str, list[Damage]] = {}
     for name, table in view.stored.items():
         for damage in () if table.files is None else table.files.damages(full=full):
             what = "files that the log names are gone" if damage.is_gone else "files are damaged"
-            found.setdefault(f"{name}: {what}", []).append(damage)
+            by_kind.setdefault(f"{name}: {what}", []).append(damage)
     return [
         CheckFinding(name, "error", len(damages), f"{damages[0].file.path} ({damages[0].why})", REPAIR)
-        for name, damages in found.items()
+        for name, damages in by_kind.items()
     ]
 
 
@@ -171,8 +170,8 @@ def _without_digest(view: View) -> Iterator[CheckFinding]:
         files = [] if table.files is None else [path for path in table.files.listed if not has_digest(path)]
         if files:
             yield CheckFinding(
-                f"{name}: files of an older version, which say no digest", "note", len(files), files[0],
-                "they can be read to the end; store.compact() writes them anew with one",
+                f"{name}: files of an older version, which have no digest", "note", len(files), files[0],
+                "they can be read to the end; store.compact() rewrites them with one",
             )  # fmt: skip
 
 
@@ -181,6 +180,6 @@ def _repeated(data: pa.Table, key: list[str], name: str) -> Iterator[CheckFindin
     twice = counted.filter(pc.greater(counted["count_all"], 1))
     if twice.num_rows:
         yield CheckFinding(
-            f"{name}: the key {', '.join(key)} is there more than once", "error", twice.num_rows,
+            f"{name}: the key {', '.join(key)} occurs more than once", "error", twice.num_rows,
             str(twice[key[0]][0].as_py()), "load another snapshot and go by its loaded_at",
         )  # fmt: skip

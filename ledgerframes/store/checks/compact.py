@@ -1,4 +1,4 @@
-"""Joins the small files of a store and, if asked, forgets old states; `Store.compact` calls it."""
+"""`compact` joins the small files of a store and, if asked, forgets old states; `Store.compact` calls it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ledgerframes.store.sync.sync_log import SYNCS, forget_runs
 
 
 def compact(lake: Lake, forget_before: int | None) -> None:
-    """Compact every table; remove the files that only states before a time need.
+    """Compact every table, and remove the files that only states before a time need.
 
     Args:
         lake: the store.

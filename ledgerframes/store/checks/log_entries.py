@@ -1,7 +1,7 @@
-"""Entries of a table's log that are lost or empty; `check` and `repair` call it.
+"""Finds and fills entries of a table's log that are lost or empty; `check` and `repair` call it.
 
-Without its newest entry a log is that of an older state, and an empty entry is a commit of nothing: both are sound by
-themselves. What tells them is the versions that every sync records, and the size of an entry.
+A log without its newest entry is that of an older state, and an empty entry is an empty commit: both are valid by
+themselves. They are recognised by the versions that every sync records, and by the size of an entry.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ _NOTHING: Final = {"commitInfo": {"operation": "WRITE", "operationParameters": {
 
 @dataclass(frozen=True)
 class LogDamage:
-    """What is wrong with the log of one table.
+    """Damage to the log of one table.
 
     Attributes:
         table: the table's name.
         version: the version that the log shows.
         recorded: the version that a sync has left.
-        empty: entries without a byte.
+        empty: the entries of 0 bytes.
     """
 
     table: str
@@ -47,7 +47,7 @@ class LogDamage:
 
 
 def log_damages(lake: Lake) -> Iterator[LogDamage]:
-    """The tables whose log has lost entries, or has empty ones.
+    """The damage of every table whose log has lost entries or has empty ones.
 
     Raises:
         StoreError: a log, or a file of `syncs`, is damaged.
@@ -57,7 +57,7 @@ def log_damages(lake: Lake) -> Iterator[LogDamage]:
         table = lake.table(name).refresh()
         if table.version is None:
             continue
-        # A table that was made anew counts its versions from the beginning.
+        # A table that was created anew counts its versions from 0.
         own = (json.loads(row["versions"]) for row in runs if row["finished_at"] >= table.made_at)
         recorded = max((versions.get(name, 0) for versions in own), default=0)
         damage = LogDamage(name, table.version, recorded, tuple(table.empty_entries()))
@@ -66,9 +66,9 @@ def log_damages(lake: Lake) -> Iterator[LogDamage]:
 
 
 def fill_log(lake: Lake, damage: LogDamage) -> None:
-    """Put commits of nothing where entries are lost or empty, so that versions go on from where they were.
+    """Add empty commits for entries that are lost or empty, so that version numbers continue where they were.
 
-    Rows and coverage are one commit, so what a lost entry held is covered no longer, and the next sync reads it again.
+    Rows and coverage are one commit, so the rows of a lost entry are no longer covered, and the next sync reads them.
     """
     for entry in damage.empty:
         entry.write_text(json.dumps(_NOTHING) + "\n")

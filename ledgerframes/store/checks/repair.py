@@ -1,8 +1,8 @@
 """`repair`: takes out of a store what is damaged, lost or unsound, so that the next sync reads it again.
 
 Readers see what all three tables of the history cover. So each table is mended by one commit of its own, which takes
-out files, rows and coverage together; a kill between two of them leaves a store that readers see rightly, and that
-repair can be run on again.
+out files, rows and coverage together. A kill between two of them leaves a store that reads correctly, and that can be
+repaired again.
 """
 
 from __future__ import annotations
@@ -44,10 +44,10 @@ class RepairReport(Result):
     Attributes:
         store: which.
         damaged: the files taken out, in words.
-        remade: the tables whose log was lost, made anew.
-        unsound: how many rows did not fit each other, by what was wrong.
-        stretches: what the next sync has to read again, in words.
-        lost: files of snapshots and of `syncs` that nothing can bring back, by table.
+        remade: the tables whose log was lost, created anew.
+        unsound: how many rows contradicted each other, by what was wrong.
+        stretches: the intervals that the next sync has to read again, in words.
+        lost: how many files of snapshots and of `syncs` cannot be read again, by table.
         entries: how many entries of its log were lost or empty, by table; rows of snapshots and rejects go with them.
     """
 
@@ -60,11 +60,11 @@ class RepairReport(Result):
     entries: dict[str, int] = field(default_factory=dict)
 
     def __str__(self) -> str:
-        lines = [f"damaged: {one}" for one in self.damaged]
+        lines = [f"damaged: {file}" for file in self.damaged]
         lines += [f"made anew, empty: {name}" for name in self.remade]
         lines += [f"entries of the log lost: {name} ({count:,})" for name, count in self.entries.items()]
         lines += [f"unsound: {name} ({count:,})" for name, count in self.unsound.items()]
-        lines += [f"to be read again: {one}" for one in self.stretches]
+        lines += [f"to be read again: {interval}" for interval in self.stretches]
         lines += [f"lost for good: {count:,} files of {name}" for name, count in self.lost.items()]
         if not lines:
             return visible(f"{self.store}: nothing to repair")
@@ -90,21 +90,21 @@ def repair(lake: Lake, *, unsettled: bool = False) -> RepairReport:
         before = _covered(view, common=False)
         remade = _remade(view, unreadable)
         damaged, gone = _without_damage(lake, view)
-        entries = list(log_damages(lake))  # after damaged files of `syncs`, which tells of them, are out
-        for one in entries:
-            fill_log(lake, one)
+        entries = list(log_damages(lake))  # reads `syncs`, so its damaged files have to be out before
+        for entry in entries:
+            fill_log(lake, entry)
         unsound = _without_unsound(lake)
         if unsettled:
             _without_tail(lake)
-        stretches = beyond(before, _covered(lake.raw_view(), common=True))
+        read_again = beyond(before, _covered(lake.raw_view(), common=True))
     return RepairReport(
         lake.url,
         tuple(map(str, damaged)),
         tuple(remade),
         unsound,
-        tuple(map(str, stretches)),
+        tuple(map(str, read_again)),
         gone,
-        {one.table: one.count for one in entries},
+        {entry.table: entry.count for entry in entries},
     )
 
 
@@ -122,15 +122,15 @@ def _set_unreadable_logs_aside(lake: Lake) -> list[str]:
             cause = error.__cause__
             if lake.folder is None or cause is None or not (isinstance(cause, DeltaError) or is_panic(cause)):
                 raise
-            place = Path(lake.table(name).url)
-            place.joinpath(_LOG).rename(place / f"{_LOG}.damaged.{time.time_ns()}")
+            folder = Path(lake.table(name).url)
+            folder.joinpath(_LOG).rename(folder / f"{_LOG}.damaged.{time.time_ns()}")
             _log.warning("%s: the log could not be read and was set aside: %s", name, error)
             names.append(name)
     return names
 
 
 def _remade(view: View, unreadable: Sequence[str]) -> list[str]:
-    """Make the lost tables of the history, empty and of the same network."""
+    """Create the lost tables of the history, empty and of the same network."""
     history = {name: view.tables[name] for name in ORDER}
     network = network_of(view.tables.values())
     names = [name for name in ORDER if name in unreadable or name in lost(history)]
@@ -149,28 +149,28 @@ def _without_damage(lake: Lake, view: View) -> tuple[list[Damage], dict[str, int
         own = [] if table.files is None else list(table.files.damages(full=True))
         damages += own
         if own and name in ORDER:
-            history = HistoryTables({one: view.tables[one] for one in ORDER}).refresh()
-            _take_out(history, name, [_stretch_of(one.file) for one in own], [one.file for one in own])
+            history = _history(view)
+            _take_out(history, name, [_interval_of(damage.file) for damage in own], [damage.file for damage in own])
         elif own:
-            table.change(table.table.schema.remove_metadata().empty_table(), [one.file for one in own], {})
+            table.change(table.table.schema.remove_metadata().empty_table(), [damage.file for damage in own], {})
             gone[name] = len(own)
     return damages, gone
 
 
 def _without_unsound(lake: Lake) -> dict[str, int]:
-    """Take the instants of rows that do not fit each other out of all three tables."""
+    """Take the record times of rows that contradict each other out of all three tables."""
     view = lake.raw_view()
     if not set(ORDER) <= set(view.stored):
         return {}
     counts: dict[str, int] = {}
-    places: set[Interval] = set()
+    intervals: set[Interval] = set()
     for fault in Soundness(view).faults():
         counts[fault.name] = counts.get(fault.name, 0) + 1
-        places.add(Interval(fault.place.migration_id, fault.place.micros - 1, fault.place.micros))
-    if places:
-        history = HistoryTables({name: view.tables[name] for name in ORDER}).refresh()
+        intervals.add(Interval(fault.cursor.migration_id, fault.cursor.micros - 1, fault.cursor.micros))
+    if intervals:
+        history = _history(view)
         for name in ORDER:
-            _take_out(history, name, places, ())
+            _take_out(history, name, intervals, ())
     return counts
 
 
@@ -179,16 +179,16 @@ def _without_tail(lake: Lake) -> None:
     view = lake.raw_view()
     if not set(ORDER) <= set(view.stored):
         return
-    history = HistoryTables({name: view.tables[name] for name in ORDER}).refresh()
+    history = _history(view)
     tail = beyond(_covered(view, common=False), history.slots.settled)
     for name in ORDER if tail else ():
         _take_out(history, name, tail, ())
 
 
 def _take_out(history: HistoryTables, name: str, intervals: Iterable[Interval], damaged: Sequence[StoredFile]) -> None:
-    """Take stretches out of one table, its coverage and its rows, in one commit.
+    """Take intervals out of one table, coverage and rows, in one commit.
 
-    Rows of these stretches in sound files go too: what is read again must not meet them.
+    Their rows in sound files are taken out too, since the next sync will add them again.
     """
     gone = merged(intervals)
     table = history.tables[name]
@@ -198,13 +198,13 @@ def _take_out(history: HistoryTables, name: str, intervals: Iterable[Interval], 
     touched = [
         file
         for file in files.listed.values()
-        if file.path not in bad and (file.interval is None or intersection([_stretch_of(file)], gone))
+        if file.path not in bad and (file.interval is None or intersection([_interval_of(file)], gone))
     ]
     table.change(_rows_beside(table, touched, gone), [*damaged, *touched], history.uncover(name, gone))
 
 
 def _rows_beside(table: DeltaStoreTable, files: Sequence[StoredFile], gone: Sequence[Interval]) -> pa.Table:
-    """The rows of some files that lie outside of some stretches."""
+    """The rows of some files that lie outside of some intervals."""
     data = table.dataset()
     paths = {file.path for file in files}
     kept = [
@@ -215,27 +215,31 @@ def _rows_beside(table: DeltaStoreTable, files: Sequence[StoredFile], gone: Sequ
     return pa.concat_tables([data.schema.empty_table(), *kept])
 
 
-def _inside(stretches: Sequence[Interval]) -> pc.Expression:
-    """The rows of some stretches, whatever month they say."""
+def _inside(intervals: Sequence[Interval]) -> pc.Expression:
+    """The rows of some intervals, whatever their column `record_month` says."""
     time_of = pc.field("record_time").cast(pa.int64())
     return reduce(
         or_,
         [
-            (pc.field("migration_id") == one.migration_id) & (time_of > one.lo) & (time_of <= one.at)
-            for one in stretches
+            (pc.field("migration_id") == interval.migration_id) & (time_of > interval.lo) & (time_of <= interval.hi)
+            for interval in intervals
         ],
     )
 
 
-def _stretch_of(file: StoredFile) -> Interval:
-    """Everything that a file may hold: by its log, or else its whole migration."""
+def _interval_of(file: StoredFile) -> Interval:
+    """The interval of everything that a file may hold: by its log, or else its whole migration."""
     if file.interval is None:
         return Interval(int(file.partition["migration_id"]), BEGINNING, CLOSED)
     cut_off = 0 if has_digest(file.path) else _MILLISECOND  # other writers round statistics down
-    return file.interval._replace(lo=file.interval.lo - 1, at=file.interval.at + cut_off)
+    return file.interval._replace(lo=file.interval.lo - 1, hi=file.interval.hi + cut_off)
+
+
+def _history(view: View) -> HistoryTables:
+    return HistoryTables({name: view.tables[name] for name in ORDER}).refresh()
 
 
 def _covered(view: View, *, common: bool) -> tuple[Interval, ...]:
     """What all tables of the history cover, or what any of them does."""
     slots = Slots.read([view.tables[name] for name in ORDER])
-    return slots.common if common else merged(one for name in ORDER for one in slots.covered(name))
+    return slots.common if common else merged(interval for name in ORDER for interval in slots.covered(name))

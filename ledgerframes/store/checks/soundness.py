@@ -1,7 +1,7 @@
-"""Whether the three tables of a history fit each other, found in memory that does not grow with the store.
+"""`Soundness`: whether the three tables of a history fit each other; `check` and `repair` call it.
 
-`check` and `repair` call it. Rows are read a slice of record time at a time: everything that belongs to one update has
-its migration and record time. What has to be unique in the whole store is compared by 64-bit hashes, so many at a time.
+Its memory does not grow with the store. Rows are read in slices of record time: all rows of one update have its
+migration and record time. What has to be unique in the whole store is compared by 64-bit hashes, a batch at a time.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     import pyarrow.dataset as ds
 
 REPAIR: Final = "run store.repair(), then sync: it is read again"
-#: What a sound ledger never shows; repairs and lone assignments it does.
+#: What a sound ledger never shows, unlike repairs and lone assignments.
 _UNSOUND: Final = (
     "counter not increasing", "counter differs", "contract differs", "target differs", "assigned twice",
     "unassigned twice",
@@ -37,11 +37,11 @@ _COLUMNS: Final = {
     "events": ("event_id",),
     "reassignments": ("kind",),
 }
-_HALVES: Final = (
+_LEGS: Final = (
     "migration_id", "record_time", "update_id", "kind", "source_synchronizer", "target_synchronizer", "unassign_id",
     "reassignment_counter", "contract_id",
 )  # fmt: skip
-_PLACE: Final = ("migration_id", "record_time", "record_month", "update_id")
+_KEYS: Final = ("migration_id", "record_time", "record_month", "update_id")
 _MINUTE: Final = 60_000_000
 _ROWS: Final = 60_000
 _HASHES: Final = 20_000_000
@@ -53,26 +53,26 @@ class Fault:
 
     Attributes:
         name: what is wrong.
-        update_id: with which update.
-        place: where it lies.
+        update_id: the row's update.
+        cursor: the update's cursor.
         advice: what to do.
     """
 
     name: str
     update_id: str
-    place: Cursor
+    cursor: Cursor
     advice: str = REPAIR
 
 
 @dataclass
 class Soundness:
-    """One look at the history of a store.
+    """One examination of the history of a store.
 
     Attributes:
         view: its tables.
-        rows: rows looked at so far, by table.
-        most: rows of a slice, about.
-        hashes: how many are held at once.
+        rows: rows examined so far, by table.
+        most: about how many rows a slice has.
+        hashes: how many hashes are held at once.
     """
 
     view: View
@@ -86,7 +86,7 @@ class Soundness:
         self._data = {name: data.filter(self._shown[name]) for name, data in self._stored.items()}
 
     def faults(self) -> Iterator[Fault]:
-        """Everything that is wrong."""
+        """Every row that is wrong."""
         for interval in self._slices():
             data = {name: self._read(name, interval) for name in ORDER}
             self.rows.update({name: rows.num_rows for name, rows in data.items()})
@@ -100,7 +100,7 @@ class Soundness:
         yield from self._counters()
 
     def left_over(self) -> Iterator[tuple[str, int, str]]:
-        """For each table the rows that a stopped sync left beyond what is covered: name, count, an update."""
+        """The rows per table that an interrupted sync left outside of what is covered: name, count, an update."""
         for name in ORDER:
             outside = self._stored[name].filter(~self._shown[name])
             count = outside.count_rows()
@@ -108,7 +108,7 @@ class Soundness:
                 yield name, count, outside.head(1, columns=["update_id"])["update_id"][0].as_py()
 
     def _slices(self) -> Iterator[Interval]:
-        """Stretches of covered record time that hold about as many rows as are read at once."""
+        """Intervals of covered record time that hold about as many rows as are read at once."""
         minutes: Counter[tuple[int, int]] = Counter()
         for name in ORDER:
             for batch in self._batches(name, ["migration_id", "record_time"]):
@@ -124,27 +124,27 @@ class Soundness:
         last, held = (0, 0), 0
         for minute in sorted(minutes):
             if first is not None and (held + minutes[minute] > self.most or minute[0] != first[0]):
-                yield _stretch(first, last)
+                yield _interval(first, last)
                 first, held = None, 0
             first = minute if first is None else first
             last, held = minute, held + minutes[minute]
         if first is not None:
-            yield _stretch(first, last)
+            yield _interval(first, last)
 
     def _batches(self, name: str, columns: list[str]) -> Iterator[pa.RecordBatch]:
         scanner = self._data[name].scanner(columns=columns, batch_size=65_536, batch_readahead=1, fragment_readahead=1)
         yield from scanner.to_batches()
 
     def _read(self, name: str, interval: Interval) -> pa.Table:
-        low, high = (pa.scalar(one, pa.timestamp("us", "UTC")) for one in (interval.lo, interval.at))
+        low, high = (pa.scalar(micros, pa.timestamp("us", "UTC")) for micros in interval[1:])
         time = pc.field("record_time")
         rows = (pc.field("migration_id") == interval.migration_id) & (time > low) & (time <= high)
         return self._data[name].to_table(
-            columns=[*_PLACE, *_COLUMNS[name]], filter=rows, batch_readahead=1, fragment_readahead=1
+            columns=[*_KEYS, *_COLUMNS[name]], filter=rows, batch_readahead=1, fragment_readahead=1
         )
 
     def _repeated_updates(self) -> Iterator[Fault]:
-        """Update ids that are there twice, wherever they lie."""
+        """Update ids that occur twice, anywhere in the store."""
         passes = self.rows["updates"] // self.hashes + 1
         for part in range(passes):
             hashes = np.concatenate(
@@ -157,23 +157,23 @@ class Soundness:
                 yield from self._repeated_among(twice)
 
     def _repeated_among(self, twice: set[int]) -> Iterator[Fault]:
-        """The rows of the ids behind some hashes that more than one row has, the first row of each id included."""
+        """All rows of those ids that more than one row has, among the ids of some hashes."""
         rows = [
             row
-            for batch in self._batches("updates", list(_PLACE))
+            for batch in self._batches("updates", list(_KEYS))
             for row in batch.filter(
-                pa.array([hash(one) in twice for one in batch["update_id"].to_pylist()])
+                pa.array([hash(update_id) in twice for update_id in batch["update_id"].to_pylist()])
             ).to_pylist()
         ]
         counts = Counter(row["update_id"] for row in rows)
         for row in rows:
             if counts[row["update_id"]] > 1:
-                yield _fault("updates: the key update_id is there more than once", row)
+                yield _fault("updates: the key update_id occurs more than once", row)
 
     def _hashed(
         self, name: str, column: str, part: int, passes: int, columns: list[str] | None = None
     ) -> Iterator[tuple[pa.RecordBatch, np.ndarray[Any, Any]]]:
-        """Batches of those rows whose hash falls to one part, with the hashes."""
+        """Batches of those rows whose hash belongs to one of several passes, with the hashes."""
         for batch in self._batches(name, columns or [column]):
             hashes = np.fromiter(map(hash, batch[column].to_pylist()), np.int64, len(batch))
             own = hashes % passes == part
@@ -187,16 +187,16 @@ class Soundness:
         ]  # fmt: skip
         for column, names in groups:
             for part in range(passes):
-                batches = [batch for batch, _ in self._hashed("reassignments", column, part, passes, list(_HALVES))]
+                batches = [batch for batch, _ in self._hashed("reassignments", column, part, passes, list(_LEGS))]
                 if batches:
                     yield from _anomalies(pa.Table.from_batches(batches), names)
 
 
-def _anomalies(halves: pa.Table, names: tuple[str, ...]) -> Iterator[Fault]:
-    anomalies = reassignment_anomalies(halves)
+def _anomalies(legs: pa.Table, names: tuple[str, ...]) -> Iterator[Fault]:
+    anomalies = reassignment_anomalies(legs)
     for name in names:
         for update_id in anomalies[anomalies["anomaly"] == name]["update_id"]:
-            row = halves.filter(pc.equal(halves["update_id"], update_id)).slice(0, 1).to_pylist()[0]
+            row = legs.filter(pc.equal(legs["update_id"], update_id)).slice(0, 1).to_pylist()[0]
             yield _fault(
                 f"reassignments: {name}", row,
                 f"{REPAIR}; if it stays, compare with another server by lf.cross_check",
@@ -204,7 +204,7 @@ def _anomalies(halves: pa.Table, names: tuple[str, ...]) -> Iterator[Fault]:
 
 
 def _event_counts(updates: pa.Table, events: pa.Table) -> Iterator[Fault]:
-    """Every transaction has as many events as it says, and every event an update."""
+    """Every transaction has as many events as it declares, and every event has an update."""
     counted = events.group_by("update_id").aggregate(
         [([], "count_all"), ("migration_id", "min"), ("record_time", "min")]
     )
@@ -212,39 +212,41 @@ def _event_counts(updates: pa.Table, events: pa.Table) -> Iterator[Fault]:
     joined = transactions.select(["update_id", "event_count", "migration_id", "record_time"]).join(
         counted, "update_id", join_type="full outer"
     )
-    said, there = pc.fill_null(joined["event_count"], -1), pc.fill_null(joined["count_all"], 0)
-    for row in joined.filter(pc.less(said, 0)).to_pylist():
-        place = {"migration_id": row["migration_id_min"], "record_time": row["record_time_min"]}
-        yield _fault("events: their update is missing", row | place)
-    wrong = pc.and_(pc.greater_equal(said, 0), pc.not_equal(said, there))
+    declared, counts = pc.fill_null(joined["event_count"], -1), pc.fill_null(joined["count_all"], 0)
+    for row in joined.filter(pc.less(declared, 0)).to_pylist():
+        yield _fault("events: their update is missing", _with_keys(row))
+    wrong = pc.and_(pc.greater_equal(declared, 0), pc.not_equal(declared, counts))
     for row in joined.filter(wrong).to_pylist():
         yield _fault("updates: the number of events is not what the update says", row)
 
 
-def _reassignment_rows(updates: pa.Table, halves: pa.Table) -> Iterator[Fault]:
-    """Every reassignment has its row, and every such row its update."""
+def _reassignment_rows(updates: pa.Table, legs: pa.Table) -> Iterator[Fault]:
+    """Every reassignment has a row in `reassignments`, and every such row has an update."""
     own = updates.filter(pc.not_equal(updates["kind"], "transaction"))
-    yield from _without(own, halves, "updates: the reassignment's row is missing")
-    yield from _without(halves, own, "reassignments: their update is missing")
+    yield from _without(own, legs, "updates: the reassignment's row is missing")
+    yield from _without(legs, own, "reassignments: their update is missing")
 
 
 def _without(rows: pa.Table, others: pa.Table, name: str) -> Iterator[Fault]:
     alone = rows.filter(pc.invert(pc.is_in(rows["update_id"], others["update_id"].combine_chunks())))
-    for row in alone.select(list(_PLACE)).to_pylist():
+    for row in alone.select(list(_KEYS)).to_pylist():
         yield _fault(name, row)
 
 
 def _months(name: str, rows: pa.Table) -> Iterator[Fault]:
-    said = pc.utf8_lpad(pc.strftime(rows["record_time"], format="%Y-%m"), 7, "0")
-    for row in rows.filter(pc.not_equal(said, rows["record_month"])).select(list(_PLACE)).to_pylist():
+    months = pc.utf8_lpad(pc.strftime(rows["record_time"], format="%Y-%m"), 7, "0")
+    for row in rows.filter(pc.not_equal(months, rows["record_month"])).select(list(_KEYS)).to_pylist():
         yield _fault(f"{name}: record_month is not the record time's month", row)
 
 
 def _repeated(rows: pa.Table, key: list[str], name: str) -> Iterator[Fault]:
     counted = rows.group_by(key).aggregate([([], "count_all"), ("migration_id", "min"), ("record_time", "min")])
     for row in counted.filter(pc.greater(counted["count_all"], 1)).to_pylist():
-        place = {"migration_id": row["migration_id_min"], "record_time": row["record_time_min"]}
-        yield _fault(f"{name}: the key {', '.join(key)} is there more than once", row | place)
+        yield _fault(f"{name}: the key {', '.join(key)} occurs more than once", _with_keys(row))
+
+
+def _with_keys(row: dict[str, Any]) -> dict[str, Any]:
+    return row | {"migration_id": row["migration_id_min"], "record_time": row["record_time_min"]}
 
 
 def _fault(name: str, row: dict[str, Any], advice: str = REPAIR) -> Fault:
@@ -252,5 +254,5 @@ def _fault(name: str, row: dict[str, Any], advice: str = REPAIR) -> Fault:
     return Fault(name, row["update_id"], Cursor(row["migration_id"], micros), advice)
 
 
-def _stretch(first: tuple[int, int], last: tuple[int, int]) -> Interval:
+def _interval(first: tuple[int, int], last: tuple[int, int]) -> Interval:
     return Interval(first[0], first[1] * _MINUTE - 1, (last[1] + 1) * _MINUTE - 1)

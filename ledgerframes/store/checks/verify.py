@@ -1,4 +1,4 @@
-"""`Store.verify`: parts of a store read again from a server, and compared."""
+"""`Store.verify`: reads parts of a store again from a server, and compares."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from ledgerframes.network import Network
     from ledgerframes.store.store import Store
 
-_A_SAMPLE: Final = 50
-_A_PIECE: Final = 3_600_000_000
+_UPDATES_PER_SAMPLE: Final = 50
+_AN_HOUR: Final = 3_600_000_000
 
 
 @suggesting
@@ -49,12 +49,12 @@ def verify(
         start: see `load`, as for `end` and `last`.
         end: exclusive.
         last: count back from now.
-        sample: so many places drawn at random, of about 50 updates each; None for everything.
-        seed: the same seed draws the same places.
-        differences: how many differences to keep.
+        sample: how many samples of about 50 updates to draw at random; None compares everything.
+        seed: the same seed draws the same samples.
+        differences: how many differences to keep at most.
 
     Returns:
-        Counts and the first differences; a is the store, b the network. True if they agree.
+        Counts and the first differences; `a` is the store, `b` the network. True if they agree.
 
     Raises:
         RequestError: a server gave no answer.
@@ -68,24 +68,24 @@ def verify(
         True
     """
     part, lake = wanted_window(start, end, last), self._lake
-    places = None if sample is None else whole_number(sample, "sample", least=1)
+    samples = None if sample is None else whole_number(sample, "sample", least=1)
     drawn_by, most = whole_number(seed, "seed"), whole_number(differences, "differences", least=0)
     view = lake.existing(names=ORDER)
-    windows = _covered(view, part) if places is None else list(_drawn(view, part, places, drawn_by))
-    found: list[CrossCheck] = []
+    windows = _covered(view, part) if samples is None else list(_drawn(view, part, samples, drawn_by))
+    checks: list[CrossCheck] = []
     stripped = not lake.keeps_personal()
     names = [lake.url, ", ".join(net.scan.servers)]
-    for one in windows:
-        kept = most - sum(len(check.differences) for check in found)
-        ours, theirs = _stored(view, one), served_updates(net, one)
+    for window in windows:
+        kept = most - sum(len(check.differences) for check in checks)
+        ours, theirs = _stored(view, window), served_updates(net, window)
         if stripped:
             ours, theirs = map(_impersonal, ours), map(_impersonal, theirs)
-        found.append(compare(ours, theirs, names=names, part=str(one), most=max(kept, 0), whole=True))
+        checks.append(compare(ours, theirs, names=names, part=str(window), most=max(kept, 0), whole=True))
     return CrossCheck(
         names[0], names[1], f"{part}, {'all of it' if sample is None else f'{len(windows)} samples'}",
-        sum(check.compared for check in found), sum(check.differing for check in found),
-        tuple(difference for check in found for difference in check.differences),
-        max((check.up_to for check in found if check.up_to is not None), default=None),
+        sum(check.compared for check in checks), sum(check.differing for check in checks),
+        tuple(difference for check in checks for difference in check.differences),
+        max((check.up_to for check in checks if check.up_to is not None), default=None),
     )  # fmt: skip
 
 
@@ -95,22 +95,22 @@ def _impersonal(update: Canonical) -> Canonical:
 
 
 def _covered(view: View, part: Window) -> list[Window]:
-    """The covered stretches of a window."""
-    ids = sorted({one.migration_id for one in view.covered})
-    asked = [one for migration_id in ids if (one := wanted_in(part, migration_id)) is not None]
-    return [window_of(one) for one in intersection(view.covered, asked)]
+    """The covered intervals of a window."""
+    ids = sorted({interval.migration_id for interval in view.covered})
+    asked = [interval for migration_id in ids if (interval := wanted_in(part, migration_id)) is not None]
+    return [window_of(interval) for interval in intersection(view.covered, asked)]
 
 
 def _drawn(view: View, part: Window, sample: int, seed: int) -> Iterator[Window]:
-    """Windows around stored updates drawn at random, from one update's instant to that of the 50th after it."""
+    """Windows drawn at random, each from the record time of one stored update to that of the 50th after it."""
     read = Part.of(view, "updates", part, allow_partial=True)
-    places = read.load(["migration_id", "record_time"])
-    if not places.num_rows:
+    cursors = read.load(["migration_id", "record_time"])
+    if not cursors.num_rows:
         return
     rng = random.Random(seed)  # noqa: S311 - a sample, no secret
     for _ in range(sample):
-        first = rng.randrange(places.num_rows)
-        rows = places.slice(first, _A_SAMPLE)
+        first = rng.randrange(cursors.num_rows)
+        rows = cursors.slice(first, _UPDATES_PER_SAMPLE)
         rows = rows.filter(pc.equal(rows["migration_id"], rows["migration_id"][0]))
         migration_id, times = rows["migration_id"][0].as_py(), rows["record_time"].cast(pa.int64())
         yield Window(Cursor(migration_id, times[0].as_py()), Cursor(migration_id, times[-1].as_py() + 1))
@@ -119,29 +119,22 @@ def _drawn(view: View, part: Window, sample: int, seed: int) -> Iterator[Window]
 def _stored(view: View, window: Window) -> Iterator[Canonical]:
     """The stored updates of a window, an hour at a time."""
     read = Part.of(view, "updates", window, allow_partial=True)
-    places = read.load(["migration_id", "record_time"])
-    for piece in _pieces(places):
+    for hour in _hours(read.load(["migration_id", "record_time"])):
         tables = {}
         for name in ORDER:
-            part = Part.of(view, name, piece, allow_partial=True)
+            part = Part.of(view, name, hour, allow_partial=True)
             tables[name] = part.load(declared(name).names)
         yield from canonical_updates(tables)
 
 
-def _pieces(places: pa.Table) -> Iterator[Window]:
-    """Windows of at most an hour that hold all of some places."""
-    hours = sorted(
-        {
-            (migration_id, micros // _A_PIECE)
-            for migration_id, micros in zip(
-                places["migration_id"].to_pylist(), places["record_time"].cast(pa.int64()).to_pylist(), strict=True
-            )
-        }
-    )
-    bounds = (
-        min(places["record_time"].cast(pa.int64()).to_pylist(), default=0),
-        max(places["record_time"].cast(pa.int64()).to_pylist(), default=0),
-    )
-    for migration_id, hour in hours:
-        low, high = max(hour * _A_PIECE, bounds[0]), min((hour + 1) * _A_PIECE, bounds[1] + 1)
+def _hours(cursors: pa.Table) -> Iterator[Window]:
+    """Windows of an hour at most that hold all of some cursors."""
+    times = cursors["record_time"].cast(pa.int64()).to_pylist()
+    hours = {
+        (migration_id, micros // _AN_HOUR)
+        for migration_id, micros in zip(cursors["migration_id"].to_pylist(), times, strict=True)
+    }
+    first, last = min(times, default=0), max(times, default=0)
+    for migration_id, hour in sorted(hours):
+        low, high = max(hour * _AN_HOUR, first), min((hour + 1) * _AN_HOUR, last + 1)
         yield Window(Cursor(migration_id, low), Cursor(migration_id, high))

@@ -1,4 +1,4 @@
-"""What a commit of a Delta table is made of, and whether rows fit it; `delta` commits."""
+"""Builds the parts of a commit of a Delta table; `DeltaStoreTable` commits them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def holds_the_same(stored: pa.DataType, declared: pa.DataType) -> bool:
-    """Whether two types hold the same; Delta calls the elements of lists and offsets of texts otherwise."""
+    """Whether two types hold the same values; Delta names list elements and sizes text offsets differently."""
     if pa.types.is_list(declared):
         return bool(pa.types.is_list(stored) or pa.types.is_large_list(stored))
     if pa.types.is_string(declared):
@@ -28,7 +28,7 @@ def holds_the_same(stored: pa.DataType, declared: pa.DataType) -> bool:
 
 
 def properties(numbers: Mapping[str, int]) -> CommitProperties:
-    """What the log keeps beside a commit; another writer's commit in between is a conflict."""
+    """The numbers that the log keeps with a commit; another writer's commit in between is a conflict."""
     from deltalake import CommitProperties, Transaction
 
     # No retries: what another writer did since the numbers were read may make this commit wrong.
@@ -38,7 +38,7 @@ def properties(numbers: Mapping[str, int]) -> CommitProperties:
 
 
 def removed(file: StoredFile, *, changes: bool) -> RemoveAction:
-    """How the log says that a file is no longer part of the table."""
+    """The log action by which a file is no longer part of the table."""
     from deltalake.transaction import RemoveAction
 
     values: dict[str, str | None] = {name: str(value) for name, value in file.partition.items()}

@@ -25,7 +25,7 @@ def groups_to_join(
 
     Args:
         files: the files of a table.
-        partition: of which partition, as `(name, "=", value)`; None for all.
+        partition: the partition, as `(name, "=", value)`; None for all.
     """
     wanted = {name: str(value) for name, _, value in partition or ()}
     parts: dict[tuple[str, ...], list[StoredFile]] = defaultdict(list)
@@ -58,7 +58,7 @@ def _worth_it(group: Sequence[StoredFile]) -> bool:
 
 
 def row_groups(fragments: Iterable[ds.Fragment], schema: pa.Schema) -> Iterator[pa.Table]:
-    """The rows of some files, so many at a time as make a row group."""
+    """The rows of some files, one row group at a time."""
     held = schema.empty_table()
     for fragment in fragments:
         for batch in fragment.to_batches(schema=schema, batch_size=ROWS_PER_GROUP, batch_readahead=1):

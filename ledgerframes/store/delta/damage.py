@@ -1,4 +1,4 @@
-"""Names the damaged file behind an error of a read; everything that reads rows of a store goes through it."""
+"""Names the damaged file behind an error of a read; every read of rows goes through it."""
 
 from __future__ import annotations
 

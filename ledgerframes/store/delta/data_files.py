@@ -22,7 +22,7 @@ import pyarrow.parquet as pq
 
 from ledgerframes.tables.kinds import JSON
 from ledgerframes.tables.table import Table
-from ledgerframes.timestamps import format_instant
+from ledgerframes.timestamps import format_timestamp
 
 #: What a read of a short range has to read at least.
 ROWS_PER_GROUP: Final = 20_000
@@ -164,4 +164,4 @@ def _extremes(column: pa.ChunkedArray) -> dict[str, Any]:
 
 
 def _said(value: str | int) -> str:
-    return format_instant(value) if isinstance(value, int) else value
+    return format_timestamp(value) if isinstance(value, int) else value

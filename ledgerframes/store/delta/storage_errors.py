@@ -1,4 +1,4 @@
-"""Turns what the storage and its library say into StoreErrors with the place and what to do; `delta` calls it."""
+"""Turns errors of the storage and its library into StoreErrors with location and remedy; `delta` calls it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _started_in: list[int] = []
 
 @contextmanager
 def plain_errors(url: str, verb: str) -> Iterator[None]:
-    """Turn what the storage says into a StoreError with the place and what to do.
+    """Turn an error of the storage into a StoreError with location and remedy.
 
     Raises:
         StoreError: the storage refused, another writer was there first, or this process cannot use stores.
@@ -62,7 +62,7 @@ def refuse_after_fork(url: str) -> None:
 
 
 def is_panic(error: BaseException) -> bool:
-    """Whether a library written in Rust gave up; its panics are no ordinary exceptions and have no importable class."""
+    """Whether a library written in Rust panicked; a panic is not an ordinary exception and has no importable class."""
     return type(error).__name__ == "PanicException"
 
 

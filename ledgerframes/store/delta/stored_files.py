@@ -15,7 +15,7 @@ from ledgerframes.errors import StoreError
 from ledgerframes.store.coverage import Interval
 from ledgerframes.store.delta.data_files import footer_size, has_digest, has_own_footer, is_whole
 from ledgerframes.store.delta.storage_errors import is_panic, plain_errors
-from ledgerframes.timestamps import format_instant
+from ledgerframes.timestamps import format_timestamp
 
 if TYPE_CHECKING:
     from deltalake import DeltaTable
@@ -270,7 +270,7 @@ def _file(row: Mapping[str, Any]) -> StoredFile:
 
 def _span(interval: Interval) -> str:
     return (
-        f"record times {format_instant(interval.lo)} to {format_instant(interval.at)} of migration"
+        f"record times {format_timestamp(interval.lo)} to {format_timestamp(interval.hi)} of migration"
         f" {interval.migration_id}"
     )
 

@@ -1,4 +1,4 @@
-"""One Delta table of a store: made, opened, appended to and read; nothing else here talks to `deltalake`."""
+"""`DeltaStoreTable`: creates, opens, changes and reads one Delta table; the rest of the store goes through it."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from deltalake import DeltaTable
     from deltalake.transaction import AddAction, RemoveAction
 
-#: A checkpoint after so many commits keeps opening a table quick.
+#: A checkpoint after this many commits keeps opening a table fast.
 _CHECKPOINT_EVERY: Final = 50
 _HOUR: Final = 3_600_000_000
 _KEEP: Final = "interval 36500 days"  # only compact(forget_before=) removes
@@ -43,7 +43,7 @@ class DeltaStoreTable:
         storage_options: for the object store.
         partition_by: the columns that make folders.
         verify: how much of a file a read looks at.
-        personal: whether personal data is kept, if the table has to be made; one that is there says so itself.
+        personal: whether personal data is kept, if the table has to be created; an existing one records it.
     """
 
     def __init__(
@@ -71,7 +71,7 @@ class DeltaStoreTable:
         return self.table.name
 
     def refresh(self) -> DeltaStoreTable:
-        """Read the newest state of the log; a table that is not there stays absent."""
+        """Read the newest state of the log; a table that does not exist stays absent."""
         with self._lock:
             self._handle = self._open(None)
         return self
@@ -83,7 +83,7 @@ class DeltaStoreTable:
 
     @property
     def exists(self) -> bool:
-        """Whether the table was there when it was last read."""
+        """Whether the table existed when it was last read."""
         return self._handle is not None
 
     def partition_files(self) -> Counter[tuple[str, ...]]:
@@ -101,16 +101,16 @@ class DeltaStoreTable:
 
     @property
     def made_at(self) -> int:
-        """When the table was made, in microseconds; 0 where there is none."""
+        """When the table was created, in microseconds; 0 if it does not exist."""
         return 0 if self._handle is None else 1_000 * (self._handle.metadata().created_time or 0)
 
     def empty_entries(self) -> list[Path]:
-        """The entries of the log of a folder that have no bytes; in an object store an entry is whole or not there."""
+        """The entries of the log of a folder that have no bytes; in an object store an entry is complete or absent."""
         log = Path(self.url, "_delta_log")
-        return [] if "://" in self.url else [one for one in sorted(log.glob("*.json")) if not one.stat().st_size]
+        return [] if "://" in self.url else [entry for entry in sorted(log.glob("*.json")) if not entry.stat().st_size]
 
     def as_of(self, version: int | None) -> DeltaStoreTable:
-        """The table in an older state, for reading; without a version, as if it were not there."""
+        """The table in an older state, for reading; without a version, as if it did not exist."""
         self._handle = None if version is None else self._open(version)
         return self
 
@@ -163,25 +163,25 @@ class DeltaStoreTable:
         """The number that the log keeps under a name."""
         if self._handle is None:
             return None
-        with plain_errors(self.url, "be read"):  # the log is read when it is asked, and may have been shortened
+        with plain_errors(self.url, "be read"):  # the log is read only now, and may have been shortened
             return self._handle.transaction_version(app_id)
 
     def property(self, key: str) -> str | None:
-        """A text that the table was made with."""
+        """A text that the table was created with."""
         return None if self._handle is None else self._handle.metadata().configuration.get(key)
 
     def strips(self) -> bool:
-        """Whether personal data is taken out of rows on their way in."""
+        """Whether personal data is taken out of rows before they are stored."""
         if self._handle is not None:
             return self.property(PROPERTY) == LEFT_OUT_OF_IT
         return self._personal is not None and not self._personal()
 
     def as_kept(self, batch: pa.RecordBatch) -> pa.RecordBatch:
-        """Rows as the table keeps them: without personal data, if it was made so."""
+        """Rows as the table keeps them: without personal data, if it was created so."""
         return kept(self.table, batch) if self.strips() else batch
 
     def create(self, properties: Mapping[str, str]) -> None:
-        """Make the table, empty, with a few texts that stay with it."""
+        """Create the table, empty, with a few texts that stay with it."""
         from deltalake import DeltaTable
 
         stats = ",".join(indexed_columns(self.table))
@@ -227,7 +227,7 @@ class DeltaStoreTable:
             StoreError: another writer was there first, or the storage refused.
         """
         if self._handle is None:
-            raise StoreError(f"{self.url}: the table is not there; it has to be made first")
+            raise StoreError(f"{self.url}: the table does not exist; it has to be created first")
         with plain_errors(self.url, "be written"):
             self._extend()
             added = [
@@ -302,12 +302,12 @@ class DeltaStoreTable:
         )
 
     def replace(self, data: pa.Table) -> None:
-        """Put these rows in place of all there are, in one commit."""
+        """Replace all rows by these, in one commit."""
         files = self.refresh().files
         self.change(data, [] if files is None else list(files.listed.values()), {})
 
     def _file_schema(self) -> pa.Schema:
-        """The columns that files hold: those declared, and what a newer version has stored beside them."""
+        """The columns that files hold: those declared, and those that a newer version has added."""
         assert self._handle is not None
         stored = pa.schema(self._handle.schema().to_arrow())
         fields = list(self.table.schema.remove_metadata())
@@ -328,7 +328,7 @@ class DeltaStoreTable:
         yield writer.finish()
 
     def _put(self, written: Written, partition: Mapping[str, Any], *, changes: bool) -> AddAction:
-        """Store a file and say how the log has to name it."""
+        """Store a file; gives the log action that adds it."""
         from deltalake.transaction import AddAction
 
         values = {name: str(partition[name]) for name in self._partition_by}
@@ -342,9 +342,9 @@ class DeltaStoreTable:
             stream.write(written.data)
             stream.close()
         else:
-            place = Path(self.url, path)
-            place.parent.mkdir(parents=True, exist_ok=True)
-            with place.open("xb") as file:
+            target = Path(self.url, path)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            with target.open("xb") as file:
                 file.write(written.data)
         now = time.time_ns() // 1_000_000
         return AddAction(path, len(written.data), values, now, changes, written.statistics)
@@ -357,7 +357,7 @@ class DeltaStoreTable:
             list(actions), "append", handle.schema(), self._partition_by, commit_properties=properties(numbers)
         )
         handle.update_incremental()
-        if handle.version() != version:  # somebody committed since; the next commit has to notice
+        if handle.version() != version:  # another writer has committed; the next commit has to fail on it
             handle.load_as_version(version)
 
     def _extend(self) -> None:

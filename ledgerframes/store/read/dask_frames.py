@@ -1,4 +1,4 @@
-"""A stored table as a Dask DataFrame, a partition a file; `Store.dask` calls it."""
+"""A stored table as a Dask DataFrame, one partition per file; `Store.dask` calls it."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def dask_frame(
     allow_partial: bool,
     decimals: Decimals,
 ) -> Any:
-    """The rows that a read of a window shows, to be read by whoever computes.
+    """The rows that a read of a window shows, read when Dask computes.
 
     Raises:
         InputError: Dask is not installed.
@@ -43,7 +43,9 @@ def dask_frame(
     table = declared(name)
     part = Part.of(view, name, wanted, allow_partial=allow_partial)
     empty = shape(table.schema.empty_table().select(list(columns)), table, decimals=decimals)
-    paths = [] if view.tables[name].handle is None else [one.path for one in part.data.get_fragments(filter=part.rows)]
+    paths = (
+        [] if view.tables[name].handle is None else [file.path for file in part.data.get_fragments(filter=part.rows)]
+    )
     with dask.config.set({"dataframe.convert-string": False}):  # it would make text of lists and amounts
         if not paths:
             return frames.from_pandas(empty, npartitions=1)
@@ -66,13 +68,13 @@ def read_file(
     rows: pc.Expression | None,
     decimals: Decimals,
 ) -> pd.DataFrame:
-    """One file's rows; runs where Dask wants, so it is told everything by value."""
+    """One file's rows; runs on any worker of Dask, so all arguments are plain values."""
     table = declared(name)
     stored = Lake(url, storage_options=options, verify=verify).table(name).as_of(version)
     data = stored.dataset()
-    fragment = next(one for one in data.get_fragments() if one.path == path)
+    fragment = next(file for file in data.get_fragments() if file.path == path)
     with damage_named([stored]):
-        found = fragment.to_table(schema=data.schema, columns=list(columns), filter=rows)
+        rows_of_file = fragment.to_table(schema=data.schema, columns=list(columns), filter=rows)
     schema = pa.schema([table.schema.field(column) for column in columns])
-    frame: pd.DataFrame = shape(found.cast(schema), table, decimals=decimals)
+    frame: pd.DataFrame = shape(rows_of_file.cast(schema), table, decimals=decimals)
     return frame

@@ -41,25 +41,25 @@ def export(
     Args:
         self: the store.
         target: a folder; for a workbook a file `.xlsx` or a folder.
-        tables: which; by default all that are there. Snapshots are exported whole.
+        tables: which; by default all that exist. Snapshots are exported whole.
         format: see `export_tables`, as for `profile`, `layout`, `times` and `overwrite`.
         profile: `"bi"` for programs without lists and exact decimals.
-        layout: `"file"`, one a table, or `"hive"`: folders by migration id and month.
+        layout: `"file"`, one per table, or `"hive"`: folders by migration id and month.
         times: `"us"` or `"ms"`.
         start: see `load`, as for `end`, `last`, `as_of` and `allow_partial`.
         end: exclusive.
         last: count back from now.
         as_of: an older state.
         allow_partial: export a history with holes.
-        overwrite: put the files in place of those that are there.
-        personal: keep personal data, which is left out otherwise; see `export_tables`.
+        overwrite: replace existing files.
+        personal: keep personal data, which is otherwise left out; see `export_tables`.
 
     Returns:
         What was written.
 
     Raises:
         InputError: an argument breaks a rule, or the target cannot be written.
-        PartialResultError: the range is not wholly covered.
+        PartialResultError: the range is not fully covered.
 
     Example:
         >>> import tempfile, ledgerframes as lf

@@ -1,4 +1,4 @@
-"""What a store knows of itself, as frames: coverage and syncs; `Store` shows them."""
+"""The coverage and the syncs of a store as frames; `Store` returns them."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ def coverage_frame(slots: Slots) -> pd.DataFrame:
         {
             "migration_id": pd.Series([slot.migration_id for slot in rows], dtype="int64"),
             "after": _times([None if slot.lo <= BEGINNING else slot.lo for slot in rows]),
-            "up_to": _times([None if slot.at >= CLOSED else slot.at for slot in rows]),
+            "up_to": _times([None if slot.hi >= CLOSED else slot.hi for slot in rows]),
             "settled": _times([slot.settled if slot.settled > slot.lo else None for slot in rows]),
             "from_beginning": pd.Series([slot.lo <= BEGINNING for slot in rows], dtype=bool),
-            "to_end": pd.Series([slot.at >= CLOSED for slot in rows], dtype=bool),
+            "to_end": pd.Series([slot.hi >= CLOSED for slot in rows], dtype=bool),
         }
     )
 
 
 def runs_frame(rows: Sequence[dict[str, Any]]) -> pd.DataFrame:
-    """One row a sync, with what its report says first."""
+    """One row per sync, with the main figures of its report."""
     reports = [json.loads(row["report"]) for row in rows]
     frame = pd.DataFrame(
         {

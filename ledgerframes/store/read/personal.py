@@ -1,4 +1,4 @@
-"""A lake without personal data: how its tables say so, and what is taken out of rows on their way in."""
+"""A lake without personal data: how its tables are marked, and what is taken out of rows before they are stored."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ledgerframes.errors import DecodeError, StoreError
 from ledgerframes.tables.ledger import REJECTS
 from ledgerframes.tables.table import Table
 
-#: The property of a table that was made without personal data; whoever writes to it keeps it so.
+#: The property of a table that was created without personal data; every writer respects it.
 PROPERTY: Final = "ledgerframes.personal"
 LEFT_OUT_OF_IT: Final = "left out"
 
@@ -22,17 +22,17 @@ def leaves_out(stored: Iterable[str | None], *, asked: bool | None, url: str) ->
     """Whether a lake leaves personal data out.
 
     Args:
-        stored: the property of each of its tables that is there.
+        stored: the property of each of its existing tables.
         asked: what the caller of `open_store` said.
         url: the lake, for messages.
 
     Raises:
-        StoreError: the lake was made the other way.
+        StoreError: the lake was created the other way.
     """
-    found = list(stored)
-    if not found:
+    marks = list(stored)
+    if not marks:
         return asked is False
-    out = any(one == LEFT_OUT_OF_IT for one in found)
+    out = LEFT_OUT_OF_IT in marks
     if asked is False and not out:
         raise StoreError(
             f"{url}: this lake was made with personal data as it was sent, and what is in it stays; sync into a new one"
@@ -47,7 +47,7 @@ def leaves_out(stored: Iterable[str | None], *, asked: bool | None, url: str) ->
 
 
 def kept(table: Table, batch: pa.RecordBatch) -> pa.RecordBatch:
-    """Rows as a lake without personal data keeps them; each row's `extra` says what it lost.
+    """Rows as a lake without personal data keeps them; each row's `extra` lists what was taken out.
 
     Raises:
         DecodeError: a text that may hold personal data cannot be taken apart.
@@ -59,7 +59,7 @@ def kept(table: Table, batch: pa.RecordBatch) -> pa.RecordBatch:
 
 
 def _reject(row: dict[str, Any]) -> dict[str, Any]:
-    """A rejected item without personal data, nor its words in the reason; without the item, where that cannot be."""
+    """A reject without personal data in item and reason; without the item, if it cannot be taken apart."""
     raw, reason = row["raw"].encode(), row["reason"]
     try:
         stripped = strip_text(raw).decode()

@@ -1,4 +1,4 @@
-"""Reads a store: which rows a caller sees, as an Arrow dataset, SQL or Dask; never more than all tables cover."""
+"""`Part`: the rows of a stored table that a caller sees, never more than all tables cover; every read uses it."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ Where = Any  # a pyarrow Expression, a mapping of column to value or values, or 
 
 _TIME: Final = pa.timestamp("us", "UTC")
 _ORDER: Final[tuple[str, ...]] = ("loaded_at", "migration_id", "record_time", "update_id", "node_index")
-_PIECE: Final = 500_000
+_ROWS_AT_ONCE: Final = 500_000
 
 
 def visible(
     covered: Sequence[Interval], window: Window, *, ended: Collection[int], allow_partial: bool, name: str
 ) -> tuple[tuple[Interval, ...], bool]:
-    """Which stretches a read of a window shows, and whether they are all that was asked for.
+    """The intervals that a read of a window shows, and whether they are all that was asked for.
 
     Raises:
         PartialResultError: something that was asked for is not covered, and the caller did not allow that.
@@ -44,63 +44,63 @@ def visible(
     if holes and not allow_partial:
         raise PartialResultError(
             f"{name}: the store does not cover {holes[0]}"
-            f"{f' and {len(holes) - 1} more stretches' if len(holes) > 1 else ''}. Sync that range first, ask for less,"
+            f"{f' and {len(holes) - 1} more intervals' if len(holes) > 1 else ''}. Sync that range first, ask for less,"
             " or pass allow_partial=True to get what there is"
         )
-    ids = {one.migration_id for one in covered}
-    asked = [one for migration_id in sorted(ids) if (one := wanted_in(window, migration_id)) is not None]
+    ids = {interval.migration_id for interval in covered}
+    asked = [interval for migration_id in sorted(ids) if (interval := wanted_in(window, migration_id)) is not None]
     return intersection(covered, asked), not holes
 
 
 def _holes(covered: Sequence[Interval], window: Window, ended: Collection[int]) -> tuple[Interval, ...]:
-    """What the window names and the store lacks; an open side of a window names nothing beyond what is there.
+    """What a window names and the store lacks; an open side of a window names nothing beyond what is stored.
 
-    Nor does a migration that another one followed have a hole after its end, once it was read to there.
+    Nor does a migration that another one followed have a hole after its end, once it was read up to its end.
     """
-    found: list[Interval] = []
-    ids = sorted({one.migration_id for one in covered})
+    holes: list[Interval] = []
+    ids = sorted({interval.migration_id for interval in covered})
     for migration_id in ids:
         asked = wanted_in(window, migration_id)
         if asked is None:
             continue
-        inside = [one for one in covered if one.migration_id == migration_id]
+        inside = [interval for interval in covered if interval.migration_id == migration_id]
         lo = max(asked.lo, inside[0].lo) if asked.lo == BEGINNING and migration_id == ids[0] else asked.lo
-        at = asked.at
-        if migration_id in ended if migration_id < ids[-1] else at == CLOSED:
-            at = max(min(at, inside[-1].at), lo)  # up to where the store has got
-        if lo < at:
-            found += missing(Interval(migration_id, lo, at), covered)
+        hi = asked.hi
+        if migration_id in ended if migration_id < ids[-1] else hi == CLOSED:
+            hi = max(min(hi, inside[-1].hi), lo)  # the store reaches no further, and need not
+        if lo < hi:
+            holes += missing(Interval(migration_id, lo, hi), covered)
     if not ids and (window.start or window.end or window.since is not None or window.until is not None):
-        found.append(Interval(0, BEGINNING, CLOSED))
-    for place in (window.start, window.end):
-        if ids and place is not None and place.migration_id not in ids and place.migration_id > ids[-1]:
-            found.append(Interval(place.migration_id, BEGINNING, CLOSED))
-    return merged(found)
+        holes.append(Interval(0, BEGINNING, CLOSED))
+    for cursor in (window.start, window.end):
+        if ids and cursor is not None and cursor.migration_id > ids[-1]:
+            holes.append(Interval(cursor.migration_id, BEGINNING, CLOSED))
+    return merged(holes)
 
 
 def conditions(where: Where, table: Table) -> pc.Expression | None:
     """Read a caller's `where=`.
 
     Raises:
-        InputError: it names a column that is not there, or is none of the forms.
+        InputError: it names a column that the table lacks, or is not of a known form.
     """
     if where is None or isinstance(where, pc.Expression):
         return where
     if isinstance(where, Mapping):
         table.pick(list(where))
-        found = [_is(name, value) for name, value in where.items()]
-        return reduce(lambda left, right: left & right, found) if found else None
+        terms = [_is(name, value) for name, value in where.items()]
+        return reduce(lambda left, right: left & right, terms) if terms else None
     if isinstance(where, Sequence) and not isinstance(where, str):
         import pyarrow.parquet as pq
 
         try:
-            flat = [one for group in where for one in ([group] if isinstance(group, tuple) else group)]
-            table.pick(sorted({one[0] for one in flat}))
+            terms = [term for group in where for term in ([group] if isinstance(group, tuple) else group)]
+            table.pick(sorted({term[0] for term in terms}))
             return pq.filters_to_expression(list(where))
         except (TypeError, ValueError, IndexError) as error:
             if isinstance(error, InputError):
                 raise
-            raise InputError(f"where={where!r} is no list of (column, operator, value): {error}") from error
+            raise InputError(f"where={where!r} is not a list of (column, operator, value): {error}") from error
     raise InputError(
         f"where={where!r}: give {{column: value}}, [(column, '>', value)] or a pyarrow expression; store.sql takes SQL"
     )
@@ -151,10 +151,10 @@ def _sorted(found: pa.Table, order: Sequence[str]) -> pa.Table:
         return found
     wide = [
         field.with_type(pa.large_string()) if pa.types.is_string(field.type) else field for field in found.schema
-    ]  # a text column of over 2 GB cannot be put in order otherwise
+    ]  # a text column of over 2 GB cannot be sorted otherwise
     spread = found.cast(pa.schema(wide))
-    pieces = [spread.take(index[start : start + _PIECE]) for start in range(0, len(index), _PIECE)]
-    return pa.concat_tables(pieces).cast(found.schema)
+    slices = [spread.take(index[start : start + _ROWS_AT_ONCE]) for start in range(0, len(index), _ROWS_AT_ONCE)]
+    return pa.concat_tables(slices).cast(found.schema)
 
 
 @dataclass(frozen=True)
@@ -167,7 +167,7 @@ class Part:
         rows: which of them; None for all.
         complete: whether everything asked for is there.
         from_beginning: whether it begins where the ledger does.
-        settled: up to this place, in the order of migrations and times, its rows are final.
+        settled: up to this cursor its rows are final, in the order of migrations and times.
         left_out: personal data that the table was made without.
     """
 
@@ -184,16 +184,18 @@ class Part:
         """The part of a table that a window names.
 
         Raises:
-            InputError: the table has no places in the history, and the window names some.
+            InputError: the table is not part of the history, and the window names a part of it.
             PartialResultError: the window is not wholly covered, and that is not allowed.
-            StoreError: a file is damaged; in an object store that is said when it is read.
+            StoreError: a file is damaged; in an object store that is noticed when it is read.
         """
         partly = flag(allow_partial, "allow_partial")
         table = view.tables[name]
         data = table.dataset()
         if name not in ORDER:
             if not wanted.whole:
-                raise InputError(f"start and end are places in the history; {name!r} has none. Use where=")
+                raise InputError(
+                    f"start and end are times of the history, and {name!r} is a snapshot table. Use where="
+                )
             return cls(table, data, None, complete=True, left_out=view.left_out(name)).checked()
         shown, complete = visible(view.covered, wanted, ended=view.slots.ended, allow_partial=partly, name=name)
         first = view.first_migration
@@ -210,7 +212,7 @@ class Part:
         )
 
     def checked(self) -> Part:
-        """The same, after a look at the files of a folder; those of an object store are checked when they are read."""
+        """The same, with the files of a folder checked; those of an object store are checked when they are read."""
         files = self.table.files
         if files is not None and files.local:
             files.check(fragment.path for fragment in self.data.get_fragments(filter=self.rows))
@@ -245,14 +247,14 @@ def visible_rows(view: View, name: str, shown: Sequence[Interval]) -> pc.Express
 
 def _settled(shown: Sequence[Interval], settled: Sequence[Interval]) -> Cursor | None:
     """Up to where intervals are final without a break, in the order of migrations and times."""
-    place = None
+    cursor = None
     for interval in shown:
-        final = next((part for part in intersection([interval], settled) if part.lo == interval.lo), None)
+        final = next((inner for inner in intersection([interval], settled) if inner.lo == interval.lo), None)
         if final is not None:
-            place = Cursor(interval.migration_id, final.at)
-        if final is None or final.at < interval.at:
+            cursor = Cursor(interval.migration_id, final.hi)
+        if final is None or final.hi < interval.hi:
             break
-    return place
+    return cursor
 
 
 def exported(

@@ -1,4 +1,4 @@
-"""SQL over a store's tables by DuckDB, for reading and nothing else; `Store.sql` calls it."""
+"""Read-only SQL over a store's tables by DuckDB; `Store.sql` calls it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _LOCKED: Final[Mapping[str, str]] = {
     "autoload_known_extensions": "false",
     "python_enable_replacements": "false",
 }
-#: DuckDB takes PIVOT for several statements of its own making.
+#: DuckDB turns a PIVOT into several statements.
 _READING: Final = ("SELECT", "MULTI")
 
 
@@ -39,7 +39,7 @@ def ask(
     Args:
         query: one SELECT in DuckDB's SQL.
         dataset: gives the rows of a table by its name.
-        tables: the tables there are.
+        tables: the stored tables.
         as_: the form of the result.
         parameters: values for `?`.
 
@@ -73,10 +73,10 @@ def ask(
 
 
 def _check_statement(connection: duckdb.DuckDBPyConnection, query: str) -> None:
-    """Refuse what is not one statement that reads.
+    """Refuse anything but one statement that reads.
 
     Raises:
-        InputError: it is none, several, or does something else.
+        InputError: it is not exactly one statement, or it does more than read.
     """
     statements = connection.extract_statements(query)
     if len(statements) != 1:
@@ -87,7 +87,7 @@ def _check_statement(connection: duckdb.DuckDBPyConnection, query: str) -> None:
 
 
 def _named(query: str, tables: Mapping[str, DeltaStoreTable]) -> list[str]:
-    """The tables that a query reads, as DuckDB understands it: by any case, and behind CTEs of the same name."""
+    """The tables that a query reads, as DuckDB resolves them: in any case, and not CTEs of the same name."""
     import duckdb
 
     try:

@@ -1,4 +1,4 @@
-"""Collects decoded pages and commits them, rows and coverage as one, in a thread of its own; `sync` feeds it."""
+"""`Committer` collects decoded pages and commits rows and coverage together, in a thread; `HistorySync` calls it."""
 
 from __future__ import annotations
 
@@ -12,23 +12,23 @@ from typing import Final
 from ledgerframes.store.history_tables import Decoded, HistoryTables
 from ledgerframes.store.sync.driving import Drive
 
-#: Rows of so many bytes make a commit.
+#: This many bytes of rows make a commit.
 COMMIT_BYTES: Final = 64_000_000
 _SECONDS: Final = 60.0
 
 
 @dataclass
 class Committer:
-    """Commits in the order of arrival, when enough has come or after a minute; used by one thread.
+    """Commits in the order of arrival, once enough rows have come or after a minute; used by one thread.
 
     Attributes:
         history: the tables.
         drive: runs the commits.
         most: bytes in memory that make a commit.
         clock: seconds.
-        confirm: looks at pages once more before they are committed, and gives them as they may be.
+        confirm: checks pages before they are committed; gives them with what of them is final.
         rows: rows committed, by table.
-        commits: how often was committed.
+        commits: how many commits were made.
         seconds: time spent committing.
         cpu_seconds: processor time of the committing thread; writing Parquet has threads of its own beside it.
     """
@@ -50,7 +50,7 @@ class Committer:
         self._jobs = self.drive.background("ledgerframes-commit")
 
     def add(self, page: Decoded) -> None:
-        """Take a page; commit what was collected, when it is enough.
+        """Take a page; commit what was collected if it is enough.
 
         Raises:
             StoreError: an earlier commit failed.

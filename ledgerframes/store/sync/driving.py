@@ -1,7 +1,7 @@
-"""Who runs the parts of a sync: threads, or a simulation that decides every step; `syncing` is handed one.
+"""`Drive`: runs the workers and commits of a sync, in threads or in a simulation that decides every step.
 
 Workers and commits are written as steps. A worker is a generator that yields after every request that it sends, so
-whoever drives it can put anything between two requests.
+that a drive can put anything between two requests.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _LOOK: Final = 0.2
 
 
 class Idle(Enum):
-    """What a worker yields while there is nothing to do for it."""
+    """What a worker yields while it has nothing to do."""
 
     IDLE = "nothing to do until another worker has taken a step"
 
@@ -29,20 +29,20 @@ IDLE: Final = Idle.IDLE
 
 
 class Background(Protocol):
-    """Runs jobs one after the other, beside the caller."""
+    """Runs jobs one after the other, concurrently with the caller."""
 
     def put(self, job: Callable[[], None]) -> None:
-        """Run a job after those before it; waits while one is waiting already.
+        """Run a job after those before it; waits while another one is waiting.
 
         Raises:
-            BaseException: what an earlier job raised; later ones are not run.
+            BaseException: an earlier job raised it; later jobs are not run.
         """
 
     def finish(self) -> None:
         """Wait for all jobs.
 
         Raises:
-            BaseException: what a job raised.
+            BaseException: a job raised it.
         """
 
 
@@ -50,21 +50,21 @@ class Drive(Protocol):
     """Runs workers, probes and commits."""
 
     def run(self, workers: Sequence[Generator[T | Idle]], *, ending: Callable[[], None]) -> Generator[T]:
-        """Run workers at once and yield what they yield, each one's in order.
+        """Run workers concurrently and yield their results, those of each worker in order.
 
         Args:
             workers: what to run.
-            ending: called first where the run ends early, so that what workers wait for ends too.
+            ending: called first if the run ends early, to break off what workers wait for.
 
         Raises:
-            BaseException: what a worker raised; what others yielded before has been given.
+            BaseException: a worker raised it; what others yielded before has been given.
         """
 
     def each(self, calls: Sequence[Callable[[], T]]) -> list[T]:
-        """Make some calls at once; their results in order."""
+        """Make calls concurrently; gives their results in order."""
 
     def background(self, name: str) -> Background:
-        """A place for jobs that run beside the workers."""
+        """A queue for jobs that run concurrently with the workers."""
 
 
 class ThreadDrive:
@@ -72,20 +72,20 @@ class ThreadDrive:
 
     def run(self, workers: Sequence[Generator[T | Idle]], *, ending: Callable[[], None]) -> Generator[T]:
         """Run each worker in a thread of its own."""
-        crew: _Crew[T] = _Crew(len(workers))
+        pool: _WorkerThreads[T] = _WorkerThreads(len(workers))
         threads = [
-            threading.Thread(target=crew.work, args=(worker,), name=f"ledgerframes-fetch-{number}", daemon=True)
+            threading.Thread(target=pool.work, args=(worker,), name=f"ledgerframes-fetch-{number}", daemon=True)
             for number, worker in enumerate(workers)
         ]
         for thread in threads:
             thread.start()
         try:
-            yield from crew.results()
+            yield from pool.results()
         except BaseException:
             ending()  # before the threads are waited for: they may wait for a silent server
             raise
         finally:
-            crew.stop(threads)
+            pool.stop(threads)
 
     def each(self, calls: Sequence[Callable[[], T]]) -> list[T]:
         """Make each call in a thread of its own."""
@@ -100,7 +100,7 @@ class ThreadDrive:
 
 
 class OneByOne(ThreadDrive):
-    """No threads but the caller's: one worker after the other."""
+    """Only the caller's thread: one worker after the other."""
 
     def run(self, workers: Sequence[Generator[T | Idle]], *, ending: Callable[[], None]) -> Generator[T]:
         """Run each worker to its end."""
@@ -114,11 +114,11 @@ class OneByOne(ThreadDrive):
             raise
 
 
-class _Crew(Generic[T]):
-    """The threads of one run, and what they found."""
+class _WorkerThreads(Generic[T]):
+    """The threads of one run, and their results."""
 
     def __init__(self, size: int) -> None:
-        self._found: queue.Queue[tuple[T | None, BaseException | None]] = queue.Queue(size + _ROOM)
+        self._results: queue.Queue[tuple[T | None, BaseException | None]] = queue.Queue(size + _ROOM)
         self._running = size
         self._steps = 0
         self._stopped = False
@@ -126,7 +126,7 @@ class _Crew(Generic[T]):
 
     def results(self) -> Generator[T]:
         while self._running:
-            result, error = self._found.get()
+            result, error = self._results.get()
             if error is not None:
                 raise error
             if result is None:
@@ -144,21 +144,21 @@ class _Crew(Generic[T]):
                 if isinstance(result, Idle):
                     self._wait(before)
                 else:
-                    self._found.put((result, None))
+                    self._results.put((result, None))
                     self._stepped()
         except BaseException as error:  # noqa: BLE001 - a worker's bug must end the run, not leave it waiting
-            self._found.put((None, error))
+            self._results.put((None, error))
         finally:
             worker.close()
             self._stepped()
-            self._found.put((None, None))
+            self._results.put((None, None))
 
     def stop(self, threads: Sequence[threading.Thread]) -> None:
         self._stopped = True
         self._stepped()
         while any(thread.is_alive() for thread in threads):
             try:
-                self._found.get(timeout=_LOOK)
+                self._results.get(timeout=_LOOK)
             except queue.Empty:
                 continue
 

@@ -1,4 +1,4 @@
-"""Reads stretches of the history with several workers, which only fetch; `sync` decodes and commits what they bring."""
+"""`LocalFetcher` reads intervals of the history with workers of this process; `HistorySync` commits their rows."""
 
 from __future__ import annotations
 
@@ -7,78 +7,105 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field, replace
 from itertools import count
-from typing import Final
+from typing import Final, Protocol
 
 import pyarrow as pa
 
 from ledgerframes.errors import DecodeError, PagingError, PartialResultError
 from ledgerframes.interfaces.history import HistorySession, PageRows
-from ledgerframes.paging.cursor import Cursor, before
+from ledgerframes.paging.cursor import Cursor
 from ledgerframes.paging.history import HistoryReader
 from ledgerframes.paging.modes import Outcome
 from ledgerframes.paging.proofs import NOTHING
 from ledgerframes.store.coverage import Interval, window_of
 from ledgerframes.store.sync.driving import IDLE, Drive, Idle
-from ledgerframes.store.sync.probing import Prober, first_after
+from ledgerframes.store.sync.probing import Prober
 from ledgerframes.store.sync.servers import AgreedServers
 from ledgerframes.store.sync.shards import Shard, even_cuts, find_top, halfway
 
 _log = logging.getLogger("ledgerframes.store")
-_PIECES_A_WORKER: Final = 1
-_PAGES_A_PIECE: Final = 4  # a piece reads up to a page beyond its end, for nothing
+_SHARDS_PER_WORKER: Final = 1
+_LEAST_PAGES: Final = 4  # a shard reads up to a page beyond its end, for nothing
+
+#: The rows of a page that count, by table.
+Decode = Callable[[PageRows], Mapping[str, pa.RecordBatch]]
 
 
 @dataclass(frozen=True)
 class Fetched:
-    """One page of a stretch, and how far the stretch is read with it.
+    """The rows of one or more pages of a shard, and how far the shard is read with them.
 
     Attributes:
-        key: which stretch.
-        read: from where to where it is read, this page included.
-        settled: up to where what was read is final.
-        span: what this page covers.
-        page: the page and the rows that count, if there are any.
-        following: the first place of a later migration that was seen.
-        server: who sent the page.
-        breaks: how often that server had shown less than before when the page was asked for.
-        ended: whether the stretch is finished.
+        key: which shard.
+        read: the interval of the shard that is read, these pages included.
+        settled: up to this record time what was read is final.
+        span: the interval that these pages cover.
+        batches: the rows, by table; empty if none count.
+        following: the first cursor of a later migration that was seen.
+        server: who sent them, or the last of them.
+        breaks: how often that server had shown less than before when they were asked for.
+        ended: whether the shard is finished.
         exhausted: whether the server had nothing more in this migration.
-        batches: the rows, where somebody else has decoded them; by table.
     """
 
     key: int
     read: Interval
     settled: int
     span: Interval
-    page: PageRows | None
-    following: Cursor | None
-    server: str
+    batches: Mapping[str, pa.RecordBatch] = field(default_factory=dict)
+    following: Cursor | None = None
+    server: str = ""
     breaks: int = 0
     ended: bool = False
     exhausted: bool = False
-    batches: Mapping[str, pa.RecordBatch] = field(default_factory=dict)
 
 
-@dataclass
-class Fetchers:
-    """Workers that take stretches, and cut off parts of long ones for those that have nothing to do.
+class Fetcher(Protocol):
+    """Reads intervals of the history and decodes them.
 
     Attributes:
-        source: where pages come from.
-        prober: looks how far servers have got.
-        workers: how many read at once.
-        page_size: items a request asks for.
-        drive: runs the workers.
-        ending: called where a read ends early, to break off what workers wait for.
         left: what could not be read for now, in words.
         seconds: time the workers spent, waiting for answers included.
         cpu_seconds: processor time of it.
     """
 
+    left: list[str]
+    seconds: float
+    cpu_seconds: float
+
+    def read(self, intervals: Sequence[Interval]) -> Generator[Fetched]:
+        """Read all intervals; results of one shard come in order, shards mixed.
+
+        Raises:
+            LedgerframesError: what a worker met; the results before it have been given.
+        """
+
+
+@dataclass
+class LocalFetcher:
+    """Workers of this process; idle ones take over a part of what a busy one has left.
+
+    They only fetch. The pages are decoded in the thread that consumes them.
+
+    Attributes:
+        source: where pages come from.
+        prober: finds out how far servers have got.
+        decode: decodes a page.
+        workers: how many read at once.
+        page_size: items a request asks for.
+        drive: runs the workers.
+        ending: called where a read ends early, to break off what workers wait for.
+        left: see `Fetcher`, as for the other two.
+        seconds: the same.
+        cpu_seconds: the same.
+    """
+
     source: AgreedServers
     prober: Prober
+    decode: Decode
     workers: int
     page_size: int
     drive: Drive
@@ -93,40 +120,43 @@ class Fetchers:
     _change: threading.Lock = field(default_factory=threading.Lock)
     _rests: dict[int, float] = field(default_factory=dict)
 
-    def read(self, gaps: Sequence[Interval]) -> Generator[Fetched]:
-        """Read all gaps; pages of one stretch come in order, stretches mixed.
+    def read(self, intervals: Sequence[Interval]) -> Generator[Fetched]:
+        """Read all intervals; pages of one shard come in order, shards mixed.
 
         Raises:
             LedgerframesError: what a worker met; the pages before it have been given.
         """
-        for gap in gaps:
-            self._put(self._stretch(gap, uncut=self.workers > 1))
-        yield from self.drive.run([self._work() for _ in range(self.workers)], ending=self.ending)
+        for interval in intervals:
+            self._put(self._shard(interval, uncut=self.workers > 1))
+        workers = [self._work() for _ in range(self.workers)]
+        with closing(self.drive.run(workers, ending=self.ending)) as results:
+            for fetched, page in results:
+                yield fetched if page is None else replace(fetched, batches=self.decode(page))
 
-    def _stretch(self, gap: Interval, *, uncut: bool = False, top: int | None = None) -> Shard:
-        reader = HistoryReader(window_of(gap), page_size=self.page_size)
-        return Shard(next(self._keys), gap, reader, gap.at if top is None else top, uncut=uncut)
+    def _shard(self, interval: Interval, *, uncut: bool = False, top: int | None = None) -> Shard:
+        reader = HistoryReader(window_of(interval), page_size=self.page_size)
+        return Shard(next(self._keys), interval, reader, interval.hi if top is None else top, uncut=uncut)
 
-    def _put(self, stretch: Shard) -> None:
+    def _put(self, shard: Shard) -> None:
         with self._change:
-            self._waiting.append(stretch)
+            self._waiting.append(shard)
             self._open += 1
 
     def _next(self) -> Shard | None:
         with self._change:
             return self._waiting.popleft() if self._waiting else None
 
-    def _done(self, stretch: Shard) -> None:
+    def _done(self, shard: Shard) -> None:
         with self._change:
             self._open -= 1
-            self._rests.pop(stretch.key, None)
+            self._rests.pop(shard.key, None)
 
-    def _work(self) -> Generator[Fetched | Idle]:
-        """One worker: takes stretches until all are read; yields after every page."""
+    def _work(self) -> Generator[tuple[Fetched, PageRows | None] | Idle]:
+        """One worker: takes shards until all are read; yields after every request."""
         while self._open:
-            stretch = self._next()
-            if stretch is not None:
-                yield from self._read(stretch)
+            shard = self._next()
+            if shard is not None:
+                yield from self._read(shard)
                 continue
             self._count_idle(1)
             yield IDLE
@@ -136,115 +166,107 @@ class Fetchers:
         with self._change:
             self._idle += more
 
-    def _read(self, stretch: Shard) -> Generator[Fetched]:
-        session = HistorySession(self.source, stretch.reader)
+    def _read(self, shard: Shard) -> Generator[tuple[Fetched, PageRows | None]]:
+        session = HistorySession(self.source, shard.reader)
         more = True
         while more:
-            if stretch.backlog and self.prober.needed(session.server, stretch.at):
-                for _ in self.prober.probes(session.server, stretch.place):
-                    yield self._fetched(stretch)
+            if shard.backlog and self.prober.needed(session.server, shard.read_to):
+                for _ in self.prober.probes(session.server, shard.cursor):
+                    yield _progress(shard), None
             began, cpu = time.perf_counter(), time.thread_time()
+            page: PageRows | None = None
             try:
-                fetched, more = self._step(stretch, session)
+                fetched, page, more = self._step(shard, session)
             except PartialResultError as error:
                 _log.warning("%s", error)
                 self.left.append(str(error))
-                fetched, more = self._fetched(stretch), False
+                fetched, more = _progress(shard), False
             except (PagingError, DecodeError) as error:
                 if not self.source.leave_out(session.last_server, error):
                     raise
-                stretch.reader = HistoryReader(window_of(stretch.gap._replace(lo=stretch.at)), page_size=self.page_size)
-                session = HistorySession(self.source, stretch.reader)
-                fetched = self._fetched(stretch)
+                rest = shard.interval._replace(lo=shard.read_to)
+                shard.reader = HistoryReader(window_of(rest), page_size=self.page_size)
+                session = HistorySession(self.source, shard.reader)
+                fetched = _progress(shard)
             if not more:
-                self._done(stretch)
+                self._done(shard)
                 fetched = replace(fetched, ended=True)
             self._spent(time.perf_counter() - began, time.thread_time() - cpu)
-            yield fetched
+            yield fetched, page if page is not None and page.rows else None
 
-    def _step(self, stretch: Shard, session: HistorySession) -> tuple[Fetched, bool]:
-        """Ask for one page, and cut off a part of what is left for those who have nothing to do."""
+    def _step(self, shard: Shard, session: HistorySession) -> tuple[Fetched, PageRows, bool]:
+        """Ask for one page, and hand a part of what is left to idle workers."""
         proofs = self.prober.proofs
-        stretch.rewind(proofs.now().of(session.server))
-        stretch.trim_page()
-        proof = proofs.now()  # what is proven before the page is asked for
+        shard.rewind(proofs.now().of(session.server))
+        shard.trim_page()
+        # A proof made after the page was asked for proves nothing about it, so it is taken before.
+        proof = proofs.now()
         page, more = session.step()
-        places = page.page.glimpse.cursors
-        if not places and proofs.contradicts(page.server, page.asked.after):
+        cursors = page.page.glimpse.cursors
+        if not cursors and proofs.contradicts(page.server, page.asked.after):
             proofs.lose(page.server)
             _log.warning("%s shows less than before: what it has just sent is read again later", page.server)
-        proofs.saw(page.server, places)
-        final = NOTHING if page.outcome is Outcome.BEHIND else proof.of(page.server, places)
-        fetched = self._take(stretch, page, final, proof.breaks.get(page.server, 0))
+        proofs.saw(page.server, cursors)
+        final = NOTHING if page.outcome is Outcome.BEHIND else proof.of(page.server, cursors)
+        fetched = self._take(shard, page, final, proof.breaks.get(page.server, 0))
         if more:
-            self._share(stretch, page)
-        return fetched, more
+            self._share(shard, page)
+        return fetched, page, more
 
-    def _take(self, stretch: Shard, page: PageRows, final: int, breaks: int) -> Fetched:
-        migration_id = stretch.gap.migration_id
-        later = [place for place in page.page.glimpse.cursors if place.migration_id > migration_id]
+    def _take(self, shard: Shard, page: PageRows, final: int, breaks: int) -> Fetched:
+        migration_id = shard.interval.migration_id
+        later = [cursor for cursor in page.page.glimpse.cursors if cursor.migration_id > migration_id]
         following = min(later, default=None)
         closing = None if following is None else self.prober.proofs.closes(migration_id, following)
-        span = stretch.cover(page, final, closing)
-        stretch.note(page)
+        span = shard.cover(page, final, closing)
+        shard.note(page)
         with self._change:
-            self._rests[stretch.key] = stretch.rest()
-        found = self._fetched(stretch)
+            self._rests[shard.key] = shard.rest()
         exhausted = page.outcome is Outcome.END or following is not None
         return replace(
-            found,
-            exhausted=exhausted,
-            span=span,
-            page=page if page.rows else None,
-            following=following,
-            server=page.server,
-            breaks=breaks,
+            _progress(shard), span=span, following=following, server=page.server, breaks=breaks, exhausted=exhausted
         )
-
-    def _fetched(self, stretch: Shard) -> Fetched:
-        """How far a stretch is read, with no page."""
-        read = stretch.gap._replace(at=stretch.at)
-        nothing = stretch.gap._replace(lo=stretch.at, at=stretch.at)
-        return Fetched(stretch.key, read, stretch.settled, nothing, None, None, "")
 
     def _spent(self, seconds: float, cpu_seconds: float) -> None:
         with self._change:
             self.seconds += seconds
             self.cpu_seconds += cpu_seconds
 
-    def _share(self, stretch: Shard, page: PageRows) -> None:
-        """Give others a part of what is left, if they wait and it is worth it."""
+    def _share(self, shard: Shard, page: PageRows) -> None:
+        """Hand a part of what is left to idle workers, if it is worth it."""
         if self.workers == 1 or not page.page.glimpse.cursors:
             return
         last = page.page.glimpse.cursors[-1]
-        if last.migration_id != stretch.gap.migration_id or last.micros >= stretch.gap.at:
+        if last.migration_id != shard.interval.migration_id or last.micros >= shard.interval.hi:
             return
-        if stretch.uncut and len(page.page) >= min(self.page_size, stretch.reader.maximum):
-            stretch.uncut = False
-            self._cut(stretch, last.micros)
+        if shard.uncut and len(page.page) >= min(self.page_size, shard.reader.maximum):
+            shard.uncut = False
+            self._cut(shard, last.micros)
             return
         with self._change:
-            wanted = self._idle > len(self._waiting) and self._rests[stretch.key] >= max(self._rests.values())
-        if wanted and (middle := halfway(stretch, last.micros, self.page_size)) is not None:
-            self._put(self._stretch(stretch.shorten(middle), top=stretch.top))
+            wanted = self._idle > len(self._waiting) and self._rests[shard.key] >= max(self._rests.values())
+        if wanted and (middle := halfway(shard, last.micros, self.page_size)) is not None:
+            self._put(self._shard(shard.shorten(middle), top=shard.top))
 
-    def _cut(self, stretch: Shard, seen: int) -> None:
-        """Part a long stretch evenly, after a look at where its items end."""
-        scale = seen - stretch.first if stretch.first is not None else 1
-        rest = stretch.gap._replace(lo=seen)
-        top = find_top(rest, self._probe, workers=self.workers, each=self.drive.each, scale=scale)
-        stretch.top = top
-        pages = stretch.rest() / self.page_size
-        pieces = min(_PIECES_A_WORKER * self.workers, int(pages / _PAGES_A_PIECE))
-        if pieces < 2 or top - seen < 2 * pieces:
+    def _cut(self, shard: Shard, seen: int) -> None:
+        """Cut a long shard evenly, after probing where its items end."""
+        scale = seen - shard.first if shard.first is not None else 1
+        rest = shard.interval._replace(lo=seen)
+        top = find_top(rest, self.prober.time_after, workers=self.workers, each=self.drive.each, scale=scale)
+        shard.top = top
+        pages = shard.rest() / self.page_size
+        shards = min(_SHARDS_PER_WORKER * self.workers, int(pages / _LEAST_PAGES))
+        if shards < 2 or top - seen < 2 * shards:
             return
-        cuts = even_cuts(seen, top, pieces)
-        ends = [*cuts[1:], stretch.gap.at]
-        left = stretch.shorten(cuts[0])
-        for lo, at in zip(cuts, ends, strict=True):
-            self._put(self._stretch(left._replace(lo=lo, at=at), top=min(at, top)))
+        cuts = even_cuts(seen, top, shards)
+        ends = [*cuts[1:], shard.interval.hi]
+        rest = shard.shorten(cuts[0])
+        for lo, hi in zip(cuts, ends, strict=True):
+            self._put(self._shard(rest._replace(lo=lo, hi=hi), top=min(hi, top)))
 
-    def _probe(self, migration_id: int, micros: int) -> int | None:
-        """The record time of the first item of a migration after an instant."""
-        place = first_after(self.source, before(Cursor(migration_id, micros + 1)), self.prober.proofs)
-        return place.micros if place is not None and place.migration_id == migration_id else None
+
+def _progress(shard: Shard) -> Fetched:
+    """How far a shard is read, without a page."""
+    read = shard.interval._replace(hi=shard.read_to)
+    nothing = shard.interval._replace(lo=shard.read_to, hi=shard.read_to)
+    return Fetched(shard.key, read, shard.settled, nothing)

@@ -1,6 +1,6 @@
-"""Asks a server how far it has got before it is read, so that its pages can be final; `fetching` asks here.
+"""`Prober` finds out how far a server has got before it is read, so that its pages can be final; fetchers call it.
 
-Where to look is a guess, by the clock or by growing steps. What is shown there is the proof, wherever it lies.
+Where to look is a guess, by the clock or by growing steps. What the server shows there is the proof.
 """
 
 from __future__ import annotations
@@ -12,14 +12,13 @@ from typing import Final
 
 from ledgerframes.errors import DecodeError, PagingError, RequestError
 from ledgerframes.interfaces.history import PageSource
-from ledgerframes.paging.cursor import Cursor
+from ledgerframes.paging.cursor import Cursor, before
 from ledgerframes.paging.proofs import Proofs
 from ledgerframes.timestamps import LATEST
 
 _log = logging.getLogger("ledgerframes.store")
-#: More migrations than any network has had; a server that shows more invents them.
+#: More migrations than any network has had; a server that shows more makes them up.
 MIGRATIONS: Final = 60
-
 
 _STEPS: Final = 12  # of factor 16, from a minute to all the years there are
 _FACTOR: Final = 16
@@ -44,32 +43,37 @@ class Prober:
     _ends: dict[str, int] = field(default_factory=dict)
 
     def needed(self, server: str, micros: int) -> bool:
-        """Whether a page of a server after an instant would be final nowhere, and a probe may change that."""
+        """Whether no part of a page of a server after a record time would be final, and a probe may change that."""
         if self.proofs.replicas or self.proofs.now().of(server) > micros:
             return False
         end = self._ends.get(server)
         return end is None or micros > end + self.proofs.settle
 
-    def probes(self, server: str, place: Cursor) -> Iterator[None]:
-        """Look as far ahead of a place as the server has items; yields after every request."""
+    def probes(self, server: str, cursor: Cursor) -> Iterator[None]:
+        """Look as far ahead of a cursor as the server has items; yields after every request."""
         aim = self.now - self.proofs.settle - 2 * _SECOND
-        beyond = place.micros + self.proofs.settle + 1
+        beyond = cursor.micros + self.proofs.settle + 1
         if beyond < aim <= LATEST:
-            found = self._look(server, Cursor(max(self.newest, place.migration_id), aim))
+            shown = self._look(server, Cursor(max(self.newest, cursor.migration_id), aim))
             yield
-            if found is not None:
+            if shown is not None:
                 return
         step = self.proofs.settle + 1
         for _ in range(_STEPS):
-            if place.micros + step > LATEST:
+            if cursor.micros + step > LATEST:
                 break
-            found = self._look(server, Cursor(place.migration_id, place.micros + step))
+            shown = self._look(server, Cursor(cursor.migration_id, cursor.micros + step))
             yield
-            if found is None:
+            if shown is None:
                 break
             step *= _FACTOR
-        if not self.proofs.now().of(server) > place.micros:
-            self._ends[server] = place.micros
+        if not self.proofs.now().of(server) > cursor.micros:
+            self._ends[server] = cursor.micros
+
+    def time_after(self, migration_id: int, micros: int) -> int | None:
+        """The record time of the first item of a migration after a record time, on the preferred server."""
+        cursor = first_after(self.source, before(Cursor(migration_id, micros + 1)), self.proofs)
+        return cursor.micros if cursor is not None and cursor.migration_id == migration_id else None
 
     def _look(self, server: str, after: Cursor) -> Cursor | None:
         try:
@@ -84,48 +88,49 @@ class Prober:
 def first_after(
     source: PageSource, after: Cursor | None, proofs: Proofs, *, server: str | None = None
 ) -> Cursor | None:
-    """The place of the first item after another place, as a server shows it.
+    """The cursor of the first item after another cursor, as a server shows it.
 
     Args:
         source: the servers.
-        after: where to look; None is ledger begin.
+        after: where to look; None means the beginning of the ledger.
         proofs: takes note of what is shown.
         server: which one; whichever the transport prefers by default.
 
     Raises:
-        PagingError: the server ignores the place.
+        PagingError: the server ignores the cursor.
     """
     named = server if len(source.servers) > 1 else None
     answer = source.send_page(source.page_request(after, 1), server=named, revise=None)
-    places = answer.value.glimpse.cursors
-    if not places:
+    cursors = answer.value.glimpse.cursors
+    if not cursors:
         if proofs.contradicts(answer.server, after):
             proofs.lose(answer.server)
         return None
-    if after is not None and places[0] <= after:
-        raise PagingError(
-            f"POST /v2/updates: asked for what follows {after}, {answer.server} sent an update at {places[0]}; it"
-            " ignores the cursor"
-        )
-    proofs.saw(answer.server, places)
-    return places[0]
+    if after is not None and cursors[0] <= after:
+        raise ignores_cursor(answer.server, after, cursors[0])
+    proofs.saw(answer.server, cursors)
+    return cursors[0]
 
 
-def migrations_after(source: PageSource, place: Cursor | None) -> Iterator[Cursor]:
-    """The first place of every migration after a place, by one request each and one more."""
+def migrations_after(source: PageSource, after: Cursor | None) -> Iterator[Cursor]:
+    """The first cursor of every migration after a cursor; sends one request per migration, and one more."""
     for _ in range(MIGRATIONS):
-        request = source.page_request(place, 1)
-        cursors = source.send_page(request, server=None, revise=None).value.glimpse.cursors
+        answer = source.send_page(source.page_request(after, 1), server=None, revise=None)
+        cursors = answer.value.glimpse.cursors
         if not cursors:
             return
-        if place is not None and cursors[0] <= place:
-            raise PagingError(
-                f"POST /v2/updates: asked for what follows {place}, the server sent an update at {cursors[0]}; it"
-                " ignores the cursor"
-            )
+        if after is not None and cursors[0] <= after:
+            raise ignores_cursor(answer.server, after, cursors[0])
         yield cursors[0]
-        place = Cursor(cursors[0].migration_id, LATEST)
+        after = Cursor(cursors[0].migration_id, LATEST)
     raise PagingError(
-        f"POST /v2/updates: the server shows more than {MIGRATIONS} migrations, the last of them {place}; it makes them"
+        f"POST /v2/updates: the server shows more than {MIGRATIONS} migrations, the last of them {after}; it makes them"
         " up as it is asked"
+    )
+
+
+def ignores_cursor(server: str, after: Cursor, shown: Cursor) -> PagingError:
+    """The error for a server that sent an item which does not follow the cursor it was asked for."""
+    return PagingError(
+        f"POST /v2/updates: asked for what follows {after}, {server} sent an update at {shown}; it ignores the cursor"
     )

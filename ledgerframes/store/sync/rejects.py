@@ -1,4 +1,4 @@
-"""Goes on where items break the contract, and keeps them whole in the table `rejects`; `run` and `Store` call it."""
+"""Keeps items that break the contract in the table `rejects`, and decodes the rest; a sync and `Store` call it."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _ID: Final = re.compile(r'"update_id"\s*:\s*"([^"\\]+)"')
 
 @dataclass(frozen=True)
 class LenientSource:
-    """The scan interface, its pages read without the items that say no place."""
+    """The scan interface, its pages read without the items that have no cursor."""
 
     scan: Scan
 
@@ -68,11 +68,11 @@ class LenientSource:
 
 @dataclass
 class RejectingDecoder:
-    """Decodes pages; what cannot be decoded goes into `rejects`, whole, before the rest of its page is committed.
+    """Decodes pages; items that cannot be decoded go into `rejects`, whole, before the rest of their page is committed.
 
     Attributes:
-        table: where rejects are kept.
-        count: how many were put there.
+        table: the table `rejects`.
+        count: how many items were added to it.
     """
 
     table: DeltaStoreTable
@@ -99,7 +99,7 @@ class RejectingDecoder:
         return decode_items(good, endpoint=_ENDPOINT).batches
 
     def reject(self, bad: Sequence[tuple[bytes, DecodeError]]) -> None:
-        """Keep broken items; those that are kept already are not kept twice."""
+        """Keep broken items, each once."""
         if not bad:
             return
         if self._stored is None:
@@ -119,9 +119,9 @@ class RejectingDecoder:
 
 
 def retry(lake: Lake) -> None:
-    """Decode the rejects again, by this version; what can be decoded moves to the history.
+    """Decode the rejects again, by this version; those that can be decoded move to the history.
 
-    Rows go in before rejects go out, and those that are in are not added again, so a kill between loses nothing.
+    Rows are added before rejects are removed, and never twice, so a kill in between loses nothing.
     """
     with lake.writing():
         moved, left = _retry(lake.table("rejects").refresh(), lake.history())
@@ -150,14 +150,14 @@ def _retry(rejects: DeltaStoreTable, history: HistoryTables) -> tuple[int, int]:
 def _rows(table: DeltaStoreTable) -> list[dict[str, Any]]:
     if not table.exists:
         return []
-    found: list[dict[str, Any]] = table.dataset().to_table().to_pylist()
-    return found
+    rows: list[dict[str, Any]] = table.dataset().to_table().to_pylist()
+    return rows
 
 
 def rejected_ids(table: DeltaStoreTable) -> frozenset[str]:
-    """The ids of the updates that are kept aside."""
+    """The ids of the updates among the rejects."""
     rows = _rows(table.refresh())
-    named = (found[1] if (found := _ID.search(row["raw"])) else row["item"] for row in rows)
+    named = (match[1] if (match := _ID.search(row["raw"])) else row["item"] for row in rows)
     return frozenset(update_id for update_id in named if update_id is not None)
 
 

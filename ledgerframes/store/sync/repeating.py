@@ -1,4 +1,4 @@
-"""Syncs again and again until it is told to stop; `Store.follow` and the command line use it."""
+"""Repeats a sync until it is stopped; `Store.follow` and the command line use it."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ _log = logging.getLogger("ledgerframes.store")
 
 
 def follow(sync: Callable[[], SyncReport], seconds: float, stop: threading.Event) -> Iterator[SyncReport]:
-    """Run a sync every so many seconds; what servers do wrong ends one sync, and the next one tries again.
+    """Run a sync every `seconds`; a fault of a server ends one sync, and the next one tries again.
 
     Raises:
-        LedgerframesError: what no later sync mends: the store, the settings or the arguments are at fault.
+        LedgerframesError: no later sync would succeed: the store, the settings or the arguments are at fault.
     """
     while not stop.is_set():
         began = time.monotonic()

@@ -1,4 +1,4 @@
-"""What a sync did: `SyncReport`, shown to people, kept in the store, written as JSON."""
+"""`SyncReport`: what a sync did; it is printed, kept in the store, and written as JSON."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ class SyncReport(Result):
     """The result of one `Store.sync`.
 
     Attributes:
-        sync_id: names this state of the store; `as_of=` takes it.
+        sync_id: identifies the state of the store after this sync; `as_of=` takes it.
         started_at: UTC, ISO-8601.
         seconds: how long it took.
         rows: rows added, by table.
         requests: requests sent, each attempt counted.
         bytes: bytes received in bodies, after decompression.
-        retries: attempts made because one before had failed.
+        retries: attempts after a failed one.
         waits_seconds: time spent waiting for the rate limit and between attempts, over all workers.
         stages: for fetch, decode and commit: `seconds` and `cpu_seconds`, over all threads of the stage; waiting for
             answers counts as fetching. Parquet is written by threads of its own, which only `seconds` shows.
-        commits: how often was committed.
-        covered: what the store covers now, in words, an interval each.
-        left: what was asked for and is not covered, in words.
-        rejected: items that could not be decoded and were put into `rejects`.
+        commits: how many commits were made.
+        covered: the intervals that the store covers now, in words.
+        left: what was asked for and is still not covered, in words.
+        rejected: items that could not be decoded and were added to `rejects`.
         versions: each table's version after the sync.
         sources: servers, without anything secret.
-        complete: whether everything asked for that the servers have is there.
+        complete: whether everything that was asked for and that the servers have is stored.
         error: what ended the sync early; empty if nothing did.
     """
 
@@ -52,7 +52,7 @@ class SyncReport(Result):
     error: str = ""
 
     def lines(self) -> list[tuple[str, str]]:
-        """What people want to know, as pairs of a name and a text."""
+        """The lines of a printed report, as pairs of a name and a text."""
         rows = ", ".join(f"{count:,} {name}" for name, count in self.rows.items() if count) or "nothing new"
         speed = f"{self.bytes / 1e6 / self.seconds:,.1f} MB/s" if self.seconds else ""
         stages = ", ".join(

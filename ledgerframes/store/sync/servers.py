@@ -1,4 +1,4 @@
-"""The servers of one sync: which are left out, and how large pages they send; `agreement` and `syncing` ask."""
+"""`AgreedServers`: the servers of one sync, which of them are left out, and how large the pages are that they send."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ class PageSize(NamedTuple):
 
 @dataclass
 class PageSizes:
-    """How large pages servers send, from sync to sync: a page of fewer items and half the bytes is all that there is.
+    """How large pages servers send, from sync to sync: a page of fewer items and half the bytes was not cut short.
 
-    A server may lower silently what it sends, so that this is forgotten after an hour.
+    A server may silently lower the size of its pages, so this is forgotten after an hour.
 
     Attributes:
         clock: seconds.
@@ -42,7 +42,7 @@ class PageSizes:
     known: dict[str, tuple[PageSize, float]] = field(default_factory=dict)
 
     def note(self, server: str, page: PageSize) -> None:
-        """A server has sent a page."""
+        """Note a page that a server has sent."""
         known = self.largest(server)
         if page.items >= known.items:
             self.known[server] = PageSize(page.items, max(page.bytes, known.bytes)), self.clock()
@@ -60,7 +60,7 @@ class AgreedServers:
     Attributes:
         source: all of them.
         pages: how large pages the servers send.
-        left_out: why some are not asked any more in this run.
+        left_out: by server, why it is not asked any more in this sync.
     """
 
     source: PageSource
@@ -86,7 +86,7 @@ class AgreedServers:
         return answer
 
     def can_send_more(self, server: str, page: PageSize) -> bool:
-        """Whether a server has sent so much more in one page, not long ago, that this page is not a cut one."""
+        """Whether a server has sent so much larger a page within the last hour that this page was not cut short."""
         largest = self.pages.largest(server)
         return page.items < largest.items and 2 * page.bytes <= largest.bytes
 
@@ -107,7 +107,7 @@ class AgreedServers:
         return replace(self, source=self.source.stoppable(stop))
 
     def leave_out(self, server: str, why: object) -> bool:
-        """Ask a server no more in this run; False if there is no other one."""
+        """Ask a server no more in this sync; False if it is the only one left."""
         if self.servers == (server,):
             return False
         if server not in self.left_out:

@@ -1,4 +1,4 @@
-"""Snapshot tables in a store: what a loader gives now, with its source and time of loading; `run` appends them."""
+"""Snapshot tables in a store: what a loader returns, with source and time of loading; `run_sync` appends them."""
 
 from __future__ import annotations
 
@@ -58,25 +58,25 @@ def snapshot_table(name: str) -> Table:
 
 
 def check_snapshots(names: Sequence[str], parties: Sequence[str] | None) -> None:
-    """Refuse, before anything is sent, what cannot be loaded.
+    """Refuse tables that cannot be loaded, before anything is sent.
 
     Raises:
         InputError: parties are needed and missing.
     """
     needing = [name for name in names if name in _BY_PARTY]
     if needing and not parties:
-        raise InputError(f"tables={needing}: these are asked for party by party; give parties=[...]")
+        raise InputError(f"tables={needing}: these are read party by party; give parties=[...]")
 
 
 def network_for(net: Network, known: str | None) -> str | None:
-    """The network that a snapshot or a first history belongs to, by the scan; None where no scan can tell.
+    """The network that a snapshot or a new history belongs to, by its first update; None where no scan knows it.
 
     Args:
-        net: what is to be read from.
+        net: the network to read from.
         known: the network that the store was filled from, if it is known.
 
     Raises:
-        StoreError: it is another one.
+        StoreError: `net` is another network.
     """
     if not net.settings.scan_url:
         return known
@@ -93,7 +93,7 @@ def network_for(net: Network, known: str | None) -> str | None:
 
 
 def _beginning(net: Network) -> tuple[str, ...]:
-    """The first updates of a history: enough that one which appeared late does not hide the others."""
+    """The ids of the first updates of a history; several, since a late one may have come before the known first."""
     size = _FIRST
     while True:
         try:
@@ -106,7 +106,7 @@ def _beginning(net: Network) -> tuple[str, ...]:
 
 
 def load_snapshot(net: Network, name: str, parties: Sequence[str] | None) -> pa.RecordBatch:
-    """Load a table as it is now, in the columns a store keeps."""
+    """Load a table as it is now, with the columns that a store keeps."""
     arguments = [parties] if name in _BY_PARTY else []
     table = snapshot_table(name)
     loaded: pa.Table = _LOADERS[name](net, *arguments, as_="arrow")

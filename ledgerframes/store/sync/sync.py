@@ -4,27 +4,30 @@ from __future__ import annotations
 
 import logging
 import uuid
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from ledgerframes.config.settings import source_of
 from ledgerframes.errors import LedgerframesError
 from ledgerframes.interfaces.history import PageSource
-from ledgerframes.loaders.progress import progress_of
+from ledgerframes.loaders.progress import Progress, progress_of
+from ledgerframes.paging.proofs import Proofs
 from ledgerframes.store.history_tables import NETWORK, ORDER
 from ledgerframes.store.lake import Lake
-from ledgerframes.store.sync.driving import Drive, ThreadDrive
-from ledgerframes.store.sync.history_sync import HistorySync, Wish
+from ledgerframes.store.sync.agreement import Agreement
+from ledgerframes.store.sync.committing import Committer
+from ledgerframes.store.sync.fetching import Fetcher, LocalFetcher
+from ledgerframes.store.sync.finality import Finality
+from ledgerframes.store.sync.history_sync import HistorySync, PageDecoder
+from ledgerframes.store.sync.probing import Prober
 from ledgerframes.store.sync.rejects import LenientSource, RejectingDecoder, rejected_ids
 from ledgerframes.store.sync.report import SyncReport
+from ledgerframes.store.sync.request import SyncRequest
 from ledgerframes.store.sync.servers import AgreedServers, PageSizes
 from ledgerframes.store.sync.snapshots import load_snapshot, network_for
 from ledgerframes.store.sync.sync_log import SYNCS, is_known, keep
 from ledgerframes.timestamps import EPOCH, MICROSECOND
-from ledgerframes.transport import Clock, SystemClock
-
-if TYPE_CHECKING:
-    from ledgerframes.store.sync.dask_fetching import ClusterFetchers
+from ledgerframes.transport.stopping import Stop
 
 if TYPE_CHECKING:
     from ledgerframes.network import Network
@@ -32,41 +35,14 @@ if TYPE_CHECKING:
 _log = logging.getLogger("ledgerframes.store")
 
 
-@dataclass(frozen=True)
-class SyncRequest:
-    """What a caller of `Store.sync` wants, checked.
-
-    Attributes:
-        wish: the part of the history; None where the history is not wanted.
-        snapshots: the snapshot tables to append to.
-        parties: for those that are asked for party by party.
-        reject: keep broken items in `rejects` and go on.
-        progress: as the loaders take it.
-        engine: a client of a Dask cluster whose workers read, or None.
-        worker_token: where they find the scan's token.
-        drive: runs workers and commits.
-        clock: the time of the report, and of commits.
-    """
-
-    wish: Wish | None
-    snapshots: tuple[str, ...]
-    parties: tuple[str, ...]
-    reject: bool
-    progress: bool | None
-    engine: Any = None
-    worker_token: str | None = None
-    drive: Drive = field(default_factory=ThreadDrive)
-    clock: Clock = field(default_factory=SystemClock)
-
-
-def run_sync(lake: Lake, net: Network, order: SyncRequest) -> SyncReport:
+def run_sync(lake: Lake, net: Network, request: SyncRequest) -> SyncReport:
     """Bring a store up to date.
 
     Raises:
         LedgerframesError: what ended it early; the report of it is kept in the store.
     """
     with lake.writing():
-        run = _Run(lake, net, order)
+        run = _Run(lake, net, request)
         try:
             run.carry_out()
         except BaseException as error:
@@ -78,12 +54,12 @@ def run_sync(lake: Lake, net: Network, order: SyncRequest) -> SyncReport:
 class _Run:
     """One sync while it runs."""
 
-    def __init__(self, lake: Lake, net: Network, order: SyncRequest) -> None:
+    def __init__(self, lake: Lake, net: Network, request: SyncRequest) -> None:
         self._lake = lake
         self._net = net
-        self._order = order
+        self._request = request
         self._before = net.stats.snapshot()
-        self._began = self._order.clock.monotonic()
+        self._began = request.clock.monotonic()
         now = EPOCH + self._now() * MICROSECOND
         self._report = SyncReport(f"{now:%Y%m%dT%H%M%S}-{uuid.uuid4().hex[:8]}", f"{now:%Y-%m-%dT%H:%M:%SZ}")
         self._sync: HistorySync | None = None
@@ -91,42 +67,23 @@ class _Run:
         self._sources: dict[str, None] = {}
 
     def _now(self) -> int:
-        return int(self._order.clock.now() * 1_000_000)
+        return int(self._request.clock.now() * 1_000_000)
 
     def carry_out(self) -> None:
-        order = self._order
+        request = self._request
         known = self._lake.network()
-        if order.wish is not None and known is not None and not self._lake.table(ORDER[0]).refresh().exists:
-            network_for(self._net, known)  # a store of snapshots gets its history
-        if order.wish is not None:
-            with progress_of("sync", shown=order.progress) as shown:
-                pages = PageSizes(order.clock.monotonic, self._lake.page_sizes)
-                self._sync = HistorySync(
-                    AgreedServers(self._source(), pages), self._lake.history(), order.wish, shown,
-                    rejected=rejected_ids(self._lake.table("rejects")), drive=order.drive, clock=order.clock,
-                )  # fmt: skip
-                if order.reject:
-                    self._sync.rejecting = RejectingDecoder(self._lake.table("rejects"))
-                if order.engine is not None:
-                    self._sync.fetchers = self._cluster(self._sync)
+        if request.history:
+            if known is not None and not self._lake.table(ORDER[0]).refresh().exists:
+                network_for(self._net, known)  # a store of snapshots gets its history
+            with progress_of("sync", shown=request.progress) as shown:
+                self._sync = _history_sync(self._lake, self._net, request, shown)
                 self._sync.run()
-        network = network_for(self._net, known) if order.snapshots else None
-        for name in order.snapshots:
+        network = network_for(self._net, known) if request.snapshots else None
+        for name in request.snapshots:
             self._append(name, network)
 
-    def _cluster(self, sync: HistorySync) -> ClusterFetchers:
-        from ledgerframes.store.sync.dask_fetching import ClusterFetchers, plain_settings
-
-        engine, token = self._order.engine, self._order.worker_token
-        workers = max(len(engine.scheduler_info(n_workers=-1)["workers"]), 1)
-        settings = plain_settings(self._net.settings, workers=workers, worker_token=token)
-        return ClusterFetchers(engine, sync.servers, sync.prober, settings, token, sync.wish.page_size)
-
-    def _source(self) -> PageSource:
-        return LenientSource(self._net.scan) if self._order.reject else self._net.scan
-
     def _append(self, name: str, network: str | None) -> None:
-        batch = load_snapshot(self._net, name, self._order.parties)
+        batch = load_snapshot(self._net, name, self._request.owners)
         table = self._lake.table(name).refresh()
         if not table.exists:
             table.create({} if network is None else {NETWORK: network})
@@ -160,7 +117,7 @@ class _Run:
         sync, stats = self._sync, self._net.stats.snapshot()
         report = replace(
             self._report,
-            seconds=round(self._order.clock.monotonic() - self._began, 3),
+            seconds=round(self._request.clock.monotonic() - self._began, 3),
             covered=tuple(str(one) for one in view.covered),
             versions=view.versions,
             requests=stats.requests - self._before.requests,
@@ -172,22 +129,45 @@ class _Run:
             return replace(report, rows=self._rows, sources=tuple(self._sources))
         return replace(
             report,
-            rows={**{name: sync.committer.rows[name] for name in sync.history.tables}, **self._rows},
-            commits=sync.committer.commits,
+            rows={**{name: sync.commit.rows[name] for name in sync.history.tables}, **self._rows},
+            commits=sync.commit.commits,
             stages=_stages(sync),
-            left=tuple(sync.left),
-            rejected=0 if sync.rejecting is None else sync.rejecting.count,
+            left=sync.left,
+            rejected=0 if sync.decode.rejecting is None else sync.decode.rejecting.count,
             sources=tuple({**sync.sources, **self._sources}) or tuple(map(source_of, sync.servers.servers)),
             complete=not sync.left,
         )
 
 
+def _history_sync(lake: Lake, net: Network, request: SyncRequest, shown: Progress) -> HistorySync:
+    """Put the stages of a sync together."""
+    stop = Stop()
+    source: PageSource = LenientSource(net.scan) if request.reject else net.scan
+    servers = AgreedServers(source, PageSizes(request.clock.monotonic, lake.page_sizes)).stoppable(stop)
+    history = lake.history()
+    proofs = Proofs(request.settle_micros, request.overlap, replicas=request.replicas)
+    prober = Prober(servers, proofs, request.now_micros, newest=0)
+    agreement = Agreement(servers, history, proofs, request.page_size, rejected_ids(lake.table("rejects")))
+    finality = Finality(agreement)
+    decode = PageDecoder(RejectingDecoder(lake.table("rejects")) if request.reject else None)
+    fetch: Fetcher
+    if request.engine is None:
+        fetch = LocalFetcher(
+            servers, prober, decode, request.workers, request.page_size, request.drive, ending=stop.set
+        )
+    else:
+        from ledgerframes.store.sync.dask_fetching import cluster_fetcher
+
+        fetch = cluster_fetcher(request, net.settings, prober)
+    commit = Committer(history, request.drive, request.commit_bytes, request.clock.monotonic, finality.confirm)
+    return HistorySync(request, agreement, prober, finality, shown, stop, fetch=fetch, decode=decode, commit=commit)
+
+
 def _stages(sync: HistorySync) -> dict[str, dict[str, float]]:
-    times = {
-        "fetch": (0.0, 0.0) if sync.fetchers is None else (sync.fetchers.seconds, sync.fetchers.cpu_seconds),
-        "decode": (sync.decode_seconds, sync.decode_cpu_seconds),
-        "commit": (sync.committer.seconds, sync.committer.cpu_seconds),
-    }
+    stages: dict[str, Fetcher | PageDecoder | Committer] = {
+        "fetch": sync.fetch, "decode": sync.decode, "commit": sync.commit
+    }  # fmt: skip
     return {
-        name: {"seconds": round(seconds, 3), "cpu_seconds": round(cpu, 3)} for name, (seconds, cpu) in times.items()
+        name: {"seconds": round(stage.seconds, 3), "cpu_seconds": round(stage.cpu_seconds, 3)}
+        for name, stage in stages.items()
     }

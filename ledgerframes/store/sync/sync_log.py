@@ -1,4 +1,4 @@
-"""The syncs that a store remembers: their reports, and the table versions each of them left."""
+"""The table `syncs`: the report of every sync, and the table versions that it left; `as_of=` reads it."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from ledgerframes.store.delta.table import DeltaStoreTable
 from ledgerframes.store.sync.report import SyncReport
 from ledgerframes.tables.kinds import BOOL, JSON, TEXT, TIME
 from ledgerframes.tables.table import Column, Table
-from ledgerframes.timestamps import format_instant, to_micros
+from ledgerframes.timestamps import format_timestamp, to_micros
 
 SYNCS: Final = Table(
     "syncs",
-    "One row a sync of a store.",
+    "One row per sync of a store.",
     (),
     ("sync_id",),
     (
-        Column("sync_id", TEXT, "Names the state that the sync left; as_of= takes it."),
+        Column("sync_id", TEXT, "Identifies the state that the sync left; as_of= takes it."),
         Column("finished_at", TIME, "When the sync ended."),
-        Column("complete", BOOL, "Whether everything asked for was there at the end."),
+        Column("complete", BOOL, "Whether everything asked for was stored at the end."),
         Column("versions", JSON, "The version of each table after the sync."),
         Column("report", JSON, "The whole report."),
     ),
@@ -46,7 +46,7 @@ def keep(table: DeltaStoreTable, report: SyncReport, finished_at: int) -> None:
 
 
 def is_known(table: DeltaStoreTable, report: SyncReport) -> bool:
-    """Whether the newest sync kept left the same state, complete as this one; then this one says nothing new."""
+    """Whether the newest kept sync left the same state, as complete as this one; then this one adds nothing."""
     rows = all_runs(table)
     return (
         bool(rows) and _versions(rows[-1]) == report.versions and rows[-1]["complete"] == report.complete
@@ -59,9 +59,9 @@ def all_runs(table: DeltaStoreTable) -> list[dict[str, Any]]:
     if not table.exists:
         return []
     with damage_named([table]):
-        found = table.dataset().to_table()
-    times = found["finished_at"].cast(pa.int64())
-    rows = found.set_column(found.column_names.index("finished_at"), "finished_at", times).to_pylist()
+        syncs = table.dataset().to_table()
+    times = syncs["finished_at"].cast(pa.int64())
+    rows = syncs.set_column(syncs.column_names.index("finished_at"), "finished_at", times).to_pylist()
     return sorted(rows, key=lambda row: (row["finished_at"], row["sync_id"]))
 
 
@@ -79,13 +79,13 @@ def find_versions(table: DeltaStoreTable, as_of: str | date | datetime, url: str
     wanted = to_micros(as_of, "as_of")
     before = [row for row in rows if row["finished_at"] <= wanted]
     if not before:
-        first = f"its first ended at {format_instant(rows[0]['finished_at'])}" if rows else "it has none yet"
+        first = f"its first ended at {format_timestamp(rows[0]['finished_at'])}" if rows else "it has none yet"
         raise StoreError(f"{url}: no sync had ended by as_of={as_of!r}; {first}. store.syncs() lists them")
     return _versions(before[-1])
 
 
 def forget_runs(table: DeltaStoreTable, before: int) -> None:
-    """Take syncs that ended before an instant off the list: their states cannot be read any more."""
+    """Remove the syncs that ended before a time: their states can no longer be read."""
     if table.exists:
         kept = [row for row in all_runs(table) if row["finished_at"] >= before]
         table.replace(pa.Table.from_pylist(kept, SYNCS.schema))

@@ -1,0 +1,129 @@
+"""`SyncRequest`: the arguments of `Store.sync` and `Store.follow`, checked when it is made; every stage reads it.
+
+It is handed on whole, so that an argument is declared in the public signatures and here, and nowhere else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+from ledgerframes.arguments import choice, duration, flag, names, whole_number
+from ledgerframes.errors import InputError
+from ledgerframes.loaders.contracts import party_list
+from ledgerframes.paging.history import MAXIMUM
+from ledgerframes.paging.proofs import OVERLAP
+from ledgerframes.paging.window import Bound, Duration, When, Window, wanted_window
+from ledgerframes.store.history_tables import ORDER
+from ledgerframes.store.lake import declared
+from ledgerframes.store.sync.committing import COMMIT_BYTES
+from ledgerframes.store.sync.driving import Drive, ThreadDrive
+from ledgerframes.store.sync.snapshots import SNAPSHOTS, check_snapshots
+from ledgerframes.timestamps import to_micros
+from ledgerframes.transport import Clock, SystemClock
+
+
+@dataclass(frozen=True, kw_only=True)
+class SyncRequest:
+    """What one sync is asked to do; a field without a description is the keyword of the same name of `Store.sync`.
+
+    `dataclasses.replace(request)` gives the same request as of now: `now` and `last` are counted anew.
+
+    Attributes:
+        overlap: how long after the first item of a migration the one before may get more, in microseconds.
+        drive: runs workers and commits.
+        clock: the time of the report, and of commits.
+        now_micros: where the clock says that the history ends, in microseconds: where servers are probed first.
+        window: the part of the history that `start`, `end` and `last` name.
+        settle_micros: `settle` in microseconds.
+
+    Raises:
+        InputError: an argument breaks a rule.
+    """
+
+    start: Bound | None = None
+    end: Bound | None = None
+    last: Duration | None = None
+    workers: int = 4
+    tables: Iterable[str] | None = None
+    parties: Iterable[str] | None = None
+    settle: Duration = "60s"
+    now: When | None = None
+    page_size: int = MAXIMUM
+    commit_bytes: int = COMMIT_BYTES
+    on_error: str = "raise"
+    progress: bool | None = None
+    engine: Any = None
+    worker_token: str | None = None
+    replicas: bool = False
+    overlap: int = OVERLAP
+    drive: Drive = field(default_factory=ThreadDrive)
+    clock: Clock = field(default_factory=SystemClock)
+    now_micros: int = field(init=False)
+    window: Window = field(init=False)
+    settle_micros: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        now = int(self.clock.now() * 1_000_000) if self.now is None else to_micros(self.now, "now")
+        checked = {
+            "now_micros": now,
+            "window": wanted_window(self.start, self.end, self.last, now=now),
+            "settle_micros": duration(self.settle, "settle", zero=True),
+            "workers": whole_number(self.workers, "workers", least=1, most=256),
+            "tables": _table_names(self.tables),
+            "parties": None if self.parties is None else tuple(party_list(self.parties)),
+            "page_size": whole_number(self.page_size, "page_size", least=1, most=MAXIMUM),
+            "commit_bytes": whole_number(self.commit_bytes, "commit_bytes", least=1, most=2**40),
+            "on_error": choice(self.on_error, "on_error", ("raise", "reject")),
+            "progress": None if self.progress is None else flag(self.progress, "progress"),
+            "replicas": flag(self.replicas, "replicas"),
+        }
+        for name, value in checked.items():
+            object.__setattr__(self, name, value)
+        check_snapshots(self.snapshots, self.owners)
+        if self.engine is not None:
+            self._check_engine()
+
+    @property
+    def history(self) -> bool:
+        """Whether the update history is to be synced."""
+        return not set(cast("tuple[str, ...]", self.tables)).isdisjoint(ORDER)
+
+    @property
+    def snapshots(self) -> tuple[str, ...]:
+        """The snapshot tables to append to."""
+        return tuple(name for name in cast("tuple[str, ...]", self.tables) if name in SNAPSHOTS)
+
+    @property
+    def owners(self) -> tuple[str, ...]:
+        """The parties whose holdings or preapprovals are wanted."""
+        return cast("tuple[str, ...]", self.parties or ())
+
+    @property
+    def reject(self) -> bool:
+        """Whether broken items are kept in `rejects`, and the sync goes on."""
+        return self.on_error == "reject"
+
+    def _check_engine(self) -> None:
+        if not all(hasattr(self.engine, name) for name in ("submit", "scheduler_info", "cancel")):
+            raise InputError(
+                f"engine={type(self.engine).__name__} is not a dask.distributed Client; make one with Client(address)"
+            )
+        if self.reject:
+            raise InputError("on_error='reject' and engine= do not go together; leave one of them out")
+
+
+def _table_names(tables: Iterable[str] | None) -> tuple[str, ...]:
+    """The tables to sync; the history if none are named."""
+    if tables is None:
+        return ORDER
+    wanted = names(tables, "tables")
+    syncable = (*ORDER, *SNAPSHOTS)
+    for name in wanted:
+        declared(name)
+        if name not in syncable:
+            raise InputError(f"tables: {name!r} cannot be synced; {', '.join(syncable)} can")
+    if not wanted:
+        raise InputError("tables=[] names nothing to sync; leave it out for the history")
+    return tuple(dict.fromkeys(wanted))
