@@ -22,6 +22,7 @@ from ledgerframes.loaders.provenance import Provenance
 from ledgerframes.paging.history import HistoryReader
 from ledgerframes.paging.seen_ids import SeenIds
 from ledgerframes.tables.catalogue import table_named
+from ledgerframes.timestamps import format_timestamp
 
 if TYPE_CHECKING:
     from ledgerframes.network import Network
