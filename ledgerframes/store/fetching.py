@@ -153,7 +153,9 @@ class Fetchers:
             except (PagingError, DecodeError) as error:
                 if not self.source.leave_out(session.last_server, error):
                     raise
-                stretch.reader = HistoryReader(window_of(stretch.gap._replace(lo=stretch.at)), page_size=self.page_size)
+                # What the server gave and is not final is read again, and can be reached by a rewind.
+                rest = stretch.gap._replace(lo=stretch.settled)
+                stretch.reader = HistoryReader(window_of(rest), page_size=self.page_size)
                 session = HistorySession(self.source, stretch.reader)
                 fetched = self._fetched(stretch)
             if not more:
