@@ -1,4 +1,4 @@
-# Commands of the project; each sets up what it needs in .venv. Python 3.11 or newer and make are enough.
+# Commands of the project. Each sets up what it needs in .venv; Python 3.11 or newer and make are enough.
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
@@ -21,14 +21,14 @@ setup: $(READY)  ## make the virtual environment
 demo: $(READY)  ## load the embedded ledger, write Parquet, say where the results are
 	$(BIN)/ledgerframes demo
 
-# xdist spreads the tests over the processors; PYTEST_XDIST_AUTO_NUM_WORKERS=1 says how many processes instead.
+# xdist runs one process per processor; PYTEST_XDIST_AUTO_NUM_WORKERS=1 sets another number.
 SPREAD := -n logical --dist worksteal
 
 test: $(READY)  ## every test
 	$(BIN)/python -m pytest $(SPREAD)
 
-# Old libraries call what newer ones beside them deprecate, so such warnings are no errors here.
-test-oldest:  ## every test with the oldest versions that pyproject allows
+# Old libraries call what newer libraries have deprecated, so deprecation warnings are not errors here.
+test-oldest:  ## every test, with the oldest versions that pyproject allows
 	$(PYTHON) -m venv --clear .venv-oldest
 	.venv-oldest/bin/python tests/oldest.py > .venv-oldest/oldest.txt
 	.venv-oldest/bin/python -m pip install --quiet --disable-pip-version-check -c .venv-oldest/oldest.txt -e ".[all,dev]"
@@ -36,9 +36,9 @@ test-oldest:  ## every test with the oldest versions that pyproject allows
 
 PYTHONS ?= python3.11 python3.12 python3.13
 test-matrix:  ## every test on each Python of PYTHONS that is installed
-	for one in $(PYTHONS); do \
-	  if command -v $$one > /dev/null; then $(MAKE) test PYTHON=$$one VENV=.venv-$$(basename $$one) || exit 1; \
-	  else echo "$$one is not here: skipped"; fi; \
+	for python in $(PYTHONS); do \
+	  if command -v $$python > /dev/null; then $(MAKE) test PYTHON=$$python VENV=.venv-$$(basename $$python) || exit 1; \
+	  else echo "$$python is not installed: skipped"; fi; \
 	done
 
 soak: $(READY)  ## the long runs: five hundred loads under each fault
@@ -46,17 +46,17 @@ soak: $(READY)  ## the long runs: five hundred loads under each fault
 
 MINUTES ?= 5
 SEED ?= 0
-simulate: $(READY)  ## simulated histories of a sync, on all cores for MINUTES=5, from SEED=0 on
+simulate: $(READY)  ## simulate histories of a sync on all cores, for MINUTES=5, from SEED=0
 	$(BIN)/python -m tests.simulation --minutes $(MINUTES) --seed $(SEED)
 
-mutants: $(READY)  ## look for a simulated history that finds each rule taken back, among 20,000 per rule
+mutants: $(READY)  ## take back each rule and look for a simulated history that notices, among 20,000 per rule
 	$(BIN)/python -m tests.simulation --mutant all
 
-interop: $(READY)  ## Spark reads what was exported; installs pyspark (490 MB), needs Java 17
+interop: $(READY)  ## read exports with Spark; installs pyspark (490 MB), needs Java 17
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[interop]"
 	$(BIN)/python -m pytest -m interop tests/interop
 
-fuzz: $(READY)  ## made-up requests for the sandbox, broken answers for the client: thousands of both
+fuzz: $(READY)  ## thousands of made-up requests to the sandbox and of broken answers to the client
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[fuzz]"
 	$(BIN)/python -m tests.fuzz
 	$(BIN)/python -m tests.fuzz.answers --minutes 2
@@ -70,16 +70,16 @@ lint: $(READY)  ## style, types, layers
 lab: $(READY)  ## JupyterLab on the notebooks
 	$(BIN)/jupyter lab --notebook-dir notebooks
 
-bench: $(READY)  ## figures, as ratios against a baseline in the same run, into docs/figures.md
+bench: $(READY)  ## write benchmarks to docs/figures.md, as ratios against a baseline in the same run
 	$(BIN)/python -m tests.benchmarks --write docs/figures.md
 
-docs: $(READY)  ## the data dictionary, the README's table of endpoints and picture, and the site in docs/site
+docs: $(READY)  ## make the data dictionary, the README's table of endpoints and picture, and the site in docs/site
 	$(BIN)/ledgerframes dictionary -o data/dictionary.md --readme README.md
 	cd docs && MPLBACKEND=agg ../$(BIN)/python flows.py
 	$(BIN)/python -m sphinx -q -W --keep-going -b html docs docs/site
 	@echo "the site is in docs/site/index.html"
 
-sample: $(READY)  ## the sample in data/
+sample: $(READY)  ## make the sample in data/
 	$(BIN)/python data/make_sample.py
 
 wheel: $(READY)  ## build the wheel into dist/

@@ -117,6 +117,15 @@ def replay(folder: str | os.PathLike[str]) -> Network:
 
     Raises:
         InputError: there is no recording in the folder.
+
+    Example:
+        >>> import tempfile, ledgerframes as lf
+        >>> with tempfile.TemporaryDirectory() as folder, lf.sandbox(updates=50) as net:
+        ...     with lf.record(folder + "/march", net=net) as recorded:
+        ...         updates = lf.load_updates(recorded)
+        ...     with lf.replay(folder + "/march") as replayed:
+        ...         lf.load_updates(replayed).equals(updates)
+        True
     """
     place = Path(path(folder, "folder"))
     urls = recorded_urls(place)

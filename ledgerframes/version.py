@@ -1,3 +1,3 @@
 """The release's number, below every layer, so that whatever writes a file can say it."""
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"

@@ -11,6 +11,7 @@ import subprocess
 import sys
 import warnings
 
+import matplotlib.pyplot as plt
 import pytest
 import typer
 
@@ -60,7 +61,7 @@ def test_completion_is_an_option():
 
 def test_every_public_name_is_in_the_reference():
     text = "\n".join(page.read_text(encoding="utf-8") for page in (ROOT / "docs" / "reference").glob("*.md"))
-    told = set(re.findall(r"auto(?:function|class|exception):: (\w+)", text))
+    told = set(re.findall(r"auto(?:function|class|exception|module):: (?:ledgerframes\.)?(\w+)", text))
 
     assert set(lf.__all__) - told == set()
 
@@ -91,6 +92,7 @@ def test_an_example_in_a_docstring_is_true(path, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     module = importlib.import_module(".".join(path.relative_to(ROOT).with_suffix("").parts))
     failed, tried = doctest.testmod(module, optionflags=doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE)
+    plt.close("all")
 
     assert tried > 0
     assert failed == 0

@@ -27,6 +27,7 @@ PARAMETERS = [
     if key != "self"
 ]
 OVERLOADED = [name for name, function in FUNCTIONS.items() if "as_" in inspect.signature(function).parameters]
+NAMED = {"Network": lf.Network, "Store": lf.Store}  # what annotations name and modules import for type checkers
 FORMS = {"pandas": pd.DataFrame, "arrow": pa.Table, "polars": typing.Any}
 
 
@@ -57,7 +58,7 @@ def test_a_misspelt_keyword_is_a_type_error_that_names_it(name):
 
 def expanded(overload):
     """An overload's parameters by name, those of its TypedDict too."""
-    hints = typing.get_type_hints(overload, localns={"Network": lf.Network})
+    hints = typing.get_type_hints(overload, localns=NAMED)
     keys = {}
     for one in inspect.signature(overload).parameters.values():
         if one.kind is one.VAR_KEYWORD:
@@ -86,7 +87,7 @@ def test_overloads_take_the_same_keywords_and_say_what_as_gives(name):
         keys = expanded(overload)
         assert set(keys) - {"self"} == wanted
         (form,) = typing.get_args(keys["as_"])
-        forms[form] = typing.get_type_hints(overload, localns={"Network": lf.Network})["return"]
+        forms[form] = typing.get_type_hints(overload, localns=NAMED)["return"]
     if name in {"load_history", "load_update", "load_update_by_hash"}:
         assert forms == {form: lf.History[frame] for form, frame in FORMS.items()}
     else:
@@ -148,6 +149,7 @@ WRONG = {
         FRAMES,
     ),
     **dict.fromkeys(["folder", "path", "target"], FOLDERS),
+    "cell": [5, b"x", [], None],
 }  # fmt: skip
 
 

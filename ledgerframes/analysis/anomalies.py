@@ -32,6 +32,12 @@ def reassignment_anomalies(reassignments: Any) -> pd.DataFrame:
 
     Raises:
         InputError: columns are missing.
+
+    Example:
+        >>> import ledgerframes as lf
+        >>> with lf.sandbox(updates=50) as net:
+        ...     lf.reassignment_anomalies(lf.load_reassignments(net)).anomaly.to_list()
+        []
     """
     halves = shape_like(to_arrow(reassignments, REASSIGNMENTS, _NEEDED, name="reassignments"), pd.DataFrame())
     halves = halves.sort_values(["migration_id", "record_time", "update_id"], kind="stable", ignore_index=True)

@@ -65,6 +65,14 @@ def active_contracts(
     Raises:
         InputError: columns are missing, `at` is not valid, or the two frames say that they cover different ranges.
         PartialResultError: the frames do not say that they begin at ledger begin and have no gap.
+
+    Example:
+        >>> import ledgerframes as lf
+        >>> with lf.sandbox(updates=50) as net:
+        ...     _, events, reassignments = lf.load_history(net)
+        >>> active = lf.active_contracts(events, reassignments)
+        >>> active.contract_id.is_unique, int(active.in_flight.sum())
+        (True, 3)
     """
     if template is not None:
         text(template, "template", "Module:Entity, as the column template_name has it")

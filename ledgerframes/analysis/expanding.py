@@ -60,6 +60,14 @@ def expand(
 
     Raises:
         InputError: columns are missing, no event has such a template, choice or field, or a payload is no JSON.
+
+    Example:
+        >>> import ledgerframes as lf
+        >>> with lf.sandbox(updates=50) as net:
+        ...     events = lf.load_events(net)
+        >>> coins = lf.expand(events, template="Splice.Amulet:Amulet", fields=["owner", "amount.initialAmount"])
+        >>> coins.columns.to_list()[-2:]
+        ['owner', 'amount.initialAmount']
     """
     fields = None if fields is None else names(fields, "fields")
     text(template, "template", "Module:Entity, as the column template_name has it")
@@ -138,6 +146,13 @@ def template_catalogue(events: Any, *, sample: int = 1000) -> pd.DataFrame:
 
     Raises:
         InputError: columns are missing.
+
+    Example:
+        >>> import ledgerframes as lf
+        >>> with lf.sandbox(updates=50) as net:
+        ...     catalogue = lf.template_catalogue(lf.load_events(net))
+        >>> catalogue.set_index("template_name").fields["Splice.Amulet:Amulet"]["amount.initialAmount"]
+        'amount'
     """
     looked_at = whole_number(sample, "sample", least=1)
     rows = to_arrow(events, EVENTS, _COUNTED, name="events")

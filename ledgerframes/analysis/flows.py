@@ -46,6 +46,13 @@ def reassignment_flows(reassignments: Any) -> Any:
 
     Raises:
         InputError: columns are missing.
+
+    Example:
+        >>> import ledgerframes as lf
+        >>> with lf.sandbox(updates=50) as net:
+        ...     flows = lf.reassignment_flows(lf.load_reassignments(net))
+        >>> flows.status.value_counts().to_dict()
+        {'completed': 4, 'in flight': 3}
     """
     halves = to_arrow(reassignments, REASSIGNMENTS, _HALF, name="reassignments").combine_chunks()
     return shape_like(_flows(halves, _paired(halves)), reassignments)
@@ -131,6 +138,13 @@ def flow_matrix(flows: Any, *, period: str | None = None, by: Literal["began", "
 
     Raises:
         InputError: columns are missing, or the period is none.
+
+    Example:
+        >>> import ledgerframes as lf
+        >>> with lf.sandbox(updates=50) as net:
+        ...     flows = lf.reassignment_flows(lf.load_reassignments(net))
+        >>> int(lf.flow_matrix(flows)["count"].sum()) == len(flows)
+        True
     """
     choice(by, "by", ("began", "assigned"))
     frame = _flows_frame(flows, ("source_synchronizer", "target_synchronizer", "contract_id", "status"))
@@ -161,6 +175,13 @@ def contract_journeys(flows: Any) -> pd.DataFrame:
 
     Raises:
         InputError: columns are missing.
+
+    Example:
+        >>> import ledgerframes as lf
+        >>> with lf.sandbox(updates=50) as net:
+        ...     journeys = lf.contract_journeys(lf.reassignment_flows(lf.load_reassignments(net)))
+        >>> int(journeys.reassignments.sum())
+        7
     """
     frame = _flows_frame(flows, COLUMNS)
     ordered = frame.sort_values(["contract_id", "reassignment_counter"], kind="stable", ignore_index=True)

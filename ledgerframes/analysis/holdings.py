@@ -76,6 +76,14 @@ def holdings_from_events(
     Raises:
         InputError: columns are missing, a coin lacks a field, or there is no open round to compute fees for.
         PartialResultError: the frames do not say that they begin at ledger begin and have no gap.
+
+    Example:
+        >>> import ledgerframes as lf
+        >>> with lf.sandbox(updates=50) as net:
+        ...     _, events, reassignments = lf.load_history(net)
+        >>> holdings = lf.holdings_from_events(events, reassignments, as_of_round=3)
+        >>> holdings.party_id.is_unique, type(holdings.total_coin_holdings[0]).__name__
+        (True, 'Decimal')
     """
     asked_round = (
         None if as_of_round is None else whole_number(as_of_round, "as_of_round", least=-(2**63), most=2**63 - 1)
@@ -201,6 +209,14 @@ def reconcile_holdings(computed: Any, summary: Any) -> pd.DataFrame:
 
     Raises:
         InputError: columns are missing, or the two state fees for different rounds.
+
+    Example:
+        >>> import ledgerframes as lf
+        >>> with lf.sandbox(updates=50) as net:
+        ...     history = lf.load_history(net)
+        >>> computed = lf.holdings_from_events(history.events, history.reassignments)
+        >>> lf.reconcile_holdings(computed, computed).empty
+        True
     """
     left, right = (_by_party(one, name) for one, name in ((computed, "computed"), (summary, "summary")))
     rounds = {name: set(one["computed_as_of_round"].dropna()) for name, one in (("computed", left), ("summary", right))}
@@ -235,6 +251,13 @@ def holding_fees(summary: Any) -> pd.DataFrame:
 
     Raises:
         InputError: columns are missing.
+
+    Example:
+        >>> import ledgerframes as lf
+        >>> with lf.sandbox(updates=50) as net:
+        ...     fees = lf.holding_fees(lf.holdings_from_events(*lf.load_history(net)[1:]))
+        >>> sorted(set(fees.lock))
+        ['locked', 'unlocked']
     """
     frame = _summary_frame(summary, "summary")
     keys = [

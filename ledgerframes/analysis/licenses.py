@@ -41,6 +41,13 @@ def license_growth(licenses: Any, *, rounds: Any = None, period: str = "D") -> p
         InputError: columns are missing, the period is not valid, licenses come without rounds, or validators began
             outside the known rounds: the message counts them.
         PartialResultError: the events do not say that they begin at ledger begin and have no gap.
+
+    Example:
+        >>> import ledgerframes as lf
+        >>> with lf.sandbox(updates=50) as net:
+        ...     growth = lf.license_growth(lf.load_events(net), period="h")
+        >>> growth.columns.to_list(), growth.validators.is_monotonic_increasing
+        (['time', 'new', 'validators'], True)
     """
     frame = _licenses(licenses)
     starts = _starts(licenses, frame, rounds)
@@ -98,6 +105,13 @@ def license_activity(licenses: Any, *, now: When | None = None, within: str | ti
 
     Raises:
         InputError: columns are missing, or an argument is no time.
+
+    Example:
+        >>> import ledgerframes as lf
+        >>> with lf.sandbox(updates=50) as net:
+        ...     activity = lf.license_activity(lf.load_licenses(net), within="1h")
+        >>> activity.validator.is_unique
+        True
     """
     frame = _newest(_licenses(licenses, "validator", "sponsor", "version", "last_active_at", "coupons_missed"))
     silent = _moment(frame, now) - frame["last_active_at"]
@@ -128,6 +142,13 @@ def license_versions(
 
     Raises:
         InputError: columns are missing, or an argument is not valid.
+
+    Example:
+        >>> import ledgerframes as lf
+        >>> with lf.sandbox(updates=50) as net:
+        ...     versions = lf.license_versions(lf.load_licenses(net))
+        >>> versions.columns.to_list(), round(float(versions.share.sum()), 6)
+        (['version', 'validators', 'share'], 1.0)
     """
     needed = ("validator", "version") if active_within is None else ("validator", "version", "last_active_at")
     frame = _newest(_licenses(licenses, *needed))
@@ -162,11 +183,20 @@ def supply_over_time(instruments: Any) -> pd.DataFrame:
 
     Raises:
         InputError: columns are missing.
+
+    Example:
+        >>> import ledgerframes as lf
+        >>> with lf.sandbox(updates=50) as net:
+        ...     supply = lf.supply_over_time(lf.load_instruments(net))
+        >>> supply.columns.to_list()
+        ['instrument_id', 'symbol', 'time', 'total_supply', 'change']
     """
     needed = ("instrument_id", "symbol", "total_supply", "total_supply_as_of")
     frame = to_pandas(instruments, needed, name="instruments", giver="lf.load_instruments")
-    loaded = frame["loaded_at"] if "loaded_at" in frame.columns else pd.Series(pd.NaT, index=frame.index)
-    told = frame.assign(time=frame["total_supply_as_of"].fillna(loaded))
+    time = frame["total_supply_as_of"]
+    if "loaded_at" in frame.columns:
+        time = time.fillna(frame["loaded_at"])
+    told = frame.assign(time=time)
     told = told[told["total_supply"].notna()].drop_duplicates(["instrument_id", "time"], keep="last")
     told = told.sort_values(["instrument_id", "time"], kind="stable", ignore_index=True)
     before = told.groupby("instrument_id")["total_supply"].shift()

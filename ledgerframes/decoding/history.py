@@ -30,6 +30,7 @@ ALL: Final = frozenset({"updates", "events", "reassignments"})
 _DAY: Final = 86_400_000_000
 
 _page = msgspec.json.Decoder(Page)
+_NO_REASSIGNMENTS: Final = pa.RecordBatch.from_pylist([], REASSIGNMENTS.schema)  # most pages have none
 
 
 @dataclass(frozen=True)
@@ -114,7 +115,11 @@ def _columns(taken: _Items, endpoint: str, tables: Collection[str]) -> HistoryBa
     if "events" in tables:
         batches["events"] = col.batch(EVENTS, _events(taken, places, endpoint), endpoint)
     if "reassignments" in tables:
-        batches["reassignments"] = col.batch(REASSIGNMENTS, _reassignments(taken, places), endpoint)
+        batches["reassignments"] = (
+            col.batch(REASSIGNMENTS, _reassignments(taken, places), endpoint)
+            if places.reassignments
+            else _NO_REASSIGNMENTS
+        )
     return HistoryBatch(batches)
 
 

@@ -7,6 +7,8 @@ from typing import Final
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ledgerframes.arguments import refuse
+
 # Spreadsheets skip blanks and invisible characters before a formula, and some read fullwidth and small signs as plain
 # ones: U+FF0B and U+FE62 are +, U+FF0D and U+FE63 -, U+FF1D and U+FE66 =, U+FF20 and U+FE6B @, U+2212 a minus.
 _WIDE: Final = r"\x{FF0B}\x{FF0D}\x{FF1D}\x{FF20}\x{FE62}\x{FE63}\x{FE66}\x{FE6B}\x{2212}"
@@ -39,8 +41,13 @@ def restore_text(cell: str) -> str:
     Returns:
         The text without the mark that keeps spreadsheets from reading it as a formula.
 
+    Raises:
+        InputError: the cell is not text.
+
     Example:
         >>> restore_text("'=1+1")
         '=1+1'
     """
+    if not isinstance(cell, str):
+        refuse("cell", cell, "give a cell's text")
     return cell.removeprefix("'")

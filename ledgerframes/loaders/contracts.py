@@ -71,10 +71,21 @@ def load_licenses(
         limit: how many rows at most.
         allow_partial: return what there is, with `attrs["complete"]` False, when a fault ends the load early.
 
+    Returns:
+        One row per validator: contract_id, created_at, validator, sponsor, last_active_at, first_round, last_round,
+        coupons_missed, version and more; `lf.describe("licenses")` lists every column with its unit.
+
     Raises:
         InputError: an argument breaks a rule.
         RequestError: the scan gave no answer.
         DecodeError: an answer breaks the contract.
+
+    Example:
+        >>> import ledgerframes as lf
+        >>> with lf.sandbox(updates=50) as net:
+        ...     licenses = lf.load_licenses(net, columns=["validator", "version"])
+        >>> licenses.shape
+        (24, 2)
     """
     personal = keeps_personal(net, asked=personal)
     if flag(blobs, "blobs") and not personal:
@@ -155,10 +166,20 @@ def load_name_rules(
         limit: how many rows at most.
         allow_partial: return what there is, with `attrs["complete"]` False, when a fault ends the load early.
 
+    Returns:
+        One row: contract_id, template_id, created_at, payload and more; `lf.describe("name_rules")` lists every column
+        with its unit.
+
     Raises:
         InputError: an argument breaks a rule.
         RequestError: the server gave no answer.
         DecodeError: an answer breaks the contract.
+
+    Example:
+        >>> import ledgerframes as lf
+        >>> with lf.sandbox(updates=50) as net:
+        ...     len(lf.load_name_rules(net))
+        1
     """
     form = Form.of(
         NAME_RULES.having(*_asked(blobs=blobs)),
@@ -208,10 +229,21 @@ def load_transfer_offers(
         limit: how many rows at most.
         allow_partial: return what there is, with `attrs["complete"]` False, when a fault ends the load early.
 
+    Returns:
+        One row per offer: contract_id, sender, receiver, amount with its unit, description, expires_at, tracking_id and
+        more; `lf.describe("transfer_offers")` lists every column with its unit.
+
     Raises:
         InputError: an argument breaks a rule.
         RequestError: the server gave no answer.
         DecodeError: an answer breaks the contract.
+
+    Example:
+        >>> import ledgerframes as lf
+        >>> with lf.sandbox(updates=50) as net:
+        ...     offers = lf.load_transfer_offers(net, columns=["sender", "amount"])
+        >>> offers.shape
+        (1, 2)
     """
     form = Form.of(
         TRANSFER_OFFERS.having(*_asked(blobs=blobs)),
@@ -268,10 +300,20 @@ def load_transfer_preapprovals(
         limit: how many rows at most.
         allow_partial: return what there is, with `attrs["complete"]` False, when a fault ends the load early.
 
+    Returns:
+        One row per party, in the order of `parties`: party, found, and the contract where there is one;
+        `lf.describe("transfer_preapprovals")` lists every column with its unit.
+
     Raises:
         InputError: an argument breaks a rule.
         RequestError: the server gave no answer.
         DecodeError: an answer breaks the contract.
+
+    Example:
+        >>> import ledgerframes as lf
+        >>> with lf.sandbox(updates=50) as net:
+        ...     lf.load_transfer_preapprovals(net, ["nobody::1220"]).found.to_list()
+        [False]
     """
     form = Form.of(
         TRANSFER_PREAPPROVALS.having(*_asked(blobs=blobs)),

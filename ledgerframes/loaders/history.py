@@ -142,6 +142,14 @@ def load_update(net: Network, update_id: str, *, as_: As = "pandas", decimals: D
     Raises:
         InputError: an argument breaks a rule.
         NotFoundError: the scan does not know the update.
+
+    Example:
+        >>> import ledgerframes as lf
+        >>> with lf.sandbox(updates=50, release="3.6") as net:
+        ...     update_id = lf.load_updates(net).update_id[0]
+        ...     update = lf.load_update(net, update_id)
+        >>> update.updates.update_id.to_list() == [update_id]
+        True
     """
     check_shape(as_, decimals)
     return _single(net.scan.raw.update_by_id(update_id), net, UPDATE_BY_ID, f"update {update_id}", as_, decimals)
@@ -181,6 +189,14 @@ def load_update_by_hash(
     Raises:
         InputError: an argument breaks a rule.
         NotFoundError: no scan has the hash indexed.
+
+    Example:
+        >>> import ledgerframes as lf
+        >>> with lf.sandbox(updates=50) as net:
+        ...     hashes = lf.load_updates(net).external_transaction_hash.dropna()
+        ...     update = lf.load_update_by_hash(net, hashes.iloc[0])
+        >>> len(update.updates)
+        1
     """
     check_shape(as_, decimals)
     return _single(net.scan.raw.update_by_hash(hash), net, UPDATE_BY_HASH, f"hash {hash}", as_, decimals)
@@ -192,11 +208,20 @@ def rebuild_items(history: History[Any]) -> Iterator[dict[str, Any]]:
     Args:
         history: what `load_history` gave, in any form, with all columns; parts of it must belong together.
 
-    Yields:
-        One dictionary an update, equal to the server's item (`json.loads(text, parse_float=Decimal)`).
+    Returns:
+        An iterator with one dictionary per update, equal to the server's item as
+        `json.loads(text, parse_float=Decimal)` reads it.
 
     Raises:
         InputError: a column is missing, an update's events or reassignment are, or personal data was left out.
+
+    Example:
+        >>> import ledgerframes as lf
+        >>> with lf.sandbox(updates=50) as net:
+        ...     history = lf.load_history(net)
+        >>> item = next(lf.rebuild_items(history))
+        >>> item["update_id"] == history.updates.update_id[0]
+        True
     """
     if not all(hasattr(history, name) for name in NAMES):
         refuse("history", history, "give what lf.load_history gives")

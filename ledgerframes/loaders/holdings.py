@@ -106,6 +106,15 @@ def load_holdings_summary(
     Raises:
         InputError: an argument breaks a rule, or there is no scan to find the migration id.
         NotFoundError: there is no such snapshot.
+
+    Example:
+        >>> import warnings, ledgerframes as lf
+        >>> with lf.sandbox(updates=50) as net, warnings.catch_warnings():
+        ...     warnings.simplefilter("ignore", FutureWarning)  # deprecated; only its successor serves no fees
+        ...     parties = lf.load_licenses(net, limit=2).validator
+        ...     summary = lf.load_holdings_summary(net, parties, columns=["party_id", "total_coin_holdings"])
+        >>> summary.shape
+        (2, 2)
     """
     form = Form.of(
         HOLDINGS_SUMMARY, columns=columns, as_=as_, decimals=decimals, limit=limit, allow_partial=allow_partial

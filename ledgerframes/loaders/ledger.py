@@ -66,10 +66,22 @@ def load_ledger_transaction(
         as_: `"pandas"`, `"arrow"` or `"polars"`.
         decimals: how pandas holds amounts.
 
+    Returns:
+        LedgerTransaction(transactions, events): one row for the update, and one row per event in the order of the
+        answer; `lf.describe("ledger_events")` lists the columns with their units.
+
     Raises:
         InputError: an argument breaks a rule; nothing was sent.
         NotFoundError: the participant does not know the update.
         NotAuthorizedError: the token's user may not read as these parties, or as any party.
+
+    Example:
+        >>> import ledgerframes as lf
+        >>> with lf.sandbox(updates=50) as net:
+        ...     update_id = lf.load_updates(net).update_id.iloc[-1]
+        ...     transactions, events = lf.load_ledger_transaction(net, update_id)
+        >>> transactions.update_id.to_list() == [update_id]
+        True
     """
     check_shape(as_, decimals)
     named = None if parties is None else each(party_list(parties), "parties", kind=PartyId, least=1)

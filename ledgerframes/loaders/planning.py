@@ -76,6 +76,12 @@ def migrations(net: Network) -> pd.DataFrame:
 
     Raises:
         RequestError: the scan gave no answer.
+
+    Example:
+        >>> import ledgerframes as lf
+        >>> with lf.sandbox(updates=50) as net:
+        ...     lf.migrations(net).migration_id.to_list()
+        [0, 1, 2]
     """
     found = find_migrations(net.scan)
     frame = pd.DataFrame(
@@ -104,6 +110,12 @@ def plan(net: Network, start: Bound | None = None, end: Bound | None = None) -> 
     Raises:
         InputError: a bound is not valid, or the end is not after the start.
         RequestError: the scan gave no answer.
+
+    Example:
+        >>> import ledgerframes as lf
+        >>> with lf.sandbox(updates=50) as net:
+        ...     lf.plan(net).rows
+        50
     """
     return plan_window(net, window(start, end))
 

@@ -24,6 +24,12 @@ def earliest_reward_round(net: Network) -> int | None:
     Raises:
         NotFoundError: the scan knows neither path.
         RequestError: the scan gave no answer.
+
+    Example:
+        >>> import ledgerframes as lf
+        >>> with lf.sandbox(updates=50) as net:
+        ...     lf.earliest_reward_round(net) is None
+        True
     """
     try:
         return net.scan.earliest_available_round()

@@ -46,10 +46,21 @@ def load_instruments(
         limit: how many rows at most.
         allow_partial: return what there is, with `attrs["complete"]` False, when a fault ends the load early.
 
+    Returns:
+        One row per instrument: instrument_id, symbol, total_supply (in the instrument's own unit), total_supply_as_of,
+        decimals, paused and more; `lf.describe("instruments")` lists every column with its unit.
+
     Raises:
         RequestError: the registry gave no answer.
         DecodeError: an answer breaks the contract.
         PagingError: the registry repeats a page token.
+
+    Example:
+        >>> import ledgerframes as lf
+        >>> with lf.sandbox(updates=50) as net:
+        ...     instruments = lf.load_instruments(net, columns=["instrument_id", "total_supply"])
+        >>> instruments.shape
+        (60, 2)
     """
     form = Form.of(INSTRUMENTS, columns=columns, as_=as_, decimals=decimals, limit=limit, allow_partial=allow_partial)
     origin = Origin()
@@ -87,10 +98,21 @@ def load_name_entries(
         limit: how many rows at most.
         allow_partial: return what there is, with `attrs["complete"]` False, when a fault ends the load early.
 
+    Returns:
+        One row per entry: contract_id, name, amount with its unit, expires_at, payment_interval_us and
+        payment_duration_us (microseconds); `lf.describe("name_entries")` lists every column with its unit.
+
     Raises:
         InputError: an argument breaks a rule.
         RequestError: the server gave no answer.
         DecodeError: an answer breaks the contract.
+
+    Example:
+        >>> import ledgerframes as lf
+        >>> with lf.sandbox(updates=50) as net:
+        ...     entries = lf.load_name_entries(net, columns=["name", "expires_at"])
+        >>> entries.shape
+        (1, 2)
     """
     form = Form.of(NAME_ENTRIES, columns=columns, as_=as_, decimals=decimals, limit=limit, allow_partial=allow_partial)
     origin = Origin()
@@ -125,10 +147,21 @@ def load_users(
         limit: how many rows at most.
         allow_partial: return what there is, with `attrs["complete"]` False, when a fault ends the load early.
 
+    Returns:
+        One row per user: user_id, primary_party, is_deactivated, identity_provider_id and more; `lf.describe("users")`
+        lists every column with its unit.
+
     Raises:
         InputError: an argument breaks a rule.
         RequestError: the server gave no answer.
         DecodeError: an answer breaks the contract.
+
+    Example:
+        >>> import ledgerframes as lf
+        >>> with lf.sandbox(updates=50) as net:
+        ...     users = lf.load_users(net, columns=["user_id", "primary_party"])
+        >>> users.shape
+        (322, 2)
     """
     form = Form.of(USERS, columns=columns, as_=as_, decimals=decimals, limit=limit, allow_partial=allow_partial)
     origin = Origin()

@@ -214,7 +214,7 @@ class Confirming:
 
 def _capped(group: int) -> PagingError:
     return PagingError(
-        f"POST /v2/updates: {group} updates share one instant, and the server's pages end inside that group whatever is"
-        " asked: it caps them at so many items or bytes, and whether there are more of them cannot be known. Ask its"
-        " operator to allow larger pages, or read from another scan"
+        f"POST /v2/updates: the server's pages end inside a group of at least {group} update(s) at one record time,"
+        " whatever page size is asked for: it caps them at so many items or bytes, and whether there are more of them"
+        " cannot be known. Ask its operator to allow larger pages, or read from another scan"
     )

@@ -46,8 +46,19 @@ def plot_holding_fees_over_time(
         top: how many parties to show by name; the others are put together.
         ax: where to draw; a new figure by default.
 
+    Returns:
+        The axes drawn on; `ax.figure` is the picture. Nothing is shown or saved.
+
     Raises:
         InputError: the frame is another one, an argument breaks a rule, or rounds are asked for and there are none.
+
+    Example:
+        >>> import ledgerframes as lf, pandas as pd
+        >>> with lf.sandbox(updates=50) as net:
+        ...     _, events, reassignments = lf.load_history(net)
+        >>> rounds = [lf.holdings_from_events(events, reassignments, as_of_round=number) for number in (3, 4)]
+        >>> lf.plot_holding_fees_over_time(pd.concat(rounds), over="round").get_xlabel()
+        'round that fees are computed for'
     """
     at_least_one(top, "top")
     one_of(by, "by", ("party", "lock"))

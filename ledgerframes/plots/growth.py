@@ -33,8 +33,17 @@ def plot_license_growth(licenses: Any, *, ax: Axes | None = None) -> Axes:
         licenses: growth (columns time and validators), or licenses (validator and first_round).
         ax: where to draw; a new figure by default.
 
+    Returns:
+        The axes drawn on; `ax.figure` is the picture. Nothing is shown or saved.
+
     Raises:
         InputError: the frame is another one.
+
+    Example:
+        >>> import ledgerframes as lf
+        >>> with lf.sandbox(updates=50) as net:
+        ...     lf.plot_license_growth(lf.load_licenses(net)).get_title(loc="left")
+        'Validators with a license'
     """
     ax = axes(ax, size=(8.4, 4.2))
     frame = checked(licenses, (), picture=_PICTURE, giver=_GIVER)

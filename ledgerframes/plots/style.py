@@ -42,6 +42,9 @@ def style(theme: Literal["light", "dark"] = "light", *, scale: float = 1.0) -> S
         theme: `"light"` or `"dark"`.
         scale: factor on the type sizes; 1.4 suits slides.
 
+    Returns:
+        A context manager; its `rc` holds the settings for matplotlib's `rcParams`.
+
     Raises:
         InputError: the theme is unknown, or the scale is not between 0.3 and 5.
 

@@ -46,8 +46,18 @@ def plot_reassignment_timeline(
         top: how many synchronizers to show by name; the others are put together.
         ax: where to draw; a new figure by default.
 
+    Returns:
+        The axes drawn on; `ax.figure` is the picture. Nothing is shown or saved.
+
     Raises:
         InputError: the frame is another one, or an argument breaks a rule.
+
+    Example:
+        >>> import ledgerframes as lf
+        >>> with lf.sandbox(updates=50) as net:
+        ...     flows = lf.reassignment_flows(lf.load_reassignments(net))
+        >>> lf.plot_reassignment_timeline(flows, every="1min").get_ylabel()
+        'reassignments per 1min'
     """
     at_least_one(top, "top")
     one_of(by, "by", ("source", "target"))

@@ -42,8 +42,17 @@ def plot_update_rate(
         top: how many kinds or synchronizers to show by name; the others are put together.
         ax: where to draw; a new figure by default.
 
+    Returns:
+        The axes drawn on; `ax.figure` is the picture. Nothing is shown or saved.
+
     Raises:
         InputError: the frame is another one, or an argument breaks a rule.
+
+    Example:
+        >>> import ledgerframes as lf
+        >>> with lf.sandbox(updates=50) as net:
+        ...     lf.plot_update_rate(lf.load_updates(net), every="1min").get_ylabel()
+        'updates per 1min'
     """
     at_least_one(top, "top")
     one_of(by, "by", ("kind", "synchronizer_id"))

@@ -38,12 +38,12 @@ KINDS: Mapping[str, str] = MappingProxyType(
 
 @dataclass(frozen=True, slots=True)
 class Drawn:
-    """What one request gets.
+    """The fault of one request.
 
     Attributes:
         kind: a name from `KINDS`, or "ok".
         delay: seconds to wait before anything else.
-        cut: where in the body a cut falls, from 0 to 1.
+        cut: where to cut the body, as a share from 0 to 1.
     """
 
     kind: str
@@ -59,12 +59,12 @@ class Faults:
         rates: the probability of each kind (see `KINDS`); together at most 1.
         sequence: kinds for the first requests in turn ("ok" for none), before the rates apply; see `script`.
         seed: the same seed and the same order of requests give the same faults.
-        paths: a path prefix, or several; other paths are left alone and use up nothing.
-        limit: at most so many faults in all.
+        paths: a path prefix, or several; requests to other paths get no fault and are not counted.
+        limit: the number of faults at most.
         latency: seconds that every request waits; only those drawn, where "latency" is among rates or sequence.
         retry_after: seconds that 429-seconds and 429-date name.
         drip: seconds between two pieces of a dripped body.
-        drip_pieces: at most so many pieces, which bounds the whole.
+        drip_pieces: the number of pieces at most, which bounds the total time.
 
     Raises:
         ValueError: an unknown kind, or probabilities that are not between 0 and 1 in sum.
@@ -110,7 +110,7 @@ class Faults:
     def script(
         cls, kinds: Iterable[str], *, paths: str | tuple[str, ...] = (), latency: float = 0.0, drip: float = 0.01
     ) -> Self:
-        """State what the first requests get, one after the other ("ok" for none); later ones get none."""
+        """Give the faults of the first requests in order ("ok" for none); later requests get none."""
         return cls(sequence=tuple(kinds), paths=paths, latency=latency, drip=drip)
 
     @property
@@ -120,7 +120,7 @@ class Faults:
 
 
 class FaultDraws:
-    """The life of one `Faults`: draws for request after request and counts what it gave out, from any thread."""
+    """Draws the fault of each request from a `Faults` value and counts them; safe to call from any thread."""
 
     def __init__(self, faults: Faults) -> None:
         self.faults = faults
@@ -131,12 +131,12 @@ class FaultDraws:
 
     @property
     def injected(self) -> Counter[str]:
-        """How often each kind was given out so far."""
+        """How often each kind was drawn so far."""
         with self._lock:
             return Counter(self._injected)
 
     def draw(self, path: str) -> Drawn:
-        """What the request of this path gets."""
+        """The fault of a request to this path."""
         faults = self.faults
         always = 0.0 if faults.delays_only_drawn else faults.latency
         if faults.paths and not path.startswith(faults.paths):

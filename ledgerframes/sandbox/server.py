@@ -1,4 +1,4 @@
-"""The sandbox's server: `start` puts a made-up ledger on a loopback port and hands back the handle to it."""
+"""The sandbox's server: `start` puts a made-up ledger on a loopback port and returns its handle."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any, Self
 
 from ledgerframes.sandbox.faults import Faults
 from ledgerframes.sandbox.generator.generate import generate
-from ledgerframes.sandbox.generator.growth import Living, parse_rate
+from ledgerframes.sandbox.generator.growth import LedgerGrowth, parse_rate
 from ledgerframes.sandbox.hostile.generate import generate_hostile
 from ledgerframes.sandbox.http.callers import Access
 from ledgerframes.sandbox.serving import Served, serve
@@ -50,31 +50,31 @@ def start(
     """Make up a ledger and serve it on 127.0.0.1, until it is stopped or the interpreter ends.
 
     Args:
-        seed: what the ledger is made up from; the same seed gives the same bytes.
-        updates: how many updates its history has at first.
-        synchronizers: how many synchronizers there are.
-        migrations: how many migration ids there are.
-        hostile: serve the nastiest legal data in place of a plausible ledger.
-        world: serve this one; seed, updates, synchronizers, migrations and hostile then mean nothing.
-        load: serve the world of this file, likewise; `Sandbox.save` wrote it.
+        seed: of the made-up ledger; the same seed gives the same bytes.
+        updates: the number of updates in its history at the start.
+        synchronizers: the number of synchronizers.
+        migrations: the number of migration ids.
+        hostile: serve extreme but valid data instead of a plausible ledger.
+        world: serve this world; seed, updates, synchronizers, migrations and hostile are ignored.
+        load: serve the world in this file, which `Sandbox.save` wrote; the same arguments are ignored.
         port: 0 takes a free one.
         page_maximum: the largest page of updates; a request for more is refused.
-        silent_cap: give at most so many updates a page, without a word.
-        lag: how many of the last updates this server has not seen yet.
-        late: which share of the slowest synchronizer's newest updates shows up late, from 0 to 1.
+        silent_cap: silently return this number of updates per page at most.
+        lag: the number of newest updates that this server does not have yet.
+        late: the share of the slowest synchronizer's newest updates that appear late, from 0 to 1.
         latency: seconds that every request waits.
-        faults: what goes wrong; the handle's `faults` changes it later.
+        faults: the faults to inject; the handle's `faults` changes them later.
         release: of the ledger, with a scan of its time. "3.6" has neither transaction-by-id nor
             submit-and-wait-for-transaction-tree, and looks an update up by its id under /v2 alone; until then the
             deprecated routes say in a header that they are.
         older: a release with the earliest round under its former path, and without the newer holdings summary.
-        live: the ledger grows by itself at this rate, such as `50/s`, until it is stopped.
+        live: the ledger grows at this rate, such as `50/s`, until the sandbox stops.
         holdings_limit: a holdings summary of more coin contracts than this is refused.
-        issuer: whose tokens count; one of its own without it.
+        issuer: issues the tokens that the server accepts; a new one by default.
 
     Raises:
-        ValueError: a value breaks a rule, or a file holds no world.
-        OSError: the port cannot be had.
+        ValueError: a value is not valid, or the file does not hold a world.
+        OSError: the port is not available.
     """
     from ledgerframes.sandbox.http.releases import check_release
 
@@ -106,21 +106,23 @@ def start(
         older=older,
     )
     served = serve(app, port=port, faults=faults, latency=latency)
-    return Sandbox(world, served, issuer=issuer, living=None if rate is None else Living(world.advance, rate=rate))
+    return Sandbox(
+        world, served, issuer=issuer, growth=None if rate is None else LedgerGrowth(world.advance, rate=rate)
+    )
 
 
 class Sandbox:
     """A running sandbox; a context manager that stops it.
 
     Attributes:
-        world: the ledger it serves; `world.items()` is the truth.
+        world: the ledger that it serves; `world.items()` is its whole history.
     """
 
-    def __init__(self, world: World, served: Served, *, issuer: Issuer, living: Living | None = None) -> None:
+    def __init__(self, world: World, served: Served, *, issuer: Issuer, growth: LedgerGrowth | None = None) -> None:
         self.world = world
         self._served = served
         self._issuer = issuer
-        self._living = living
+        self._growth = growth
 
     @property
     def url(self) -> str:
@@ -149,12 +151,12 @@ class Sandbox:
 
     @property
     def requests(self) -> Counter[str]:
-        """Requests that came in so far, by "METHOD /path", whatever became of them."""
+        """The number of received requests by "METHOD /path", whatever their outcome."""
         return self._served.arrived
 
     @property
     def faults(self) -> Faults | None:
-        """What goes wrong at present; set it to another value, or to None for nothing."""
+        """The faults being injected; set it to another value, or to None for no faults."""
         return self._served.faults
 
     @faults.setter
@@ -162,7 +164,7 @@ class Sandbox:
         self._served.faults = faults
 
     def advance(self, *, updates: int) -> None:
-        """Let the ledger live on for so many more updates, all in its newest migration.
+        """Add a number of updates to the ledger, all in its newest migration.
 
         Raises:
             ValueError: it is not a whole number of 0 or more.
@@ -171,12 +173,12 @@ class Sandbox:
 
     @property
     def packages(self) -> Mapping[str, Stored]:
-        """What was uploaded to the participant so far, by package id, the oldest first."""
+        """The packages uploaded to the participant, by package id, oldest first."""
         with self.world.lock:
-            return MappingProxyType(dict(self.world.shelf.stored))
+            return MappingProxyType(dict(self.world.package_store.stored))
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Keep the ledger in a file, whole: `start(load=path)` goes on exactly where it stands now.
+        """Save the whole ledger to a file; `start(load=path)` continues from exactly this state.
 
         Raises:
             WorldFileError: the file cannot be written.
@@ -192,20 +194,20 @@ class Sandbox:
 
         Args:
             user: id of the token's user, such as `alice`, `validator_operator` (may do everything) or
-                `participant_admin`; a user nobody has created is denied.
+                `participant_admin`; an unknown user is denied.
             lifetime: seconds from now until it expires.
         """
         return self._issuer.issue(user, lifetime=lifetime)
 
     def snapshots(self, migration_id: int) -> list[str]:
-        """The instants of a migration at which `exact` finds a holdings summary, oldest first."""
+        """The record times of a migration's snapshots, at which `exact` finds a holdings summary, oldest first."""
         with self.world.lock:
             return [timestamps.exact(instant) for instant in instants(self.world, migration_id)]
 
     def stop(self) -> None:
-        """Close every connection, free the port, and let the ledger grow no more; a second call does nothing."""
-        if self._living is not None:
-            self._living.stop()
+        """Close every connection, free the port and stop the growth; a second call does nothing."""
+        if self._growth is not None:
+            self._growth.stop()
         self._served.stop()
 
     def __enter__(self) -> Self:
@@ -223,15 +225,15 @@ def _app(view: View, gate: Access, *, holdings_limit: int, release: str, older: 
     from starlette.exceptions import HTTPException
     from starlette.routing import Mount, Route, Router
 
-    from ledgerframes.sandbox.http.answering import RefusalError, encode, json_answer, no_route, refuse
     from ledgerframes.sandbox.http.ledger import Ledger
     from ledgerframes.sandbox.http.ledger_errors import LedgerError, UnreadableError, refuse_json, refuse_text
     from ledgerframes.sandbox.http.ledger_routes import LedgerRoutes
     from ledgerframes.sandbox.http.merged_routes import joined
-    from ledgerframes.sandbox.http.openapi.document import document
+    from ledgerframes.sandbox.http.openapi import document
     from ledgerframes.sandbox.http.package_routes import PackageRoutes
     from ledgerframes.sandbox.http.registry import Registry
     from ledgerframes.sandbox.http.releases import CURRENT, DOCUMENT, served_routes
+    from ledgerframes.sandbox.http.responses import RefusalError, encode, json_answer, no_route, refuse
     from ledgerframes.sandbox.http.scan import Scan, ScanOptions
     from ledgerframes.sandbox.http.validator import Validator
 

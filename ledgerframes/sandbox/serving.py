@@ -1,4 +1,4 @@
-"""Runs an ASGI app on a loopback port in a thread of its own; the sandbox, the command line and the tests call it."""
+"""Runs an ASGI app on a loopback port in its own thread; the sandbox, the bulk server and the tests call it."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from email.utils import formatdate
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, cast
 
+from ledgerframes.sandbox.fault_injection import App, InjectedExchange, Receive, Scope, Send, answer
 from ledgerframes.sandbox.faults import OK, Drawn, FaultDraws, Faults
-from ledgerframes.sandbox.injecting import App, InjectedExchange, Receive, Scope, Send, answer
 
 if TYPE_CHECKING:
     import uvicorn
@@ -28,7 +28,7 @@ logger = logging.getLogger("ledgerframes.sandbox")
 
 
 def serve(app: App, *, port: int = 0, faults: Faults | None = None, latency: float = 0.0) -> Served:
-    """Serve an ASGI app on 127.0.0.1 until it is stopped or the program ends; return once it answers.
+    """Serve an ASGI app on 127.0.0.1 until it is stopped or the program ends; return once it accepts requests.
 
     It has its own thread and event loop, so it runs beside the loop of a notebook. The app's lifespan
     events are not sent.
@@ -36,11 +36,11 @@ def serve(app: App, *, port: int = 0, faults: Faults | None = None, latency: flo
     Args:
         app: any ASGI app that answers HTTP.
         port: 0 takes a free one.
-        faults: what goes wrong; can be changed on the way by `served.faults = ...`.
+        faults: the faults to inject; `served.faults = ...` changes them later.
         latency: seconds that every request waits before the app sees it.
 
     Raises:
-        OSError: the port cannot be had.
+        OSError: the port is not available.
     """
     served = Served(app, listener=_listen(port), faults=faults, latency=latency)
     served.start()
@@ -71,7 +71,7 @@ class Served:
 
     @property
     def faults(self) -> Faults | None:
-        """What goes wrong at present; set it to another value, or to None for nothing."""
+        """The faults being injected; set it to another value, or to None for no faults."""
         draws = self._draws
         return None if draws is None else draws.faults
 
@@ -84,25 +84,25 @@ class Served:
 
     @property
     def injected(self) -> Counter[str]:
-        """How often each kind of fault happened since the start."""
+        """How often each kind of fault was injected since the start."""
         with self._lock:
             now = Counter[str]() if self._draws is None else self._draws.injected
             return self._injected_before + now
 
     @property
     def arrived(self) -> Counter[str]:
-        """Requests that came in, by "METHOD /path", whatever became of them."""
+        """The number of received requests by "METHOD /path", whatever their outcome."""
         with self._lock:
             return Counter(self._arrived)
 
     @property
     def handled(self) -> Counter[str]:
-        """Requests that the app has seen, by "METHOD /path", also those whose answer was lost."""
+        """The number of requests passed to the app by "METHOD /path", including those whose response was lost."""
         with self._lock:
             return Counter(self._handled)
 
     def start(self) -> None:
-        """Begin to answer; `serve` has done this already."""
+        """Start serving; `serve` has done this already."""
         self._thread.start()
         self._ready.result()
         atexit.register(self.stop)
@@ -137,7 +137,7 @@ class Served:
             self._ready.set_exception(error)
 
     async def _serve(self) -> None:
-        # uvicorn.Server looks ten times a second whether to stop and then lingers; a test suite stops
+        # uvicorn.Server checks ten times per second whether to stop and then lingers; a test suite stops
         # hundreds of servers, so its protocols are used without it.
         from uvicorn.server import ServerState
 
@@ -179,14 +179,14 @@ class Served:
         try:
             await self._app(scope, receive, send)
         except ClientDisconnect:
-            return  # whoever asked is gone; there is nobody to answer
+            return  # the client is gone
         except Exception:
             logger.exception("the app failed on %s", name)
             raise
 
 
 class _Connections:
-    """The open connections of one server by the address of the other side; used in its event loop only."""
+    """The open connections of one server by the client's address; used in its event loop only."""
 
     def __init__(self) -> None:
         self._open: dict[tuple[str, int], asyncio.Transport] = {}
@@ -204,7 +204,7 @@ class _Connections:
         return self._open.get(tuple(scope["client"]))
 
     def abort(self) -> None:
-        """Drop all, and whatever still comes in."""
+        """Drop all connections, and any that still come in."""
         self._ended = True
         for transport in tuple(self._open.values()):
             transport.abort()
@@ -216,7 +216,7 @@ def _peer(transport: asyncio.Transport) -> tuple[str, int]:
 
 
 def _watched(base: Any, connections: _Connections) -> Any:
-    """A protocol class like `base` that keeps the connections up to date."""
+    """A subclass of `base` that keeps `connections` up to date."""
 
     class Watched(base):  # type: ignore[misc]
         def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -232,7 +232,7 @@ def _watched(base: Any, connections: _Connections) -> Any:
 
 
 def _dated(app: App, headers: list[tuple[bytes, bytes]]) -> App:
-    """Say the time in every answer's header, as servers do."""
+    """Add a current Date header to every response, as servers do."""
 
     async def answer(scope: Scope, receive: Receive, send: Send) -> None:
         headers[:] = [(b"date", formatdate(usegmt=True).encode())]

@@ -42,7 +42,7 @@ def real(value: Any, name: str, *, most: float = math.inf) -> float:
 
 
 def switch(value: Any, name: str) -> bool:
-    """Read True or False, of numpy too.
+    """Read True or False, or numpy's.
 
     Raises:
         ValueError: it is neither.
@@ -53,7 +53,7 @@ def switch(value: Any, name: str) -> bool:
 
 
 def check_faults(value: Any) -> None:
-    """Refuse what does not describe faults.
+    """Refuse a value that is not `Faults`.
 
     Raises:
         ValueError: it is neither `Faults` nor None.

@@ -53,14 +53,19 @@ def merged(intervals: Iterable[Interval]) -> tuple[Interval, ...]:
 
 
 def intersection(first: Iterable[Interval], second: Iterable[Interval]) -> tuple[Interval, ...]:
-    """The stretches that lie in both."""
-    others = merged(second)
-    return merged(
-        Interval(one.migration_id, max(one.lo, other.lo), min(one.at, other.at))
-        for one in merged(first)
-        for other in others
-        if one.migration_id == other.migration_id
-    )
+    """The intervals that lie in both."""
+    left, right = merged(first), merged(second)
+    shared: list[Interval] = []
+    i = j = 0
+    while i < len(left) and j < len(right):
+        one, other = left[i], right[j]
+        if one.migration_id == other.migration_id and max(one.lo, other.lo) < min(one.at, other.at):
+            shared.append(Interval(one.migration_id, max(one.lo, other.lo), min(one.at, other.at)))
+        if (one.migration_id, one.at) < (other.migration_id, other.at):
+            i += 1
+        else:
+            j += 1
+    return tuple(shared)
 
 
 def missing(wanted: Interval, covered: Iterable[Interval]) -> tuple[Interval, ...]:

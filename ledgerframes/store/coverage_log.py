@@ -280,8 +280,12 @@ def _names(number: int) -> tuple[str, ...]:
 
 
 def _read(table: DeltaStoreTable, number: int) -> Slot | None:
-    migration_id, lo, at, settled, ended = map(table.number, _names(number))
-    if migration_id is None or lo is None or at is None:
+    migration, *others = _names(number)
+    migration_id = table.number(migration)
+    if migration_id is None:  # every number is a look into the log, so a slot that is not there costs one
+        return None
+    lo, at, settled, ended = map(table.number, others)
+    if lo is None or at is None:
         return None
     return Slot(migration_id, lo, at, lo if settled is None else settled, ended or int(at >= CLOSED))
 

@@ -6,7 +6,7 @@ import logging
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -238,14 +238,24 @@ class HistoryTables:
         """Keep the number of files of a partition small, silently."""
         if not batches:
             return
-        places = pa.Table.from_batches([batch.select(PARTITIONS) for batch in batches])
-        touched = places.group_by(list(PARTITIONS)).aggregate([]).to_pylist()
-        for partition in touched:
+        for partition in _partitions(batches):
             place = (table.name, *(str(partition[name]) for name in PARTITIONS))
             self._files[place] += 1
             if self._files[place] > _FILES_A_PARTITION:
                 table.compact([(name, "=", str(partition[name])) for name in PARTITIONS])
                 self._files[place] = 1
+
+
+def _partitions(batches: Sequence[pa.RecordBatch]) -> list[dict[str, Any]]:
+    """The partitions that some rows belong to; a batch mostly has one, told without grouping its rows."""
+    found = {}
+    for batch in batches:
+        ends = [pc.min_max(batch[name]).as_py() for name in PARTITIONS]
+        rows = batch.slice(0, 1) if all(one["min"] == one["max"] for one in ends) else batch
+        places = pa.Table.from_batches([rows.select(PARTITIONS)])
+        several = places.group_by(list(PARTITIONS)).aggregate([]) if len(rows) > 1 else places
+        found.update({tuple(place.values()): place for place in several.to_pylist()})
+    return list(found.values())
 
 
 def _overlapping(pages: Sequence[Decoded], span: Interval) -> list[Decoded]:

@@ -32,6 +32,9 @@ def open_store(
             of what is synced, `extra` lists them row by row, and `rebuild_items` refuses its history. A lake stays as
             it was made, whoever syncs it: without `personal` it is taken as it is.
 
+    Returns:
+        The store. Its tables appear with the first `sync`.
+
     Raises:
         InputError: the path or `verify` is not valid.
         StoreError: the path is a file, or the lake was made otherwise than `personal` says.

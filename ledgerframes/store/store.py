@@ -2,29 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any, Literal, Unpack, overload
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, Literal
 
 import pandas as pd
-import pyarrow as pa
 
 from ledgerframes.arguments import flag, suggesting
-from ledgerframes.frames import As, Decimals, check_shape, described, shape
 from ledgerframes.loaders.planning import Plan, plan_windows
 from ledgerframes.paging.history import MAXIMUM
-from ledgerframes.paging.window import Bound, Duration, When, Window, wanted_window, window
+from ledgerframes.paging.window import Bound, Duration, When, window
 from ledgerframes.store.checks.check import Check, check
 from ledgerframes.store.checks.compact import compact
 from ledgerframes.store.checks.repair import RepairReport, repair
 from ledgerframes.store.checks.verify import verify
 from ledgerframes.store.coverage import missing_windows
 from ledgerframes.store.history_tables import ORDER
-from ledgerframes.store.keywords import AsOf, LoadOptions, SqlOptions
-from ledgerframes.store.lake import Lake, declared
-from ledgerframes.store.read.dask_frames import dask_frame
+from ledgerframes.store.keywords import AsOf
+from ledgerframes.store.lake import Lake
 from ledgerframes.store.read.exports import export
 from ledgerframes.store.read.frames import coverage_frame, runs_frame
-from ledgerframes.store.read.reading import Part, Where, conditions
+from ledgerframes.store.read.loading import dask, load, scan, sql
 from ledgerframes.store.sync.committing import COMMIT_BYTES
 from ledgerframes.store.sync.follow import follow
 from ledgerframes.store.sync.rejects import retry
@@ -35,8 +32,6 @@ from ledgerframes.store.sync_options import ordered
 from ledgerframes.timestamps import to_micros
 
 if TYPE_CHECKING:
-    import pyarrow.dataset as ds
-
     from ledgerframes.network import Network
 
 
@@ -112,6 +107,13 @@ class Store:
             RequestError: the servers gave no answer; what was read before is kept.
             DecodeError: an answer breaks the contract; what was read before is kept.
             StoreError: the store cannot be written, another sync runs, or it is another network's.
+
+        Example:
+            >>> import tempfile, ledgerframes as lf
+            >>> with tempfile.TemporaryDirectory() as folder, lf.sandbox(updates=50) as net:
+            ...     store = lf.open_store(folder)
+            ...     store.sync(net).rows
+            {'events': 191, 'reassignments': 11, 'updates': 50}
         """
         order = ordered(
             start=start, end=end, last=last, workers=workers, tables=tables, parties=parties, settle=settle, now=now,
@@ -122,157 +124,10 @@ class Store:
 
     follow = follow
 
-    @overload
-    def load(self, table: str, *, as_: Literal["pandas"] = ..., **options: Unpack[LoadOptions]) -> pd.DataFrame: ...
-    @overload
-    def load(self, table: str, *, as_: Literal["arrow"], **options: Unpack[LoadOptions]) -> pa.Table: ...
-    @overload
-    def load(self, table: str, *, as_: Literal["polars"], **options: Unpack[LoadOptions]) -> Any: ...
-    @suggesting
-    def load(
-        self,
-        table: str,
-        *,
-        columns: Iterable[str] | None = None,
-        start: Bound | None = None,
-        end: Bound | None = None,
-        last: Duration | None = None,
-        where: Where = None,
-        as_of: AsOf | None = None,
-        allow_partial: bool = False,
-        as_: As = "pandas",
-        decimals: Decimals = "object",
-    ) -> Any:
-        """Load rows of a stored table; only the files, row groups and columns that are needed are read.
-
-        Args:
-            table: its name; `store.tables()` lists them.
-            columns: the columns to keep; all by default.
-            start: inclusive; a time for every migration from there, a pair (migration id, time), or `"begin"`.
-            end: exclusive; likewise.
-            last: count back from now; instead of `start`.
-            where: `{column: value}` or `{column: [values]}`, `[(column, ">", value), …]`, or a pyarrow expression.
-            as_of: the state that a sync left: its id, or a time.
-            allow_partial: give what there is of a range that is not wholly covered.
-            as_: `"pandas"`, `"arrow"` or `"polars"`.
-            decimals: how pandas holds amounts: `"object"` (exact), `"arrow"`, `"float"`, `"string"`.
-
-        Returns:
-            Rows of the history in the order of migration id and record time, of a snapshot table in that of loading.
-
-        Raises:
-            InputError: an argument breaks a rule.
-            PartialResultError: the range is not wholly covered.
-        """
-        check_shape(as_, decimals)
-        named = declared(table)
-        kept = named.pick(columns)
-        part = wanted_window(start, end, last)
-        read = Part.of(self._lake.existing(as_of, names=[table]), table, part, allow_partial=allow_partial)
-        found = read.load(kept, conditions(where, named))
-        attrs = read.provenance(self._lake.url, part).attrs() | {"as_of": as_of and str(as_of)}
-        return shape(described(found, attrs), named, as_=as_, decimals=decimals, attrs=attrs)
-
-    @suggesting
-    def scan(
-        self,
-        table: str,
-        *,
-        start: Bound | None = None,
-        end: Bound | None = None,
-        as_of: AsOf | None = None,
-        allow_partial: bool = False,
-    ) -> ds.Dataset:
-        """A stored table as a pyarrow Dataset, cut to what is covered; for engines that read lazily.
-
-        Args:
-            table: its name; `store.tables()` lists them.
-            start: see `load`, as for `end`.
-            end: exclusive.
-            as_of: the state that a sync left: its id, or a time.
-            allow_partial: give what there is of a range that is not wholly covered.
-
-        Returns:
-            A dataset of the rows.
-
-        Raises:
-            InputError: an argument breaks a rule.
-            PartialResultError: the range is not wholly covered.
-        """
-        declared(table)
-        view = self._lake.existing(as_of, names=[table])
-        return Part.of(view, table, window(start, end), allow_partial=allow_partial).dataset
-
-    @suggesting
-    def dask(
-        self,
-        table: str,
-        *,
-        columns: Iterable[str] | None = None,
-        start: Bound | None = None,
-        end: Bound | None = None,
-        as_of: AsOf | None = None,
-        allow_partial: bool = False,
-        decimals: Decimals = "object",
-    ) -> Any:
-        """A stored table as a Dask DataFrame, a partition a file, in the types of `load`; rows are read when computed.
-
-        Args:
-            table: its name; `store.tables()` lists them.
-            columns: the columns to keep; all by default.
-            start: see `load`, as for `end`.
-            end: exclusive.
-            as_of: the state that a sync left: its id, or a time.
-            allow_partial: give what there is of a range that is not wholly covered.
-            decimals: how it holds amounts; see `load`.
-
-        Returns:
-            A Dask DataFrame.
-
-        Raises:
-            InputError: Dask is not installed, or an argument breaks a rule.
-            PartialResultError: the range is not wholly covered.
-        """
-        check_shape("pandas", decimals)
-        names = declared(table).pick(columns)
-        view = self._lake.existing(as_of, names=[table])
-        return dask_frame(
-            self._lake, view, table, names, window(start, end), allow_partial=allow_partial, decimals=decimals
-        )
-
-    @overload
-    def sql(self, query: str, *, as_: Literal["pandas"] = ..., **options: Unpack[SqlOptions]) -> pd.DataFrame: ...
-    @overload
-    def sql(self, query: str, *, as_: Literal["arrow"], **options: Unpack[SqlOptions]) -> pa.Table: ...
-    @overload
-    def sql(self, query: str, *, as_: Literal["polars"], **options: Unpack[SqlOptions]) -> Any: ...
-    @suggesting
-    def sql(
-        self, query: str, *, as_of: AsOf | None = None, allow_partial: bool = False,
-        as_: As = "pandas", parameters: Sequence[Any] | None = None,
-    ) -> Any:  # fmt: skip
-        """Ask the store in DuckDB's SQL; every table goes by its name.
-
-        Args:
-            query: one statement; `?` stands for parameters.
-            as_of: the state that a sync left: its id, or a time.
-            allow_partial: read a history with holes.
-            as_: the form of the result.
-            parameters: values for the `?`, in order.
-
-        Raises:
-            InputError: DuckDB is not installed, or the query is wrong.
-        """
-        from ledgerframes.store.read.sql import ask
-
-        partly = flag(allow_partial, "allow_partial")
-        view = self._lake.existing(as_of)
-
-        def dataset(name: str) -> ds.Dataset:
-            return Part.of(view, name, Window(), allow_partial=partly).dataset
-
-        return ask(query, dataset, view.tables, as_=as_, parameters=parameters)
-
+    load = load
+    scan = scan
+    dask = dask
+    sql = sql
     export = export
 
     def check(self, *, full: bool = False) -> Check:
@@ -286,6 +141,14 @@ class Store:
 
         Raises:
             StoreError: there is no store, or a log cannot be read.
+
+        Example:
+            >>> import tempfile, ledgerframes as lf
+            >>> with tempfile.TemporaryDirectory() as folder, lf.sandbox(updates=50) as net:
+            ...     store = lf.open_store(folder)
+            ...     report = store.sync(net)
+            ...     bool(store.check(full=True))
+            True
         """
         return check(self._lake, full=full)
 
@@ -306,6 +169,14 @@ class Store:
 
         Raises:
             StoreError: there is no store, a sync runs on it, or it cannot be written.
+
+        Example:
+            >>> import tempfile, ledgerframes as lf
+            >>> with tempfile.TemporaryDirectory() as folder, lf.sandbox(updates=50) as net:
+            ...     store = lf.open_store(folder)
+            ...     report = store.sync(net)
+            ...     bool(store.repair())
+            True
         """
         return repair(self._lake, unsettled=flag(unsettled, "unsettled"))
 
@@ -316,6 +187,17 @@ class Store:
 
         Returns:
             The rejects that are left.
+
+        Raises:
+            StoreError: a sync runs on the store, or it cannot be written.
+
+        Example:
+            >>> import tempfile, ledgerframes as lf
+            >>> with tempfile.TemporaryDirectory() as folder, lf.sandbox(updates=50) as net:
+            ...     store = lf.open_store(folder)
+            ...     report = store.sync(net)
+            ...     len(store.retry_rejects())
+            0
         """
         retry(self._lake)
         return self.load("rejects")
@@ -333,13 +215,36 @@ class Store:
 
         Raises:
             StoreError: a sync runs on the store, or it cannot be written.
+
+        Example:
+            >>> import tempfile, ledgerframes as lf
+            >>> with tempfile.TemporaryDirectory() as folder, lf.sandbox(updates=50) as net:
+            ...     store = lf.open_store(folder)
+            ...     report = store.sync(net)
+            ...     store.compact().columns.to_list()
+            ['table', 'rows', 'files', 'bytes', 'version']
         """
         before = None if forget_before is None else to_micros(forget_before, "forget_before")
         compact(self._lake, before)
         return self.tables()
 
     def tables(self) -> pd.DataFrame:
-        """The stored tables: name, rows, files, bytes, version."""
+        """The stored tables: name, rows, files, bytes, version.
+
+        Returns:
+            One row per stored table: table, rows, files, bytes and version (of the Delta table).
+
+        Raises:
+            StoreError: a table of the history is lost, or a log cannot be read.
+
+        Example:
+            >>> import tempfile, ledgerframes as lf
+            >>> with tempfile.TemporaryDirectory() as folder, lf.sandbox(updates=50) as net:
+            ...     store = lf.open_store(folder)
+            ...     report = store.sync(net)
+            ...     store.tables().set_index("table").rows["updates"].item()
+            50
+        """
         view = self._lake.view()
         rows = [table.size() for name, table in view.tables.items() if name in view.versions]
         return pd.DataFrame(rows, columns=["table", "rows", "files", "bytes", "version"])
@@ -355,6 +260,18 @@ class Store:
             One row per interval: migration_id, after (exclusive), up_to (inclusive) and settled (inclusive: up to here
             rows are final; null if none are, the end of the year 9999 if all are) as datetime64[us, UTC], and
             from_beginning and to_end where a migration is covered from its first or up to its last update.
+
+        Raises:
+            InputError: there is no state `as_of`.
+            StoreError: a table of the history is lost, or a log cannot be read.
+
+        Example:
+            >>> import tempfile, ledgerframes as lf
+            >>> with tempfile.TemporaryDirectory() as folder, lf.sandbox(updates=50) as net:
+            ...     store = lf.open_store(folder)
+            ...     report = store.sync(net)
+            ...     store.coverage().from_beginning.to_list()
+            [True, True, True]
         """
         return coverage_frame(self._lake.view(as_of, names=ORDER).slots)
 
@@ -367,8 +284,18 @@ class Store:
             start: see `load`, as for `end`.
             end: exclusive.
 
+        Returns:
+            A `Plan`: updates, requests, megabytes and minutes, approximately.
+
         Raises:
             RequestError: the servers gave no answer.
+
+        Example:
+            >>> import tempfile, ledgerframes as lf
+            >>> with tempfile.TemporaryDirectory() as folder, lf.sandbox(updates=50) as net:
+            ...     store = lf.open_store(folder)
+            ...     store.plan(net).rows
+            50
         """
         wanted = window(start, end)
         return plan_windows(
@@ -380,5 +307,16 @@ class Store:
 
         Returns:
             One row a sync: sync_id, finished_at, complete, rows (a dict), requests, seconds, error.
+
+        Raises:
+            StoreError: a table of the history is lost, or a log cannot be read.
+
+        Example:
+            >>> import tempfile, ledgerframes as lf
+            >>> with tempfile.TemporaryDirectory() as folder, lf.sandbox(updates=50) as net:
+            ...     store = lf.open_store(folder)
+            ...     report = store.sync(net)
+            ...     store.syncs().complete.to_list()
+            [True]
         """
         return runs_frame(all_runs(self._lake.table(SYNCS.name).refresh()))

@@ -41,7 +41,7 @@ def _contract_fields(prefix: str = "", *, nullable: bool = False) -> tuple[Colum
 
 LICENSES: Final = Table(
     "licenses",
-    "One row a validator: its newest license.",
+    "One row per validator: its newest license.",
     ("GET /v0/admin/validator/licenses",),
     ("validator",),
     (
@@ -124,7 +124,7 @@ NAME_RULES: Final = Table(
 
 TRANSFER_OFFERS: Final = Table(
     "transfer_offers",
-    "One row an open transfer offer that the token's user sends or receives.",
+    "One row per open transfer offer that the token's user sends or receives.",
     ("GET /v0/wallet/transfer-offers",),
     ("contract_id",),
     (
@@ -148,7 +148,7 @@ TRANSFER_OFFERS: Final = Table(
 
 TRANSFER_PREAPPROVALS: Final = Table(
     "transfer_preapprovals",
-    "One row a party asked for: its transfer preapproval, if it has one.",
+    "One row per requested party: its transfer preapproval, if it has one.",
     ("GET /v0/scan-proxy/transfer-preapprovals/by-party/{party}",),
     ("party",),
     (

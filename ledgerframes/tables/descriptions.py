@@ -12,6 +12,9 @@ from ledgerframes.tables.table import Table
 def tables() -> pd.DataFrame:
     """List every table: name, meaning, key, number of columns, endpoints.
 
+    Returns:
+        One row per table: table, meaning, key, columns (how many), endpoints.
+
     Example:
         >>> tables().table[0]
         'updates'
@@ -36,8 +39,16 @@ def describe(table: str) -> pd.DataFrame:
     Args:
         table: the table's name.
 
+    Returns:
+        One row per column, in the table's order: column, kind, unit, nullable, meaning, source.
+
     Raises:
         InputError: there is no such table.
+
+    Example:
+        >>> import ledgerframes as lf
+        >>> lf.describe("updates").columns.to_list()
+        ['column', 'kind', 'unit', 'nullable', 'meaning', 'source']
     """
     return pd.DataFrame(
         [

@@ -79,7 +79,7 @@ _CREATED: Final = Column(
 
 UPDATES: Final = Table(
     "updates",
-    "One row an update: a transaction, or one half of a reassignment.",
+    "One row per update: a transaction, or one leg of a reassignment.",
     _ENDPOINTS,
     ("update_id",),
     (
@@ -139,7 +139,7 @@ UPDATES: Final = Table(
 
 EVENTS: Final = Table(
     "events",
-    "One row an event of a transaction tree, in preorder.",
+    "One row per event of a transaction tree, in preorder.",
     _ENDPOINTS,
     ("update_id", "event_id"),
     (
@@ -228,7 +228,7 @@ EVENTS: Final = Table(
 
 REASSIGNMENTS: Final = Table(
     "reassignments",
-    "One row an assignment or unassignment: one half of a contract's way between two synchronizers.",
+    "One row per assignment or unassignment: one leg of a move between two synchronizers.",
     _ENDPOINTS,
     ("update_id",),
     (
@@ -237,11 +237,11 @@ REASSIGNMENTS: Final = Table(
         Column("submitter", TEXT, "Party on whose behalf it was submitted.", source="/event/submitter"),
         Column("source_synchronizer", TEXT, "Synchronizer the contract leaves.", source="/event/source_synchronizer"),
         Column("target_synchronizer", TEXT, "Synchronizer the contract goes to.", source="/event/target_synchronizer"),
-        Column("unassign_id", TEXT, "Id that the two halves share.", nullable=True, source="/event/unassign_id"),
+        Column("unassign_id", TEXT, "Id that both legs share.", nullable=True, source="/event/unassign_id"),
         Column(
             "reassignment_counter",
             INT64,
-            "Equal on both halves; grows with each unassignment of the contract, 0 at its creation.",
+            "Equal on both legs; grows with each unassignment of the contract, 0 at its creation.",
             source="/event/reassignment_counter",
         ),
         Column("contract_id", TEXT, "The contract being reassigned.", source="/contract_id of the event"),

@@ -56,7 +56,7 @@ LEDGER_TRANSACTIONS: Final = Table(
 
 LEDGER_EVENTS: Final = Table(
     "ledger_events",
-    "One row an event of a ledger transaction, tree or reassignment.",
+    "One row per event of a ledger transaction, tree or reassignment.",
     _ENDPOINTS,
     ("update_id", "node_id"),
     (
@@ -103,7 +103,7 @@ LEDGER_EVENTS: Final = Table(
         _maybe("source_synchronizer", TEXT, "Of a reassignment: where the contract leaves.", "/source"),
         _maybe("target_synchronizer", TEXT, "Of a reassignment: where it goes.", "/target"),
         _maybe("reassignment_id", TEXT, "Of a reassignment: the id of the unassignment.", "/reassignmentId"),
-        _maybe("reassignment_counter", INT64, "Of a reassignment: equal on both halves.", "/reassignmentCounter"),
+        _maybe("reassignment_counter", INT64, "Of a reassignment: equal on both legs.", "/reassignmentCounter"),
         _maybe("submitter", TEXT, "Of a reassignment: party it was submitted for.", "/submitter"),
         EXTRA,
     ),
@@ -111,7 +111,7 @@ LEDGER_EVENTS: Final = Table(
 
 REJECTS: Final = Table(
     "rejects",
-    "One row an item that could not be decoded, whole, with the reason.",
+    "One row per item that could not be decoded, whole, with the reason.",
     ("any",),
     (),
     (

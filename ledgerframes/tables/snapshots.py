@@ -14,7 +14,7 @@ def _coin(name: str, meaning: str) -> Column:
 
 HOLDINGS_SUMMARY: Final = Table(
     "holdings_summary",
-    "One row a party: what it holds of the native coin at a snapshot, and its notional holding fees.",
+    "One row per party: what it holds of the native coin at a snapshot, and its notional holding fees.",
     ("POST /v0/scan-proxy/holdings/summary", "POST /v1/scan-proxy/holdings/summary"),
     ("record_time", "migration_id", "computed_as_of_round", "party_id"),
     (
@@ -61,7 +61,7 @@ HOLDINGS_SUMMARY: Final = Table(
 
 INSTRUMENTS: Final = Table(
     "instruments",
-    "One row an instrument that the registry's admin manages.",
+    "One row per instrument that the registry's admin manages.",
     ("GET /registry/metadata/v1/instruments",),
     ("instrument_id",),
     (
@@ -103,7 +103,7 @@ INSTRUMENTS: Final = Table(
 
 NAME_ENTRIES: Final = Table(
     "name_entries",
-    "One row a name-service entry of the token's user that has not expired.",
+    "One row per name-service entry of the token's user that has not expired.",
     ("GET /v0/entry/all",),
     ("contract_id",),
     (
@@ -126,7 +126,7 @@ NAME_ENTRIES: Final = Table(
 
 USERS: Final = Table(
     "users",
-    "One row a user of the participant.",
+    "One row per user of the participant.",
     ("GET /v2/users",),
     ("user_id",),
     (

@@ -3,6 +3,7 @@
 import json
 from decimal import Decimal
 
+import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
@@ -53,24 +54,48 @@ def mutated(parent, path, action, value):
     return parent
 
 
-@settings(max_examples=6000, deadline=None, suppress_health_check=list(HealthCheck))
-@given(
+MEMBERS = given(
     path=st.sampled_from(PLACES),
     action=st.sampled_from(["replace", "leave out", "rename", "add"]),
     value=VALUES,
 )
+BYTES = given(at=st.integers(0, len(BODY) - 1), length=st.integers(0, 3), put=st.binary(max_size=3))
+SOME = settings(max_examples=1500, deadline=None, suppress_health_check=list(HealthCheck))
+MANY = settings(SOME, max_examples=30_000)
+
+
+@SOME
+@MEMBERS
 def test_a_changed_member_is_refused_or_kept_exactly(path, action, value):
-    items = mutated(ITEMS, path, action, value)
-    texts = [text if new is old else to_json(new) for new, old, text in zip(items, ITEMS, TEXTS, strict=True)]
-    check(page_of_texts(texts))
+    check_member(path, action, value)
 
 
-@settings(max_examples=6000, deadline=None, suppress_health_check=list(HealthCheck))
-@given(at=st.integers(0, len(BODY) - 1), length=st.integers(0, 3), put=st.binary(max_size=3))
+@SOME
+@BYTES
 @example(at=BODY.index(b"alice"), length=1, put=b"\\q")
 @example(at=BODY.index(b"alice"), length=1, put=b"\xff")
 def test_changed_bytes_are_refused_or_kept_exactly(at, length, put):
     check(BODY[:at] + put + BODY[at + length :])
+
+
+@pytest.mark.soak
+@MANY
+@MEMBERS
+def test_many_changed_members_are_refused_or_kept_exactly(path, action, value):
+    check_member(path, action, value)
+
+
+@pytest.mark.soak
+@MANY
+@BYTES
+def test_many_changed_bytes_are_refused_or_kept_exactly(at, length, put):
+    check(BODY[:at] + put + BODY[at + length :])
+
+
+def check_member(path, action, value):
+    items = mutated(ITEMS, path, action, value)
+    texts = [text if new is old else to_json(new) for new, old, text in zip(items, ITEMS, TEXTS, strict=True)]
+    check(page_of_texts(texts))
 
 
 def check(body):

@@ -10,7 +10,7 @@ import pytest
 from asking import ask
 
 import ledgerframes as lf
-from ledgerframes.sandbox.generator.growth import LARGEST_STEP, Living, due, parse_rate
+from ledgerframes.sandbox.generator.growth import LARGEST_STEP, LedgerGrowth, due, parse_rate
 from ledgerframes.sandbox.server import start
 
 LATEST = 300.0
@@ -58,7 +58,7 @@ def test_as_much_is_due_as_the_rate_asks_for_in_steps_of_a_limited_length(elapse
 def test_it_grows_at_its_rate_until_it_is_stopped_and_not_beyond():
     growth = Growth(enough=300)
     begin = time.monotonic()
-    living = Living(growth.advance, rate=1_000)
+    living = LedgerGrowth(growth.advance, rate=1_000)
     assert growth.reached.wait(LATEST)
 
     living.stop()
@@ -74,7 +74,7 @@ def test_it_grows_at_its_rate_until_it_is_stopped_and_not_beyond():
 def test_a_world_that_cannot_grow_is_logged_and_the_thread_ends(caplog):
     growth = Growth(enough=1, fails_at=0)
 
-    living = Living(growth.advance, rate=1_000)
+    living = LedgerGrowth(growth.advance, rate=1_000)
     assert growth.reached.wait(LATEST)
     living.stop()
 

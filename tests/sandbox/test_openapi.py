@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 
 import pytest
@@ -9,7 +10,8 @@ from asking import ask, party_of
 from dars import dar
 
 from ledgerframes.interfaces.catalogue import CALLS
-from ledgerframes.sandbox.http.releases import FATES
+from ledgerframes.sandbox.http.openapi import FILE
+from ledgerframes.sandbox.http.releases import DEPRECATIONS
 from ledgerframes.sandbox.server import start
 from ledgerframes.sandbox.world.accounts import Right, User
 
@@ -123,12 +125,26 @@ def test_it_lists_the_routes_that_are_served_and_no_others(options):
             assert unknown == ((method, path) not in listed), (method, path)
 
 
+def test_every_operation_and_schema_of_the_file_is_served_by_some_release():
+    whole = json.loads(FILE.read_text(encoding="utf-8"))
+    unserved, unused = ({(method, path) for method, path, _ in operations(whole)}, set(whole["components"]["schemas"]))
+    for options in VARIANTS:
+        with start(updates=5, **options) as sandbox:
+            document = described(sandbox)
+        for method, path, operation in operations(document):
+            assert operation == whole["paths"][path][method.lower()]
+            unserved.discard((method, path))
+        unused -= document["components"]["schemas"].keys()
+    assert unserved == set()
+    assert unused == set()
+
+
 def test_what_is_deprecated_is_marked_so_and_nothing_else(document):
     marked = {path for _, path, operation in operations(document) if operation.get("deprecated")}
     served = {path for _, path, _ in operations(document)}
 
-    fated = {PREFIX[interface] + path.replace(":path}", "}") for interface, path in FATES}
-    assert marked == fated & served
+    deprecated = {PREFIX[interface] + path.replace(":path}", "}") for interface, path in DEPRECATIONS}
+    assert marked == deprecated & served
     assert marked
 
 
@@ -227,7 +243,9 @@ def test_every_answer_is_as_the_document_says(sandbox, document):
         answered[method, path] = answer.status
     refused = {path for path, status in answered.items() if status != 200}
     # What alice moves once cannot be moved again; a hostile ledger has next to nothing but its history.
-    assert sandbox.world.stage is None or refused == {("POST", "/api/ledger/v2/commands/async/submit-reassignment")}
+    assert sandbox.world.simulation is None or refused == {
+        ("POST", "/api/ledger/v2/commands/async/submit-reassignment")
+    }
 
 
 def admit_alice(sandbox):

@@ -274,7 +274,7 @@ def test_without_a_token_nobody_is_let_in(desk):
 
 
 def test_the_organization_that_runs_the_ledger_acts_elsewhere(desk, places):
-    dso = desk.sandbox.world.stage.cast.dso
+    dso = desk.sandbox.world.simulation.parties.dso
     rights = [{"kind": {"CanActAs": {"value": {"party": dso}}}}]
     desk.post("/v2/users", {"user": {"id": "boss"}, "rights": rights}, user="participant_admin")
     rules = desk.rule("Splice.AmuletRules:AmuletRules")

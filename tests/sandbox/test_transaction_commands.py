@@ -6,7 +6,7 @@ from decimal import Decimal
 
 import pytest
 
-from ledgerframes.sandbox.http.answering import blob
+from ledgerframes.sandbox.http.responses import blob
 from ledgerframes.sandbox.server import start
 from tests.sandbox.asking import ask
 from tests.sandbox.commanding import (
@@ -42,7 +42,7 @@ def iou(desk, **members):
 def offer(desk, *, amount="5.0", **members):
     """An offer of alice's to bob."""
     return {
-        "sender": desk.party("alice"), "receiver": desk.party("bob"), "dso": desk.sandbox.world.stage.cast.dso,
+        "sender": desk.party("alice"), "receiver": desk.party("bob"), "dso": desk.sandbox.world.simulation.parties.dso,
         "amount": {"amount": amount, "unit": "AMULETUNIT"}, "description": "", "expiresAt": "2030-01-01T00:00:00Z",
         "trackingId": f"t-{next(desk.numbers)}", **members,
     }  # fmt: skip
@@ -136,13 +136,13 @@ def test_a_contract_is_created_and_exercised_at_once(desk):
 
 def test_a_batch_with_one_refused_command_changes_nothing(desk):
     kept, before = desk.iou(), desk.counts()
-    chance = desk.sandbox.world.stage.rng.getstate()
+    chance = desk.sandbox.world.simulation.rng.getstate()
 
     answer = desk.submit(create(IOU, iou(desk)), exercise(IOU, kept, "Iou_Settle"), exercise(IOU, kept, "Iou_Settle"))
 
     assert refusal(answer) == (404, "CONTRACT_NOT_ACTIVE")
     assert desk.counts() == (before[0], before[1], before[2], before[3])
-    assert desk.sandbox.world.stage.rng.getstate() == chance
+    assert desk.sandbox.world.simulation.rng.getstate() == chance
     assert desk.submit(exercise(IOU, kept, "Iou_Settle")).status == 200
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 import random
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -37,8 +37,8 @@ from ledgerframes.timestamps import LATEST, format_instant
 from tests.simulation.choices import Choices
 from tests.simulation.clock import SimClock
 from tests.simulation.faults import FAULTS, Holds, holding
-from tests.simulation.invariants import Problem, Watch, covered, inside, settled, tell
-from tests.simulation.net import Endless, SimNet, SimScan
+from tests.simulation.invariants import Problem, Watch, inside, settled, tell
+from tests.simulation.net import Endless, Seen, SimNet, SimScan
 from tests.simulation.rot import damage
 from tests.simulation.scheduling import Deadlock, SeededDrive
 from tests.simulation.servers import Fleet, Server, largest_group
@@ -100,7 +100,7 @@ def draw(seed: int, among: Collection[str] | None = None) -> Script:
     faults = tuple(name for name, weight in weights.items() if rng.random() * 100 < weight)
     rng = random.Random(f"{seed}/world")
     items = draw_items(rng, faults)
-    servers = rng.choice([1, 1, 2, 2, 3]) if {"lagging", "fork", "replicas"} & set(faults) else 1
+    servers = rng.choice([1, 1, 2, 2, 3]) if {"lagging", "fork", "replicas", "other-network"} & set(faults) else 1
     cut, branch = 0, ()
     if {"fork", "fork-all"} & set(faults):
         cut = rng.randint(1, 12) * U
@@ -250,6 +250,8 @@ class _History:
             self._keep_frames()
         truth = None if {"fork", "fork-all", "other-network"} & self.faults else self.script.items
         self.watch.after_run(truth, self._ever(), scan.seen if went and order.wish.workers == 1 else None)
+        if "other-network" in self.faults and not {"fork", "fork-all"} & self.faults:
+            self.watch.mixed(self.script.items, self.script.branch)
         if went and {"fork", "fork-all"} & self.faults:
             self.watch.unsaid_fork(
                 held, scan.seen, [url for url in scan.servers if any(url in text for text in records)]
@@ -304,7 +306,8 @@ class _History:
             return len(self.fleet.servers) > 1 or "windows" in self.faults
         if isinstance(error, StoreError):
             return self.refused
-        return isinstance(error, DecodeError) and "damaged" in self.faults
+        alone = len(self.fleet.servers) == 1 or bool({"servers-change", "down", "busy"} & self.faults)
+        return isinstance(error, DecodeError) and "damaged" in self.faults and alone
 
     def _before_write(self, _name: str) -> None:
         if self.calm:
@@ -360,6 +363,8 @@ class _History:
         _, ending, _ = self._run(list(self.fleet.servers), order, calm=True)
         truth = self.script.items if lively else None
         self.watch.after_run(truth, self._ever(), None)
+        if "other-network" in self.faults and not {"fork", "fork-all"} & self.faults:
+            self.watch.mixed(self.script.items, self.script.branch)
         if lively:
             if ending != "ended":
                 self.watch.say(Holds.LIVE, f"the last sync: {ending}")
@@ -385,36 +390,42 @@ class _History:
         """
         rows = {name: self.watch.stored(name) for name in ORDER}
         before = self._versions()
-        self._repeat()
+        seen = self._repeat()
         if before != self._versions():
             if rows != {name: self.watch.stored(name) for name in ORDER}:
                 self.watch.say(Holds.QUIET, "a sync without news changed rows")
             before = self._versions()
-            self._repeat()
-        self._reached()
+            seen = self._repeat()
+        self._reached(seen)
         if before != self._versions():
             self.watch.say(Holds.QUIET, f"a sync without news made versions {self._versions()} of {before}")
 
-    def _reached(self) -> None:
-        """What is older than settle is settled by now."""
-        items = self.script.items
-        for item in items:
-            # a look at a migration shows it and what follows
-            newest = max(other.at for other in items if other.migration >= item.migration)
-            if item.at < newest - SETTLE and not self.watch.settles(item):
+    def _reached(self, seen: Sequence[Seen]) -> None:
+        """What a sync was shown that is older than settle is settled, and nothing unsettled is left out.
+
+        A page of a look shows no more than fits into it, and what is shown later proves nothing about it; so what is
+        proven is told by the answers to those requests that are about the item's migration, not by the world.
+        """
+        for item in self.script.items:
+            if self.watch.settles(item):
+                continue
+            begin = (item.migration - 1, LATEST)
+            answers = [one for one in seen if one.after is not None and one.after >= begin and item in one.items]
+            if not answers or any(item.at < one.newest - SETTLE for one in answers):
                 self.watch.say(Holds.REACHED, f"{tell(item)} is not settled, though all servers have shown all")
 
     def _versions(self) -> dict[str, int]:
         return {name: len(states) for name, states in self.disk.versions.items() if name != "syncs"}
 
-    def _repeat(self) -> None:
-        """A sync without news, and its price."""
+    def _repeat(self) -> list[Seen]:
+        """A sync without news, and its price; gives the answers it got."""
         order = self._last_order()
         before, due = self._versions(), self._price(order.wish.page_size)
         self.log.append(f"nothing new: {order.wish.workers} workers, pages of {order.wish.page_size}")
         scan, _, _ = self._run(list(self.fleet.servers), order, calm=True)
         if due is not None and scan.stats.requests > due and before == self._versions():
             self.watch.say(Holds.CHEAP, f"a sync without news sent {scan.stats.requests} requests, {due} are due")
+        return scan.seen
 
     def _price(self, page_size: int) -> int | None:
         """What a sync without news may cost: one per page of unsettled tail and per open migration, and per server.
@@ -422,18 +433,13 @@ class _History:
         None where a server was never seen to send a page longer than a tail, so that a page with all of it proves
         nothing, and where a migration before the first one may still show its first item.
         """
-        ends = [covered(self.watch.numbers(name)) for name in ORDER]
         done = [settled(self.watch.numbers(name)) for name in ORDER]
         pages = 0
         migrations = sorted({item.migration for item in self.script.items})
         for migration in migrations:
-            if all(inside((migration, LATEST), spans) for spans in ends):
+            if all(inside((migration, LATEST), spans) for spans in done):
                 continue
-            tail = [
-                item
-                for item in self.script.items
-                if item.migration == migration and not all(inside(item.place, spans) for spans in done)
-            ]
+            tail = self._tail(migration)
             size = min([page_size, *(min(server.cap, server.maximum) for server in self.fleet.servers)])
             if any(self.largest[server.url] <= 3 * len(tail) for server in self.fleet.servers) or migrations[0] > 0:
                 return None
@@ -444,6 +450,16 @@ class _History:
             pages += 1 if len(tail) < size else 1 + -(-len(tail) // max(1, size - largest_group(tail)))
         servers = len(self.fleet.servers)
         return max(pages, 1) + servers - 1 if pages <= 1 else pages * servers  # every server is compared page by page
+
+    def _tail(self, migration: int) -> list[Item]:
+        """What a sync looks at: all that is not settled, from the last stored update on if none of it is stored."""
+        done = [settled(self.watch.numbers(name)) for name in ORDER]
+        items = sorted(item for item in self.script.items if item.migration == migration)
+        tail = [item for item in items if not all(inside(item.place, spans) for spans in done)]
+        if any(item.kind != "broken" for item in tail):
+            return tail
+        anchor = max((item.at for item in items if item.kind != "broken"), default=0)
+        return [item for item in items if item.at >= anchor]
 
     def _check(self) -> None:
         if not self.disk.versions:

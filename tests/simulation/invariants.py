@@ -201,6 +201,13 @@ class Watch:
         if seen is not None:
             self._shown(rows, ever, seen)
 
+    def mixed(self, ours: Collection[Item], others: Collection[Item]) -> None:
+        """A store is bound to one network: whichever it met first."""
+        stored = {row[0] for name in ORDER for row in self.stored(name)}
+        of_both = [sorted(stored & {item.update_id for item in items}) for items in (ours, others)]
+        if all(of_both):
+            self.say(Holds.MIXED, f"updates {', '.join(of_both[0])} of one network lie beside {', '.join(of_both[1])}")
+
     def _once(self, rows: Mapping[str, Sequence[tuple[str, int, int, str]]]) -> None:
         for name, found in rows.items():
             if len({(row[0], row[3]) for row in found}) < len(found):

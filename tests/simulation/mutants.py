@@ -307,6 +307,14 @@ MUTANTS: Final[dict[str, Mutant]] = {
         "the network is recognised by any stored id of its beginning", "store.sync.agreement:Agreement._recognise",
         _by_first_id, _SERVERS,
     ),
+    "any-network": Mutant(
+        "servers are told apart before a store is bound to one of them", "store.sync.agreement:_tell_apart",
+        _constant(value=None), ("other-network", "lagging", "late", "catching-up"),
+    ),
+    "every-network-is-recognised": Mutant(
+        "a server shows that it belongs to the store's network", "store.sync.agreement:Agreement._recognise",
+        _constant(value=True), ("other-network", "lagging", "servers-change", "late"),
+    ),
     "old-claims-trusted": Mutant(
         "a slot of an older lake is unsettled from lo", "store.coverage_log:_read", _old_claims, ("old-lake", "late"),
     ),

@@ -54,6 +54,11 @@ class State:
         """All rows."""
         return pa.Table.from_batches(self.commits, self.schema)
 
+    @cached_property
+    def reads(self) -> dict[tuple[str, ...], pa.Table]:
+        """What was read of them, by condition and columns."""
+        return {}
+
 
 @dataclass
 class Disk:
@@ -143,7 +148,9 @@ class MemoryTable(DeltaStoreTable):
 
     def dataset(self) -> Any:
         state = self._state
-        return MemoryDataset(self.table.schema.empty_table() if state is None else state.rows)
+        if state is None:
+            return MemoryDataset(self.table.schema.empty_table())
+        return MemoryDataset(state.rows, reads=state.reads)
 
     def partition_files(self) -> Counter[tuple[str, ...]]:
         state = self._state
@@ -225,24 +232,30 @@ class MemoryDataset:
     Args:
         rows: all rows.
         where: which of them.
+        reads: what was read before, by condition and columns; a version of a table is read many times in a history.
     """
 
-    def __init__(self, rows: pa.Table, where: pc.Expression | None = None) -> None:
+    def __init__(
+        self, rows: pa.Table, where: pc.Expression | None = None, reads: dict[tuple[str, ...], pa.Table] | None = None
+    ) -> None:
         self._rows = rows
         self._where = where
+        self._reads = {} if reads is None else reads
 
     @property
     def schema(self) -> pa.Schema:
         return self._rows.schema
 
     def replace_schema(self, schema: pa.Schema) -> MemoryDataset:
+        if schema.equals(self._rows.schema):
+            return self
         columns = {name: self._rows[name] for name in self._rows.column_names}
         count = self._rows.num_rows
         arrays = [columns.get(one.name, pa.nulls(count, one.type)) for one in schema]
         return MemoryDataset(pa.Table.from_arrays(arrays, schema=schema), self._where)
 
     def filter(self, rows: pc.Expression) -> MemoryDataset:
-        return MemoryDataset(self._rows, rows if self._where is None else self._where & rows)
+        return MemoryDataset(self._rows, rows if self._where is None else self._where & rows, self._reads)
 
     def to_table(self, columns: Sequence[str] | None = None, filter: Any = None, **_: Any) -> pa.Table:  # noqa: A002
         rows = self._rows
@@ -250,7 +263,17 @@ class MemoryDataset:
         where = self._where if filter is None else filter if self._where is None else self._where & filter
         if where is None or not rows.num_rows:
             return rows.select(wanted)
-        named = set(_NAMES.findall(str(where))).intersection(rows.column_names)
+        text = str(where)
+        key = (text, *wanted)
+        if "..." in text:  # Arrow shortens a list of values, so this text may mean others as well
+            return self._filtered(rows, wanted, where, text)
+        if key not in self._reads:
+            self._reads[key] = self._filtered(rows, wanted, where, text)
+        return self._reads[key]
+
+    @staticmethod
+    def _filtered(rows: pa.Table, wanted: list[str], where: pc.Expression, text: str) -> pa.Table:
+        named = set(_NAMES.findall(text)).intersection(rows.column_names)
         source = acero.Declaration(
             "table_source", acero.TableSourceNodeOptions(rows.select(list(dict.fromkeys([*wanted, *named]))))
         )

@@ -151,6 +151,25 @@ FOUND_BY = {
             cut=1 * U,
         ),
     ),
+    "any-network": (
+        Holds.MIXED,
+        Script(
+            items=(Item(0, 12 * U, "A", "i"),),
+            servers=2,
+            faults=("other-network",),
+            branch=(Item(0, 7 * U, "A", "nf"),),
+        ),
+    ),
+    "every-network-is-recognised": (
+        Holds.MIXED,
+        Script(
+            items=(Item(0, 12 * U, "A", "i"),),
+            servers=2,
+            faults=("other-network",),
+            choices={"moves": [1, 1]},
+            branch=(Item(0, 7 * U, "A", "nf"), Item(0, 11 * U, "A", "ne")),
+        ),
+    ),
     "old-claims-trusted": (
         Holds.REACHED,
         Script(

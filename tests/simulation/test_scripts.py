@@ -88,6 +88,39 @@ SCRIPTS = {
         items=(Item(0, 7 * U, "A", "e"), Item(0, 8 * U, "A", "p", "broken"), Item(2, 12 * U, "A", "h", "broken")),
         choices={"moves": [0, 2, 1], "plan": [2]},
     ),
+    # One probe answered by half a page ended a sync that had another server.
+    "a-damaged-answer-to-a-probe": Script(
+        items=(Item(0, 3 * U, "A", "o"), Item(0, 8 * U, "A", "i"), Item(0, 11 * U, "A", "e")),
+        servers=2,
+        faults=("catching-up", "damaged"),
+        choices={"damaged": [0, 0, 0, 0, 0, 1], "moves": [0, 2, 1]},
+    ),
+    # Two servers began differently, and the answer that would have told why was half a page.
+    "a-damaged-answer-while-servers-are-told-apart": Script(
+        items=(Item(0, 8 * U, "A", "h"),),
+        servers=2,
+        faults=("lagging", "damaged"),
+        choices={"damaged": [0, 0, 1], "moves": [1, 1]},
+    ),
+    # A server that showed nothing at first showed another network's history when it was read.
+    "a-server-of-another-network-that-begins-late": Script(
+        items=(Item(0, 11 * U, "A", "b"),),
+        servers=3,
+        faults=("lagging", "catching-up", "servers-change", "other-network"),
+        choices={"moves": [0, 0, 2, 1, 2], "servers": [1, 2]},
+        branch=(Item(0, 1 * U, "A", "ng", "assign"),),
+    ),
+    # Where nothing but a rejected item lay, nothing was ever settled.
+    "a-migration-of-a-rejected-item": Script(
+        items=(Item(0, 4 * U, "A", "o", "broken"), Item(2, 12 * U, "A", "f")),
+        choices={"moves": [1, 1]},
+    ),
+    # What a lake of 0.1 says is closed is open until it is settled, and costs a request.
+    "a-migration-that-a-lake-of-0.1-closed": Script(
+        items=(Item(0, 2 * U, "A", "o"), Item(0, 7 * U, "A", "f"), Item(1, 3 * U, "A", "c")),
+        faults=("old-lake",),
+        choices={"moves": [3, 1, 1, 1], "old": [0, 0, 0, 1]},
+    ),
     # A sync without news made a new version each time.
     "rejects-at-the-end": Script(items=(Item(0, 4 * U, "A", "h", "broken"),)),
 }

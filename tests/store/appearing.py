@@ -16,6 +16,7 @@ from contextlib import ExitStack
 from random import Random
 from typing import Final, Self
 
+from ledgerframes.paging.proofs import OVERLAP
 from ledgerframes.sandbox.faults import Faults
 from ledgerframes.sandbox.generator.generate import generate
 from ledgerframes.sandbox.server import Sandbox, start
@@ -25,38 +26,62 @@ from ledgerframes.sandbox.world.world import Update, World
 #: An update appears on a server less than this after the server's newest one.
 SETTLE: Final = 60 * timestamps.SECOND
 #: How far a server can be behind the ledger.
-BEHIND: Final = (0, 0, 10, 300, 3_600)
+BEHIND: Final = (0, 0, 0, 10, 60, 300)
 _LATE: Final = 0.3
 _PAUSE: Final = 25 * 3_600 * timestamps.SECOND
+_APART: Final = 10
 _RECORD_TIME: Final = re.compile(rb'"record_time":"[^"]+"')
 
 
 def with_pauses(updates: Sequence[Update]) -> list[Update]:
-    """The same history with 25 hours without an update in every later migration, so that the one before closes."""
+    """The same history over a longer time, with 25 hours without an update in every later migration.
+
+    In a pause a server shows items that are late by the whole of `settle` before anything newer, and the migration
+    before closes. It lies where that migration is over and the following one has not begun: what follows a pause is
+    later than the day by which migrations may overlap.
+    """
     updates = _overlapping(updates)
-    times: dict[int, list[int]] = {}
-    for update in updates:
-        times.setdefault(update.migration_id, []).append(update.record_time)
+    spans = _spans(updates)
     cuts = []
-    for migration_id in sorted(times)[1:]:
-        ended = max(max(times[one]) for one in times if one < migration_id)
-        rest = [time for time in times[migration_id] if time > ended]
-        cuts.append(rest[len(rest) // 2])
-    return [_moved(update, _PAUSE * bisect_right(cuts, update.record_time)) for update in updates]
+    for migration_id in sorted(spans)[1:]:
+        ended = spans[migration_id - 1][1]
+        followed = spans[migration_id + 1][0] if migration_id + 1 in spans else spans[migration_id][1]
+        cuts.append((ended + followed) // 2)
+    moved = [_moved(update, _PAUSE * bisect_right(cuts, update.record_time)) for update in updates]
+    spans = _spans(moved)
+    assert all(spans[one][1] <= spans[one + 1][0] + OVERLAP for one in spans if one + 1 in spans), spans
+    return moved
 
 
 def _overlapping(updates: Sequence[Update]) -> list[Update]:
-    """The same history, each migration beginning when two thirds of the one before have passed."""
+    """The same history with longer distances, each migration beginning when three fifths of the one before are over.
+
+    Made-up updates lie seconds apart; so a minute of them would be most of a small history.
+    """
+    spans = _spans(updates)
+    begins = {min(spans): 0}
+    for migration_id in sorted(spans)[1:]:
+        first, last = spans[migration_id - 1]
+        begin = begins[migration_id - 1] + (last - first) * 3 // 5
+        if migration_id - 2 in spans:  # is over by then, so that the one between can pause
+            first, last = spans[migration_id - 2]
+            begin = max(begin, begins[migration_id - 2] + (last - first) * 11 // 10)
+        begins[migration_id] = begin
+    origin = min(first for first, _ in spans.values())
+    moved = []
+    for update in updates:
+        inside = update.record_time - spans[update.migration_id][0] + begins[update.migration_id]
+        moved.append(_moved(update, origin + _APART * inside - update.record_time))
+    return moved
+
+
+def _spans(updates: Sequence[Update]) -> dict[int, tuple[int, int]]:
+    """The first and the last record time of each migration."""
     spans: dict[int, tuple[int, int]] = {}
     for update in updates:
         first, last = spans.get(update.migration_id, (update.record_time,) * 2)
         spans[update.migration_id] = min(first, update.record_time), max(last, update.record_time)
-    earlier, by = dict.fromkeys(spans, 0), 0
-    for migration_id in sorted(spans)[1:]:
-        first, last = spans[migration_id - 1]
-        by += (last - first) // 3
-        earlier[migration_id] = by
-    return [_moved(update, -earlier[update.migration_id]) for update in updates]
+    return spans
 
 
 def _moved(update: Update, by: int) -> Update:
@@ -124,6 +149,8 @@ class Appearing:
         """Let the ledger live on until so many updates are recorded, and a while longer."""
         with self._lock:
             self.shown = max(self.shown, min(count, len(self.truth)))
+            if not self.shown:
+                return  # else the clock of the last update would show the whole history
             clock = self._times[self.shown - 1] + self._rng.randrange(SETTLE)
             for server in self.servers:
                 server.advance(clock)

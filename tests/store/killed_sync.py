@@ -1,10 +1,14 @@
 """A sync in a process of its own, to be killed: called by `kills`, imported once by its fork server."""
 
 import logging
+import os
+import signal
 import warnings
+from contextlib import nullcontext
 from pathlib import Path
 
-import deltalake  # noqa: F401 - what a sync imports late, so that each process need not
+import deltalake
+import deltalake.fs  # noqa: F401
 import filelock  # noqa: F401
 import httpx  # noqa: F401
 import pyarrow.dataset  # noqa: F401
@@ -13,16 +17,44 @@ import ledgerframes as lf
 import ledgerframes.store.opening
 import ledgerframes.store.store
 import ledgerframes.transport.http
+from ledgerframes.store.delta import DeltaStoreTable
+from tests.simulation.mutants import MUTANTS
 
 
-def sync(folder, urls, options, failed):
-    """Bring a store up to date; what must not happen is written into the file `failed`."""
+def sync(folder, urls, options, failed, kill_at=None, mutant=None):
+    """Bring a store up to date; what must not happen is written into the file `failed`.
+
+    `kill_at` counts the commits: the process dies before the commit of a table for an even number, after it for an odd
+    one. `mutant` takes a rule back.
+    """
     warnings.simplefilter("error")
     logging.disable()
+    if kill_at is not None:
+        _die_at(kill_at)
     try:
-        lf.open_store(folder).sync(lf.connect(scan_url=urls), progress=False, **options)
+        with MUTANTS[mutant].applied() if mutant else nullcontext():
+            lf.open_store(folder).sync(lf.connect(scan_url=urls), progress=False, **options)
     except lf.RequestError:
         pass  # every server failed too often
     except Exception as error:
         Path(failed).write_text(f"{type(error).__name__}: {error}\n{urls} {options}\n", encoding="utf-8")
         raise
+
+
+def _die_at(instant):
+    """Kill this process beside one of the commits that a sync makes table by table."""
+    append, passed = DeltaStoreTable.append, 0
+
+    def counted(self, *arguments):
+        nonlocal passed
+        _die_if(passed == instant)
+        append(self, *arguments)
+        _die_if(passed + 1 == instant)
+        passed += 2
+
+    DeltaStoreTable.append = counted
+
+
+def _die_if(now):
+    if now:
+        os.kill(os.getpid(), signal.SIGKILL)

@@ -7,11 +7,13 @@ row was lost, there twice, there in part, or untrue.
 from __future__ import annotations
 
 import argparse
+import math
 import multiprocessing
+import signal
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
@@ -20,13 +22,19 @@ from typing import Any, Final
 import pandas as pd
 
 import ledgerframes as lf
+from tests.simulation.mutants import MUTANTS
 from tests.store.appearing import Appearing
-from tests.store.conftest import KEYS, assert_whole
+from tests.store.conftest import assert_whole
 from tests.store.killed_sync import sync
 from tests.store.witness import Witness
 
 FAULTS: Final = "429:0.01,503:0.02,reset-in-body:0.02,truncated:0.02,502:0.01,latency:0.05"
-A_STORE: Final = 50
+A_STORE: Final = 40
+#: Few enough that most syncs would come to the end of what there is, and that the next ones meet what they left.
+UPDATES: Final = 160
+_AT_MOST: Final = 60.0
+_SYNCS_PER_KILL: Final = 1.6
+_LOOKED_AT: Final = 0.4
 
 
 @dataclass
@@ -53,63 +61,63 @@ class Killing:
         folder: an empty one.
         ledger: what the store is filled from.
         rng: draws the instants.
+        mutant: the rule that is taken back, by its name among the simulation's.
     """
 
-    def __init__(self, folder: Path, ledger: Appearing, rng: Random) -> None:
+    def __init__(self, folder: Path, ledger: Appearing, rng: Random, mutant: str | None = None) -> None:
         self._folder = folder / "lake"
         self._failed = folder / "failed"
         self._ledger = ledger
         self._rng = rng
+        self._mutant = mutant
         self._processes = multiprocessing.get_context("forkserver")
         self._processes.set_forkserver_preload(["tests.store.killed_sync"])
-        self._longest = 2.0
+        self._longest = 1.0
         self.kills = self.ended = 0
 
-    def sync_and_kill(self, count: int) -> None:
-        """Start a sync, let the ledger live on until it has so many updates, and kill it at a random instant."""
-        process = self._processes.Process(target=sync, args=(self._folder, *self._arguments(), self._failed))
+    def sync_and_kill(self, more: int) -> None:
+        """Start a sync, let the ledger live on by some updates, and maybe kill it.
+
+        A sync dies beside one of its commits to a table, whose fellows have not got it yet, or at any instant; some
+        come to their end, so that there is something final between the kills.
+        """
+        end = self._rng.choices(["beside a commit", "at any instant", "none"], [45, 30, 25])[0]
+        if not more and end == "beside a commit":
+            end = "at any instant"  # nothing is new, so nothing is committed
+        instant = self._rng.randrange(9) if end == "beside a commit" else None
+        seconds = self._rng.uniform(0.0, self._longest) if end == "at any instant" else _AT_MOST
+        arguments = (self._folder, *self._arguments(), self._failed, instant, self._mutant)
+        process = self._processes.Process(target=sync, args=arguments)
+        began = time.monotonic()
         process.start()
-        (self._after_a_commit if self._rng.random() < 0.5 else self._at_any_time)(process, count)
-        killed = process.is_alive()
+        self._wait(process, more, seconds)
         process.kill()
         process.join()
+        killed = process.exitcode == -signal.SIGKILL
         self.kills, self.ended = self.kills + killed, self.ended + (not killed)
-        self._longest *= 1.2 if killed else 0.8
+        if not killed:
+            self._longest = (self._longest + time.monotonic() - began) / 2
         assert not self._failed.exists(), self._failed.read_text(encoding="utf-8")
 
     def _arguments(self) -> tuple[list[str], dict[str, Any]]:
         rng = self._rng
         now = pd.Timestamp(self._ledger.now, unit="us", tz="UTC") + pd.Timedelta(hours=rng.choice([-1, 0, 0, 30]))
         options = {
-            "workers": rng.choice([1, 2, 4, 8]), "page_size": rng.choice([15, 50, 200, 1_000]), "now": now,
-            "commit_bytes": rng.choice([10_000, 40_000, 200_000]), "settle": rng.choice(["60s", "60s", "2min"]),
+            "workers": rng.choice([1, 2, 4, 8]), "page_size": rng.choice([5, 15, 50, 1_000]), "now": now,
+            "commit_bytes": rng.choice([3_000, 10_000, 200_000]), "settle": rng.choice(["60s", "60s", "2min"]),
         }  # fmt: skip
         return self._ledger.urls(), options
 
-    def _at_any_time(self, process: Any, count: int) -> None:
-        self._wait(process, count, self._rng.uniform(0.0, self._longest))
-
-    def _after_a_commit(self, process: Any, count: int) -> None:
-        """Wait for one of the next commits to a table: its fellows have not got it yet."""
-        wanted = self._commits() + self._rng.randrange(1, 9)
-        if self._wait(process, count, self._longest + 0.5, lambda: self._commits() >= wanted):
-            process.join(self._rng.choice([0.0, self._rng.uniform(0.0, 0.02)]))
-
-    def _wait(self, process: Any, count: int, seconds: float, enough: Callable[[], bool] = lambda: False) -> bool:
-        """Let the ledger live on meanwhile; say whether it was enough before the time and the process ended."""
+    def _wait(self, process: Any, more: int, seconds: float) -> None:
+        """Let the ledger live on until the process ends, or so many seconds; at the end it has all of it."""
         began, before = time.monotonic(), self._ledger.shown
         while process.is_alive() and (passed := time.monotonic() - began) < seconds:
-            if enough():
-                return True
-            self._ledger.until(before + int((count - before) * min(1.0, passed / self._longest)))
-            process.join(0.002)
-        return False
-
-    def _commits(self) -> int:
-        return sum(1 for name in KEYS for _ in (self._folder / name / "_delta_log").glob("*.json"))
+            self._ledger.until(before + int(more * min(1.0, passed / self._longest)))
+            process.join(0.01)
+        self._ledger.until(before + more)
 
 
-def kill_syncs(folder: Path, *, kills: int, updates: int, seed: int) -> Killed:
+def kill_syncs(folder: Path, *, kills: int, updates: int, seed: int, mutant: str | None = None) -> Killed:
     """Fill a store by syncs that are killed, and hold it against the truth, on the way and at the end.
 
     Raises:
@@ -118,15 +126,16 @@ def kill_syncs(folder: Path, *, kills: int, updates: int, seed: int) -> Killed:
     rng = Random(seed)
     with Appearing(seed=seed, updates=updates, servers=rng.choice([2, 3])) as ledger:
         witness = Witness(folder / "lake", ledger.truth)
-        killing = Killing(folder, ledger, rng)
+        killing = Killing(folder, ledger, rng, mutant)
         with witness:
             while killing.kills < kills and killing.ended < 3 * kills:
                 ledger.fall_behind()
-                ledger.fail(FAULTS if rng.random() < 0.7 else "")
-                left = max(1, kills - killing.kills)
-                killing.sync_and_kill(ledger.shown + round((updates - ledger.shown) / left * rng.uniform(0.0, 2.0)))
+                ledger.fail(FAULTS if rng.random() < 0.5 else "")
+                left = max(1, round((kills - killing.kills) * _SYNCS_PER_KILL))
+                killing.sync_and_kill(math.ceil((updates - ledger.shown) / left * rng.uniform(0.0, 2.0)))
                 witness.assert_well()
-                witness.look()
+                if rng.random() < _LOOKED_AT:
+                    witness.look()
         ledger.show_everything()
         _assert_true(folder / "lake", ledger)
         witness.look()
@@ -154,14 +163,19 @@ def main() -> int:
     """Run the kills and say what became of them."""
     parser = argparse.ArgumentParser(prog="python -m tests.store.kills", description=__doc__)
     parser.add_argument("--kills", type=int, default=1_000, help="how many in all")
+    parser.add_argument("--updates", type=int, default=UPDATES, help="how many updates each ledger has")
     parser.add_argument("--seed", type=int, default=1, help="of the first store; the next has the next one")
-    arguments = parser.parse_args()
+    parser.add_argument("--mutant", choices=MUTANTS, help="take a rule back, to see that it is found")
+    given = parser.parse_args()
     began, done, wrong = time.monotonic(), 0, 0
-    for number in range(-(-arguments.kills // A_STORE)):
-        seed, kills = arguments.seed + number, min(A_STORE, arguments.kills - number * A_STORE)
-        with tempfile.TemporaryDirectory(prefix="kills-") as folder:
+    for number in range(-(-given.kills // A_STORE)):
+        seed, kills = given.seed + number, min(A_STORE, given.kills - number * A_STORE)
+        mutant = MUTANTS[given.mutant].applied() if given.mutant else nullcontext()
+        with tempfile.TemporaryDirectory(prefix="kills-") as folder, mutant:
             try:
-                found: object = kill_syncs(Path(folder), kills=kills, updates=1_500, seed=seed)
+                found: object = kill_syncs(
+                    Path(folder), kills=kills, updates=given.updates, seed=seed, mutant=given.mutant
+                )
             except (AssertionError, lf.LedgerframesError) as error:
                 wrong, found = wrong + 1, f"WRONG: {type(error).__name__}: {error}"
         done += kills

@@ -180,8 +180,9 @@ def test_a_sound_store_is_left_as_it_is(store):
 def test_older_states_stay(store, net):
     first = store.syncs().sync_id[0]
     before = store.load("events", as_of=first)
-    rows = pa.concat_tables([store.load("updates", as_="arrow")] * 2)
-    write_deltalake(DeltaTable(store._lake.table("updates").url), rows, mode="overwrite")
+    rows = store.load("updates", as_="arrow")
+    twice = pa.concat_tables([rows, rows.slice(0, 20)])
+    write_deltalake(DeltaTable(store._lake.table("updates").url), twice, mode="overwrite")
     store.repair()
     store.sync(net)
     assert store.load("events", as_of=first).equals(before)

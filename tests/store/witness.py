@@ -10,6 +10,7 @@ from typing import Final, Self
 import ledgerframes as lf
 from ledgerframes.sandbox.world.world import Update
 
+_EVERY: Final = 2.0
 #: Of one state of the store: what is there in part, or twice.
 _TORN: Final = """
 with held as (select update_id, count(*) as held, count(distinct event_id) as apart from events group by update_id),
@@ -83,7 +84,7 @@ class Witness:
             raise self._failed
 
     def _look_on(self) -> None:
-        while not self._end.wait(0.2):
+        while not self._end.wait(_EVERY):
             try:
                 self.look()
             except Exception as error:  # noqa: BLE001 - raised again where the test runs

@@ -30,6 +30,9 @@ def doctor(net: Network, *, store: str | os.PathLike[str] | None = None) -> Diag
     Returns:
         A `Diagnosis`: true if nothing fails; `to_frame()`, `to_json()`; no token is in it.
 
+    Raises:
+        InputError: `store` is not a path. What fails at a server is part of the result instead.
+
     Example:
         >>> import ledgerframes as lf
         >>> with lf.sandbox(updates=100) as net:

@@ -57,6 +57,12 @@ def report(
     Raises:
         InputError: an argument breaks a rule, or the file is there or cannot be written.
         PartialResultError: the store does not cover the range.
+
+    Example:
+        >>> import tempfile, ledgerframes as lf
+        >>> with tempfile.TemporaryDirectory() as folder, lf.sandbox(updates=50) as net:
+        ...     lf.report(lf.load_history(net), folder + "/report.html", sections=["provenance"]).name
+        'report.html'
     """
     chosen = list(SECTIONS) if sections is None else list(names(sections, "sections"))
     for name in chosen:

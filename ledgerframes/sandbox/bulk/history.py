@@ -5,11 +5,11 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
-from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from hashlib import blake2b
 
 from ledgerframes.sandbox.bulk.bodies import BLOCK, CYCLE, MARKS, Body, add, bodies
+from ledgerframes.sandbox.world import timestamps
 
 # The record times of neighbouring migrations overlap: each begins before the one before it ends.
 MIGRATIONS = (0, 1, 3)
@@ -23,8 +23,7 @@ SLOT_OF_STEP = (0, 1, 2, 3, 3, 4, 5, 6, 7, 8, 8, 9, 10, 11, 12, 13, 13, 14, 15, 
 FIRST_STEP_OF_SLOT = tuple(SLOT_OF_STEP.index(slot) for slot in range(17))
 SLOTS = len(FIRST_STEP_OF_SLOT)
 
-ZERO = datetime(2024, 7, 1, tzinfo=UTC)
-_ZERO = ZERO.replace(tzinfo=None)
+ZERO = timestamps.parse("2024-07-01T00:00:00Z")
 _CORE, _RECORD, _EFFECTIVE, _CREATED, _MIGRATION, _ANCHOR, _PREVIOUS = MARKS.values()
 
 
@@ -81,7 +80,7 @@ def index_of(update_id: str) -> int | None:
 
 
 def totals(updates: int, seed: int) -> dict[str, int | Decimal]:
-    """What a reader of the first so many updates must find, computed without making them.
+    """The totals over the first `updates` items, computed without building them.
 
     Returns:
         updates, transactions, reassignments, assignments, unassignments; events (those of transactions
@@ -138,7 +137,7 @@ def _core(index: int, key: bytes) -> bytes:
 
 
 def _text(record_time: int) -> bytes:
-    return (_ZERO + timedelta(microseconds=record_time)).isoformat(timespec="microseconds").encode() + b"Z"
+    return timestamps.exact(ZERO + record_time).encode()
 
 
 def _shortest(time: bytes) -> bytes:

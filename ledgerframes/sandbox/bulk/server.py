@@ -1,128 +1,71 @@
 """The program that serves the bulk history: `python -m ledgerframes.sandbox.bulk.server N`; `start_bulk` runs it.
 
-It prints its port and ends when its standard input does, and so with the program that started it.
+It prints its port and ends with its standard input, so that it never outlives the program that started it.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
-import socketserver
+import os
 import sys
-import threading
-import time
-from datetime import datetime, timedelta
-from typing import Any, NamedTuple
+from dataclasses import dataclass
 
-from ledgerframes.sandbox.bulk.history import ZERO, first_after, index_of, items
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from ledgerframes.sandbox.bulk.history import ZERO, first_after, index_of, item, items
+from ledgerframes.sandbox.http.responses import RefusalError, json_answer, no_route, read_object, refuse
+from ledgerframes.sandbox.http.scan import read_page_request
+from ledgerframes.sandbox.serving import serve
 
 HISTORY = "/api/scan/v2/updates"
-SHORT = timedelta(microseconds=1)
-POLL = 0.05
-REASONS = {200: "OK", 400: "Bad Request", 404: "Not Found"}
 
 
-class Reply(NamedTuple):
-    """A status with its body."""
+@dataclass(frozen=True, slots=True)
+class BulkScan:
+    """The handlers of the two calls that the bulk server has.
 
-    status: int
-    body: bytes
-    content_type: str = "application/json"
+    Attributes:
+        updates: how many there are.
+        seed: what the items are made from.
+        page_maximum: a larger page is refused.
+    """
 
+    updates: int
+    seed: int
+    page_maximum: int
 
-class BulkServer(socketserver.ThreadingTCPServer):
-    """Answers from the bulk history, a thread a connection."""
+    def app(self) -> Starlette:
+        """The ASGI app."""
+        routes = [
+            Route(HISTORY, self.page, methods=["POST"]),
+            Route(f"{HISTORY}/{{update_id}}", self.update_by_id, methods=["GET"]),
+        ]
+        return Starlette(routes=routes, exception_handlers={RefusalError: refuse, HTTPException: no_route})
 
-    allow_reuse_address = True
-    daemon_threads = True
-    request_queue_size = 128
+    async def page(self, request: Request) -> Response:
+        """POST /v2/updates."""
+        size, after = read_page_request(await read_object(request), maximum=self.page_maximum)
+        start = 0 if after is None else first_after(after[0], after[1] - ZERO)
+        # A thread builds one page while the event loop sends another: the socket's work does not hold the GIL.
+        return json_answer(await run_in_threadpool(self._page, start, min(start + size, self.updates)))
 
-    def __init__(self, *, updates: int, seed: int, port: int, page_maximum: int, latency: float) -> None:
-        super().__init__(("127.0.0.1", port), _Connection)
-        self.updates = updates
-        self.seed = seed
-        self.page_maximum = page_maximum
-        self.latency = latency
+    def _page(self, start: int, end: int) -> bytes:
+        return b'{"transactions":[%s]}' % b",".join(items(start, end, seed=self.seed))
 
-    def answer(self, method: str, path: str, body: bytes) -> Reply:
-        """The answer to one request."""
-        time.sleep(self.latency)
-        if method == "POST" and path == HISTORY:
-            return self._page(body)
-        if method == "GET" and path.startswith(f"{HISTORY}/"):
-            return self._update(path.removeprefix(f"{HISTORY}/"))
-        return Reply(404, b"The requested resource could not be found.", "text/plain; charset=UTF-8")
-
-    def _page(self, body: bytes) -> Reply:
-        try:
-            asked = json.loads(body)
-            size, start = asked["page_size"], _start(asked.get("after"))
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
-            return _error(400, f"The request content was malformed: {error!r}")
-        if type(size) is not int or size < 1:
-            return _error(400, f"page_size must be a positive integer, not {size!r}")
-        if size > self.page_maximum:
-            return _error(400, f"Exceeded limit maximum ({size} > {self.page_maximum}).")
-        end = min(start + size, self.updates)
-        return Reply(200, b'{"transactions":[%s]}' % b",".join(items(start, end, seed=self.seed)))
-
-    def _update(self, update_id: str) -> Reply:
+    async def update_by_id(self, request: Request) -> Response:
+        """GET /v2/updates/{update_id}."""
+        update_id = request.path_params["update_id"]
         index = index_of(update_id)
         if index is not None and 0 <= index < self.updates:
-            found = next(items(index, index + 1, seed=self.seed))
-            if found.startswith(b'{"update_id":"%s"' % update_id.encode()):
-                return Reply(200, found)
-        return _error(404, f"Transaction with id {update_id} not found.")
-
-    def handle_error(self, request: Any, client_address: Any) -> None:
-        """A client that hangs up in the middle of a page is no news; anything else is."""
-        if not isinstance(sys.exception(), ConnectionError):
-            super().handle_error(request, client_address)
-
-
-class _Connection(socketserver.StreamRequestHandler):
-    """One connection, request after request."""
-
-    disable_nagle_algorithm = True
-    server: BulkServer
-
-    def handle(self) -> None:
-        while line := self.rfile.readline(65_536):
-            method, path, _ = line.decode("latin-1").split(" ", 2)
-            headers = self._headers()
-            body = self.rfile.read(int(headers.get("content-length", "0")))
-            answer = self.server.answer(method, path.partition("?")[0], body)
-            self.wfile.write(_head(answer))
-            self.wfile.write(answer.body)
-            if headers.get("connection", "").lower() == "close":
-                return
-
-    def _headers(self) -> dict[str, str]:
-        headers: dict[str, str] = {}
-        while (line := self.rfile.readline(65_536).strip()) != b"":
-            name, _, value = line.decode("latin-1").partition(":")
-            headers[name.lower()] = value.strip()
-        return headers
-
-
-def _head(answer: Reply) -> bytes:
-    return (
-        f"HTTP/1.1 {answer.status} {REASONS[answer.status]}\r\n"
-        f"Content-Type: {answer.content_type}\r\nContent-Length: {len(answer.body)}\r\n\r\n"
-    ).encode()
-
-
-def _start(after: dict[str, Any] | None) -> int:
-    """The first item of a page."""
-    if after is None:
-        return 0
-    # fromisoformat drops digits beyond microseconds, which is right for "strictly after".
-    since = datetime.fromisoformat(after["after_record_time"]) - ZERO
-    return first_after(int(after["after_migration_id"]), since // SHORT)
-
-
-def _error(status: int, text: str) -> Reply:
-    return Reply(status, json.dumps({"error": text}).encode())
+            update = item(index, self.seed)
+            if update.startswith(b'{"update_id":"%s"' % update_id.encode()):
+                return json_answer(update)
+        raise RefusalError(404, f"Transaction with id {update_id} not found.")
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -133,17 +76,18 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--port", type=int, default=0)
     parser.add_argument("--page-maximum", type=int, default=1000)
     parser.add_argument("--latency", type=float, default=0.0)
+    options = parser.parse_args(arguments)
+    scan = BulkScan(options.updates, options.seed, options.page_maximum)
     try:
-        server = BulkServer(**vars(parser.parse_args(arguments)))
+        served = serve(scan.app(), port=options.port, latency=options.latency)
     except OSError as error:
-        sys.stdout.write(f"{error.strerror}\n")
+        reason = os.strerror(error.errno) if error.errno else str(error)
+        sys.stdout.write(f"{reason}\n")
         return 1
-    with server:
-        threading.Thread(target=server.serve_forever, args=(POLL,), daemon=True).start()
-        sys.stdout.write(f"{server.server_address[1]}\n")
+    with served:
+        sys.stdout.write(f"{served.url.rpartition(':')[2]}\n")
         sys.stdout.flush()
         sys.stdin.read()
-        server.shutdown()
     return 0
 
 

@@ -1,4 +1,4 @@
-"""Starts a scan with millions of updates in a process of its own; benchmarks and long tests call it."""
+"""Starts a scan with millions of updates in its own process; benchmarks and long tests call it."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ SERVER = "ledgerframes.sandbox.bulk.server"
 
 
 def start_bulk(updates: int, *, seed: int = 7, port: int = 0, page_maximum: int = 1000, latency: float = 0.0) -> Bulk:
-    """Serve a made-up history of so many updates on a loopback port, from a process of its own.
+    """Serve a made-up history on a loopback port, from its own process.
 
     It answers `POST /v2/updates` and `GET /v2/updates/{update_id}` (contract: Scan interface). Its memory
     does not grow with the number of updates. It ends with this program, however that ends.
 
     Args:
-        updates: how many; item i is the same for every length.
+        updates: the number of updates; item i is the same for every length.
         seed: another seed gives other ids and payloads.
         port: 0 takes a free one.
         page_maximum: a larger page_size is refused with a 400 that names the maximum.
         latency: seconds that every request waits.
 
     Raises:
-        ValueError: a value breaks a rule.
+        ValueError: a value is not valid.
         OSError: the server did not start, for instance because the port is taken.
     """
     updates, seed = whole(updates, "bulk", least=1), whole(seed, "seed")
@@ -41,11 +41,11 @@ def start_bulk(updates: int, *, seed: int = 7, port: int = 0, page_maximum: int 
         [*command, *options], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     )
     assert process.stdout is not None
-    said = process.stdout.readline().strip()
-    if not said.isdigit():
+    line = process.stdout.readline().strip()
+    if not line.isdigit():
         process.communicate()
-        raise OSError(f"the bulk server did not start on port {port}: {said or 'see its error output'}")
-    return Bulk(process, port=int(said))
+        raise OSError(f"the bulk server did not start on port {port}: {line or 'see its error output'}")
+    return Bulk(process, port=int(line))
 
 
 class Bulk:

@@ -15,14 +15,14 @@ from ledgerframes.sandbox.commands.bodies import (
     ExerciseByKeyCommand,
     ExerciseCommand,
 )
-from ledgerframes.sandbox.commands.command_context import Act
+from ledgerframes.sandbox.commands.command_context import CommandContext
 from ledgerframes.sandbox.commands.event_filters import REFERENCE
 from ledgerframes.sandbox.commands.models import MODELS
-from ledgerframes.sandbox.commands.pending_changes import Draft
+from ledgerframes.sandbox.commands.pending_changes import PendingChanges
 from ledgerframes.sandbox.commands.values import read_record, write_record
-from ledgerframes.sandbox.generator.simulation import Stage
-from ledgerframes.sandbox.http.answering import blob
+from ledgerframes.sandbox.generator.simulation import Simulation
 from ledgerframes.sandbox.http.ledger_errors import invalid
+from ledgerframes.sandbox.http.responses import blob
 from ledgerframes.sandbox.world import timestamps
 from ledgerframes.sandbox.world.contracts import Contract, Template
 from ledgerframes.sandbox.world.keys import has_key, key_of, read_key
@@ -55,73 +55,76 @@ class Batch:
     not_before_by: int = 0
 
 
-def write_batch(batch: Batch, stage: Stage, now: int) -> list[Update]:
+def write_batch(batch: Batch, sim: Simulation, now: int) -> list[Update]:
     """Carry a batch out and let it count.
 
     Args:
         batch: the commands.
-        stage: the ledger.
+        sim: the simulated ledger.
         now: the record time in microseconds.
 
     Raises:
         LedgerError: a command is refused, and nothing has changed.
     """
-    update_id, draft = fingerprint(stage.rng), Draft()
-    place = _place(batch, stage.world, stage.main)
-    tx = Transaction(stage, update_id=update_id, synchronizer_id=place, effective=_effective(batch, now), effects=draft)
+    update_id, pending = fingerprint(sim.rng), PendingChanges()
+    place = _place(batch, sim.world, sim.main)
+    tx = Transaction(sim, update_id=update_id, synchronizer_id=place, effective=_effective(batch, now), effects=pending)
     tx.workflow_id = batch.workflow_id
-    act = Act(stage, MODELS, tx, draft, batch.act_as | batch.read_as, _disclosed(batch.disclosed), now)
+    context = CommandContext(sim, MODELS, tx, pending, batch.act_as | batch.read_as, _disclosed(batch.disclosed), now)
     for command in batch.commands:
-        _carry_out(act, command, batch.act_as)
-    rendered = tx.render(migration_id=stage.migration_id, record_time=now, external_hash=None)
-    draft.apply(stage.world, (stage.migration_id, now))
-    stage.world.after_commands.append(now)
-    return [Update(stage.migration_id, now, update_id, place, None, rendered)]
+        _carry_out(context, command, batch.act_as)
+    rendered = tx.render(migration_id=sim.migration_id, record_time=now, external_hash=None)
+    pending.apply(sim.world, (sim.migration_id, now))
+    sim.world.after_commands.append(now)
+    return [Update(sim.migration_id, now, update_id, place, None, rendered)]
 
 
-def _carry_out(act: Act, command: Command, authority: frozenset[str]) -> None:
-    template = _template(act.stage, command.template_id)
+def _carry_out(context: CommandContext, command: Command, authority: frozenset[str]) -> None:
+    template = _template(context.sim, command.template_id)
     if isinstance(command, CreateCommand):
-        _create(act, template, command, authority)
+        _create(context, template, command, authority)
         return
     if isinstance(command, CreateAndExerciseCommand):
-        contract = _create(act, template, command, authority)
+        contract = _create(context, template, command, authority)
     elif isinstance(command, ExerciseByKeyCommand):
-        contract = _by_key(act, template, command)
+        contract = _by_key(context, template, command)
     else:
-        contract = act.fetch(command.contract_id, template)
-    act.exercise(contract, command.choice, command.choice_argument, authority=authority)
+        contract = context.fetch(command.contract_id, template)
+    context.exercise(contract, command.choice, command.choice_argument, authority=authority)
 
 
 def _create(
-    act: Act, template: Template, command: CreateCommand | CreateAndExerciseCommand, authority: frozenset[str]
+    context: CommandContext,
+    template: Template,
+    command: CreateCommand | CreateAndExerciseCommand,
+    authority: frozenset[str],
 ) -> Contract:
     model, reference = MODELS[template.entity], command.template_id
     if model.payload is None:
-        raise errors.not_authorized(f"The creation of a {template.entity}", [act.stage.cast.dso])
+        raise errors.not_authorized(f"The creation of a {template.entity}", [context.sim.parties.dso])
     payload = read_record(command.create_arguments, model.payload, place=template.entity)
     model.check(payload)
     exact = "" if reference.startswith("#") else reference
-    return act.create(template, write_record(payload), authority=authority, template_id=exact)
+    return context.create(template, write_record(payload), authority=authority, template_id=exact)
 
 
-def _by_key(act: Act, template: Template, command: ExerciseByKeyCommand) -> Contract:
+def _by_key(context: CommandContext, template: Template, command: ExerciseByKeyCommand) -> Contract:
     """The newest contract with that key that the batch sees."""
     key = read_key(command.contract_key)
     if not has_key(template.entity) or key is None:
         raise errors.wrong_values(f"{template.entity} has no keys such as {command.contract_key!r}")
-    new = [one for one in act.draft.created.values() if key_of(one.template.entity, one.payload) == key]
-    known = [*act.stage.world.keys.named(key), *new]
-    seen = [one for one in known if one.contract_id not in act.draft.ended and act.sees(one.contract_id, one)]
+    new = [one for one in context.pending.created.values() if key_of(one.template.entity, one.payload) == key]
+    known = [*context.sim.world.keys.named(key), *new]
+    seen = [one for one in known if one.contract_id not in context.pending.ended and context.sees(one.contract_id, one)]
     if not seen:
         raise errors.no_key(template.entity, command.contract_key)
-    return act.fetch(seen[-1].contract_id, template)
+    return context.fetch(seen[-1].contract_id, template)
 
 
-def _template(stage: Stage, reference: str) -> Template:
+def _template(sim: Simulation, reference: str) -> Template:
     if not REFERENCE.fullmatch(reference):
         raise invalid(f"templateId {reference!r} is no package reference, module and entity")
-    template = stage.packages.named(reference)
+    template = sim.packages.named(reference)
     if template is None:
         raise errors.no_template(reference)
     return template

@@ -10,8 +10,8 @@ from msgspec import Meta, Struct
 
 from ledgerframes.sandbox.commands.event_filters import EventFormat
 from ledgerframes.sandbox.commands.submissions import Period
-from ledgerframes.sandbox.http.answering import INT32, INT64
 from ledgerframes.sandbox.http.ledger_errors import UnreadableError, invalid
+from ledgerframes.sandbox.http.responses import INT32, INT64
 from ledgerframes.sandbox.world.timestamps import SECOND
 
 LedgerString = Annotated[str, Meta(pattern=r"^[A-Za-z0-9#:\-_/ ]{1,255}\Z")]

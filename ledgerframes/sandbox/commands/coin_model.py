@@ -7,7 +7,7 @@ from typing import Annotated, Any, Final, Literal, NamedTuple
 from msgspec import Meta, field
 
 from ledgerframes.sandbox.commands.bodies import Party, Text
-from ledgerframes.sandbox.commands.command_context import Choice, Model, Scene
+from ledgerframes.sandbox.commands.command_context import Choice, ChoiceContext, Model
 from ledgerframes.sandbox.commands.errors import failed
 from ledgerframes.sandbox.commands.values import Amount, Moment, Record, write_record
 from ledgerframes.sandbox.generator.coins import HOLDING_FEE, units_of
@@ -123,14 +123,14 @@ class Moved(NamedTuple):
 
 
 def move_coin(
-    scene: Scene, sender: str, inputs: list[str], outputs: list[tuple[str, int]], *, open_round: Contract
+    context: ChoiceContext, sender: str, inputs: list[str], outputs: list[tuple[str, int]], *, open_round: Contract
 ) -> Moved:
     """Archive a sender's coins and make as much coin: what each receiver gets in ten-billionths, and the change.
 
     Raises:
         LedgerError: a coin is another party's or is named twice, or there is too little.
     """
-    coins = [scene.act.fetch(one, COIN) for one in dict.fromkeys(inputs)]
+    coins = [context.commands.fetch(one, COIN) for one in dict.fromkeys(inputs)]
     strange = next((one for one in coins if one.owner != sender), None)
     if strange is not None or len(coins) < len(inputs):
         raise failed(f"the coin {strange.contract_id} is not {sender}'s" if strange else "a coin is spent twice")
@@ -140,27 +140,30 @@ def move_coin(
     if rest < 0:
         raise failed(f"the inputs are {decimal(-rest)} short of the outputs")
     for coin in coins:
-        scene.archive(coin)
-    created = [_make_coin(scene, receiver, units, open_round) for receiver, units in outputs]
-    return Moved(created, _make_coin(scene, sender, rest, open_round) if rest else None)
+        context.archive(coin)
+    created = [_make_coin(context, receiver, units, open_round) for receiver, units in outputs]
+    return Moved(created, _make_coin(context, sender, rest, open_round) if rest else None)
 
 
-def _make_coin(scene: Scene, owner: str, units: int, open_round: Contract) -> str:
+def _make_coin(context: ChoiceContext, owner: str, units: int, open_round: Contract) -> str:
     terms = {
         "initialAmount": decimal(units),
         "createdAt": open_round.payload["round"],
         "ratePerRound": {"rate": HOLDING_FEE},
     }
-    return scene.create(COIN, {"dso": scene.stage.cast.dso, "owner": owner, "amount": terms})
+    return context.create(COIN, {"dso": context.sim.parties.dso, "owner": owner, "amount": terms})
 
 
-def _transfer(scene: Scene) -> dict[str, Any]:
-    expected = scene.argument.expected_dso
-    if expected not in (None, scene.stage.cast.dso):
+def _transfer(context: ChoiceContext) -> dict[str, Any]:
+    expected = context.argument.expected_dso
+    if expected not in (None, context.sim.parties.dso):
         raise failed(f"the coin's rules are not {expected}'s")
-    wanted, open_round = scene.argument.transfer, scene.act.fetch(scene.argument.context.open_mining_round, OPEN_ROUND)
+    wanted, open_round = (
+        context.argument.transfer,
+        context.commands.fetch(context.argument.context.open_mining_round, OPEN_ROUND),
+    )
     outputs = [(one.receiver, int(one.amount)) for one in wanted.outputs]
-    moved = move_coin(scene, wanted.sender, [one.value for one in wanted.inputs], outputs, open_round=open_round)
+    moved = move_coin(context, wanted.sender, [one.value for one in wanted.inputs], outputs, open_round=open_round)
     return {
         "round": open_round.payload["round"],
         "createdAmulets": [{"tag": "TransferResultAmulet", "value": one} for one in moved.created],
@@ -169,66 +172,66 @@ def _transfer(scene: Scene) -> dict[str, Any]:
     }
 
 
-def _tap(scene: Scene) -> dict[str, Any]:
-    units = int(scene.argument.amount)
+def _tap(context: ChoiceContext) -> dict[str, Any]:
+    units = int(context.argument.amount)
     if not 0 < units <= TAP_MAXIMUM:
         raise failed(f"the tap gives an amount above zero and up to {decimal(TAP_MAXIMUM)}, not {decimal(units)}")
-    open_round = scene.act.fetch(scene.argument.open_round, OPEN_ROUND)
-    coin = _make_coin(scene, scene.argument.receiver, units, open_round)
+    open_round = context.commands.fetch(context.argument.open_round, OPEN_ROUND)
+    coin = _make_coin(context, context.argument.receiver, units, open_round)
     return {"amuletSum": {"amulet": coin, "round": open_round.payload["round"]}}
 
 
-def _lock(scene: Scene) -> str:
-    coin, lock = scene.act.fetch(scene.argument.amulet, COIN), scene.argument.lock
-    if coin.owner != scene.argument.owner:
-        raise failed(f"the coin {coin.contract_id} is not {scene.argument.owner}'s")
-    if lock.expires_at <= scene.act.now:
+def _lock(context: ChoiceContext) -> str:
+    coin, lock = context.commands.fetch(context.argument.amulet, COIN), context.argument.lock
+    if coin.owner != context.argument.owner:
+        raise failed(f"the coin {coin.contract_id} is not {context.argument.owner}'s")
+    if lock.expires_at <= context.commands.now:
         raise failed(f"the lock would have run out at {timestamps.trimmed(lock.expires_at)}")
-    scene.archive(coin)
-    return scene.create(LOCKED_COIN, {"amulet": coin.payload, "lock": write_record(lock)})
+    context.archive(coin)
+    return context.create(LOCKED_COIN, {"amulet": coin.payload, "lock": write_record(lock)})
 
 
-def _unlock(scene: Scene) -> dict[str, Any]:
-    scene.act.fetch(scene.argument.open_round_cid, OPEN_ROUND)
-    return {"amuletSum": {"amulet": scene.create(COIN, scene.payload["amulet"])}, "meta": None}
+def _unlock(context: ChoiceContext) -> dict[str, Any]:
+    context.commands.fetch(context.argument.open_round_cid, OPEN_ROUND)
+    return {"amuletSum": {"amulet": context.create(COIN, context.payload["amulet"])}, "meta": None}
 
 
-def _expire_lock(scene: Scene) -> dict[str, Any]:
-    until = scene.payload["lock"]["expiresAt"]
-    if timestamps.parse(until) > scene.act.now:
+def _expire_lock(context: ChoiceContext) -> dict[str, Any]:
+    until = context.payload["lock"]["expiresAt"]
+    if timestamps.parse(until) > context.commands.now:
         raise failed(f"the lock runs until {until}")
-    return _unlock(scene)
+    return _unlock(context)
 
 
-def _consent(scene: Scene) -> dict[str, Any]:
-    wanted = write_record(scene.argument)
-    if scene.argument.expires_at <= scene.act.now:
+def _consent(context: ChoiceContext) -> dict[str, Any]:
+    wanted = write_record(context.argument)
+    if context.argument.expires_at <= context.commands.now:
         raise failed(f"the consent would have run out at {wanted['expiresAt']}")
-    begin = timestamps.trimmed(scene.act.now)
+    begin = timestamps.trimmed(context.commands.now)
     payload = {
-        "dso": scene.stage.cast.dso,
+        "dso": context.sim.parties.dso,
         "receiver": wanted["receiver"],
         "provider": wanted["provider"],
         "validFrom": begin,
         "lastRenewedAt": begin,
         "expiresAt": wanted["expiresAt"],
     }
-    return {"transferPreapprovalCid": scene.create(PREAPPROVAL, payload), "amuletPaid": decimal(0)}
+    return {"transferPreapprovalCid": context.create(PREAPPROVAL, payload), "amuletPaid": decimal(0)}
 
 
-def _send(scene: Scene) -> dict[str, Any]:
-    wanted = scene.argument
-    if timestamps.parse(scene.payload["expiresAt"]) <= scene.act.now:
-        raise failed(f"the consent ran out at {scene.payload['expiresAt']}")
-    outputs = [(scene.payload["receiver"], int(wanted.amount))]
-    open_round = scene.act.fetch(wanted.open_round, OPEN_ROUND)
-    moved = move_coin(scene, wanted.sender, wanted.inputs, outputs, open_round=open_round)
+def _send(context: ChoiceContext) -> dict[str, Any]:
+    wanted = context.argument
+    if timestamps.parse(context.payload["expiresAt"]) <= context.commands.now:
+        raise failed(f"the consent ran out at {context.payload['expiresAt']}")
+    outputs = [(context.payload["receiver"], int(wanted.amount))]
+    open_round = context.commands.fetch(wanted.open_round, OPEN_ROUND)
+    moved = move_coin(context, wanted.sender, wanted.inputs, outputs, open_round=open_round)
     return {"transferResult": moved.created, "senderChangeAmulet": moved.change}
 
 
-def _cancel(scene: Scene) -> None:
-    if scene.argument.p not in (scene.payload["receiver"], scene.payload["provider"]):
-        raise failed(f"{scene.argument.p} is neither receiver nor provider")
+def _cancel(context: ChoiceContext) -> None:
+    if context.argument.p not in (context.payload["receiver"], context.payload["provider"]):
+        raise failed(f"{context.argument.p} is neither receiver nor provider")
 
 
 COIN_MODEL: Final = Model(

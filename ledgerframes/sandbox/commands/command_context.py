@@ -1,4 +1,4 @@
-"""What a batch of commands does to contracts, under the ledger's rules: who must agree, who sees, what is where."""
+"""How a batch of commands creates and exercises contracts under the ledger's rules; batches and models call it."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from ledgerframes.sandbox.commands import errors
-from ledgerframes.sandbox.commands.pending_changes import Draft
+from ledgerframes.sandbox.commands.pending_changes import PendingChanges
 from ledgerframes.sandbox.commands.values import Nothing, Record, read_record, write_record
-from ledgerframes.sandbox.generator.simulation import Stage
+from ledgerframes.sandbox.generator.simulation import Simulation
 from ledgerframes.sandbox.world.contracts import Contract, Origin, Template
 from ledgerframes.sandbox.world.templates import COIN_RULES, NAME_RULES, OPEN_ROUND, PREAPPROVAL, TRANSFER_FACTORY
 from ledgerframes.sandbox.world.transaction import Event, Transaction
 
 ARCHIVE: Final = "Archive"
 
-# Whoever acts may use these: scan hands them out to everybody.
+# Any party may use these: scan returns them to everybody.
 _PUBLIC: Final = frozenset({COIN_RULES, NAME_RULES, OPEN_ROUND, PREAPPROVAL, TRANSFER_FACTORY})
 
 Payload = dict[str, Any]
@@ -31,13 +31,13 @@ class Choice:
         argument: the record it takes.
         controllers: who must agree, by the contract and the argument.
         run: what follows; returns the exercise's result.
-        consuming: the contract ends.
+        consuming: the exercise archives the contract.
     """
 
     name: str
     argument: type[Record]
     controllers: Callable[[Contract, Any], Parties]
-    run: Callable[[Scene], Any]
+    run: Callable[[ChoiceContext], Any]
     consuming: bool = True
 
 
@@ -74,8 +74,8 @@ class Model:
 
 
 @dataclass(frozen=True, slots=True)
-class Act:
-    """One batch being carried out on a draft.
+class CommandContext:
+    """One batch being carried out on pending changes.
 
     Attributes:
         readers: the parties whose contracts the batch sees.
@@ -83,10 +83,10 @@ class Act:
         now: the record time, in microseconds.
     """
 
-    stage: Stage
+    sim: Simulation
     models: Mapping[str, Model]
     tx: Transaction
-    draft: Draft
+    pending: PendingChanges
     readers: frozenset[str]
     disclosed: frozenset[str]
     now: int
@@ -140,7 +140,9 @@ class Act:
         _check_authority(f"The exercise of {place}", controllers, authority)
         written = write_record(read)
         event = self.tx.exercise(contract, name, written, acting=controllers, consuming=choice.consuming, under=under)
-        result = choice.run(Scene(self, contract, read, event, frozenset((*controllers, *contract.signatories))))
+        result = choice.run(
+            ChoiceContext(self, contract, read, event, frozenset((*controllers, *contract.signatories)))
+        )
         event["exercise_result"] = result
         return result
 
@@ -148,31 +150,31 @@ class Act:
         """A contract to work with.
 
         Raises:
-            LedgerError: it is not there, not seen, of another template, under way or on another synchronizer.
+            LedgerError: it is unknown, hidden, archived, of another template, in flight or on another synchronizer.
         """
-        found = self.draft.created.get(contract_id) or self.stage.world.contracts.active.get(contract_id)
-        origin = found or self.stage.world.contracts.origins.get(contract_id)
+        found = self.pending.created.get(contract_id) or self.sim.world.contracts.active.get(contract_id)
+        origin = found or self.sim.world.contracts.origins.get(contract_id)
         if origin is None or not self.sees(contract_id, origin):
             raise errors.no_contract(contract_id)
-        if found is None or contract_id in self.draft.ended:
+        if found is None or contract_id in self.pending.ended:
             raise errors.ended(contract_id)
         if template is not None and found.template != template:
             raise errors.wrong_template(contract_id, is_a=found.template.entity, wanted=template.entity)
-        check_place(self.stage, found, self.tx.synchronizer_id)
+        check_place(self.sim, found, self.tx.synchronizer_id)
         return found
 
     def sees(self, contract_id: str, origin: Contract | Origin) -> bool:
-        """Whether the batch may know of a contract."""
-        if contract_id in self.draft.created or contract_id in self.disclosed or origin.template in _PUBLIC:
+        """Whether the batch may use a contract."""
+        if contract_id in self.pending.created or contract_id in self.disclosed or origin.template in _PUBLIC:
             return True
         return not self.readers.isdisjoint((*origin.signatories, *origin.observers))
 
 
 @dataclass(frozen=True, slots=True)
-class Scene:
-    """A choice being carried out: its contract and argument, and what may follow by its parties' authority."""
+class ChoiceContext:
+    """A choice being carried out: its contract and argument, and what it does with its parties' authority."""
 
-    act: Act
+    commands: CommandContext
     contract: Contract
     argument: Any
     event: Event
@@ -180,34 +182,34 @@ class Scene:
 
     @property
     def payload(self) -> Payload:
-        """What the contract says."""
+        """The contract's payload."""
         return self.contract.payload
 
     @property
-    def stage(self) -> Stage:
-        """The ledger it happens on."""
-        return self.act.stage
+    def sim(self) -> Simulation:
+        """The simulated ledger."""
+        return self.commands.sim
 
     def create(self, template: Template, payload: Payload) -> str:
         """Create a contract; its id."""
-        return self.act.create(template, payload, authority=self.authority, under=self.event).contract_id
+        return self.commands.create(template, payload, authority=self.authority, under=self.event).contract_id
 
     def exercise(self, contract: Contract, name: str, argument: Record) -> Any:
         """Exercise a choice; its result."""
-        return self.act.exercise(contract, name, argument, authority=self.authority, under=self.event)
+        return self.commands.exercise(contract, name, argument, authority=self.authority, under=self.event)
 
     def archive(self, contract: Contract) -> None:
         """End a contract."""
         self.exercise(contract, ARCHIVE, Nothing())
 
 
-def check_place(stage: Stage, contract: Contract, synchronizer_id: str) -> None:
+def check_place(sim: Simulation, contract: Contract, synchronizer_id: str) -> None:
     """Check that a contract is on a synchronizer.
 
     Raises:
-        LedgerError: it is under way, or on another one.
+        LedgerError: it is in flight, or on another one.
     """
-    if contract.synchronizer_id is None or contract.contract_id in stage.world.reassignments.half_told:
+    if contract.synchronizer_id is None or contract.contract_id in sim.world.reassignments.early_arrivals:
         raise errors.in_flight(contract.contract_id)
     if contract.synchronizer_id != synchronizer_id:
         raise errors.elsewhere(contract.contract_id, at=contract.synchronizer_id, wanted=synchronizer_id)

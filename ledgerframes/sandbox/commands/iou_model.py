@@ -7,7 +7,7 @@ from typing import Annotated, Any, Final
 from msgspec import Meta, field
 
 from ledgerframes.sandbox.commands.bodies import Party, Text
-from ledgerframes.sandbox.commands.command_context import Choice, Model, Payload, Scene
+from ledgerframes.sandbox.commands.command_context import Choice, ChoiceContext, Model, Payload
 from ledgerframes.sandbox.commands.errors import failed
 from ledgerframes.sandbox.commands.values import Amount, Integer, Nothing, Record, read_record
 from ledgerframes.sandbox.world.contracts import Contract
@@ -62,24 +62,24 @@ def _check_iou(iou: Iou) -> None:
         raise failed(f"an IOU is about an amount above zero, not {decimal(iou.amount)}")
 
 
-def _transfer(scene: Scene) -> str:
-    return scene.create(IOU, {**scene.payload, "owner": scene.argument.new_owner})
+def _transfer(context: ChoiceContext) -> str:
+    return context.create(IOU, {**context.payload, "owner": context.argument.new_owner})
 
 
-def _split(scene: Scene) -> list[str]:
-    whole = read_record(scene.payload, Iou, place=IOU.entity).amount
-    part = scene.argument.split_amount
+def _split(context: ChoiceContext) -> list[str]:
+    whole = read_record(context.payload, Iou, place=IOU.entity).amount
+    part = context.argument.split_amount
     if not 0 < part < whole:
         raise failed(f"an IOU of {decimal(whole)} cannot be split at {decimal(part)}")
-    return [scene.create(IOU, {**scene.payload, "amount": decimal(units)}) for units in (part, whole - part)]
+    return [context.create(IOU, {**context.payload, "amount": decimal(units)}) for units in (part, whole - part)]
 
 
-def _settle(scene: Scene) -> dict[str, Any]:
-    legs = scene.payload["legs"]
-    if scene.argument.leg_count != len(legs):
-        raise failed(f"the batch has {len(legs)} legs, not {scene.argument.leg_count}")
-    operator = NewOwner(scene.payload["operator"])
-    return {"settled": [scene.exercise(scene.act.fetch(leg, IOU), "Iou_Transfer", operator) for leg in legs]}
+def _settle(context: ChoiceContext) -> dict[str, Any]:
+    legs = context.payload["legs"]
+    if context.argument.leg_count != len(legs):
+        raise failed(f"the batch has {len(legs)} legs, not {context.argument.leg_count}")
+    operator = NewOwner(context.payload["operator"])
+    return {"settled": [context.exercise(context.commands.fetch(leg, IOU), "Iou_Transfer", operator) for leg in legs]}
 
 
 def _owner(contract: Contract, _: Record) -> tuple[str]:
@@ -104,7 +104,7 @@ IOU_MODEL: Final = Model(
             "Iou_GetBalance",
             Viewer,
             lambda _, argument: (argument.viewer,),
-            lambda scene: scene.payload["amount"],
+            lambda context: context.payload["amount"],
             consuming=False,
         ),
     ),

@@ -9,7 +9,7 @@ from msgspec import Meta
 
 from ledgerframes.sandbox.commands.bodies import Party, Text
 from ledgerframes.sandbox.commands.coin_model import Input, Output, RulesTransfer, Transfer, TransferContext
-from ledgerframes.sandbox.commands.command_context import Choice, Model, Scene
+from ledgerframes.sandbox.commands.command_context import Choice, ChoiceContext, Model
 from ledgerframes.sandbox.commands.errors import failed
 from ledgerframes.sandbox.commands.values import Amount, Moment, Nothing, Record, read_record
 from ledgerframes.sandbox.generator.names import LIFETIME
@@ -66,32 +66,34 @@ def _check_offer(offer: Offer) -> None:
         raise failed(f"an offer is about an amount above zero, not {decimal(offer.amount.amount)}")
 
 
-def _accept(scene: Scene) -> dict[str, Any]:
-    if timestamps.parse(scene.payload["expiresAt"]) <= scene.act.now:
-        raise failed(f"the offer ran out at {scene.payload['expiresAt']}")
-    return {"acceptedTransferOffer": scene.create(ACCEPTED_OFFER, scene.payload)}
+def _accept(context: ChoiceContext) -> dict[str, Any]:
+    if timestamps.parse(context.payload["expiresAt"]) <= context.commands.now:
+        raise failed(f"the offer ran out at {context.payload['expiresAt']}")
+    return {"acceptedTransferOffer": context.create(ACCEPTED_OFFER, context.payload)}
 
 
-def _decline(scene: Scene) -> dict[str, Any]:
-    return {"trackingInfo": {"trackingId": scene.payload["trackingId"]}}
+def _decline(context: ChoiceContext) -> dict[str, Any]:
+    return {"trackingInfo": {"trackingId": context.payload["trackingId"]}}
 
 
-def _complete(scene: Scene) -> dict[str, Any]:
-    offer = read_record(scene.payload, Offer, place=ACCEPTED_OFFER.entity)
+def _complete(context: ChoiceContext) -> dict[str, Any]:
+    offer = read_record(context.payload, Offer, place=ACCEPTED_OFFER.entity)
     terms = Transfer(
         sender=offer.sender,
-        provider=scene.argument.wallet_provider,
-        inputs=[Input("InputAmulet", one) for one in scene.argument.inputs],
+        provider=context.argument.wallet_provider,
+        inputs=[Input("InputAmulet", one) for one in context.argument.inputs],
         outputs=[Output(offer.receiver, offer.amount.amount)],
     )
-    rules, context = scene.stage.rules[COIN_RULES.entity], TransferContext(scene.stage.rounds[0].contract_id)
-    paid = scene.exercise(scene.act.fetch(rules.contract_id), "AmuletRules_Transfer", RulesTransfer(terms, context))
+    rules, transfer_context = context.sim.rules[COIN_RULES.entity], TransferContext(context.sim.rounds[0].contract_id)
+    paid = context.exercise(
+        context.commands.fetch(rules.contract_id), "AmuletRules_Transfer", RulesTransfer(terms, transfer_context)
+    )
     created = [one["value"] for one in paid["createdAmulets"]]
     return {"transferResult": created, "senderChangeAmulet": paid["senderChangeAmulet"]}
 
 
-def _request_name(scene: Scene) -> dict[str, Any]:
-    wanted = scene.argument
+def _request_name(context: ChoiceContext) -> dict[str, Any]:
+    wanted = context.argument
     if not _NAME.fullmatch(wanted.name):
         raise failed(f"the name {wanted.name!r} is not 1 to 40 of a-z, 0-9, '_', '-' before .unverified.cns")
     payload = {
@@ -99,17 +101,17 @@ def _request_name(scene: Scene) -> dict[str, Any]:
         "name": wanted.name,
         "url": wanted.url,
         "description": wanted.description,
-        "expiresAt": timestamps.trimmed(scene.act.now + LIFETIME),
-        "dso": scene.stage.cast.dso,
+        "expiresAt": timestamps.trimmed(context.commands.now + LIFETIME),
+        "dso": context.sim.parties.dso,
     }
-    return {"entryCid": scene.create(NAME_ENTRY, payload), "requestCid": None}
+    return {"entryCid": context.create(NAME_ENTRY, payload), "requestCid": None}
 
 
-def _expire_name(scene: Scene) -> None:
-    if scene.argument.actor not in scene.contract.signatories:
-        raise failed(f"{scene.argument.actor} is no signatory of the name")
-    if timestamps.parse(scene.payload["expiresAt"]) > scene.act.now:
-        raise failed(f"the name runs until {scene.payload['expiresAt']}")
+def _expire_name(context: ChoiceContext) -> None:
+    if context.argument.actor not in context.contract.signatories:
+        raise failed(f"{context.argument.actor} is no signatory of the name")
+    if timestamps.parse(context.payload["expiresAt"]) > context.commands.now:
+        raise failed(f"the name runs until {context.payload['expiresAt']}")
 
 
 OFFER_MODEL: Final = Model(

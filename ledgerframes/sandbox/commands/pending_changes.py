@@ -1,4 +1,4 @@
-"""What a batch of commands changes before it counts: contracts come and go here first; batches apply it."""
+"""The changes of a batch of commands, which apply to the world only if the whole batch succeeds; batches use it."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from ledgerframes.sandbox.world.world import World
 
 
 @dataclass(slots=True)
-class Draft:
-    """Contracts that a batch creates and ends, in order.
+class PendingChanges:
+    """Contracts that a batch creates and archives, in order.
 
     Attributes:
-        created: new contracts by id, those that ended again too.
-        ended: ids of contracts that ended.
+        created: new contracts by id, including those that the batch archives again.
+        ended: ids of archived contracts.
     """
 
     created: dict[str, Contract] = field(default_factory=dict)
@@ -23,18 +23,18 @@ class Draft:
     _steps: list[tuple[bool, Contract]] = field(default_factory=list)
 
     def create(self, contract: Contract) -> None:
-        """Take in a new contract."""
+        """Add a new contract."""
         contract.commanded = True
         self.created[contract.contract_id] = contract
         self._steps.append((True, contract))
 
     def archive(self, contract: Contract) -> None:
-        """End a contract, of the world or of this batch."""
+        """Archive a contract of the world or of this batch."""
         self.ended.add(contract.contract_id)
         self._steps.append((False, contract))
 
     def apply(self, world: World, at: Cursor) -> None:
-        """Let it count from that migration id and record time on."""
+        """Apply the changes to the world at that migration id and record time."""
         for creates, contract in self._steps:
             if creates:
                 world.create(contract, at)

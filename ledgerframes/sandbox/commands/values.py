@@ -9,7 +9,7 @@ import msgspec
 from msgspec import Struct
 
 from ledgerframes.sandbox.commands.errors import wrong_values
-from ledgerframes.sandbox.http.answering import INT64
+from ledgerframes.sandbox.http.responses import INT64
 from ledgerframes.sandbox.world import timestamps
 from ledgerframes.sandbox.world.holdings import UNITS, decimal
 

@@ -9,18 +9,18 @@ from typing import Final
 
 from ledgerframes.sandbox.generator import coins, genesis, ious, licenses, names, offers
 from ledgerframes.sandbox.generator.made_up_users import invent_accounts
-from ledgerframes.sandbox.generator.reassignment_traffic import Journeys
-from ledgerframes.sandbox.generator.simulation import Stage
+from ledgerframes.sandbox.generator.reassignment_traffic import ReassignmentTraffic
+from ledgerframes.sandbox.generator.simulation import Simulation
 from ledgerframes.sandbox.world import rounds, timestamps
 from ledgerframes.sandbox.world.instruments import invent_instruments
-from ledgerframes.sandbox.world.parties import fingerprint, invent_cast, invent_synchronizers
-from ledgerframes.sandbox.world.reassignment_legs import Leg, render_half
+from ledgerframes.sandbox.world.parties import fingerprint, invent_parties, invent_synchronizers
+from ledgerframes.sandbox.world.reassignment_legs import Leg, render_leg
 from ledgerframes.sandbox.world.snapshots import choose_period
 from ledgerframes.sandbox.world.templates import COIN, Packages
 from ledgerframes.sandbox.world.transaction import Transaction
 from ledgerframes.sandbox.world.world import Update, World
 
-Activity = Callable[[Transaction, Stage], None]
+Activity = Callable[[Transaction, Simulation], None]
 
 BEGIN: Final = timestamps.parse("2025-03-03T09:00:00Z")
 MEAN_GAP: Final = 2 * timestamps.SECOND
@@ -80,12 +80,12 @@ class _Generator:
     def __init__(self, seed: int, synchronizers: int) -> None:
         self.rng = Random(seed)
         self.world = World(synchronizers=invent_synchronizers(self.rng, synchronizers), grow=self.grow)
-        cast, packages = invent_cast(self.rng), Packages(self.rng)
-        self.stage = Stage(self.rng, self.world, cast, packages, BEGIN)
-        self.world.stage = self.stage
-        self.journeys = Journeys(self.stage)
-        # What is no history has a chance of its own, so that it leaves the history's bytes alone.
-        self.world.accounts = invent_accounts(Random(f"accounts/{seed}"), cast)
+        parties, packages = invent_parties(self.rng), Packages(self.rng)
+        self.sim = Simulation(self.rng, self.world, parties, packages, BEGIN)
+        self.world.simulation = self.sim
+        self.traffic = ReassignmentTraffic(self.sim)
+        # Accounts and instruments have their own random generators, so that they do not change the history's bytes.
+        self.world.accounts = invent_accounts(Random(f"accounts/{seed}"), parties)
         self.world.instruments = invent_instruments(Random(f"instruments/{seed}"))
         self.step = 0
         weights = [6, *range(synchronizers + 1, 2, -1)][:synchronizers]
@@ -95,16 +95,16 @@ class _Generator:
 
     def migrate(self, migration_id: int, updates: int, *, last: bool) -> None:
         """Begin a migration a little before the former one ends, and write its share of the history."""
-        begin = self.stage.now
+        begin = self.sim.now
         if migration_id == 1:
-            self.stage.packages.upgrade(COIN.package_name)
-        self.stage.migration_id = migration_id
+            self.sim.packages.upgrade(COIN.package_name)
+        self.sim.migration_id = migration_id
         self.grow(updates, last=last)
         if not last:
-            self.stage.now -= max(3 * MEAN_GAP, (self.stage.now - begin) // 16)
+            self.sim.now -= max(3 * MEAN_GAP, (self.sim.now - begin) // 16)
 
     def grow(self, updates: int, *, last: bool = True) -> None:
-        """Write so many more updates; near the end of a migration contracts set out that arrive in the next."""
+        """Write a number of updates; near the end of a migration reassignments begin that end in the next one."""
         left = updates
         while left > 0:
             group = self._group(left, crossing=not last and left <= 6)
@@ -114,18 +114,18 @@ class _Generator:
     def _group(self, room: int, *, crossing: bool) -> list[Update]:
         """The updates of the next record time: one, or one on each of several synchronizers."""
         self.step += 1
-        self.stage.now += 1 if self.rng.random() < 0.03 else 1 + int(self.rng.expovariate(1 / MEAN_GAP))
+        self.sim.now += 1 if self.rng.random() < 0.03 else 1 + int(self.rng.expovariate(1 / MEAN_GAP))
         if not self.world.updates:
-            return [self._transaction(self.stage.main, genesis.bootstrap)]
-        late_half = self.journeys.due(self.step)
+            return [self._transaction(self.sim.main, genesis.bootstrap)]
+        late_leg = self.traffic.due(self.step)
         places = self._places(room)
-        if late_half is not None:
-            places = [one for one in places[1:] if one != late_half.synchronizer_id]
-        alone = len(places) == 1 and late_half is None
+        if late_leg is not None:
+            places = [one for one in places[1:] if one != late_leg.synchronizer_id]
+        alone = len(places) == 1 and late_leg is None
         group = [self._something(place, room if crossing else 0, alone=alone) for place in places]
-        if late_half is not None:
-            group.append(self._half(late_half))
-            self.journeys.complete(late_half)
+        if late_leg is not None:
+            group.append(self._leg(late_leg))
+            self.traffic.complete(late_leg)
         return group
 
     def _places(self, room: int) -> list[str]:
@@ -135,30 +135,30 @@ class _Generator:
         return self.rng.choices(everywhere, cum_weights=self._synchronizer_weights)
 
     def _something(self, place: str, crossing: int, *, alone: bool) -> Update:
-        on_main = place == self.stage.main
-        if on_main and rounds.round_is_due(self.stage):
+        on_main = place == self.sim.main
+        if on_main and rounds.round_is_due(self.sim):
             return self._transaction(place, rounds.advance_rounds)
         if crossing or self.rng.random() < _REASSIGNED:
             delay = crossing + self.rng.randrange(2, 12) if crossing else None
-            half = self.journeys.start(place, step=self.step, alone=alone, delay=delay)
-            if half is not None:
-                return self._half(half)
+            leg = self.traffic.start(place, step=self.step, alone=alone, delay=delay)
+            if leg is not None:
+                return self._leg(leg)
         activities, weights = self._main if on_main else self._elsewhere
         return self._transaction(place, self.rng.choices(activities, cum_weights=weights)[0])
 
     def _transaction(self, place: str, activity: Activity) -> Update:
-        rng, record_time = self.rng, self.stage.now
+        rng, record_time = self.rng, self.sim.now
         effective = record_time + rng.randrange(-3 * timestamps.SECOND, 5 * timestamps.SECOND)
         if rng.random() < 0.2:
             effective -= effective % (1_000 if rng.random() < 0.8 else timestamps.SECOND)
         update_id = fingerprint(rng)
-        tx = Transaction(self.stage, update_id=update_id, synchronizer_id=place, effective=effective)
-        activity(tx, self.stage)
+        tx = Transaction(self.sim, update_id=update_id, synchronizer_id=place, effective=effective)
+        activity(tx, self.sim)
         signed = f"{rng.getrandbits(256):064x}" if rng.random() < _SIGNED_OUTSIDE else None
-        rendered = tx.render(migration_id=self.stage.migration_id, record_time=record_time, external_hash=signed)
-        return Update(self.stage.migration_id, record_time, update_id, place, signed, rendered)
+        rendered = tx.render(migration_id=self.sim.migration_id, record_time=record_time, external_hash=signed)
+        return Update(self.sim.migration_id, record_time, update_id, place, signed, rendered)
 
-    def _half(self, half: Leg) -> Update:
-        update_id, now = fingerprint(self.rng), self.stage.now
-        rendered = render_half(half, update_id=update_id, migration_id=self.stage.migration_id, record_time=now)
-        return Update(self.stage.migration_id, now, update_id, half.synchronizer_id, None, rendered)
+    def _leg(self, leg: Leg) -> Update:
+        update_id, now = fingerprint(self.rng), self.sim.now
+        rendered = render_leg(leg, update_id=update_id, migration_id=self.sim.migration_id, record_time=now)
+        return Update(self.sim.migration_id, now, update_id, leg.synchronizer_id, None, rendered)

@@ -1,4 +1,4 @@
-"""Lets a made-up ledger live on by itself: a thread that adds updates at a steady rate; the server starts it."""
+"""A thread that adds updates to a made-up ledger at a steady rate; the server starts it."""
 
 from __future__ import annotations
 
@@ -20,40 +20,40 @@ logger = logging.getLogger("ledgerframes.sandbox")
 
 
 def parse_rate(text: str) -> float:
-    """Read a rate such as `50/s`, `90/min` or `0.5/h` as updates a second.
+    """Read a rate such as `50/s`, `90/min` or `0.5/h` as updates per second.
 
     Raises:
-        ValueError: it is no rate above zero.
+        ValueError: it is not a rate above zero.
     """
     match = _RATE.fullmatch(text) if isinstance(text, str) else None
     rate = float(match[1]) / _UNITS[match[2]] if match else 0.0
     if rate <= 0:
-        raise ValueError(f"live={text!r} is no rate; write updates a second, minute or hour: 50/s, 90/min, 10/h")
+        raise ValueError(f"live={text!r} is not valid: give updates per second, minute or hour, such as 50/s or 90/min")
     return rate
 
 
 def due(elapsed: float, *, rate: float, done: int) -> int:
-    """How many updates to add now: what the rate asks for by this time, in steps that leave readers their turn."""
+    """How many updates to add now: what the rate demands by now, in steps small enough for readers to get a turn."""
     return max(0, min(int(elapsed * rate) - done, LARGEST_STEP))
 
 
-class Living:
+class LedgerGrowth:
     """A ledger that grows at a rate until it is stopped.
 
     Args:
-        advance: adds so many updates.
-        rate: updates a second.
+        advance: adds a number of updates.
+        rate: updates per second.
     """
 
     def __init__(self, advance: Callable[[int], None], *, rate: float) -> None:
         self._advance = advance
         self._rate = rate
         self._end = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="sandbox lives", daemon=True)
+        self._thread = threading.Thread(target=self._run, name="sandbox growth", daemon=True)
         self._thread.start()
 
     def stop(self) -> None:
-        """End the growth; returns once the last step is whole. A second call does nothing."""
+        """Stop the growth and wait for the last step to end. A second call does nothing."""
         self._end.set()
         self._thread.join()
 

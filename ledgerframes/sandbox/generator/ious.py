@@ -6,7 +6,7 @@ from itertools import islice
 from typing import Any, Final
 
 from ledgerframes.sandbox.generator.coins import UNITS, amount
-from ledgerframes.sandbox.generator.simulation import Stage
+from ledgerframes.sandbox.generator.simulation import Simulation
 from ledgerframes.sandbox.world.contracts import Contract
 from ledgerframes.sandbox.world.templates import IOU, SETTLEMENT
 from ledgerframes.sandbox.world.transaction import Event, Transaction
@@ -14,82 +14,82 @@ from ledgerframes.sandbox.world.transaction import Event, Transaction
 _CURRENCIES: Final = ("USD", "EUR", "CHF", "JPY")
 
 
-def issue(tx: Transaction, stage: Stage) -> None:
+def issue(tx: Transaction, sim: Simulation) -> None:
     """Create a new IOU."""
-    issuer = stage.cast.person(stage.rng)
+    issuer = sim.parties.person(sim.rng)
     payload: dict[str, Any] = {
         "issuer": issuer,
-        "owner": stage.cast.people_but(stage.rng, issuer),
-        "currency": stage.rng.choice(_CURRENCIES),
-        "amount": amount(stage.rng.randrange(1, 10_000 * UNITS)),
+        "owner": sim.parties.people_but(sim.rng, issuer),
+        "currency": sim.rng.choice(_CURRENCIES),
+        "amount": amount(sim.rng.randrange(1, 10_000 * UNITS)),
         "observers": [],
         "reference": None,
     }
     _create(tx, payload, None)
 
 
-def pass_on(tx: Transaction, stage: Stage) -> None:
+def pass_on(tx: Transaction, sim: Simulation) -> None:
     """Transfer an IOU to somebody else; the result is a bare contract id."""
-    iou = _some(tx, stage)
+    iou = _some(tx, sim)
     if iou is None:
-        return issue(tx, stage)
-    _pass(tx, stage, iou, None)
+        return issue(tx, sim)
+    _pass(tx, sim, iou, None)
     return None
 
 
-def split(tx: Transaction, stage: Stage) -> None:
+def split(tx: Transaction, sim: Simulation) -> None:
     """Split an IOU in two; the result is a list."""
-    iou = _some(tx, stage)
+    iou = _some(tx, sim)
     if iou is None:
-        return issue(tx, stage)
+        return issue(tx, sim)
     whole = _units(iou)
-    part = stage.rng.randrange(whole + 1)
-    argument = {"splitAmount": amount(part)}
+    first = sim.rng.randrange(whole + 1)
+    argument = {"splitAmount": amount(first)}
     event = tx.exercise(iou, "Iou_Split", argument, acting=(iou.payload["owner"],), consuming=True)
-    halves = [_create(tx, {**iou.payload, "amount": amount(units)}, event) for units in (part, whole - part)]
-    event["exercise_result"] = [half.contract_id for half in halves]
+    parts = [_create(tx, {**iou.payload, "amount": amount(units)}, event) for units in (first, whole - first)]
+    event["exercise_result"] = [part.contract_id for part in parts]
     return None
 
 
-def redeem(tx: Transaction, stage: Stage) -> None:
+def redeem(tx: Transaction, sim: Simulation) -> None:
     """Redeem up to three IOUs; nothing comes back."""
-    ious = list(islice(stage.world.contracts.free(IOU, tx.synchronizer_id).values(), 3))
+    ious = list(islice(sim.world.contracts.free(IOU, tx.synchronizer_id).values(), 3))
     if len(ious) < 3:
-        return issue(tx, stage)
+        return issue(tx, sim)
     for iou in ious:
         event = tx.exercise(iou, "Iou_Settle", {}, acting=(iou.payload["owner"],), consuming=True)
         event["exercise_result"] = None
     return None
 
 
-def look(tx: Transaction, stage: Stage) -> None:
+def look(tx: Transaction, sim: Simulation) -> None:
     """Ask an IOU for its balance, which changes nothing."""
-    iou = _some(tx, stage)
+    iou = _some(tx, sim)
     if iou is None:
-        return issue(tx, stage)
-    viewer = stage.cast.person(stage.rng)
+        return issue(tx, sim)
+    viewer = sim.parties.person(sim.rng)
     event = tx.exercise(iou, "Iou_GetBalance", {"viewer": viewer}, acting=(viewer,))
     event["exercise_result"] = iou.payload["amount"]
     return None
 
 
-def settle_batch(tx: Transaction, stage: Stage) -> None:
+def settle_batch(tx: Transaction, sim: Simulation) -> None:
     """Pass on up to eight IOUs in one transaction, each under its own step: more than ten events."""
-    ious = list(islice(stage.world.contracts.free(IOU, tx.synchronizer_id).values(), 8))
+    ious = list(islice(sim.world.contracts.free(IOU, tx.synchronizer_id).values(), 8))
     if not ious:
-        return issue(tx, stage)
-    operator = stage.cast.people[0]
+        return issue(tx, sim)
+    operator = sim.parties.people[0]
     payload = {"operator": operator, "legs": [iou.contract_id for iou in ious]}
     batch = tx.create(SETTLEMENT, payload, signatories=(operator,))
     root = tx.exercise(batch, "Batch_Settle", {"legCount": str(len(ious))}, acting=(operator,), consuming=True)
-    root["exercise_result"] = {"settled": [_pass(tx, stage, iou, root) for iou in ious]}
-    tx.workflow_id = f"settlement-{stage.rng.getrandbits(32):08x}"
+    root["exercise_result"] = {"settled": [_pass(tx, sim, iou, root) for iou in ious]}
+    tx.workflow_id = f"settlement-{sim.rng.getrandbits(32):08x}"
     return None
 
 
-def _pass(tx: Transaction, stage: Stage, iou: Contract, under: Event | None) -> str:
+def _pass(tx: Transaction, sim: Simulation, iou: Contract, under: Event | None) -> str:
     owner = iou.payload["owner"]
-    receiver = stage.cast.people_but(stage.rng, owner)
+    receiver = sim.parties.people_but(sim.rng, owner)
     argument = {"newOwner": receiver}
     event = tx.exercise(iou, "Iou_Transfer", argument, acting=(owner,), consuming=True, under=under)
     passed = _create(tx, {**iou.payload, "owner": receiver}, event)
@@ -97,10 +97,8 @@ def _pass(tx: Transaction, stage: Stage, iou: Contract, under: Event | None) -> 
     return passed.contract_id
 
 
-def _some(tx: Transaction, stage: Stage) -> Contract | None:
-    return next(
-        islice(stage.world.contracts.free(IOU, tx.synchronizer_id).values(), stage.rng.randrange(4), None), None
-    )
+def _some(tx: Transaction, sim: Simulation) -> Contract | None:
+    return next(islice(sim.world.contracts.free(IOU, tx.synchronizer_id).values(), sim.rng.randrange(4), None), None)
 
 
 def _units(iou: Contract) -> int:

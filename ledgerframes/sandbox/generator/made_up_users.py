@@ -7,7 +7,7 @@ from random import Random
 from typing import Final
 
 from ledgerframes.sandbox.world.accounts import Accounts, Right, User
-from ledgerframes.sandbox.world.parties import Cast
+from ledgerframes.sandbox.world.parties import LedgerParties
 
 ADMIN: Final = "participant_admin"
 OPERATOR: Final = "validator_operator"
@@ -18,25 +18,25 @@ _APPLICATIONS: Final = ("wallet-backend", "audit.report", "market_data", "settle
 _TEAMS: Final = ("treasury", "operations", "Käffchen & Partner", "compliance")
 
 
-def invent_accounts(rng: Random, cast: Cast) -> Accounts:
-    """Make up a participant's users: two who manage it, everybody of the cast, and services.
+def invent_accounts(rng: Random, parties: LedgerParties) -> Accounts:
+    """Make up a participant's users: two who manage it, everybody of the parties, and services.
 
     `participant_admin` may manage but not read; `validator_operator` may do both and has a wallet; the people act as
     their own party; `mallory` is deactivated. Services mostly have no party of their own.
     """
     accounts = Accounts()
-    operator = cast.validators[0]
+    operator = parties.validators[0]
     manage, read_all = Right("ParticipantAdmin"), Right("CanReadAsAnyParty")
     accounts.put(User(ADMIN, rights=frozenset({manage})))
     accounts.put(
         User(OPERATOR, primary_party=operator, rights=frozenset({manage, read_all, Right("CanActAs", operator)}))
     )
-    for party in cast.people:
+    for party in parties.people:
         name = party.partition("::")[0]
         rights = frozenset({Right("CanActAs", party)})
         accounts.put(User(name, primary_party=party, deactivated=name == DEACTIVATED, rights=rights))
     for number in range(SERVICES):
-        accounts.put(_service(rng, cast, number))
+        accounts.put(_service(rng, parties, number))
     return accounts
 
 
@@ -52,8 +52,8 @@ def invent_hostile_accounts() -> Accounts:
     return accounts
 
 
-def _service(rng: Random, cast: Cast, number: int) -> User:
-    party = rng.choice(cast.people)
+def _service(rng: Random, parties: LedgerParties, number: int) -> User:
+    party = rng.choice(parties.people)
     annotations = {"team": rng.choice(_TEAMS)} if rng.random() < 0.5 else {}
     if rng.random() < 0.2:
         annotations["billing.example.com/cost-center"] = str(rng.randrange(1_000, 9_999))

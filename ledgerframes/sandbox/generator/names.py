@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from ledgerframes.sandbox.generator.simulation import Stage
+from ledgerframes.sandbox.generator.simulation import Simulation
 from ledgerframes.sandbox.world import timestamps
 from ledgerframes.sandbox.world.contracts import Contract
 from ledgerframes.sandbox.world.templates import NAME_ENTRY, NAME_RULES
@@ -15,16 +15,16 @@ LIFETIME: Final = 90 * 86_400 * timestamps.SECOND
 TRIAL: Final = 30 * timestamps.SECOND
 
 
-def change_name(tx: Transaction, stage: Stage) -> None:
+def change_name(tx: Transaction, sim: Simulation) -> None:
     """Create an entry for a user who has none; else renew it, or let it expire."""
-    owner = stage.cast.person(stage.rng)
-    entry = next(iter(stage.world.contracts.free(NAME_ENTRY, stage.main, owner).values()), None)
+    owner = sim.parties.person(sim.rng)
+    entry = next(iter(sim.world.contracts.free(NAME_ENTRY, sim.main, owner).values()), None)
     if entry is None:
-        payload = _first_payload(stage, owner)
+        payload = _first_payload(sim, owner)
         argument = {"name": payload["name"], "url": payload["url"], "description": "", "requester": owner}
-        event = tx.exercise(stage.rules[NAME_RULES.entity], "AnsRules_RequestEntry", argument, acting=(owner,))
+        event = tx.exercise(sim.rules[NAME_RULES.entity], "AnsRules_RequestEntry", argument, acting=(owner,))
         return _create(tx, payload, event)
-    if stage.rng.random() < 0.3:
+    if sim.rng.random() < 0.3:
         event = tx.exercise(entry, "AnsEntry_Expire", {"actor": owner}, acting=(owner,), consuming=True)
         event["exercise_result"] = None
         return None
@@ -34,15 +34,15 @@ def change_name(tx: Transaction, stage: Stage) -> None:
     return _create(tx, {**entry.payload, "expiresAt": expires_at}, event)
 
 
-def grant_names(tx: Transaction, stage: Stage, owner: str, *, under: Event) -> None:
+def grant_names(tx: Transaction, sim: Simulation, owner: str, *, under: Event) -> None:
     """Give a party a name that lasts and one that soon expires; nobody renews or ends either."""
     for purpose, lifetime in (("wallet", LIFETIME), ("trial", TRIAL)):
         name = f"{owner.partition('::')[0]}-{purpose}"
         argument = {"name": f"{name}.unverified.cns", "url": "", "description": "", "requester": owner}
-        rules = stage.rules[NAME_RULES.entity]
+        rules = sim.rules[NAME_RULES.entity]
         event = tx.exercise(rules, "AnsRules_RequestEntry", argument, acting=(owner,), under=under)
-        payload = _first_payload(stage, owner, name=name, lifetime=lifetime)
-        entry = tx.create(NAME_ENTRY, payload, signatories=(stage.cast.dso, owner), under=event)
+        payload = _first_payload(sim, owner, name=name, lifetime=lifetime)
+        entry = tx.create(NAME_ENTRY, payload, signatories=(sim.parties.dso, owner), under=event)
         event["exercise_result"] = {"entryCid": entry.contract_id, "requestCid": None}
 
 
@@ -52,19 +52,19 @@ def names_of(world: World, owner: str) -> list[Contract]:
     return [one for one in entries if timestamps.parse(one.payload["expiresAt"]) > world.now]
 
 
-def _first_payload(stage: Stage, owner: str, *, name: str = "", lifetime: int = LIFETIME) -> dict[str, Any]:
+def _first_payload(sim: Simulation, owner: str, *, name: str = "", lifetime: int = LIFETIME) -> dict[str, Any]:
     name = f"{name or owner.partition('::')[0]}.unverified.cns"
     return {
         "user": owner,
         "name": name,
         "url": f"https://{name}.example/",
         "description": "",
-        "expiresAt": timestamps.trimmed(stage.now + lifetime),
-        "dso": stage.cast.dso,
+        "expiresAt": timestamps.trimmed(sim.now + lifetime),
+        "dso": sim.parties.dso,
     }
 
 
 def _create(tx: Transaction, payload: dict[str, Any], event: Event) -> None:
     owner: str = payload["user"]
-    entry = tx.create(NAME_ENTRY, payload, signatories=(tx.stage.cast.dso, owner), owner=owner, under=event)
+    entry = tx.create(NAME_ENTRY, payload, signatories=(tx.sim.parties.dso, owner), owner=owner, under=event)
     event["exercise_result"] = {"entryCid": entry.contract_id, "requestCid": None}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import islice
 
 from ledgerframes.sandbox.generator.coins import UNITS, amount, transfer
-from ledgerframes.sandbox.generator.simulation import Stage
+from ledgerframes.sandbox.generator.simulation import Simulation
 from ledgerframes.sandbox.world import timestamps
 from ledgerframes.sandbox.world.contracts import Contract
 from ledgerframes.sandbox.world.templates import ACCEPTED_OFFER, COIN, OFFER
@@ -13,26 +13,26 @@ from ledgerframes.sandbox.world.transaction import Transaction
 from ledgerframes.sandbox.world.world import World
 
 
-def make_offer(tx: Transaction, stage: Stage) -> None:
+def make_offer(tx: Transaction, sim: Simulation) -> None:
     """Offer somebody coin, to be accepted within a day."""
-    sender = stage.cast.person(stage.rng)
-    _offer(tx, stage, sender, stage.cast.people_but(stage.rng, sender))
+    sender = sim.parties.person(sim.rng)
+    _offer(tx, sim, sender, sim.parties.people_but(sim.rng, sender))
 
 
-def leave_offer(tx: Transaction, stage: Stage, *, sender: str, receiver: str) -> None:
+def leave_offer(tx: Transaction, sim: Simulation, *, sender: str, receiver: str) -> None:
     """Make an offer that nobody answers."""
-    _offer(tx, stage, sender, receiver, owner=receiver)
+    _offer(tx, sim, sender, receiver, owner=receiver)
 
 
-def answer_offer(tx: Transaction, stage: Stage) -> None:
+def answer_offer(tx: Transaction, sim: Simulation) -> None:
     """Answer an open offer: mostly accepted and paid at once."""
-    offers = list(islice(stage.world.contracts.free(OFFER, stage.main).values(), 12))
+    offers = list(islice(sim.world.contracts.free(OFFER, sim.main).values(), 12))
     if not offers:
-        return make_offer(tx, stage)
-    offer = stage.rng.choice(offers)
-    chance = stage.rng.random()
+        return make_offer(tx, sim)
+    offer = sim.rng.choice(offers)
+    chance = sim.rng.random()
     if chance < 0.65:
-        return _accept(tx, stage, offer)
+        return _accept(tx, sim, offer)
     choice, party = ("Reject", "receiver") if chance < 0.85 else ("Withdraw", "sender")
     acting = (offer.payload[party],)
     ended = tx.exercise(offer, f"TransferOffer_{choice}", {}, acting=acting, consuming=True)
@@ -45,30 +45,30 @@ def offers_of(world: World, party: str) -> list[Contract]:
     return [one for one in world.contracts.of(OFFER) if party in (one.payload["sender"], one.payload["receiver"])]
 
 
-def _offer(tx: Transaction, stage: Stage, sender: str, receiver: str, *, owner: str = "") -> None:
-    rng = stage.rng
+def _offer(tx: Transaction, sim: Simulation, sender: str, receiver: str, *, owner: str = "") -> None:
+    rng = sim.rng
     payload = {
         "sender": sender,
         "receiver": receiver,
-        "dso": stage.cast.dso,
+        "dso": sim.parties.dso,
         "amount": {"amount": amount(rng.randrange(1, 300 * UNITS)), "unit": "AMULETUNIT"},
         "description": rng.choice(["rent", "thanks", "invoice 2025/17", "Käffchen", "", "gift \N{WRAPPED PRESENT}"]),
-        "expiresAt": timestamps.trimmed(stage.now + 86_400 * timestamps.SECOND),
+        "expiresAt": timestamps.trimmed(sim.now + 86_400 * timestamps.SECOND),
         "trackingId": f"{rng.getrandbits(128):032x}",
     }
     tx.create(OFFER, payload, signatories=(sender,), observers=(receiver,), owner=owner)
 
 
-def _accept(tx: Transaction, stage: Stage, offer: Contract) -> None:
+def _accept(tx: Transaction, sim: Simulation, offer: Contract) -> None:
     payload = offer.payload
     sender, receiver = payload["sender"], payload["receiver"]
     event = tx.exercise(offer, "TransferOffer_Accept", {}, acting=(receiver,), consuming=True)
     accepted = tx.create(ACCEPTED_OFFER, payload, signatories=(sender, receiver), under=event)
     event["exercise_result"] = {"acceptedTransferOffer": accepted.contract_id}
-    coins = list(islice(stage.world.contracts.free(COIN, stage.main, sender).values(), 3))
+    coins = list(islice(sim.world.contracts.free(COIN, sim.main, sender).values(), 3))
     if not coins:
         return
     argument = {"inputs": [coin.contract_id for coin in coins], "walletProvider": sender}
     completing = tx.exercise(accepted, "AcceptedTransferOffer_Complete", argument, acting=(sender,), consuming=True)
-    created = transfer(tx, stage, coins, [receiver], under=completing)
+    created = transfer(tx, sim, coins, [receiver], under=completing)
     completing["exercise_result"] = {"transferResult": created, "senderChangeAmulet": None}

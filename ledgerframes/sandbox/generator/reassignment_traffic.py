@@ -1,4 +1,4 @@
-"""Contracts that the generator sends from one synchronizer to another, and the halves that are still to come."""
+"""The reassignments that the generator makes up, and the legs that are still to come; `generate` calls it."""
 
 from __future__ import annotations
 
@@ -6,97 +6,97 @@ import heapq
 from dataclasses import dataclass, field
 from itertools import islice
 
-from ledgerframes.sandbox.generator.simulation import Stage
+from ledgerframes.sandbox.generator.simulation import Simulation
 from ledgerframes.sandbox.world.contracts import Contract
-from ledgerframes.sandbox.world.reassignment_legs import Leg, ReassignmentBook
+from ledgerframes.sandbox.world.reassignment_legs import Leg, ReassignmentState
 from ledgerframes.sandbox.world.templates import COIN, IOU
 
 
 @dataclass(slots=True)
-class Journeys:
-    """Who travels, and which halves are still to come.
+class ReassignmentTraffic:
+    """Which contracts are reassigned, and which legs are still to come.
 
     Attributes:
-        pending: the halves to come, as a heap of (step, tie breaker, half).
-        started: how many journeys have begun; it decides of which sort the next one is.
+        pending: the legs to come, as a heap of (step, tie breaker, leg).
+        started: how many reassignments have begun; the number decides the kind of the next one.
     """
 
-    stage: Stage
+    sim: Simulation
     pending: list[tuple[int, int, Leg]] = field(default_factory=list)
     started: int = 0
     _arrived: dict[str, dict[str, Contract]] = field(default_factory=dict)
 
     @property
-    def book(self) -> ReassignmentBook:
-        """Which reassignments are under way."""
-        return self.stage.world.reassignments
+    def reassignments(self) -> ReassignmentState:
+        """Which reassignments are in flight."""
+        return self.sim.world.reassignments
 
     def due(self, step: int) -> Leg | None:
-        """Take the next half whose time has come, if there is one; what a command has assigned needs no more."""
+        """Take the next leg that is due, if there is one; an assignment that a command has made is dropped."""
         while self.pending and self.pending[0][0] <= step:
-            half = heapq.heappop(self.pending)[2]
-            if not (half.assigning and half.unassign_id in self.book.assigned):
-                return half
+            leg = heapq.heappop(self.pending)[2]
+            if not (leg.assigning and leg.unassign_id in self.reassignments.assigned):
+                return leg
         return None
 
     def start(self, synchronizer_id: str, *, step: int, alone: bool, delay: int | None = None) -> Leg | None:
-        """Begin a journey with a half on that synchronizer; the other half follows later, if ever.
+        """Begin a reassignment with a leg on that synchronizer; the other leg follows later, or never.
 
         Args:
-            synchronizer_id: where the half to record now is sequenced.
-            step: the present step of the generator, from which the other half is timed.
-            alone: no other update has this record time, so a contract from elsewhere may be touched.
-            delay: after how many steps the other half follows; None leaves it to chance.
+            synchronizer_id: where the leg to record now is sequenced.
+            step: the present step of the generator, from which the other leg is timed.
+            alone: no other update has this record time, so a contract of another synchronizer may be used.
+            delay: after how many steps the other leg follows; None leaves it to chance.
 
         Returns:
-            The half to record now; None where no contract can travel.
+            The leg to record now; None where no contract can be reassigned.
         """
-        sort, later = self.started % 16, step + (delay or 1 + int(self.stage.rng.expovariate(0.06)))
+        sort, later = self.started % 16, step + (delay or 1 + int(self.sim.rng.expovariate(0.06)))
         if alone and delay is None and sort in {3, 9}:
             return self._assign_first(synchronizer_id, later, paired=sort == 3)
-        others = [one for one in self.stage.world.synchronizers if one != synchronizer_id]
+        others = [one for one in self.sim.world.synchronizers if one != synchronizer_id]
         repaired = not others or sort == 7
-        contract = self._traveller(synchronizer_id)
+        contract = self._choose(synchronizer_id)
         if contract is None:
             return None
-        half = self._half(contract, synchronizer_id, synchronizer_id if repaired else self.stage.rng.choice(others))
-        self.stage.world.contracts.unassign(contract)
-        self.book.unassigned(half)
+        leg = self._leg(contract, synchronizer_id, synchronizer_id if repaired else self.sim.rng.choice(others))
+        self.sim.world.contracts.unassign(contract)
+        self.reassignments.unassigned(leg)
         if sort != 11 or delay is not None:
-            self._later(later, half._replace(assigning=True))
-        return half
+            self._later(later, leg._replace(assigning=True))
+        return leg
 
-    def complete(self, half: Leg) -> None:
-        """Bring the contract to where its last half says, free to be used there."""
-        contracts = self.stage.world.contracts
-        contracts.assign(half.contract, half.target)
-        contracts.release(half.contract)
-        self.book.arrived(half)
-        self.book.half_told.discard(half.contract.contract_id)
-        self._arrived.setdefault(half.target, {})[half.contract.contract_id] = half.contract
+    def complete(self, leg: Leg) -> None:
+        """Put the contract on the target of its last leg, free to be used there."""
+        contracts = self.sim.world.contracts
+        contracts.assign(leg.contract, leg.target)
+        contracts.release(leg.contract)
+        self.reassignments.arrived(leg)
+        self.reassignments.early_arrivals.discard(leg.contract.contract_id)
+        self._arrived.setdefault(leg.target, {})[leg.contract.contract_id] = leg.contract
 
     def _assign_first(self, target: str, later: int, *, paired: bool) -> Leg | None:
         """Record the assignment before its unassignment, or without any."""
-        others = [one for one in self.stage.world.synchronizers if one != target]
-        source = self.stage.rng.choice(others) if others else target
-        contract = self._traveller(source)
+        others = [one for one in self.sim.world.synchronizers if one != target]
+        source = self.sim.rng.choice(others) if others else target
+        contract = self._choose(source)
         if contract is None:
             return None
-        half = self._half(contract, source, target)
-        contracts = self.stage.world.contracts
+        leg = self._leg(contract, source, target)
+        contracts = self.sim.world.contracts
         contracts.unassign(contract)
         contracts.assign(contract, target)
-        self.book.arrived(half)
+        self.reassignments.arrived(leg)
         if paired:
-            self.book.half_told.add(contract.contract_id)
-            self._later(later, half)
+            self.reassignments.early_arrivals.add(contract.contract_id)
+            self._later(later, leg)
         else:
-            self.complete(half)
-        return half._replace(assigning=True)
+            self.complete(leg)
+        return leg._replace(assigning=True)
 
-    def _half(self, contract: Contract, source: str, target: str) -> Leg:
+    def _leg(self, contract: Contract, source: str, target: str) -> Leg:
         self.started += 1
-        unassign_id = f"00{self.stage.rng.getrandbits(64):016x}"
+        unassign_id = f"00{self.sim.rng.getrandbits(64):016x}"
         submitter = contract.payload["owner"]
         return Leg(
             assigning=False,
@@ -108,19 +108,19 @@ class Journeys:
             submitter=submitter,
         )
 
-    def _later(self, step: int, half: Leg) -> None:
-        heapq.heappush(self.pending, (step, self.started, half))
+    def _later(self, step: int, leg: Leg) -> None:
+        heapq.heappush(self.pending, (step, self.started, leg))
 
-    def _traveller(self, synchronizer_id: str) -> Contract | None:
-        """A contract on that synchronizer: by preference one that has travelled before."""
+    def _choose(self, synchronizer_id: str) -> Contract | None:
+        """A contract on that synchronizer, preferably one that was reassigned before."""
         arrived = self._arrived.get(synchronizer_id, {})
-        contracts, rng = self.stage.world.contracts, self.stage.rng
+        contracts, rng = self.sim.world.contracts, self.sim.rng
         while arrived and rng.random() < 0.6:
             contract = arrived.pop(next(iter(arrived)))
             if contract.contract_id in contracts.free(contract.template, synchronizer_id, contract.owner):
                 return contract
         if rng.random() < 0.15:
-            coins = contracts.free(COIN, synchronizer_id, self.stage.cast.person(rng))
+            coins = contracts.free(COIN, synchronizer_id, self.sim.parties.person(rng))
             if coins:
                 return next(iter(coins.values()))
         return next(islice(contracts.free(IOU, synchronizer_id).values(), rng.randrange(6), None), None)

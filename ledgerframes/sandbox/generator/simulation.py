@@ -1,4 +1,4 @@
-"""What every activity of the made-up ledger works with: chance, parties, contracts, packages, rules and rounds."""
+"""The state that every activity of the made-up ledger reads and changes; generator and commands use it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from random import Random
 from typing import Final
 
 from ledgerframes.sandbox.world.contracts import Contract
-from ledgerframes.sandbox.world.parties import Cast
+from ledgerframes.sandbox.world.parties import LedgerParties
 from ledgerframes.sandbox.world.templates import Packages
 from ledgerframes.sandbox.world.timestamps import Cursor
 from ledgerframes.sandbox.world.world import World
@@ -18,19 +18,19 @@ FIRST_ROW: Final = 170_000_000
 
 
 @dataclass(slots=True)
-class Stage:
-    """The ledger as its activities see it.
+class Simulation:
+    """The made-up ledger as its activities use it.
 
     Attributes:
         now: the clock, in microseconds.
         migration_id: the migration being written.
         round_opened: when the newest round opened, in microseconds.
-        stored: how many contracts there have been.
+        stored: how many contracts have been created.
     """
 
     rng: Random
     world: World
-    cast: Cast
+    parties: LedgerParties
     packages: Packages
     now: int
     migration_id: int = 0
@@ -49,28 +49,28 @@ class Stage:
 
     @property
     def cursor(self) -> Cursor:
-        """Where the update being written stands: its migration id and record time."""
+        """The cursor of the update being written: its migration id and record time."""
         return self.migration_id, self.now
 
     @property
     def main(self) -> str:
-        """The synchronizer the coin's rules live on."""
+        """The synchronizer that has the coin's rules."""
         return self.world.synchronizers[0]
 
     def elsewhere(self, parties: Iterable[str]) -> list[str]:
         """Those of the parties that do not submit here: the organization that runs the ledger and its members."""
-        return [one for one in parties if one == self.cast.dso or one in self.cast.sponsors]
+        return [one for one in parties if one == self.parties.dso or one in self.parties.sponsors]
 
     def create(self, contract: Contract) -> None:
-        """Take a new contract into the world."""
+        """Add a new contract to the world."""
         self.world.create(contract, self.cursor)
 
     def archive(self, contract: Contract) -> None:
-        """End a contract of the world."""
+        """Archive a contract of the world."""
         self.world.archive(contract, self.cursor)
 
     def contract_id(self) -> str:
-        """A contract id nobody has seen."""
+        """A new contract id."""
         bits = self.rng.getrandbits(512)
         return f"00{bits >> 256:064x}ca101220{bits & (1 << 256) - 1:064x}"
 

@@ -64,7 +64,7 @@ class _HostileGenerator:
         return None
 
     def grow(self, updates: int) -> None:
-        """Write so many more updates, equal record times among them, always leaving room for more."""
+        """Write a number of updates, some with equal record times, and leave room for more."""
         for left in range(updates, 0, -1):
             self.world.record([self._update()])
             if self.rng.random() < 0.12 and self.tied < len(SYNCHRONIZERS) - 1:
@@ -120,14 +120,14 @@ class _HostileGenerator:
             "reassignment_counter": values.integer(rng),
             **values.unknown(rng),
         }
-        half = (
+        leg = (
             {"created_event": created_event(rng, values.text(rng))} if assigning else {"contract_id": values.text(rng)}
         )
         return {
             "update_id": update_id,
             "offset": OFFSET,
             "record_time": timestamps.exact(self.now),
-            "event": {**event, **half},
+            "event": {**event, **leg},
             **values.unknown(rng),
         }
 

@@ -92,7 +92,7 @@ def scalar(rng: Random) -> Any:
 
 
 def value(rng: Random, depth: int = 3) -> Any:
-    """Any JSON value, at most so many levels deep."""
+    """Any JSON value, `depth` levels deep at most."""
     chance = rng.random()
     if depth == 0 or chance < 0.5:
         return scalar(rng)
@@ -115,7 +115,7 @@ def argument(rng: Random) -> dict[str, Any]:
 
 
 def nested(levels: int = NESTED_LEVELS) -> dict[str, Any]:
-    """A payload so many levels deep, lists and objects in turn."""
+    """A payload of `levels` levels, lists and objects in turn."""
     inner: Any = "the bottom"
     for level in range(levels - 1):
         inner = [inner] if level % 2 == 0 else {"down": inner}

@@ -23,11 +23,11 @@ from ledgerframes.sandbox.commands.event_filters import everything
 from ledgerframes.sandbox.commands.reassigning import write_reassignment
 from ledgerframes.sandbox.commands.submission import RequestedChange, Write, admit, carry_out
 from ledgerframes.sandbox.commands.submissions import ChangeId
-from ledgerframes.sandbox.http.answering import encode, json_answer
 from ledgerframes.sandbox.http.callers import Access, AccessError
 from ledgerframes.sandbox.http.ledger import Ledger
 from ledgerframes.sandbox.http.ledger_errors import LedgerError, UnreadableError, denied
 from ledgerframes.sandbox.http.ledger_requests import allowed, caller, read_body
+from ledgerframes.sandbox.http.responses import encode, json_answer
 from ledgerframes.sandbox.world import timestamps
 from ledgerframes.sandbox.world.accounts import User
 

@@ -11,13 +11,13 @@ from msgspec import Raw, Struct
 
 from ledgerframes.sandbox.commands.event_filters import Seen, Selection, Subject, everything, interfaces_of
 from ledgerframes.sandbox.commands.interface_views import interface_views
-from ledgerframes.sandbox.http.answering import blob
 from ledgerframes.sandbox.http.ledger_trees import Node, ScanEvent, nodes_of, read_transaction
+from ledgerframes.sandbox.http.responses import blob
 from ledgerframes.sandbox.world.keys import Key, has_key, key_hash, key_of, key_record
 from ledgerframes.sandbox.world.world import Update, World
 
 
-class _Half(Struct):
+class _ScanLeg(Struct):
     submitter: str
     source_synchronizer: str
     target_synchronizer: str
@@ -35,7 +35,7 @@ class _Item(Struct):
 
 
 _read_item: Final = msgspec.json.Decoder(_Item).decode
-_read_half: Final = msgspec.json.Decoder(_Half).decode
+_read_leg: Final = msgspec.json.Decoder(_ScanLeg).decode
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,19 +73,19 @@ class Ledger:
         }
 
     def reassignment(self, update_id: str, selection: Selection) -> dict[str, Any] | None:
-        """One half of a reassignment (contract: Resources, Reassignment); None as with `transaction`."""
+        """One leg of a reassignment (contract: Resources, Reassignment); None as with `transaction`."""
         update = self.world.update(update_id)
         item = None if update is None else _read_item(update.rendered)
         if update is None or item is None or not bytes(item.event):
             return None
-        half, offset = _read_half(item.event), self.world.offset(update_id)
-        event = _assigned(half, selection, offset) if half.created_event else self._unassigned(half, selection, offset)
+        leg, offset = _read_leg(item.event), self.world.offset(update_id)
+        event = _assigned(leg, selection, offset) if leg.created_event else self._unassigned(leg, selection, offset)
         if event is None:
             return None
         return {**self._frame(update, item.record_time, selection), "events": [event]}
 
     def composite(self, update_ids: list[str], selection: Selection | None) -> dict[str, Any]:
-        """Halves that one submission recorded, in the frame of the first; without a selection, without events."""
+        """Legs that one submission recorded, in the frame of the first; without a selection, without events."""
         shown = [] if selection is None else [self.reassignment(one, selection) for one in update_ids]
         update = self.world.update(update_ids[0])
         assert update is not None
@@ -128,16 +128,16 @@ class Ledger:
             "paidTrafficCost": len(update.rendered),
         }
 
-    def _unassigned(self, half: _Half, selection: Selection, offset: int) -> dict[str, Any] | None:
-        origin = self.world.contracts.origins.get(half.contract_id)
-        stakeholders = (*origin.signatories, *origin.observers) if origin else (half.submitter,)
+    def _unassigned(self, leg: _ScanLeg, selection: Selection, offset: int) -> dict[str, Any] | None:
+        origin = self.world.contracts.origins.get(leg.contract_id)
+        stakeholders = (*origin.signatories, *origin.observers) if origin else (leg.submitter,)
         template_id, package_name = (origin.template_id, origin.template.package_name) if origin else ("", "")
         seen = selection.look(Subject(template_id, package_name, interfaces_of(template_id)), stakeholders)
         if seen is None:
             return None
         value = {
-            **_move(half),
-            "contractId": half.contract_id,
+            **_move(leg),
+            "contractId": leg.contract_id,
             "templateId": template_id,
             "packageName": package_name,
             "assignmentExclusivity": None,
@@ -224,9 +224,9 @@ def _key(event: ScanEvent) -> Key | None:
     return key_of(entity, msgspec.json.decode(event.create_arguments)) if has_key(entity) else None
 
 
-def _assigned(half: _Half, selection: Selection, offset: int) -> dict[str, Any] | None:
-    assert half.created_event is not None
-    event = half.created_event
+def _assigned(leg: _ScanLeg, selection: Selection, offset: int) -> dict[str, Any] | None:
+    assert leg.created_event is not None
+    event = leg.created_event
     stakeholders = tuple(dict.fromkeys((*event.signatories, *event.observers)))
     seen = selection.look(
         Subject(event.template_id, event.package_name, interfaces_of(event.template_id)), stakeholders
@@ -234,14 +234,14 @@ def _assigned(half: _Half, selection: Selection, offset: int) -> dict[str, Any] 
     if seen is None:
         return None
     node = Node(0, event, stakeholders, stakeholders, acs_delta=True)
-    return {"JsAssignmentEvent": {**_move(half), "createdEvent": _created(node, seen, offset)}}
+    return {"JsAssignmentEvent": {**_move(leg), "createdEvent": _created(node, seen, offset)}}
 
 
-def _move(half: _Half) -> dict[str, Any]:
+def _move(leg: _ScanLeg) -> dict[str, Any]:
     return {
-        "source": half.source_synchronizer,
-        "target": half.target_synchronizer,
-        "reassignmentId": half.unassign_id,
-        "submitter": half.submitter,
-        "reassignmentCounter": half.reassignment_counter,
+        "source": leg.source_synchronizer,
+        "target": leg.target_synchronizer,
+        "reassignmentId": leg.unassign_id,
+        "submitter": leg.submitter,
+        "reassignmentCounter": leg.reassignment_counter,
     }

@@ -10,8 +10,8 @@ from typing import Final
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 
-from ledgerframes.sandbox.http.answering import encode
 from ledgerframes.sandbox.http.callers import AccessError
+from ledgerframes.sandbox.http.responses import encode
 
 PARTICIPANT: Final = "participant1"
 

@@ -18,12 +18,12 @@ from ledgerframes.sandbox.commands.event_filters import (
     TransactionFormat,
     everything,
 )
-from ledgerframes.sandbox.http.answering import INT32, encode, json_answer, page_token, read_page_token
 from ledgerframes.sandbox.http.callers import Access, AccessError
 from ledgerframes.sandbox.http.command_routes import CommandRoutes
 from ledgerframes.sandbox.http.ledger import Ledger
 from ledgerframes.sandbox.http.ledger_errors import UnreadableError, denied, invalid, not_found
 from ledgerframes.sandbox.http.ledger_requests import allowed, caller, read_body
+from ledgerframes.sandbox.http.responses import INT32, encode, json_answer, page_token, read_page_token
 from ledgerframes.sandbox.http.user_bodies import CreateUser, new_user
 from ledgerframes.sandbox.world.accounts import User
 
@@ -71,7 +71,7 @@ class LedgerRoutes:
         ]
 
     async def users(self, request: Request) -> Response:
-        """GET /v2/users: a page size above the maximum is cut to it without a word."""
+        """GET /v2/users: a page size above the maximum is silently reduced to it."""
         self._manager(request)
         size = _page_size(request.query_params.get("pageSize"))
         try:

@@ -1,4 +1,4 @@
-"""Joins the routes that share a path, so that a refused method is told all that the path has; the server calls it."""
+"""Joins the routes that share a path, so that a 405 lists every method of the path; the server calls it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Endpoint = Callable[[Request], Awaitable[Response]]
 
 
 def joined(routes: Iterable[BaseRoute]) -> list[BaseRoute]:
-    """The same routes with one a path: Starlette's 405 names the methods of the first that has the path, no others."""
+    """The same routes, one per path: Starlette's 405 lists only the methods of the first route of a path."""
     by_path: dict[str, list[Route]] = {}
     for route in routes:
         assert isinstance(route, Route)

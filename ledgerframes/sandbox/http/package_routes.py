@@ -11,10 +11,10 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
-from ledgerframes.sandbox.http.answering import json_answer
 from ledgerframes.sandbox.http.archives import ArchiveError, Dar, read_dar
 from ledgerframes.sandbox.http.callers import Access, AccessError
 from ledgerframes.sandbox.http.ledger_errors import LedgerError, UnreadableError, denied, not_found
+from ledgerframes.sandbox.http.responses import json_answer
 from ledgerframes.sandbox.world.package_store import VersionTakenError
 from ledgerframes.sandbox.world.world import World
 
@@ -56,7 +56,7 @@ class PackageRoutes:
         with self.world.lock:
             if vets:
                 self._check(dar, synchronizers)
-            self.world.shelf.store(dar, synchronizers if vets else ())
+            self.world.package_store.store(dar, synchronizers if vets else ())
         return json_answer(b"{}")
 
     async def validate(self, request: Request) -> Response:
@@ -88,7 +88,7 @@ class PackageRoutes:
 
     def _check(self, dar: Dar, synchronizers: tuple[str, ...]) -> None:
         try:
-            self.world.shelf.check(dar, synchronizers)
+            self.world.package_store.check(dar, synchronizers)
         except VersionTakenError as error:
             about = ("PACKAGE_ID", error.package.package_id)
             raise LedgerError("KNOWN_PACKAGE_VERSION", str(error), kind=_CONFLICTING, resource=about) from error

@@ -9,7 +9,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
-from ledgerframes.sandbox.http.answering import (
+from ledgerframes.sandbox.http.responses import (
     INT32,
     RefusalError,
     blob,

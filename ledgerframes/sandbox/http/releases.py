@@ -1,8 +1,8 @@
-"""Which routes a release has, and what it says about those that are on their way out; the server asks.
+"""Which routes each release has, and the headers of the deprecated ones; the server calls it.
 
 A deprecated route says so in the header `Deprecation` (RFC 9745), whose value is a date. The contract names releases,
-not dates; so the date is the made-up participant's own first day, since which it has called the route deprecated. For
-the same reason there is no `Sunset` (RFC 8594): no date of removal is known.
+not dates, so the sandbox sends the day on which its made-up participant started. There is no `Sunset` header (RFC 8594)
+for the same reason: no date of removal is known.
 """
 
 from __future__ import annotations
@@ -25,98 +25,91 @@ DOCUMENT: Final = "/openapi.json"
 
 
 @dataclass(frozen=True, slots=True)
-class Fate:
-    """What becomes of a route.
+class Deprecation:
+    """What replaces a deprecated route, and when the route goes away; `openapi.json` has the wording.
 
     Attributes:
-        why: since when it is deprecated, and in whose favour, as far as the contract says.
         successor: the path of its replacement on the same interface, if the contract gives one.
-        gone: the first release without it, if there is one.
+        removed_in: the first release without it, if there is one.
     """
 
-    why: str
     successor: str = ""
-    gone: str = ""
+    removed_in: str = ""
 
 
-#: By interface and path.
-FATES: Final[Mapping[tuple[str, str], Fate]] = MappingProxyType(
+#: The deprecated routes, by interface and path.
+DEPRECATIONS: Final[Mapping[tuple[str, str], Deprecation]] = MappingProxyType(
     {
-        ("ledger", "/v2/commands/submit-and-wait-for-transaction-tree"): Fate(
-            "Deprecated since ledger release 3.4; the operation submit-and-wait-for-transaction replaces it.",
-            gone=NEWER,
-        ),
-        ("ledger", "/v2/updates/transaction-by-id"): Fate(
-            "Deprecated since ledger release 3.4; update-by-id replaces it.",
-            successor="/v2/updates/update-by-id",
-            gone=NEWER,
-        ),
-        ("scan", "/v1/updates/{update_id:path}"): Fate(
-            "Deprecated since scan release 0.5.10; the look-up under /v2 replaces it.",
-            gone=NEWER,
-        ),
-        ("validator", "/v0/scan-proxy/holdings/summary"): Fate(
-            "Deprecated since release 0.6.3; the summary under /v1 replaces it.",
-            successor="/v1/scan-proxy/holdings/summary",
-        ),
+        ("ledger", "/v2/commands/submit-and-wait-for-transaction-tree"): Deprecation(removed_in=NEWER),
+        ("ledger", "/v2/updates/transaction-by-id"): Deprecation("/v2/updates/update-by-id", removed_in=NEWER),
+        ("scan", "/v1/updates/{update_id:path}"): Deprecation(removed_in=NEWER),
+        ("validator", "/v0/scan-proxy/holdings/summary"): Deprecation("/v1/scan-proxy/holdings/summary"),
     }
 )
 
 
 def check_release(release: str) -> None:
-    """Refuse a release that the sandbox cannot be.
+    """Refuse a release that the sandbox does not have.
 
     Raises:
-        ValueError: it is none of `RELEASES`.
+        ValueError: it is not one of `RELEASES`.
     """
     if not isinstance(release, str) or release not in RELEASES:
         raise ValueError(f"release={release!r} is unknown; the sandbox serves as one of {', '.join(RELEASES)}")
 
 
 def served_routes(routes: Iterable[BaseRoute], *, interface: str, prefix: str, release: str) -> list[BaseRoute]:
-    """An interface's routes that a release has; the deprecated ones say that they are.
+    """The routes of an interface that a release has; the deprecated ones send the headers that say so.
 
     Args:
-        routes: all of them, without the prefix.
+        routes: the routes of every release, without the prefix.
         interface: whose they are.
         prefix: where the interface is served.
         release: one of `RELEASES`.
     """
-    kept = [route for route in routes if not _is_gone(interface, route, release)]
-    paths = {route.path for route in kept if isinstance(route, Route)}
-    return [_announced(route, interface, prefix, paths) for route in kept]
+    deprecations = {path: value for (owner, path), value in DEPRECATIONS.items() if owner == interface}
+    kept = [route for route in routes if not _is_removed(deprecations.get(_path(route)), release)]
+    paths = {_path(route) for route in kept}
+    served = []
+    for route in kept:
+        deprecation = deprecations.get(_path(route))
+        served.append(route if deprecation is None else _deprecated(route, deprecation, prefix=prefix, paths=paths))
+    return served
 
 
-def _is_gone(interface: str, route: BaseRoute, release: str) -> bool:
-    fate = FATES.get((interface, getattr(route, "path", "")))
-    return fate is not None and bool(fate.gone) and RELEASES.index(release) >= RELEASES.index(fate.gone)
+def _path(route: BaseRoute) -> str:
+    assert isinstance(route, Route)
+    return route.path
 
 
-def _announced(route: BaseRoute, interface: str, prefix: str, paths: set[str]) -> BaseRoute:
-    fate = FATES.get((interface, getattr(route, "path", "")))
-    if fate is None:
-        return route
+def _is_removed(deprecation: Deprecation | None, release: str) -> bool:
+    if deprecation is None or not deprecation.removed_in:
+        return False
+    return RELEASES.index(release) >= RELEASES.index(deprecation.removed_in)
+
+
+def _deprecated(route: BaseRoute, deprecation: Deprecation, *, prefix: str, paths: set[str]) -> BaseRoute:
+    """The same route with the headers of a deprecated one."""
     assert isinstance(route, Route)
     links = [f'<{DOCUMENT}>; rel="deprecation"; type="application/json"']
-    if fate.successor in paths:
-        links.append(f'<{prefix}{fate.successor}>; rel="successor-version"')
+    if deprecation.successor in paths:
+        links.append(f'<{prefix}{deprecation.successor}>; rel="successor-version"')
     headers = [(b"deprecation", b"@%d" % SINCE), (b"link", ", ".join(links).encode())]
-    return Route(
-        route.path, route.endpoint, methods=list(route.methods or ()), middleware=[Middleware(_Saying, headers=headers)]
-    )
+    middleware = [Middleware(_ExtraHeaders, headers=headers)]
+    return Route(route.path, route.endpoint, methods=list(route.methods or ()), middleware=middleware)
 
 
-class _Saying:
-    """An ASGI app around another that adds headers to whatever it answers."""
+class _ExtraHeaders:
+    """An ASGI app around another that adds headers to its responses."""
 
     def __init__(self, app: Any, *, headers: list[tuple[bytes, bytes]]) -> None:
         self._app = app
         self._headers = headers
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        async def say(message: Any) -> None:
+        async def send_with_headers(message: Any) -> None:
             if message["type"] == "http.response.start":
                 message["headers"] = [*message["headers"], *self._headers]
             await send(message)
 
-        await self._app(scope, receive, say)
+        await self._app(scope, receive, send_with_headers)

@@ -10,7 +10,7 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
 from ledgerframes.sandbox.http import render
-from ledgerframes.sandbox.http.answering import (
+from ledgerframes.sandbox.http.responses import (
     INT32,
     INT64,
     RefusalError,
@@ -34,7 +34,7 @@ class ScanOptions:
 
     Attributes:
         page_maximum: the largest page size of `POST /v2/updates`; more is refused, with this number in the message.
-        silent_cap: give at most so many items a page, without a word; None for no such cap.
+        silent_cap: silently return this number of items per page at most; None for no such cap.
         newer: a release without the v1 look-up of an update by its id.
         older: a release with the earliest round under its former path.
     """
@@ -70,9 +70,9 @@ class Scan:
     async def updates(self, request: Request) -> Response:
         """POST /v2/updates."""
         body = await read_object(request)
-        size = self._page_size(body)
+        size, after = read_page_request(body, maximum=self.options.page_maximum)
         carrying = _carries_types(body.get("daml_value_encoding"))
-        found = self.view.page(_cursor(body.get("after")), size)
+        found = self.view.page(after, min(size, self.options.silent_cap or size))
         if carrying:
             found = [update._replace(rendered=render.type_carrying(update.rendered)) for update in found]
         return json_answer(page_of(found))
@@ -106,7 +106,7 @@ class Scan:
         return json_answer(encode({"ans_rules_update": answer}))
 
     async def licenses(self, request: Request) -> Response:
-        """GET /v0/admin/validator/licenses: so many stored rows, the newest first, without those that have ended."""
+        """GET /v0/admin/validator/licenses: a page of stored rows, newest first, without the archived ones."""
         limit = query_integer(request, "limit", bound=INT32)
         after = query_integer(request, "after", bound=INT64)
         limit = LICENSE_MAXIMUM if limit is None else limit
@@ -126,13 +126,6 @@ class Scan:
             raise RefusalError(404, "No round with complete reward accounting found")
         return json_answer(encode({"earliest_round": earliest}))
 
-    def _page_size(self, body: dict[str, Any]) -> int:
-        size = body.get("page_size")
-        if type(size) is not int or not -INT32 <= size < INT32:
-            raise RefusalError(400, "The request content was malformed: page_size must be an int32")
-        _check_size("page_size", size, self.options.page_maximum)
-        return min(size, self.options.silent_cap or size)
-
     def _by_id(self, request: Request) -> bytes:
         update_id = request.path_params["update_id"]
         return self._item(request, self.view.world.update(update_id), f"Transaction with id {update_id} not found")
@@ -142,6 +135,19 @@ class Scan:
         if update is None or not self.view.knows(update):
             raise RefusalError(404, missing)
         return render.type_carrying(update.rendered) if carrying else update.rendered
+
+
+def read_page_request(body: dict[str, Any], *, maximum: int) -> tuple[int, Cursor | None]:
+    """The size of the requested page of updates and the cursor before it; the cursor is None for the first page.
+
+    Raises:
+        RefusalError: 400, one of them is not valid, or the page is larger than `maximum`.
+    """
+    size = body.get("page_size")
+    if type(size) is not int or not -INT32 <= size < INT32:
+        raise RefusalError(400, "The request content was malformed: page_size must be an int32")
+    _check_size("page_size", size, maximum)
+    return size, _cursor(body.get("after"))
 
 
 def _cursor(after: Any) -> Cursor | None:

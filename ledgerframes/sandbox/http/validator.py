@@ -13,8 +13,8 @@ from starlette.routing import BaseRoute, Route
 
 from ledgerframes.sandbox.generator.names import names_of
 from ledgerframes.sandbox.generator.offers import offers_of
-from ledgerframes.sandbox.http.answering import INT64, UNREADABLE, RefusalError, contract_record, encode, json_answer
 from ledgerframes.sandbox.http.callers import Access, AccessError
+from ledgerframes.sandbox.http.responses import INT64, UNREADABLE, RefusalError, contract_record, encode, json_answer
 from ledgerframes.sandbox.world import timestamps
 from ledgerframes.sandbox.world.accounts import User
 from ledgerframes.sandbox.world.coin_history import Coin

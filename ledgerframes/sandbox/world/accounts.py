@@ -86,7 +86,7 @@ class Accounts:
         return self._users.get(user_id)
 
     def page(self, after: str, size: int) -> list[User]:
-        """At most so many users behind that id, in the order of their ids; the empty id is before all."""
+        """The users after that id, `size` at most, in the order of their ids; the empty id precedes all."""
         start = bisect_right(self._ids, after)
         return [self._users[one] for one in self._ids[start : start + size]]
 

@@ -38,7 +38,7 @@ class Coin:
 
 
 @dataclass(slots=True)
-class CoinBook:
+class CoinHistory:
     """The life of every coin; transactions write it as they create and archive.
 
     Attributes:

@@ -39,20 +39,20 @@ class Stored:
 
 
 @dataclass(slots=True)
-class Shelf:
-    """What was uploaded, by package id.
+class PackageStore:
+    """The uploaded packages, by package id.
 
     Attributes:
-        stored: all of it, the oldest first.
+        stored: all of them, the oldest first.
     """
 
     stored: dict[str, Stored] = field(default_factory=dict)
 
     def check(self, dar: Dar, synchronizers: Iterable[str]) -> None:
-        """See whether an archive goes with what is vetted.
+        """Check an archive against the vetted packages.
 
         Raises:
-            VersionTakenError: one of its packages has name and version of another that is vetted there.
+            VersionTakenError: a package has the name and version of another one that is vetted there.
         """
         known = dict(self._vetted(set(synchronizers)))
         for package in dar.packages:
@@ -61,7 +61,7 @@ class Shelf:
                 raise VersionTakenError(package, str(other))
 
     def store(self, dar: Dar, synchronizers: Iterable[str]) -> None:
-        """Keep an archive's packages, vetted on these synchronizers besides those where they are already."""
+        """Store an archive's packages and vet them on these synchronizers, too."""
         vetted = set(synchronizers)
         for one in dar.packages:
             kept = self.stored.setdefault(

@@ -16,7 +16,7 @@ _FIRMS: Final = ("meridian", "northgate", "halcyon", "copperfield", "bluewater",
 
 
 @dataclass(frozen=True, slots=True)
-class Cast:
+class LedgerParties:
     """The parties of a ledger, as party ids.
 
     Attributes:
@@ -46,9 +46,9 @@ def fingerprint(rng: Random) -> str:
     return f"1220{rng.getrandbits(256):064x}"
 
 
-def invent_cast(rng: Random) -> Cast:
+def invent_parties(rng: Random) -> LedgerParties:
     """Invent the parties of one ledger."""
-    return Cast(
+    return LedgerParties(
         dso=f"DSO::{fingerprint(rng)}",
         sponsors=tuple(f"{firm}-sv-1::{fingerprint(rng)}" for firm in _FIRMS[:4]),
         validators=tuple(f"{firm}-validator-{n}::{fingerprint(rng)}" for n in (1, 2, 3) for firm in _FIRMS),

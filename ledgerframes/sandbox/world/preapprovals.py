@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from ledgerframes.sandbox.generator.simulation import Stage
+from ledgerframes.sandbox.generator.simulation import Simulation
 from ledgerframes.sandbox.world import timestamps
 from ledgerframes.sandbox.world.contracts import Contract
 from ledgerframes.sandbox.world.templates import COIN_RULES, PREAPPROVAL
@@ -14,12 +14,12 @@ from ledgerframes.sandbox.world.world import World
 LIFETIME: Final = 365 * 86_400 * timestamps.SECOND
 
 
-def preapprove(tx: Transaction, stage: Stage, receiver: str, *, under: Event) -> None:
+def preapprove(tx: Transaction, sim: Simulation, receiver: str, *, under: Event) -> None:
     """Let a party accept whatever coin it is sent, for a year."""
-    provider, begin = stage.cast.validators[0], timestamps.trimmed(stage.now)
-    until = timestamps.trimmed(stage.now + LIFETIME)
+    provider, begin = sim.parties.validators[0], timestamps.trimmed(sim.now)
+    until = timestamps.trimmed(sim.now + LIFETIME)
     payload = {
-        "dso": stage.cast.dso,
+        "dso": sim.parties.dso,
         "receiver": receiver,
         "provider": provider,
         "validFrom": begin,
@@ -28,8 +28,8 @@ def preapprove(tx: Transaction, stage: Stage, receiver: str, *, under: Event) ->
     }
     argument = {"receiver": receiver, "provider": provider, "expiresAt": until}
     choice = "AmuletRules_CreateTransferPreapproval"
-    event = tx.exercise(stage.rules[COIN_RULES.entity], choice, argument, acting=(receiver, provider), under=under)
-    signatories = (stage.cast.dso, *dict.fromkeys((receiver, provider)))
+    event = tx.exercise(sim.rules[COIN_RULES.entity], choice, argument, acting=(receiver, provider), under=under)
+    signatories = (sim.parties.dso, *dict.fromkeys((receiver, provider)))
     given = tx.create(PREAPPROVAL, payload, signatories=signatories, owner=receiver, under=event)
     event["exercise_result"] = {"transferPreapprovalCid": given.contract_id, "amuletPaid": "0.0000000000"}
 

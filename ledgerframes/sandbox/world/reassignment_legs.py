@@ -1,4 +1,4 @@
-"""Halves of reassignments: their history item, and the book of what is under way; generator and commands use it."""
+"""Legs of reassignments: their history item, and which are in flight; the generator and the commands call it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _encode: Final = msgspec.json.Encoder().encode
 
 
 class Leg(NamedTuple):
-    """One half of a reassignment, as it will stand in the history."""
+    """One leg of a reassignment, as the history will hold it."""
 
     assigning: bool
     contract: Contract
@@ -28,47 +28,47 @@ class Leg(NamedTuple):
 
     @property
     def synchronizer_id(self) -> str:
-        """Where this half is sequenced."""
+        """Where this leg is sequenced."""
         return self.target if self.assigning else self.source
 
 
 @dataclass(slots=True)
-class ReassignmentBook:
-    """Which reassignments are under way, by their unassign id.
+class ReassignmentState:
+    """Which reassignments are in flight, by their unassign id.
 
     Attributes:
         open: the unassignments whose assignment has not been recorded yet.
         assigned: the ids whose assignment has been recorded.
-        half_told: the contracts whose assignment was recorded before its unassignment, until that follows.
+        early_arrivals: the contracts whose assignment was recorded before its unassignment, until that follows.
     """
 
     open: dict[str, Leg] = field(default_factory=dict)
     assigned: set[str] = field(default_factory=set)
-    half_told: set[str] = field(default_factory=set)
+    early_arrivals: set[str] = field(default_factory=set)
 
-    def unassigned(self, half: Leg) -> None:
+    def unassigned(self, leg: Leg) -> None:
         """Note that a contract has left its source."""
-        self.open[half.unassign_id] = half
+        self.open[leg.unassign_id] = leg
 
-    def arrived(self, half: Leg) -> None:
+    def arrived(self, leg: Leg) -> None:
         """Note that a contract has come to its target."""
-        self.open.pop(half.unassign_id, None)
-        self.assigned.add(half.unassign_id)
+        self.open.pop(leg.unassign_id, None)
+        self.assigned.add(leg.unassign_id)
 
 
-def render_half(half: Leg, *, update_id: str, migration_id: int, record_time: int) -> bytes:
+def render_leg(leg: Leg, *, update_id: str, migration_id: int, record_time: int) -> bytes:
     """Write a reassignment item of a page of `POST /v2/updates`."""
-    created = {"created_event": created_event(half.contract, f"{update_id}:0")} if half.assigning else {}
+    created = {"created_event": created_event(leg.contract, f"{update_id}:0")} if leg.assigning else {}
     event: dict[str, Any] = {
-        "submitter": half.submitter,
-        "source_synchronizer": half.source,
-        "target_synchronizer": half.target,
+        "submitter": leg.submitter,
+        "source_synchronizer": leg.source,
+        "target_synchronizer": leg.target,
         "migration_id": migration_id,
-        "unassign_id": half.unassign_id,
+        "unassign_id": leg.unassign_id,
         **created,
-        "reassignment_counter": half.counter,
+        "reassignment_counter": leg.counter,
     }
-    if not half.assigning:
-        event["contract_id"] = half.contract.contract_id
+    if not leg.assigning:
+        event["contract_id"] = leg.contract.contract_id
     item = {"update_id": update_id, "offset": OFFSET, "record_time": timestamps.exact(record_time), "event": event}
     return _encode(item)

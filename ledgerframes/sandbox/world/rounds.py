@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from ledgerframes.sandbox.generator.simulation import Stage
+from ledgerframes.sandbox.generator.simulation import Simulation
 from ledgerframes.sandbox.world import timestamps
 from ledgerframes.sandbox.world.configuration import open_round_issuance, transfer_config
 from ledgerframes.sandbox.world.contracts import Contract
@@ -14,73 +14,73 @@ from ledgerframes.sandbox.world.transaction import Event, Transaction
 TICK: Final = 150 * timestamps.SECOND
 
 
-def open_round(tx: Transaction, stage: Stage, number: int, under: Event) -> Contract:
+def open_round(tx: Transaction, sim: Simulation, number: int, under: Event) -> Contract:
     """Create an open mining round and put it last in the row."""
-    price = 0.005 + stage.rng.randrange(2_000) / 10**6
+    price = 0.005 + sim.rng.randrange(2_000) / 10**6
     payload = {
-        "dso": stage.cast.dso,
+        "dso": sim.parties.dso,
         "round": {"number": str(number)},
         "amuletPrice": f"{price:.10f}",
-        "opensAt": timestamps.trimmed(stage.now),
-        "targetClosesAt": timestamps.trimmed(stage.now + 2 * TICK),
+        "opensAt": timestamps.trimmed(sim.now),
+        "targetClosesAt": timestamps.trimmed(sim.now + 2 * TICK),
         "issuingFor": {"microseconds": str(number * TICK)},
         "transferConfigUsd": transfer_config(),
         "issuanceConfig": open_round_issuance(),
         "tickDuration": {"microseconds": str(TICK)},
     }
-    opened = tx.create(OPEN_ROUND, payload, signatories=(stage.cast.dso,), under=under)
-    stage.rounds.append(opened)
-    stage.world.coins.open_round(int(stage.rounds[0].payload["round"]["number"]))
-    stage.round_opened = stage.now
+    opened = tx.create(OPEN_ROUND, payload, signatories=(sim.parties.dso,), under=under)
+    sim.rounds.append(opened)
+    sim.world.coins.open_round(int(sim.rounds[0].payload["round"]["number"]))
+    sim.round_opened = sim.now
     return opened
 
 
-def advance_rounds(tx: Transaction, stage: Stage) -> None:
+def advance_rounds(tx: Transaction, sim: Simulation) -> None:
     """Close the earliest open round, open the next, and begin issuing for the closed one."""
-    closing, newest = stage.rounds[0], int(stage.rounds[-1].payload["round"]["number"])
+    closing, newest = sim.rounds[0], int(sim.rounds[-1].payload["round"]["number"])
     rounds = {
         "roundToArchiveCid": closing.contract_id,
-        "middleRoundCid": stage.rounds[1].contract_id,
-        "latestRoundCid": stage.rounds[-1].contract_id,
+        "middleRoundCid": sim.rounds[1].contract_id,
+        "latestRoundCid": sim.rounds[-1].contract_id,
     }
     root_argument = {
-        "amuletRulesCid": stage.rules[COIN_RULES.entity].contract_id,
+        "amuletRulesCid": sim.rules[COIN_RULES.entity].contract_id,
         **rounds,
         "amuletPriceVoteCids": [],
-        "sv": stage.cast.sponsors[0],
+        "sv": sim.parties.sponsors[0],
     }
     root = tx.exercise(
-        stage.rules[DSO_RULES.entity], "DsoRules_AdvanceOpenMiningRounds", root_argument, acting=stage.cast.sponsors[:1]
+        sim.rules[DSO_RULES.entity], "DsoRules_AdvanceOpenMiningRounds", root_argument, acting=sim.parties.sponsors[:1]
     )
     argument = {"amuletPrice": closing.payload["amuletPrice"], **rounds}
-    rules = stage.rules[COIN_RULES.entity]
-    step = tx.exercise(rules, "AmuletRules_AdvanceOpenMiningRounds", argument, acting=(stage.cast.dso,), under=root)
+    rules = sim.rules[COIN_RULES.entity]
+    step = tx.exercise(rules, "AmuletRules_AdvanceOpenMiningRounds", argument, acting=(sim.parties.dso,), under=root)
     tx.archive(closing, under=step)
-    stage.rounds.popleft()
-    opened = open_round(tx, stage, newest + 1, step)
-    issuing = _issue(tx, stage, closing, step)
+    sim.rounds.popleft()
+    opened = open_round(tx, sim, newest + 1, step)
+    issuing = _issue(tx, sim, closing, step)
     step["exercise_result"] = {"newRoundCid": opened.contract_id, "issuingRoundCid": issuing.contract_id}
     root["exercise_result"] = {"newRoundCid": opened.contract_id}
     tx.workflow_id = "advance-rounds"
-    if stage.world.earliest_round is None:
-        stage.world.earliest_round = newest + 1
+    if sim.world.earliest_round is None:
+        sim.world.earliest_round = newest + 1
 
 
-def round_is_due(stage: Stage) -> bool:
+def round_is_due(sim: Simulation) -> bool:
     """Whether the newest round has been open for a tick."""
-    return stage.now - stage.round_opened >= TICK
+    return sim.now - sim.round_opened >= TICK
 
 
-def _issue(tx: Transaction, stage: Stage, closing: Contract, under: Event) -> Contract:
-    former = next(iter(stage.world.contracts.free(ISSUING_ROUND, stage.main).values()), None)
+def _issue(tx: Transaction, sim: Simulation, closing: Contract, under: Event) -> Contract:
+    former = next(iter(sim.world.contracts.free(ISSUING_ROUND, sim.main).values()), None)
     if former is not None:
         tx.archive(former, under=under)
     payload = {
-        "dso": stage.cast.dso,
+        "dso": sim.parties.dso,
         "round": closing.payload["round"],
-        "issuancePerValidatorRewardCoupon": f"{stage.rng.random():.10f}",
-        "opensAt": timestamps.trimmed(stage.now),
-        "targetClosesAt": timestamps.trimmed(stage.now + 2 * TICK),
+        "issuancePerValidatorRewardCoupon": f"{sim.rng.random():.10f}",
+        "opensAt": timestamps.trimmed(sim.now),
+        "targetClosesAt": timestamps.trimmed(sim.now + 2 * TICK),
         "optIssuancePerValidatorFaucetCoupon": None,
     }
-    return tx.create(ISSUING_ROUND, payload, signatories=(stage.cast.dso,), under=under)
+    return tx.create(ISSUING_ROUND, payload, signatories=(sim.parties.dso,), under=under)

@@ -29,7 +29,7 @@ _NAMES: Final = {kind: name for name, kind in (_MAPPINGS | _GROUPS).items()}
 
 
 class KeepingError(Exception):
-    """Something that cannot be kept, or records that make no world."""
+    """An object that cannot be saved, or records that cannot be rebuilt."""
 
 
 def records_of(root: object) -> Iterator[tuple[Record, bytes]]:
@@ -106,7 +106,7 @@ class _Writer:
 
 
 def rebuild(records: Sequence[Record], contents: Sequence[bytes]) -> Any:
-    """Make the objects that `records_of` told of again.
+    """Rebuild the objects from the records of `records_of`.
 
     Args:
         records: in their order.

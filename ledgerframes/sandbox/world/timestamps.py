@@ -6,7 +6,7 @@ import re
 from datetime import UTC, datetime, timedelta, timezone
 from typing import Final
 
-# A place in the history: migration id and record time in microseconds.
+# Migration id and record time in microseconds.
 Cursor = tuple[int, int]
 
 EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
@@ -32,7 +32,7 @@ def parse(text: str) -> int:
     """Read a time a client sent, with any number of fractional digits, floored to microseconds.
 
     Raises:
-        ValueError: the text is no ISO-8601 time with a zone, or lies outside the years 1 to 9999.
+        ValueError: the text is not an ISO-8601 time with a zone, or lies outside the years 1 to 9999.
     """
     match = _TEXT.fullmatch(text)
     if match is None:

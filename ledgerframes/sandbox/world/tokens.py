@@ -19,7 +19,7 @@ _HEADER: Final = {"alg": "HS256", "typ": "JWT"}
 
 
 class TokenError(Exception):
-    """A token that is none, or no longer one."""
+    """A token that is not valid or has expired."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ class Issuer:
     clock: Callable[[], float] = time.time
 
     def issue(self, user_id: str, *, lifetime: float = DAY) -> str:
-        """A token of that user, valid from now for so many seconds."""
+        """A token of that user, valid from now for `lifetime` seconds."""
         now = int(self.clock())
         claims = {"sub": user_id, "aud": AUDIENCE, "iat": now, "exp": now + int(lifetime)}
         signed = f"{_encoded(_HEADER)}.{_encoded(claims)}"

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import msgspec
 
-from ledgerframes.sandbox.generator.simulation import Stage
+from ledgerframes.sandbox.generator.simulation import Simulation
 from ledgerframes.sandbox.world import timestamps
 from ledgerframes.sandbox.world.contracts import Contract, Effects, Template, created_event
 
@@ -21,7 +21,7 @@ class Transaction:
     """A transaction tree in the making; calls come in preorder, so the event numbers do too.
 
     Args:
-        stage: the ledger it acts on.
+        sim: the ledger it acts on.
         update_id: its id, the first half of its event ids.
         synchronizer_id: where it is sequenced; new contracts are assigned there.
         effective: its ledger effective time in microseconds.
@@ -29,10 +29,10 @@ class Transaction:
     """
 
     def __init__(
-        self, stage: Stage, *, update_id: str, synchronizer_id: str, effective: int, effects: Effects | None = None
+        self, sim: Simulation, *, update_id: str, synchronizer_id: str, effective: int, effects: Effects | None = None
     ) -> None:
-        self.stage = stage
-        self._effects = effects or stage
+        self.sim = sim
+        self._effects = effects or sim
         self.update_id = update_id
         self.synchronizer_id = synchronizer_id
         self.effective = effective
@@ -54,15 +54,15 @@ class Transaction:
     ) -> Contract:
         """Create a contract, as a root or under an exercise; without a template id, of its package's newest version."""
         contract = Contract(
-            self.stage.contract_id(),
+            self.sim.contract_id(),
             template,
-            template_id or self.stage.packages.template_id(template),
+            template_id or self.sim.packages.template_id(template),
             payload,
             self.created_at,
             signatories,
             observers,
             owner,
-            self.stage.row(),
+            self.sim.row(),
             self.synchronizer_id,
         )
         self._effects.create(contract)

@@ -43,7 +43,7 @@ class View:
         self._passed: dict[str, int] = {}
 
     def page(self, after: Cursor | None, page_size: int) -> list[Update]:
-        """The updates strictly after a cursor that this server knows, at most so many."""
+        """The updates of this server strictly after a cursor, `page_size` at most."""
         with self.world.lock:
             start, end = self.world.position(after), max(0, len(self.world.updates) - self.lag)
             hidden = self._hidden(end)

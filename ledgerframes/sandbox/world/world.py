@@ -12,17 +12,17 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from ledgerframes.sandbox.commands.submissions import Submissions
 from ledgerframes.sandbox.world.accounts import Accounts
-from ledgerframes.sandbox.world.coin_history import CoinBook
+from ledgerframes.sandbox.world.coin_history import CoinHistory
 from ledgerframes.sandbox.world.contracts import Contract, Contracts
 from ledgerframes.sandbox.world.instruments import Instrument
 from ledgerframes.sandbox.world.keys import KeyIndex
-from ledgerframes.sandbox.world.package_store import Shelf
-from ledgerframes.sandbox.world.reassignment_legs import ReassignmentBook
+from ledgerframes.sandbox.world.package_store import PackageStore
+from ledgerframes.sandbox.world.reassignment_legs import ReassignmentState
 from ledgerframes.sandbox.world.templates import LICENSE
 from ledgerframes.sandbox.world.timestamps import Cursor
 
 if TYPE_CHECKING:
-    from ledgerframes.sandbox.generator.simulation import Stage
+    from ledgerframes.sandbox.generator.simulation import Simulation
 
 SNAPSHOT_PERIOD: Final = 3 * 3_600_000_000
 
@@ -50,47 +50,47 @@ class World:
 
     Args:
         synchronizers: their ids, the main one first and the slowest last.
-        grow: adds so many updates to this world; `advance` calls it.
+        grow: adds a number of updates to this world; `advance` calls it.
 
     Attributes:
         updates: the history in the order (migration id, record time, update id).
-        contracts: what has not ended.
+        contracts: the active ones.
         license_rows: stored validator licenses as (row number, contract id), ascending; ended ones stay.
         coins: the life of every coin.
         rules: the contracts of which there is one, by template entity.
         rounds: the open mining rounds, the earliest first.
         accounts: the users of the participant.
         instruments: what the token registry lists, ordered by id.
-        shelf: the packages that were uploaded.
+        package_store: the packages that were uploaded.
         snapshot_period: microseconds between two snapshots of the contracts.
         ans_rules: the name-service rules, if the ledger has any.
         earliest_round: the first round with complete reward records, if there is one yet.
         keys: the contracts that have a key.
-        reassignments: which contracts are under way between synchronizers.
+        reassignments: the reassignments in flight.
         submissions: the commands that have been carried out.
         after_commands: record times of the newest migration at which a snapshot was taken after a command, ascending.
-        stage: what commands work with; None where the ledger takes none.
+        simulation: what commands work with; None where the ledger takes none.
     """
 
     def __init__(self, *, synchronizers: Sequence[str], grow: Callable[[int], None]) -> None:
         self.synchronizers = tuple(synchronizers)
         self.updates: list[Update] = []
         self.contracts = Contracts()
-        self.coins = CoinBook()
+        self.coins = CoinHistory()
         self.rules: dict[str, Contract] = {}
         self.rounds: deque[Contract] = deque()
         self.accounts = Accounts()
         self.instruments: tuple[Instrument, ...] = ()
-        self.shelf = Shelf()
+        self.package_store = PackageStore()
         self.snapshot_period = SNAPSHOT_PERIOD
         self.license_rows: list[tuple[int, str]] = []
         self.ans_rules: Contract | None = None
         self.earliest_round: int | None = None
         self.keys = KeyIndex()
-        self.reassignments = ReassignmentBook()
+        self.reassignments = ReassignmentState()
         self.submissions = Submissions()
         self.after_commands: list[int] = []
-        self.stage: Stage | None = None
+        self.simulation: Simulation | None = None
         self.lock = threading.RLock()
         self._grow = grow
         self._by_id: dict[str, Update] = {}
@@ -130,7 +130,7 @@ class World:
                     self._by_hash[update.external_hash] = update
 
     def advance(self, updates: int) -> None:
-        """Let the ledger live on for so many more updates, all in its newest migration."""
+        """Add a number of updates, all in the newest migration."""
         with self.lock:
             self._grow(updates)
 

@@ -1,7 +1,7 @@
 """A world in a file: `save` and `load` for the sandbox's handle and the command line.
 
-The file is an SQLite database with a row for each object of the world (see `keeping`), so that it can be looked into
-with any SQLite tool. It holds the whole state, that of chance included, and no key: tokens do not outlive a sandbox.
+The file is an SQLite database with a row for each object of the world (see `serialization`), so that any SQLite tool
+can read it. It holds the whole state, including the random generator's, and no key: tokens end with a sandbox.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def load(path: str | os.PathLike[str]) -> World:
     """Read a world that `save` wrote; it goes on exactly as the one that was saved would have.
 
     Raises:
-        WorldFileError: there is no such file, it is no world file, it is damaged, or another release wrote it.
+        WorldFileError: the file is missing, is not a world file, is damaged, or was written by another release.
     """
     if not isinstance(path, str | os.PathLike):
         raise WorldFileError(f"load={path!r} is not valid: give the path of a file that sandbox.save wrote")
@@ -97,7 +97,7 @@ def _write(database: sqlite3.Connection, world: World) -> None:
 
 
 def _check(database: sqlite3.Connection, source: Path) -> None:
-    """Refuse what is no world file, or one of a format that this release does not know."""
+    """Refuse a file that is not a world file, or whose format this release does not know."""
     (application,), (written,) = (database.execute(f"PRAGMA {name}").fetchone() for name in _MARKS)
     if application != APPLICATION:
         raise WorldFileError(f"{str(source)!r} is a database, but no world file; choose a file that save() wrote")

@@ -58,6 +58,14 @@ def verify(
 
     Raises:
         RequestError: a server gave no answer.
+
+    Example:
+        >>> import tempfile, ledgerframes as lf
+        >>> with tempfile.TemporaryDirectory() as folder, lf.sandbox(updates=50) as net:
+        ...     store = lf.open_store(folder)
+        ...     report = store.sync(net)
+        ...     bool(store.verify(net, sample=2))
+        True
     """
     part, lake = wanted_window(start, end, last), self._lake
     places = None if sample is None else whole_number(sample, "sample", least=1)

@@ -60,6 +60,14 @@ def export(
     Raises:
         InputError: an argument breaks a rule, or the target cannot be written.
         PartialResultError: the range is not wholly covered.
+
+    Example:
+        >>> import tempfile, ledgerframes as lf
+        >>> with tempfile.TemporaryDirectory() as folder, lf.sandbox(updates=50) as net:
+        ...     store = lf.open_store(folder)
+        ...     report = store.sync(net)
+        ...     store.export(folder + "/csv", tables=["updates"], format="csv").rows
+        50
     """
     part = wanted_window(start, end, last)
     chosen = None if tables is None else names(tables, "tables")

@@ -36,6 +36,7 @@ from ledgerframes.transport.request import Request
 _log = logging.getLogger("ledgerframes.store")
 _FIRST: Final = 50
 _PAGES: Final = 40
+_UNKNOWN: Final = "it does not show yet whether it belongs to the network"
 
 
 @dataclass(frozen=True)
@@ -146,7 +147,8 @@ class Agreement:
         lags = not tail.held.keys() <= here.keys()
         later = [place for place in found.values() if place.migration_id > tail.gap.migration_id]
         closed = bool(later) and final >= self.proofs.closes(tail.gap.migration_id, min(later)) > tail.gap.lo
-        settles = any(tail.gap.lo < micros <= final for micros in tail.held.values())
+        kept = [micros for one, micros in here.items() if one in self.rejected]
+        settles = any(tail.gap.lo < micros <= final for micros in [*tail.held.values(), *kept])
         unknown = not here.keys() <= {*tail.held, *self.rejected}
         return Look(unknown or settles or closed or tail.long or not whole, lags, tuple(found.values()))
 
@@ -318,6 +320,7 @@ def first_update(servers: AgreedServers, proofs: Proofs) -> tuple[Cursor, str] |
     """
     found: Glimpse | None = None
     failed: LedgerframesError | None = None
+    empty: list[str] = []
     for server in servers.servers:
         try:
             glimpse = _ask(servers, proofs, None, _FIRST, server)[1].value.glimpse
@@ -328,6 +331,8 @@ def first_update(servers: AgreedServers, proofs: Proofs) -> tuple[Cursor, str] |
         failed = None
         if found is None or not found.cursors:
             found, of = glimpse, server
+            if not glimpse.cursors:
+                empty.append(server)
         elif not {*glimpse.update_ids} & {*found.update_ids}:
             _tell_apart(servers, proofs, of, server)
     if found is None:
@@ -335,20 +340,26 @@ def first_update(servers: AgreedServers, proofs: Proofs) -> tuple[Cursor, str] |
         raise failed
     if not found.cursors:
         return None
+    for server in empty:  # what it shows first may be another network's
+        servers.leave_out(server, _UNKNOWN)
     group = [one for place, one in zip(found.cursors, found.update_ids, strict=True) if place == found.cursors[0]]
     return found.cursors[0], min(group)
 
 
 def _tell_apart(servers: AgreedServers, proofs: Proofs, one: str, other: str) -> None:
     """Two servers begin differently: one has shown only a little yet, or they belong to different networks."""
-    pages = {server: _ask(servers, proofs, None, MAXIMUM, server)[1].value.glimpse for server in (one, other)}
+    try:
+        pages = {server: _ask(servers, proofs, None, MAXIMUM, server)[1].value.glimpse for server in (one, other)}
+    except (RequestError, PagingError, DecodeError) as error:
+        servers.leave_out(other, error)  # it has not been compared
+        return
     if {*pages[one].update_ids} & {*pages[other].update_ids}:
         return
     for server, against in ((one, other), (other, one)):
         final = proofs.now().of(server)
         if any(place.micros <= final for place in pages[against].cursors):
             raise _another_network(other, next(iter(pages[other].update_ids), ""), pages[one].update_ids[0])
-    servers.leave_out(other, "it does not show yet whether it belongs to the network")
+    servers.leave_out(other, _UNKNOWN)
 
 
 def _ask(

@@ -77,8 +77,12 @@ def follow(
         InputError: an argument breaks a rule; raised by the call itself.
 
     Example:
-        for report in store.follow(net, every="1min"):
-            print(report.rows)
+        >>> import tempfile, ledgerframes as lf
+        >>> with tempfile.TemporaryDirectory() as folder, lf.sandbox(updates=50) as net:
+        ...     store = lf.open_store(folder)
+        ...     reports = store.follow(net, every="1s")
+        ...     next(reports).complete
+        True
     """
     seconds = duration(every, "every") / 1e6
     order = partial(

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
-from ledgerframes.errors import PagingError, RequestError
+from ledgerframes.errors import DecodeError, PagingError, RequestError
 from ledgerframes.interfaces.history import PageSource
 from ledgerframes.paging.cursor import Cursor
 from ledgerframes.paging.proofs import Proofs
@@ -74,7 +74,7 @@ class Prober:
     def _look(self, server: str, after: Cursor) -> Cursor | None:
         try:
             return first_after(self.source, after, self.proofs, server=server)
-        except RequestError as error:
+        except (RequestError, DecodeError) as error:  # a damaged answer to a probe proves as little as a lost one
             if len(self.source.servers) == 1:
                 raise
             _log.warning("%s could not be probed: %s", server, error)

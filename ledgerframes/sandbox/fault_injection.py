@@ -1,4 +1,4 @@
-"""Carries out a drawn fault on one request: answers in the app's place, or spoils its answer; `serve` calls it."""
+"""Carries out a drawn fault on one request: responds instead of the app, or damages its response; `serve` calls it."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ PAGE = "<html><head><title>{title}</title></head><body><center><h1>{title}</h1><
 
 @dataclass(frozen=True, slots=True)
 class InjectedAnswer:
-    """A whole HTTP answer."""
+    """A whole HTTP response."""
 
     status: int
     headers: Headers
@@ -44,7 +44,7 @@ class InjectedAnswer:
 
 @dataclass(frozen=True, slots=True)
 class InjectedExchange:
-    """One request on its way to the app, with the connection it came by; None where that is gone already."""
+    """One request on its way to the app, with its connection; None if that is closed already."""
 
     app: App
     scope: Scope
@@ -54,7 +54,7 @@ class InjectedExchange:
 
 
 async def answer(exchange: InjectedExchange, *, drawn: Drawn, faults: Faults) -> None:
-    """InjectedAnswer one request as drawn."""
+    """Respond to one request as drawn."""
     if drawn.delay:
         await asyncio.sleep(drawn.delay)
     if drawn.kind in (OK, "latency"):
@@ -70,7 +70,7 @@ async def answer(exchange: InjectedExchange, *, drawn: Drawn, faults: Faults) ->
 
 
 async def _having_read(exchange: InjectedExchange) -> InjectedExchange:
-    """The exchange after the request came in whole: a close with bytes unread would be a reset by itself."""
+    """The exchange after its whole request was read: closing with unread bytes would send a reset."""
     messages = [await exchange.receive()]
     while messages[-1].get("more_body"):
         messages.append(await exchange.receive())
@@ -83,7 +83,7 @@ async def _having_read(exchange: InjectedExchange) -> InjectedExchange:
 
 
 def _refusal(kind: str, faults: Faults) -> InjectedAnswer | None:
-    """The answer in the app's place, for the kinds that never ask it."""
+    """The response instead of the app's, for the kinds that never call the app."""
     later = formatdate(time.time() + faults.retry_after, usegmt=True)
     too_many = "The server is currently receiving too many requests."
     behind = json.dumps({"error": "This scan has not yet replicated all data; ask another one."})
@@ -110,7 +110,7 @@ def _answer(status: int, content_type: str, body: str, *, retry_after: str = "")
 
 
 async def _spoil(exchange: InjectedExchange, whole: InjectedAnswer, *, drawn: Drawn, faults: Faults) -> None:
-    """Send the app's answer as the kinds that need one do."""
+    """Send the app's response, damaged as drawn."""
     part = whole.body[: _cut(len(whole.body), drawn.cut)]
     match drawn.kind:
         case "reset-after":
@@ -139,7 +139,7 @@ def _as_text(headers: Headers) -> Headers:
 
 
 async def _ask(exchange: InjectedExchange) -> InjectedAnswer:
-    """Let the app run and keep its answer."""
+    """Run the app and keep its response."""
     started: list[Message] = []
     pieces: list[bytes] = []
 
@@ -175,7 +175,7 @@ async def _drip(exchange: InjectedExchange, whole: InjectedAnswer, faults: Fault
 
 
 async def _reset(exchange: InjectedExchange) -> None:
-    """Close the connection so that the other side is told of a reset, not of an end."""
+    """Close the connection with a TCP reset."""
     transport = exchange.transport
     if transport is not None and not transport.is_closing():
         no_lingering = struct.pack("ii", 1, 0)
@@ -185,13 +185,13 @@ async def _reset(exchange: InjectedExchange) -> None:
 
 
 async def _end(exchange: InjectedExchange) -> None:
-    """Close the connection after what was sent, as a server that is finished does."""
+    """Close the connection normally after the bytes already sent."""
     if exchange.transport is not None:
         exchange.transport.close()
     await _disconnected(exchange)
 
 
 async def _disconnected(exchange: InjectedExchange) -> None:
-    """Wait until the server has noticed, so that it does not answer on a closed connection."""
+    """Wait until the server has seen the disconnect, so that it does not respond on a closed connection."""
     while (await exchange.receive())["type"] != "http.disconnect":
         pass

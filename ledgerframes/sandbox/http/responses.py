@@ -70,13 +70,13 @@ def query_integer(request: Request, name: str, *, bound: int) -> int | None:
     """An integer from -bound up to bound of the query; None where it is left out.
 
     Raises:
-        RefusalError: 400, it is no such integer.
+        RefusalError: 400, it is not such an integer.
     """
     text = request.query_params.get(name)
     try:
         value = None if text is None else int(text)
     except ValueError as error:
-        raise RefusalError(400, f"The query parameter '{name}' was malformed: {text!r} is no integer") from error
+        raise RefusalError(400, f"The query parameter '{name}' was malformed: {text!r} is not an integer") from error
     if value is not None and not -bound <= value < bound:
         raise RefusalError(400, f"The query parameter '{name}' was malformed: {text!r} is out of range")
     return value

@@ -1,1 +1,0 @@
-"""The OpenAPI document of what the sandbox serves, written as data: shapes, then operations, an interface a file."""

@@ -1,0 +1,216 @@
+"""How a `Store` is read: `load`, `scan`, `dask` and `sql`, which are its methods of the same names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any, Literal, Unpack, overload
+
+import pandas as pd
+import pyarrow as pa
+
+from ledgerframes.arguments import flag, suggesting
+from ledgerframes.frames import As, Decimals, check_shape, described, shape
+from ledgerframes.paging.window import Bound, Duration, Window, wanted_window, window
+from ledgerframes.store.keywords import AsOf, LoadOptions, SqlOptions
+from ledgerframes.store.lake import declared
+from ledgerframes.store.read.dask_frames import dask_frame
+from ledgerframes.store.read.reading import Part, Where, conditions
+
+if TYPE_CHECKING:
+    import pyarrow.dataset as ds
+
+    from ledgerframes.store.store import Store
+
+
+@overload
+def load(self: Store, table: str, *, as_: Literal["pandas"] = ..., **options: Unpack[LoadOptions]) -> pd.DataFrame: ...
+@overload
+def load(self: Store, table: str, *, as_: Literal["arrow"], **options: Unpack[LoadOptions]) -> pa.Table: ...
+@overload
+def load(self: Store, table: str, *, as_: Literal["polars"], **options: Unpack[LoadOptions]) -> Any: ...
+@suggesting
+def load(
+    self: Store,
+    table: str,
+    *,
+    columns: Iterable[str] | None = None,
+    start: Bound | None = None,
+    end: Bound | None = None,
+    last: Duration | None = None,
+    where: Where = None,
+    as_of: AsOf | None = None,
+    allow_partial: bool = False,
+    as_: As = "pandas",
+    decimals: Decimals = "object",
+) -> Any:
+    """Load rows of a stored table; only the files, row groups and columns that are needed are read.
+
+    Args:
+        self: the store.
+        table: its name; `store.tables()` lists them.
+        columns: the columns to keep; all by default.
+        start: inclusive; a time for every migration from there, a pair (migration id, time), or `"begin"`.
+        end: exclusive; likewise.
+        last: count back from now; instead of `start`.
+        where: `{column: value}` or `{column: [values]}`, `[(column, ">", value), …]`, or a pyarrow expression.
+        as_of: the state that a sync left: its id, or a time.
+        allow_partial: give what there is of a range that is not wholly covered.
+        as_: `"pandas"`, `"arrow"` or `"polars"`.
+        decimals: how pandas holds amounts: `"object"` (exact), `"arrow"`, `"float"`, `"string"`.
+
+    Returns:
+        Rows of the history in the order of migration id and record time, of a snapshot table in that of loading.
+
+    Raises:
+        InputError: an argument breaks a rule.
+        PartialResultError: the range is not wholly covered.
+
+    Example:
+        >>> import tempfile, ledgerframes as lf
+        >>> with tempfile.TemporaryDirectory() as folder, lf.sandbox(updates=50) as net:
+        ...     store = lf.open_store(folder)
+        ...     report = store.sync(net)
+        ...     len(store.load("updates", columns=["update_id"], where={"kind": "transaction"}))
+        39
+    """
+    check_shape(as_, decimals)
+    named = declared(table)
+    kept = named.pick(columns)
+    part = wanted_window(start, end, last)
+    read = Part.of(self._lake.existing(as_of, names=[table]), table, part, allow_partial=allow_partial)
+    found = read.load(kept, conditions(where, named))
+    attrs = read.provenance(self._lake.url, part).attrs() | {"as_of": as_of and str(as_of)}
+    return shape(described(found, attrs), named, as_=as_, decimals=decimals, attrs=attrs)
+
+
+@suggesting
+def scan(
+    self: Store,
+    table: str,
+    *,
+    start: Bound | None = None,
+    end: Bound | None = None,
+    as_of: AsOf | None = None,
+    allow_partial: bool = False,
+) -> ds.Dataset:
+    """A stored table as a pyarrow Dataset, cut to what is covered; for engines that read lazily.
+
+    Args:
+        self: the store.
+        table: its name; `store.tables()` lists them.
+        start: see `load`, as for `end`.
+        end: exclusive.
+        as_of: the state that a sync left: its id, or a time.
+        allow_partial: give what there is of a range that is not wholly covered.
+
+    Returns:
+        A dataset of the rows.
+
+    Raises:
+        InputError: an argument breaks a rule.
+        PartialResultError: the range is not wholly covered.
+
+    Example:
+        >>> import tempfile, ledgerframes as lf
+        >>> with tempfile.TemporaryDirectory() as folder, lf.sandbox(updates=50) as net:
+        ...     store = lf.open_store(folder)
+        ...     report = store.sync(net)
+        ...     store.scan("updates").count_rows()
+        50
+    """
+    declared(table)
+    view = self._lake.existing(as_of, names=[table])
+    return Part.of(view, table, window(start, end), allow_partial=allow_partial).dataset
+
+
+@suggesting
+def dask(
+    self: Store,
+    table: str,
+    *,
+    columns: Iterable[str] | None = None,
+    start: Bound | None = None,
+    end: Bound | None = None,
+    as_of: AsOf | None = None,
+    allow_partial: bool = False,
+    decimals: Decimals = "object",
+) -> Any:
+    """A stored table as a Dask DataFrame, a partition a file, in the types of `load`; rows are read when computed.
+
+    Args:
+        self: the store.
+        table: its name; `store.tables()` lists them.
+        columns: the columns to keep; all by default.
+        start: see `load`, as for `end`.
+        end: exclusive.
+        as_of: the state that a sync left: its id, or a time.
+        allow_partial: give what there is of a range that is not wholly covered.
+        decimals: how it holds amounts; see `load`.
+
+    Returns:
+        A Dask DataFrame.
+
+    Raises:
+        InputError: Dask is not installed, or an argument breaks a rule.
+        PartialResultError: the range is not wholly covered.
+
+    Example:
+        >>> import tempfile, ledgerframes as lf
+        >>> with tempfile.TemporaryDirectory() as folder, lf.sandbox(updates=50) as net:
+        ...     store = lf.open_store(folder)
+        ...     report = store.sync(net)
+        ...     len(store.dask("updates", columns=["update_id"]))
+        50
+    """
+    check_shape("pandas", decimals)
+    names = declared(table).pick(columns)
+    view = self._lake.existing(as_of, names=[table])
+    return dask_frame(
+        self._lake, view, table, names, window(start, end), allow_partial=allow_partial, decimals=decimals
+    )
+
+
+@overload
+def sql(self: Store, query: str, *, as_: Literal["pandas"] = ..., **options: Unpack[SqlOptions]) -> pd.DataFrame: ...
+@overload
+def sql(self: Store, query: str, *, as_: Literal["arrow"], **options: Unpack[SqlOptions]) -> pa.Table: ...
+@overload
+def sql(self: Store, query: str, *, as_: Literal["polars"], **options: Unpack[SqlOptions]) -> Any: ...
+@suggesting
+def sql(
+    self: Store, query: str, *, as_of: AsOf | None = None, allow_partial: bool = False,
+    as_: As = "pandas", parameters: Sequence[Any] | None = None,
+) -> Any:  # fmt: skip
+    """Ask the store in DuckDB's SQL; every table goes by its name.
+
+    Args:
+        self: the store.
+        query: one statement; `?` stands for parameters.
+        as_of: the state that a sync left: its id, or a time.
+        allow_partial: read a history with holes.
+        as_: the form of the result.
+        parameters: values for the `?`, in order.
+
+    Returns:
+        The rows of the result, in the form that `as_` names; amounts are exact decimals.
+
+    Raises:
+        InputError: DuckDB is not installed, or the query is wrong.
+
+    Example:
+        >>> import tempfile, ledgerframes as lf
+        >>> with tempfile.TemporaryDirectory() as folder, lf.sandbox(updates=50) as net:
+        ...     store = lf.open_store(folder)
+        ...     report = store.sync(net)
+        ...     store.sql("select count(*) as updates from updates").updates[0].item()
+        50
+    """
+    from ledgerframes.store.read.sql import ask
+
+    partly = flag(allow_partial, "allow_partial")
+    view = self._lake.existing(as_of)
+
+    def dataset(name: str) -> ds.Dataset:
+        return Part.of(view, name, Window(), allow_partial=partly).dataset
+
+    return ask(query, dataset, view.tables, as_=as_, parameters=parameters)
