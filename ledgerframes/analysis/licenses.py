@@ -34,7 +34,7 @@ def license_growth(licenses: Any, *, rounds: Any = None, period: str = "D") -> p
 
     Returns:
         One row per period, including those without a new validator: time (its beginning), new, validators (so far).
-        `attrs` hold what the times are based on (`basis`), how many are interpolated, and how many validators never received a
+        `attrs` hold the `basis` of the times, how many are interpolated, and how many validators never received a
         coupon and so are left out (`never_received`).
 
     Raises:

@@ -1,4 +1,4 @@
-"""`open_store`: a lake by its place."""
+"""`open_store`: a lake by its path or URL."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ def open_store(
     verify: Verify = "pages",
     personal: bool | None = None,
 ) -> Store:
-    """Open a lake: a history and snapshots kept as Delta Lake tables. Nothing is made yet.
+    """Open a lake: a history and snapshots stored as Delta Lake tables.
 
-    Nothing is read either, unless `personal` is given.
+    Nothing is created, and nothing is read unless `personal` is given.
 
     Args:
         path: a folder, or an object-store URL such as `s3://bucket/lake`.
@@ -37,7 +37,7 @@ def open_store(
 
     Raises:
         InputError: the path or `verify` is not valid.
-        StoreError: the path is a file, or the lake was made otherwise than `personal` says.
+        StoreError: the path is a file, or the lake exists and was made with another `personal`.
 
     Example:
         >>> import tempfile, ledgerframes as lf

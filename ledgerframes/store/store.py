@@ -69,17 +69,17 @@ class Store:
         worker_token: str | None = None,
         replicas: bool = False,
     ) -> SyncReport:
-        """Bring the store up to date: what is missing of a range is read, whatever stopped an earlier sync.
+        """Bring the store up to date: read what is missing of a range, wherever an earlier sync stopped.
 
-        Rows and coverage are one commit, so nothing is lost and nothing twice however a sync ends (contract: POST
-        /v2/updates).
+        Rows and coverage are written in one commit, so no row is lost or stored twice however a sync ends (contract:
+        POST /v2/updates).
 
         Args:
-            net: the network; a store holds one, told by its first update.
+            net: the network; a store holds one, identified by its first update.
             start: inclusive, in UTC; a time for every migration from there, a pair (migration id, time), or `"begin"`.
             end: exclusive; likewise.
             last: count back from now: `"1h"`, `"7 days"`, a timedelta, or seconds; instead of `start`.
-            workers: how many requests at once.
+            workers: how many requests run at once.
             tables: what to sync. The history is `updates`, `events` and `reassignments`, always together; snapshots
                 (`licenses`, `instruments`, `holdings_summary`, …) are appended with their time of loading. Without
                 it: the history.
@@ -88,19 +88,19 @@ class Store:
                 instance. What is newer than a server's newest update less this is stored, and read again by the next
                 sync.
             now: what `last` counts from; the clock's time by default.
-            page_size: items a request asks for; adapted to what the server can do.
-            commit_bytes: rows of so many bytes in memory make a commit, a minute does too; less takes less memory and
-                makes more files.
+            page_size: items per request; reduced where a server takes fewer.
+            commit_bytes: commit when the rows in memory reach this size, or after a minute; a smaller value takes less
+                memory and makes more files.
             on_error: `"raise"` stops before the commit of a page with an item that breaks the contract; `"reject"`
-                puts such items whole into the table `rejects` and goes on.
-            progress: True shows a bar, False nothing, None a bar where somebody looks.
+                puts such items whole into the table `rejects` and continues.
+            progress: True shows a bar, False nothing, None a bar on a terminal or in a notebook.
             engine: a `dask.distributed.Client`: its workers fetch and decode, sharing the request budget.
             worker_token: where they find the scan's token: `"env:NAME"`, `"file:PATH"` or `"command:WORDS"`.
             replicas: several machines that are not in step answer behind one URL, so that what one answer shows proves
                 nothing about the next. More of the history is read again.
 
         Returns:
-            What was done; `store.syncs()` keeps it.
+            A report of the sync: rows added by table, requests, seconds, coverage; `store.syncs()` keeps it.
 
         Raises:
             InputError: an argument breaks a rule.
@@ -131,13 +131,13 @@ class Store:
     export = export
 
     def check(self, *, full: bool = False) -> Check:
-        """Prove from the files alone that they are there, keys are unique, counts add up, and counters are sound.
+        """Check from the files alone that all exist, keys are unique, counts add up, and counters are sound.
 
         Args:
             full: also hash every byte of every file and compare with what was written.
 
         Returns:
-            What was found; true if there is no error.
+            A `Check` with the findings; true if none is an error.
 
         Raises:
             StoreError: there is no store, or a log cannot be read.
@@ -165,7 +165,7 @@ class Store:
                 what the network says now: the way on where servers were restored and went on differently.
 
         Returns:
-            What was damaged, and which stretches the next sync has to read.
+            A `RepairReport`: what was damaged, and which intervals the next sync has to read.
 
         Raises:
             StoreError: there is no store, a sync runs on it, or it cannot be written.
@@ -204,7 +204,7 @@ class Store:
 
     @suggesting
     def compact(self, *, forget_before: When | None = None) -> pd.DataFrame:
-        """Join small files; a sync does it by the way where a partition has many.
+        """Join small files; a sync does that too where a partition has many.
 
         Args:
             forget_before: also remove what only states before this time need: `as_of=` cannot reach them any more.
@@ -251,7 +251,7 @@ class Store:
 
     @suggesting
     def coverage(self, *, as_of: AsOf | None = None) -> pd.DataFrame:
-        """Which stretches of the history the store covers: what `load` gives without a PartialResultError.
+        """List the intervals of the history that the store covers: what `load` gives without a PartialResultError.
 
         Args:
             as_of: the state that a sync left: its id, or a time.
@@ -262,7 +262,7 @@ class Store:
             from_beginning and to_end where a migration is covered from its first or up to its last update.
 
         Raises:
-            InputError: there is no state `as_of`.
+            InputError: `as_of` is not valid.
             StoreError: a table of the history is lost, or a log cannot be read.
 
         Example:
@@ -306,7 +306,7 @@ class Store:
         """The syncs so far, the newest last: their ids, when they ended, what they added.
 
         Returns:
-            One row a sync: sync_id, finished_at, complete, rows (a dict), requests, seconds, error.
+            One row per sync: sync_id, finished_at, complete, rows (a dict), requests, seconds, error.
 
         Raises:
             StoreError: a table of the history is lost, or a log cannot be read.
