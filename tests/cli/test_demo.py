@@ -24,7 +24,7 @@ def test_demo_loads_syncs_exports_draws_and_says_where(shell, tmp_path):
     for path in (output / "pictures").iterdir():
         assert path.read_bytes().startswith(b"\x89PNG")
         assert str(path.relative_to(tmp_path)) in ended.out
-    assert "One reassignment's two halves:" in ended.out
+    assert "The two legs of one reassignment:" in ended.out
     assert "for what is new: 3 requests" in ended.out
 
 
@@ -32,7 +32,7 @@ def test_demo_tells_the_numbers_that_it_wrote_and_runs_again(command, tmp_path):
     for _ in range(2):
         ended = command("demo", "-o", tmp_path)
 
-    said = re.search(r"Loaded ([\d,]+) updates, ([\d,]+) events, ([\d,]+) halves", ended.out)
+    said = re.search(r"Loaded ([\d,]+) updates, ([\d,]+) events, ([\d,]+) legs", ended.out)
     assert said is not None
     counts = [int(number.replace(",", "")) for number in said.groups()]
     names = ("updates", "events", "reassignments")

@@ -17,7 +17,7 @@ import ledgerframes as lf
 import ledgerframes.store.opening
 import ledgerframes.store.store
 import ledgerframes.transport.http
-from ledgerframes.store.delta import DeltaStoreTable
+from ledgerframes.store.delta.table import DeltaStoreTable
 from tests.simulation.mutants import MUTANTS
 
 

@@ -68,7 +68,7 @@ def report(
     for name in chosen:
         if name not in SECTIONS:
             raise InputError(f"sections: {name!r} is not a section; there are {', '.join(SECTIONS)}")
-    overwrite = flag(overwrite, "overwrite")
+    overwrite, allow_partial = flag(overwrite, "overwrite"), flag(allow_partial, "allow_partial")
     target = Path(read_path(path, "path"))
     with writing(target):
         _check(target, overwrite=overwrite)
