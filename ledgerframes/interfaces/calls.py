@@ -175,7 +175,7 @@ class Calls:
 
     def _redirected(self, sender: Sender, call: str) -> Callable[..., Any]:
         """A call that sends by another way."""
-        known = not call.startswith(("_", "iter_")) and call not in {"preview", "raw", "stoppable"}
+        known = not call.startswith(("_", "iter_")) and call not in {"on", "preview", "raw", "stoppable"}
         if not known or not callable(getattr(type(self), call, None)):
             raise InputError(f"{call!r} is no call of {type(self).__name__.lower()}")
         method: Callable[..., Any] = getattr(self._sending_by(sender), call)

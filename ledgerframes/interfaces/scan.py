@@ -11,8 +11,9 @@ from msgspec import Struct
 
 from ledgerframes.errors import DecodeError, InputError
 from ledgerframes.interfaces.answers import Contract, ContractWithState, Update, UpdateItem, UpdatesPage, reads
-from ledgerframes.interfaces.calls import Calls, Revise
+from ledgerframes.interfaces.calls import Revise
 from ledgerframes.interfaces.history import read_pages
+from ledgerframes.interfaces.scan_snapshots import SnapshotCalls
 from ledgerframes.paging.cursor import Cursor
 from ledgerframes.paging.history import HistoryReader
 from ledgerframes.paging.tokens import follow_tokens
@@ -61,7 +62,7 @@ class _EarliestRound(Struct):
     earliest_round: int
 
 
-class Scan(Calls):
+class Scan(SnapshotCalls):
     """The scan interface: a read-only view of the ledger's history. One method, one request."""
 
     def update_by_id(self, update_id: str, *, value_encoding: ValueEncoding | None = None) -> Update:
