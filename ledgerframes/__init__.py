@@ -47,6 +47,7 @@ from ledgerframes.loaders.holdings import load_holdings_summary
 from ledgerframes.loaders.ledger import LedgerTransaction, load_ledger_transaction
 from ledgerframes.loaders.planning import Plan, migrations, plan
 from ledgerframes.loaders.rounds import earliest_reward_round
+from ledgerframes.loaders.snapshot_times import snapshot_times
 from ledgerframes.loaders.snapshots import load_instruments, load_name_entries, load_users
 from ledgerframes.network import Network, connect, sandbox
 from ledgerframes.recording import record, replay
@@ -152,6 +153,7 @@ __all__ = [
     "report",
     "restore_text",
     "sandbox",
+    "snapshot_times",
     "style",
     "supply_over_time",
     "tables",

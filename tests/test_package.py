@@ -29,6 +29,7 @@ TABLES = {
     "load_name_rules", "load_transfer_offers", "load_transfer_preapprovals", "load_users", "load_ledger_transaction",
     "LedgerTransaction",
 }  # fmt: skip
+NETWORK = {"snapshot_times"}
 BUILDERS = {"commands"}
 REPORT = {"report", "record", "replay", "doctor", "Diagnosis"}
 LAKE = {"open_store", "Store", "SyncReport", "cross_check", "CrossCheck"}
@@ -64,7 +65,7 @@ def python(code: str) -> str:
 
 def test_the_public_names_are_these():
     assert sorted(lf.__all__) == sorted(
-        ENTRANCES | LOADERS | TABLES | LAKE | REPORT | BUILDERS | EXPORT | ANALYSES | PICTURES | ERRORS
+        ENTRANCES | LOADERS | TABLES | NETWORK | LAKE | REPORT | BUILDERS | EXPORT | ANALYSES | PICTURES | ERRORS
     )
     assert [name for name in lf.__all__ if not hasattr(lf, name)] == []
 

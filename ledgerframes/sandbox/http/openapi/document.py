@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from starlette.routing import BaseRoute, Route
 
-from ledgerframes.sandbox.http.openapi import ledger, refusals, registry, scan, validator
+from ledgerframes.sandbox.http.openapi import ledger, refusals, registry, scan, scan_neighbours, validator
 from ledgerframes.sandbox.http.openapi.shapes import Operation, Response, Schema
 from ledgerframes.sandbox.http.releases import FATES
 
@@ -17,14 +17,14 @@ VERSION: Final = "3.1.0"
 
 _OPERATIONS: Final[Mapping[str, tuple[Operation, ...]]] = MappingProxyType(
     {
-        "scan": scan.OPERATIONS,
+        "scan": (*scan.OPERATIONS, *scan_neighbours.OPERATIONS),
         "validator": validator.OPERATIONS,
         "ledger": ledger.OPERATIONS,
         "registry": registry.OPERATIONS,
     }
 )
 _SHAPES: Final = MappingProxyType(
-    {**refusals.SHAPES, **scan.SHAPES, **validator.SHAPES, **registry.SHAPES, **ledger.SHAPES}
+    {**refusals.SHAPES, **scan.SHAPES, **scan_neighbours.SHAPES, **validator.SHAPES, **registry.SHAPES, **ledger.SHAPES}
 )
 _SECURITY: Final = {
     "token": {"type": "http", "scheme": "bearer", "bearerFormat": "JWT"},
