@@ -34,6 +34,7 @@ from ledgerframes.errors import (
     StoppedError,
     StoreError,
 )
+from ledgerframes.loaders.active_contracts import load_active_contracts, load_coins
 from ledgerframes.loaders.contracts import (
     load_licenses,
     load_name_rules,
@@ -117,6 +118,8 @@ __all__ = [
     "license_activity",
     "license_growth",
     "license_versions",
+    "load_active_contracts",
+    "load_coins",
     "load_events",
     "load_history",
     "load_holdings_summary",
