@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from ledgerframes.errors import InputError
-from ledgerframes.interfaces import ledger, registry, scan, validator
+from ledgerframes.interfaces import ledger, registry, scan, scan_snapshots, validator
 from ledgerframes.tables.catalogue import CATALOGUE
 from ledgerframes.transport import Endpoint
 
@@ -49,11 +49,18 @@ CALLS: Final = (
     Served(registry.ALLOCATION_FACTORY, "registry.allocation_factory"),
 )
 
+#: Further endpoints of the same servers, beside the contract's.
+NEIGHBOURS: Final = (
+    Served(scan_snapshots.SNAPSHOT_TIME, "scan.snapshot_time"),
+    Served(scan_snapshots.ACTIVE_CONTRACTS, "scan.active_contracts"),
+    Served(scan_snapshots.COINS, "scan.coins"),
+)
+
 
 def endpoints_text() -> str:
-    """The README's table of the contract's endpoints as Markdown."""
+    """The README's table of endpoints as Markdown: the contract's first."""
     lines = ["| endpoint | call | table |", "|---|---|---|"]
-    for served in CALLS:
+    for served in (*CALLS, *NEIGHBOURS):
         filled = [f"`{table.name}`" for table in CATALOGUE.values() if served.name in table.endpoints]
         lines.append(f"| `{served.name}` | `net.{served.call}` | {', '.join(filled)} |")
     return "\n".join(lines)

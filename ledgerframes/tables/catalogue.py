@@ -6,6 +6,7 @@ from difflib import get_close_matches
 from typing import Final
 
 from ledgerframes.errors import InputError
+from ledgerframes.tables.active_contracts import ACTIVE_CONTRACTS, COINS
 from ledgerframes.tables.contracts import LICENSES, NAME_RULES, TRANSFER_OFFERS, TRANSFER_PREAPPROVALS
 from ledgerframes.tables.history import EVENTS, REASSIGNMENTS, UPDATES
 from ledgerframes.tables.ledger import LEDGER_EVENTS, LEDGER_TRANSACTIONS, REJECTS
@@ -18,6 +19,7 @@ CATALOGUE: Final[dict[str, Table]] = {
         *(UPDATES, EVENTS, REASSIGNMENTS),
         *(HOLDINGS_SUMMARY, LICENSES, INSTRUMENTS, NAME_ENTRIES, NAME_RULES),
         *(TRANSFER_OFFERS, TRANSFER_PREAPPROVALS, USERS),
+        *(ACTIVE_CONTRACTS, COINS),
         *(LEDGER_TRANSACTIONS, LEDGER_EVENTS, REJECTS),
     )
 }

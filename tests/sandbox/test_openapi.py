@@ -191,6 +191,7 @@ def requests(sandbox):
         ("POST", "/api/scan/v0/ans-rules", {}, "", {}),
         ("GET", "/api/scan/v0/admin/validator/licenses", {}, "?limit=30", None),
         ("GET", EARLIEST, {}, "", None),
+        *neighbour_requests(world, party),
         ("POST", SUMMARY.format(0), {}, "", held),
         ("POST", SUMMARY.format(1), {}, "", held),
         ("GET", "/api/validator/v0/wallet/transfer-offers", {}, "", None),
@@ -203,6 +204,22 @@ def requests(sandbox):
         ("POST", "/api/ledger/v2/updates/update-by-id", {}, "", {"updateId": update, **any_update}),
         ("POST", "/api/ledger/v2/packages", {}, "?vetAllPackages=false", dar()),
         ("POST", "/api/ledger/v2/dars/validate", {}, "", dar()),
+    ]
+
+
+def neighbour_requests(world, party):
+    """A good request for each operation of scan beside the contract's."""
+    newest = world.updates[-1].migration_id
+    snapshot = {"migration_id": newest, "record_time": "9999-01-01T00:00:00Z", "record_time_match": "at_or_before"}
+    page = {**snapshot, "page_size": 1_000}
+    time = f"?migration_id={newest}&before=9999-01-01T00:00:00Z"
+    return [
+        ("GET", "/api/scan/v0/state/acs/snapshot-timestamp", {}, time, None),
+        *(("POST", f"/api/scan/v{version}/state/acs", {}, "", page) for version in (0, 1)),
+        *(
+            ("POST", f"/api/scan/v{version}/holdings/state", {}, "", {**page, "owner_party_ids": [party]})
+            for version in (0, 1)
+        ),
     ]
 
 

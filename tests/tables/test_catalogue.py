@@ -37,6 +37,11 @@ FIXED = {
     "transfer_offers": f"{' '.join(CONTRACT)} sender receiver amount unit description expires_at tracking_id",
     "transfer_preapprovals": f"party found {' '.join(CONTRACT)} provider valid_from last_renewed_at expires_at"
     " synchronizer_id",
+    "active_contracts": "contract_id template_id template_name package_name created_at signatories observers payload"
+    " synchronizer_id source_synchronizer target_synchronizer reassignment_counter in_flight migration_id record_time"
+    " update_id event_id",
+    "coins": "owner amount created_round rate_per_round locked lock_holders lock_expires_at contract_id template_name"
+    " created_at lock_context dso template_id package_name signatories observers update_id event_id",
     "users": "user_id primary_party is_deactivated identity_provider_id primary_party_authentication resource_version"
     " annotations",
 }

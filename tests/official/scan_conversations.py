@@ -1,0 +1,23 @@
+"""Every loader and call of scan's routes beside the contract's, with every argument; the conversations use it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import ledgerframes as lf
+
+COIN = "splice-amulet:Splice.Amulet:Amulet"
+
+
+def neighbours(sandbox: Any, alice: str) -> Iterator[Callable[[lf.Network], Any]]:
+    """Every loader and call, with every argument."""
+    migration_id = sandbox.world.updates[-1].migration_id
+    snapshot = {"record_time": sandbox.snapshots(migration_id)[-1], "migration_id": migration_id}
+    yield lambda net: lf.snapshot_times(net, limit=2)
+    yield lambda net: lf.load_active_contracts(net, templates=[COIN], parties=[alice], page_size=7)
+    yield lambda net: lf.load_active_contracts(net, page_size=50)
+    yield lambda net: lf.load_coins(net, [alice, "nobody::1220"], page_size=3)
+    yield lambda net: net.scan.snapshot_time(before="2000-01-01", migration_id=0)
+    yield lambda net: net.scan.active_contracts(**snapshot, templates=[COIN], parties=[alice], after=3, page_size=5)
+    yield lambda net: net.scan.coins(**snapshot, owners=[alice, "nobody::1220"], after=3, page_size=5)
