@@ -46,6 +46,9 @@ from ledgerframes.loaders.history import History, load_history, load_update, loa
 from ledgerframes.loaders.history_tables import load_events, load_reassignments, load_updates
 from ledgerframes.loaders.holdings import load_holdings_summary
 from ledgerframes.loaders.ledger import LedgerTransaction, load_ledger_transaction
+from ledgerframes.loaders.members import load_traffic, load_validator_faucets
+from ledgerframes.loaders.network_names import load_names
+from ledgerframes.loaders.network_now import load_featured_apps, load_rounds, load_scans, load_super_validators
 from ledgerframes.loaders.planning import Plan, migrations, plan
 from ledgerframes.loaders.rounds import earliest_reward_round
 from ledgerframes.loaders.snapshot_times import snapshot_times
@@ -121,6 +124,7 @@ __all__ = [
     "load_active_contracts",
     "load_coins",
     "load_events",
+    "load_featured_apps",
     "load_history",
     "load_holdings_summary",
     "load_instruments",
@@ -128,13 +132,19 @@ __all__ = [
     "load_licenses",
     "load_name_entries",
     "load_name_rules",
+    "load_names",
     "load_reassignments",
+    "load_rounds",
+    "load_scans",
+    "load_super_validators",
+    "load_traffic",
     "load_transfer_offers",
     "load_transfer_preapprovals",
     "load_update",
     "load_update_by_hash",
     "load_updates",
     "load_users",
+    "load_validator_faucets",
     "migrations",
     "open_store",
     "plan",

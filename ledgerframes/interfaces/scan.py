@@ -13,6 +13,7 @@ from ledgerframes.errors import DecodeError, InputError
 from ledgerframes.interfaces.answers import Contract, ContractWithState, Update, UpdateItem, UpdatesPage, reads
 from ledgerframes.interfaces.calls import Revise
 from ledgerframes.interfaces.history import read_pages
+from ledgerframes.interfaces.scan_now import CurrentCalls
 from ledgerframes.interfaces.scan_snapshots import SnapshotCalls
 from ledgerframes.paging.cursor import Cursor
 from ledgerframes.paging.history import HistoryReader
@@ -62,7 +63,7 @@ class _EarliestRound(Struct):
     earliest_round: int
 
 
-class Scan(SnapshotCalls):
+class Scan(SnapshotCalls, CurrentCalls):
     """The scan interface: a read-only view of the ledger's history. One method, one request."""
 
     def update_by_id(self, update_id: str, *, value_encoding: ValueEncoding | None = None) -> Update:

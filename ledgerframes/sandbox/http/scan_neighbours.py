@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from starlette.routing import BaseRoute
 
+from ledgerframes.sandbox.http.scan_now import CurrentRoutes
 from ledgerframes.sandbox.http.scan_snapshots import SnapshotRoutes
 from ledgerframes.sandbox.world.views import View
 
@@ -16,4 +17,7 @@ def neighbours(view: View, *, older: bool, page_maximum: int) -> list[BaseRoute]
         older: a release without the routes under /v1.
         page_maximum: the largest page that it gives.
     """
-    return [*SnapshotRoutes(view, older=older, page_maximum=page_maximum).routes()]
+    return [
+        *SnapshotRoutes(view, older=older, page_maximum=page_maximum).routes(),
+        *CurrentRoutes(view.world, page_maximum=page_maximum).routes(),
+    ]

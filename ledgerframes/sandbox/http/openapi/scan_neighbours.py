@@ -6,16 +6,18 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, Final
 
-from ledgerframes.sandbox.http.openapi.refusals import refusals
+from ledgerframes.sandbox.http.openapi.refusals import refusals, with_unknown_route
 from ledgerframes.sandbox.http.openapi.shapes import (
     JSON,
     Operation,
     Schema,
     anything,
     found,
+    in_path,
     in_query,
     integer,
     listing,
+    mapping,
     nullable,
     record,
     ref,
@@ -43,6 +45,14 @@ SHAPES: Final[Mapping[str, Schema]] = MappingProxyType(
             "A contract that was active at a snapshot.",
             needs=_CREATED,
             may={"created_in_update_id": text("Left out for what earlier migrations created.")},
+        ),
+        "ContractWithState": record(
+            needs={"contract": ref("Contract")}, may={"domain_id": text("Left out in flight.")}
+        ),
+        "MaybeCachedContract": record(needs={}, may={"contract": ref("Contract"), "domain_id": text()}),
+        "NetworkName": record(
+            needs={"user": text("The owner's party id."), "name": text(), "url": text(), "description": text()},
+            may={"contract_id": text("Left out for the operator's own."), "expires_at": time("Likewise.")},
         ),
     }
 )
@@ -83,7 +93,112 @@ _STATE: Final = _snapshot(
 )
 _COINS: Final = _snapshot({"owner_party_ids": listing(text("An owner."), minItems=1)}, {})
 
+_ROUNDS: Final = record(
+    needs={
+        "open_mining_rounds": mapping(ref("MaybeCachedContract"), "By contract id."),
+        "issuing_mining_rounds": mapping(ref("MaybeCachedContract"), "By contract id."),
+        "time_to_live_in_microseconds": integer(64),
+    }
+)
+_KNOWN_ROUNDS: Final = record(
+    needs={
+        "cached_open_mining_round_contract_ids": listing(anything("A contract id.")),
+        "cached_issuing_round_contract_ids": listing(anything("A contract id.")),
+    }
+)
+_TRAFFIC: Final = record(
+    needs={
+        "traffic_status": record(
+            needs={
+                "actual": record(needs={"total_consumed": integer(64), "total_limit": integer(64)}),
+                "target": record(needs={"total_purchased": integer(64)}),
+            }
+        )
+    }
+)
+_FAUCETS: Final = record(
+    needs={
+        "validator": text("A party id."),
+        "numRoundsCollected": integer(64),
+        "numRoundsMissed": integer(64),
+        "firstCollectedInRound": integer(64),
+        "lastCollectedInRound": integer(64),
+    }
+)
+_DSO: Final = record(
+    needs={
+        "sv_user": text(),
+        "sv_party_id": text(),
+        "dso_party_id": text(),
+        "voting_threshold": integer(32),
+        "latest_mining_round": ref("ContractWithState"),
+        "amulet_rules": ref("ContractWithState"),
+        "dso_rules": ref("ContractWithState"),
+        "sv_node_states": listing(ref("ContractWithState")),
+    },
+    may={"initial_round": text()},
+)
+_SCAN: Final = record(needs={"publicUrl": text(), "svName": text()})
+_SCANS: Final = record(needs={"domainId": text(), "scans": listing(_SCAN)})
+_ENTRY: Final = record(needs={"entry": ref("NetworkName")})
+
 OPERATIONS: Final = (
+    Operation(
+        "POST",
+        "/v0/open-and-issuing-mining-rounds",
+        "The open and the issuing rounds; contracts that the caller knows are left out.",
+        {**found(_ROUNDS), **refusals(400)},
+        body={JSON: _KNOWN_ROUNDS},
+    ),
+    Operation(
+        "GET",
+        "/v0/closed-rounds",
+        "The closed rounds that are not yet settled.",
+        found(record(needs={"rounds": listing(ref("Contract"))})),
+    ),
+    Operation(
+        "GET",
+        "/v0/domains/{domain_id}/members/{member_id}/traffic-status",
+        "A member's extra traffic on a synchronizer.",
+        with_unknown_route({**found(_TRAFFIC), **refusals(400, 404)}),
+        (in_path("domain_id", "A synchronizer."), in_path("member_id", "PAR:: or MED::, name, fingerprint.")),
+    ),
+    Operation(
+        "GET",
+        "/v0/ans-entries",
+        "Names that begin so; there is no next page.",
+        {**found(record(needs={"entries": listing(ref("NetworkName"))})), **refusals(400)},
+        (in_query("name_prefix", text()), _needed("page_size", integer(32, minimum=1))),
+    ),
+    Operation(
+        "GET",
+        "/v0/ans-entries/by-party/{party}",
+        "A party's first name in alphabetical order.",
+        with_unknown_route({**found(_ENTRY), **refusals(404)}),
+        (in_path("party", "A party id."),),
+    ),
+    Operation(
+        "GET",
+        "/v0/ans-entries/by-name/{name}",
+        "The entry of exactly this name.",
+        with_unknown_route({**found(_ENTRY), **refusals(404)}),
+        (in_path("name", "A name."),),
+    ),
+    Operation(
+        "GET",
+        "/v0/validators/validator-faucets",
+        "The rounds that validators collected a faucet coupon for; others are ignored.",
+        {**found(record(needs={"validatorsReceivedFaucets": listing(_FAUCETS)})), **refusals(400)},
+        (_needed("validator_ids", listing(text("A party id."))),),
+    ),
+    Operation(
+        "GET",
+        "/v0/featured-apps",
+        "The featured app rights.",
+        found(record(needs={"featured_apps": listing(ref("Contract"))})),
+    ),
+    Operation("GET", "/v0/dso", "Who runs the ledger, and its rules.", {**found(_DSO), **refusals(404)}),
+    Operation("GET", "/v0/scans", "The addresses of all scans.", found(record(needs={"scans": listing(_SCANS)}))),
     Operation(
         "GET",
         "/v0/state/acs/snapshot-timestamp",
