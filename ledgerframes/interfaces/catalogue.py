@@ -54,6 +54,7 @@ NEIGHBOURS: Final = (
     Served(scan_snapshots.SNAPSHOT_TIME, "scan.snapshot_time"),
     Served(scan_snapshots.ACTIVE_CONTRACTS, "scan.active_contracts"),
     Served(scan_snapshots.COINS, "scan.coins"),
+    Served(scan_snapshots.HOLDINGS_SUMMARY, "scan.holdings_summary"),
     Served(scan_now.ROUNDS, "scan.open_and_issuing_rounds"),
     Served(scan_now.CLOSED_ROUNDS, "scan.closed_rounds"),
     Served(scan_now.TRAFFIC, "scan.traffic_status"),

@@ -8,15 +8,27 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date, datetime
-from typing import Any, Final, Self
+from typing import Annotated, Any, Final, Self
 from urllib.parse import quote
 
-from msgspec import UNSET, Raw, Struct
+from msgspec import UNSET, Meta, Raw, Struct
 
 from ledgerframes.errors import InputError, NotFoundError
 from ledgerframes.interfaces.answers import reads
 from ledgerframes.interfaces.calls import Calls
-from ledgerframes.interfaces.rules import Count64, PartyId, Positive32, Text, each, fits, given, shown, writable
+from ledgerframes.interfaces.rules import (
+    Count64,
+    PartyId,
+    Positive32,
+    Text,
+    each,
+    fits,
+    given,
+    shown,
+    unless_none,
+    writable,
+)
+from ledgerframes.interfaces.validator import HoldingsSummaries, RecordTimeMatch
 from ledgerframes.timestamps import format_instant, to_micros
 from ledgerframes.transport.request import Endpoint
 
@@ -26,8 +38,17 @@ ACTIVE_CONTRACTS_OLD: Final = Endpoint(interface="scan", method="POST", path="/v
 COINS: Final = Endpoint(interface="scan", method="POST", path="/v1/holdings/state")
 COINS_OLD: Final = Endpoint(interface="scan", method="POST", path="/v0/holdings/state")
 
+HOLDINGS_SUMMARY: Final = Endpoint(
+    interface="scan",
+    method="POST",
+    path="/v0/holdings/summary",
+    deprecated="deprecated since 0.6.3; POST /v1/holdings/summary replaces it, without fees",
+)
+HOLDINGS_SUMMARY_V1: Final = Endpoint(interface="scan", method="POST", path="/v1/holdings/summary")
+
 When = str | date | datetime
 
+_Match = Annotated[RecordTimeMatch, Meta(description="'exact' or 'at_or_before'")]
 _TEMPLATE: Final = re.compile(r"[^:#\s]+:[^:\s]+:[^:\s]+")
 _ESCAPE: Final = re.compile(r"%(?![0-9A-Fa-f]{2})")
 
@@ -186,6 +207,42 @@ class SnapshotCalls(Calls):
         )
         requests = [endpoint.request(json=body) for endpoint in (COINS, COINS_OLD)]
         return self._sender.send(*requests, read=reads(SnapshotPage)).value
+
+    def holdings_summary(
+        self,
+        *,
+        record_time: When,
+        migration_id: int,
+        owner_party_ids: Iterable[str],
+        record_time_match: RecordTimeMatch = "exact",
+        as_of_round: int | None = None,
+    ) -> HoldingsSummaries:
+        """Read what parties held at a snapshot (POST /v0/holdings/summary; where it is gone: /v1/holdings/summary).
+
+        The same as the validator's call of this name, without a token. The newer route has no fees, no round and no
+        available amount.
+
+        Args:
+            record_time: instant of the snapshot, in UTC.
+            migration_id: of the snapshot.
+            owner_party_ids: at least one party.
+            record_time_match: `exact` takes a snapshot's instant, `at_or_before` any, for the last snapshot up to it.
+            as_of_round: the round to compute fees for; None is the earliest open mining round.
+
+        Raises:
+            InputError: an argument breaks a rule; nothing was sent.
+            StatusError: there is no such snapshot (404), or the parties hold too much for one answer (400).
+        """
+        match: str = fits(record_time_match, _Match, "record_time_match")
+        asked = given(
+            migration_id=fits(migration_id, Count64, "migration_id"),
+            record_time=format_instant(to_micros(record_time, "record_time")),
+            record_time_match=None if match == "exact" else match,
+            owner_party_ids=each(owner_party_ids, "owner_party_ids", kind=PartyId, least=1),
+        )
+        at_round = given(as_of_round=unless_none(as_of_round, Count64, "as_of_round"))
+        requests = (HOLDINGS_SUMMARY.request(json=asked | at_round), HOLDINGS_SUMMARY_V1.request(json=asked))
+        return self._sender.send(*requests, read=reads(HoldingsSummaries)).value
 
 
 class _Pinned:

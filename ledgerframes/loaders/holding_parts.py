@@ -17,6 +17,8 @@ from ledgerframes.tables.snapshots import HOLDINGS_SUMMARY
 from ledgerframes.timestamps import format_instant, parse_instant
 
 if TYPE_CHECKING:
+    from ledgerframes.interfaces.scan import Scan
+    from ledgerframes.interfaces.validator import Validator
     from ledgerframes.network import Network
 
 _ENDPOINT: Final = HOLDINGS_SUMMARY.endpoints[0]
@@ -34,6 +36,11 @@ class _Summary(Struct):
 _party = msgspec.json.Decoder(_Summary)
 _number = msgspec.json.Decoder(Int64 | None)
 _text = msgspec.json.Decoder(str)
+
+
+def summary_server(net: Network) -> Validator | Scan:
+    """Who is asked for summaries: the validator, or the scan itself where the network has no validator."""
+    return net.scan if net.settings.scan_url and not net.settings.validator_url else net.validator
 
 
 class Parts:
@@ -75,7 +82,11 @@ class Parts:
         """Ask for these parties, in halves where the server finds them too many."""
         try:
             members = self._origin.body(
-                self._net.validator, "holdings_summary", owner_party_ids=parties, as_of_round=self._round, **self._asked
+                summary_server(self._net),
+                "holdings_summary",
+                owner_party_ids=parties,
+                as_of_round=self._round,
+                **self._asked,
             )
         except StatusError as error:
             if error.status != 400 or "limit" not in error.detail.lower() or len(parties) == 1:

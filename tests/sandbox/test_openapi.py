@@ -210,6 +210,10 @@ def neighbour_requests(world, party):
         ("GET", "/api/scan/v0/ans-entries/by-party/{party}", {"party": party}, "", None),
         ("GET", "/api/scan/v0/ans-entries/by-name/{name}", {"name": name}, "", None),
         ("GET", "/api/scan/v0/validators/validator-faucets", {}, f"?validator_ids={party}", None),
+        *(
+            ("POST", f"/api/scan/v{version}/holdings/summary", {}, "", {**snapshot, "owner_party_ids": [party]})
+            for version in (0, 1)
+        ),
         ("GET", "/api/scan/v0/state/acs/snapshot-timestamp", {}, time, None),
         *(("POST", f"/api/scan/v{version}/state/acs", {}, "", page) for version in (0, 1)),
         *(

@@ -55,6 +55,10 @@ FATES: Final[Mapping[tuple[str, str], Fate]] = MappingProxyType(
             "Deprecated since scan release 0.5.10; the look-up under /v2 replaces it.",
             gone=NEWER,
         ),
+        ("scan", "/v0/holdings/summary"): Fate(
+            "Deprecated since release 0.6.3; the summary under /v1 replaces it.",
+            successor="/v1/holdings/summary",
+        ),
         ("validator", "/v0/scan-proxy/holdings/summary"): Fate(
             "Deprecated since release 0.6.3; the summary under /v1 replaces it.",
             successor="/v1/scan-proxy/holdings/summary",

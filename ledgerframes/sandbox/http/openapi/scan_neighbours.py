@@ -93,6 +93,21 @@ _STATE: Final = _snapshot(
 )
 _COINS: Final = _snapshot({"owner_party_ids": listing(text("An owner."), minItems=1)}, {})
 
+_AMOUNT: Final = text("Decimal.", pattern=r"^-?\d+(\.\d+)?$")
+_HOLDER: Final = ("total_unlocked_coin", "total_locked_coin", "total_coin_holdings")
+_HOLDER_FEES: Final = (
+    *("accumulated_holding_fees_unlocked", "accumulated_holding_fees_locked", "accumulated_holding_fees_total"),
+    "total_available_coin",
+)
+
+
+def _summaries(members: tuple[str, ...], more: Mapping[str, Schema]) -> Schema:
+    """The answer of a holdings summary whose parties have these amounts."""
+    holder = record(needs={"party_id": text(), **dict.fromkeys(members, _AMOUNT)})
+    usual = {"record_time": text("As it was asked for."), "migration_id": integer(64)}
+    return record(needs={**usual, **more, "summaries": listing(holder, "Parties that hold nothing are missing.")})
+
+
 _ROUNDS: Final = record(
     needs={
         "open_mining_rounds": mapping(ref("MaybeCachedContract"), "By contract id."),
@@ -143,6 +158,23 @@ _SCANS: Final = record(needs={"domainId": text(), "scans": listing(_SCAN)})
 _ENTRY: Final = record(needs={"entry": ref("NetworkName")})
 
 OPERATIONS: Final = (
+    Operation(
+        "POST",
+        "/v0/holdings/summary",
+        "What parties hold at a snapshot, with notional fees.",
+        {
+            **found(_summaries((*_HOLDER, *_HOLDER_FEES), {"computed_as_of_round": integer(64)})),
+            **refusals(400, 404),
+        },
+        body={JSON: ref("HoldingsRequest")},
+    ),
+    Operation(
+        "POST",
+        "/v1/holdings/summary",
+        "What parties hold at a snapshot.",
+        {**found(_summaries(_HOLDER, {})), **refusals(400, 404)},
+        body={JSON: ref("HoldingsRequest")},
+    ),
     Operation(
         "POST",
         "/v0/open-and-issuing-mining-rounds",
