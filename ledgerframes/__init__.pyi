@@ -56,6 +56,13 @@ from ledgerframes.loaders.history_tables import load_updates as load_updates
 from ledgerframes.loaders.holdings import load_holdings_summary as load_holdings_summary
 from ledgerframes.loaders.ledger import LedgerTransaction as LedgerTransaction
 from ledgerframes.loaders.ledger import load_ledger_transaction as load_ledger_transaction
+from ledgerframes.loaders.members import load_traffic as load_traffic
+from ledgerframes.loaders.members import load_validator_faucets as load_validator_faucets
+from ledgerframes.loaders.network_names import load_names as load_names
+from ledgerframes.loaders.network_now import load_featured_apps as load_featured_apps
+from ledgerframes.loaders.network_now import load_rounds as load_rounds
+from ledgerframes.loaders.network_now import load_scans as load_scans
+from ledgerframes.loaders.network_now import load_super_validators as load_super_validators
 from ledgerframes.loaders.planning import Plan as Plan
 from ledgerframes.loaders.planning import migrations as migrations
 from ledgerframes.loaders.planning import plan as plan

@@ -30,7 +30,10 @@ TABLES = {
     "load_name_rules", "load_transfer_offers", "load_transfer_preapprovals", "load_users", "load_ledger_transaction",
     "LedgerTransaction",
 }  # fmt: skip
-NETWORK = {"snapshot_times", "load_active_contracts", "load_coins"}
+NETWORK = {
+    "snapshot_times", "load_active_contracts", "load_coins", "load_rounds", "load_names", "load_traffic",
+    "load_validator_faucets", "load_featured_apps", "load_super_validators", "load_scans",
+}  # fmt: skip
 BUILDERS = {"commands"}
 REPORT = {"report", "record", "replay", "doctor", "Diagnosis"}
 LAKE = {"open_store", "Store", "SyncReport", "cross_check", "CrossCheck"}
@@ -93,6 +96,9 @@ def test_the_public_names_are_these():
         "load_transfer_preapprovals": ["net", "parties"],
         "load_active_contracts": ["net", "at", "templates", "parties"],
         "load_coins": ["net", "owners", "at"],
+        "load_names": ["net", "prefix"],
+        "load_traffic": ["net", "members", "synchronizer"],
+        "load_validator_faucets": ["net", "validators"],
         "load_ledger_transaction": ["net", "update_id"],
         "export_tables": ["sources", "target", "format", "profile", "layout", "times", "overwrite"],
     }.items(),

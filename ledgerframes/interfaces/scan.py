@@ -13,6 +13,7 @@ from ledgerframes.errors import DecodeError, InputError
 from ledgerframes.interfaces.answers import Contract, ContractWithState, Update, UpdateItem, UpdatesPage, reads
 from ledgerframes.interfaces.calls import Call, CallMethod, Calls, Preview, Raw
 from ledgerframes.interfaces.history import read_pages
+from ledgerframes.interfaces.scan_now import CurrentCalls
 from ledgerframes.interfaces.scan_snapshots import SnapshotCalls
 from ledgerframes.paging.cursor import Cursor
 from ledgerframes.paging.history import HistoryReader
@@ -67,8 +68,8 @@ _ans_rules: Final = reads(AnsRules)
 _earliest: Final = reads(_EarliestRound)
 
 
-class ScanCalls(SnapshotCalls):
-    """The calls of the scan interface: the contract's six, and those for snapshots. One method, one request."""
+class ScanCalls(SnapshotCalls, CurrentCalls):
+    """The calls of the scan interface: the contract's six and their neighbours. One method, one request."""
 
     @CallMethod
     def update_by_id(self, update_id: str, *, value_encoding: ValueEncoding | None = None) -> Call[Update]:

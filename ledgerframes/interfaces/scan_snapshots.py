@@ -10,16 +10,28 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
 from datetime import date, datetime
-from typing import Any, Final, Self, TypeVar
+from typing import Annotated, Any, Final, Self, TypeVar
 from urllib.parse import quote
 
-from msgspec import UNSET, Raw, Struct
+from msgspec import UNSET, Meta, Raw, Struct
 
 from ledgerframes.config.settings import Interface
 from ledgerframes.errors import InputError
 from ledgerframes.interfaces.answers import reads
 from ledgerframes.interfaces.calls import Call, CallMethod, Runner, Sender
-from ledgerframes.interfaces.rules import Count64, PartyId, Positive32, Text, each, fits, given, shown, writable
+from ledgerframes.interfaces.rules import (
+    Count64,
+    PartyId,
+    Positive32,
+    Text,
+    each,
+    fits,
+    given,
+    shown,
+    unless_none,
+    writable,
+)
+from ledgerframes.interfaces.validator import HoldingsSummaries, RecordTimeMatch
 from ledgerframes.timestamps import format_timestamp, to_micros
 from ledgerframes.transport import Answer, Stop
 from ledgerframes.transport.request import Endpoint, Prepared, Request
@@ -33,8 +45,17 @@ ACTIVE_CONTRACTS_OLD: Final = Endpoint(interface="scan", method="POST", path="/v
 COINS: Final = Endpoint(interface="scan", method="POST", path="/v1/holdings/state")
 COINS_OLD: Final = Endpoint(interface="scan", method="POST", path="/v0/holdings/state")
 
+HOLDINGS_SUMMARY: Final = Endpoint(
+    interface="scan",
+    method="POST",
+    path="/v0/holdings/summary",
+    deprecated="deprecated since 0.6.3; POST /v1/holdings/summary replaces it, without fees",
+)
+HOLDINGS_SUMMARY_V1: Final = Endpoint(interface="scan", method="POST", path="/v1/holdings/summary")
+
 When = str | date | datetime
 
+_Match = Annotated[RecordTimeMatch, Meta(description="'exact' or 'at_or_before'")]
 _TEMPLATE: Final = re.compile(r"[^:#\s]+:[^:\s]+:[^:\s]+")
 _ESCAPE: Final = re.compile(r"%(?![0-9A-Fa-f]{2})")
 
@@ -198,6 +219,43 @@ class SnapshotCalls(Runner):
         )
         newer, older = (endpoint.request(json=body) for endpoint in (COINS, COINS_OLD))
         return Call(newer, reads(SnapshotPage), alternatives=(older,))
+
+    @CallMethod
+    def holdings_summary(
+        self,
+        *,
+        record_time: When,
+        migration_id: int,
+        owner_party_ids: Iterable[str],
+        record_time_match: RecordTimeMatch = "exact",
+        as_of_round: int | None = None,
+    ) -> Call[HoldingsSummaries]:
+        """Read what parties held at a snapshot (POST /v0/holdings/summary; where it is gone: /v1/holdings/summary).
+
+        The same as the validator's call of this name, without a token. The newer route has no fees, no round and no
+        available amount.
+
+        Args:
+            record_time: the snapshot's time, in UTC.
+            migration_id: the snapshot's migration id.
+            owner_party_ids: at least one party.
+            record_time_match: `exact` needs a snapshot at that time, `at_or_before` takes the newest one up to it.
+            as_of_round: the round to compute fees for; None is the earliest open mining round.
+
+        Raises:
+            InputError: an argument breaks a rule; nothing was sent.
+            StatusError: there is no such snapshot (404), or the parties hold too much for one answer (400).
+        """
+        match: str = fits(record_time_match, _Match, "record_time_match")
+        asked = given(
+            migration_id=fits(migration_id, Count64, "migration_id"),
+            record_time=format_timestamp(to_micros(record_time, "record_time")),
+            record_time_match=None if match == "exact" else match,
+            owner_party_ids=each(owner_party_ids, "owner_party_ids", kind=PartyId, least=1),
+        )
+        at_round = given(as_of_round=unless_none(as_of_round, Count64, "as_of_round"))
+        newer = HOLDINGS_SUMMARY_V1.request(json=asked)
+        return Call(HOLDINGS_SUMMARY.request(json=asked | at_round), reads(HoldingsSummaries), alternatives=(newer,))
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,13 @@ from ledgerframes.tables.catalogue import CATALOGUE
 
 ROOT = Path(__file__).resolve().parents[2]
 EVERY = (*CALLS, *NEIGHBOURS)
-OTHER_FORMS = {"POST /v1/scan-proxy/holdings/summary", "POST /v0/state/acs", "POST /v0/holdings/state", "any"}
+OTHER_FORMS = {
+    "POST /v1/scan-proxy/holdings/summary",
+    "POST /v0/state/acs",
+    "POST /v0/holdings/state",
+    "POST /v1/holdings/summary",
+    "any",
+}
 
 
 def test_all_twenty_endpoints_are_listed_once():

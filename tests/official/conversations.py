@@ -51,7 +51,7 @@ from ledgerframes.transport.outcome import Broken, Credential, Received
 from ledgerframes.transport.recording import Way
 from ledgerframes.transport.request import Prepared
 from ledgerframes.transport.stopping import Stop
-from tests.official.scan_conversations import neighbours
+from tests.official.scan_conversations import SUMMARY_OF_SCAN, neighbours, summary_of_scan
 from tests.sandbox.asking import party_of
 from tests.sandbox.dars import dar
 
@@ -145,6 +145,7 @@ def conversation(sandbox: Any) -> list[Turn]:
     return [
         *record(sandbox, calls),
         *record(sandbox, [lambda net: lf.load_holdings_summary(net, [alice], **newer)], hidden=SUMMARY),
+        *record(sandbox, [lambda net: summary_of_scan(net, alice, newer)], hidden=SUMMARY_OF_SCAN),
     ]
 
 
