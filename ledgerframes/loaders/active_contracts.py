@@ -86,6 +86,9 @@ def load_active_contracts(
     The frame is held in memory whole; a large network has millions of contracts, so narrow the question by `templates`
     or `parties`. Without these and without `limit` no more than 100 pages are read.
 
+    Payloads are as sent, those of licenses with the operators' contact points; `expand` and exports leave them out unless
+    `connect` was given `personal=True`.
+
     As `opening=` of `active_contracts` it stands for all that was before a part of the history. Let that part begin at
     or before the snapshot's time, `attrs["cursor"]`: releases differ in whether the snapshot holds what was recorded at
     that very instant, and what both hold counts once.
@@ -224,7 +227,7 @@ def _load(
     bound(at, "at")
     size = whole_number(page_size, "page_size", least=1, most=_MAXIMUM)
     place = snapshot_at(net, at)
-    origin = Origin()
+    origin = Origin(personal=net.settings.personal)
     endpoint = form.table.endpoints[0]
     reader = SnapshotReader(net.scan, origin, call, place, asked, endpoint, form.table.name, size)
     batches: list[pa.RecordBatch] = []
