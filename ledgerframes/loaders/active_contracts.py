@@ -86,8 +86,8 @@ def load_active_contracts(
     The frame is held in memory whole; a large network has millions of contracts, so narrow the question by `templates`
     or `parties`. Without these and without `limit` no more than 100 pages are read.
 
-    Payloads are as sent, those of licenses with the operators' contact points; `expand` and exports leave them out unless
-    `connect` was given `personal=True`.
+    Payloads are as sent, those of licenses with the operators' contact points; `expand` and exports leave these out
+    unless `connect` was given `personal=True`.
 
     As `opening=` of `active_contracts` it stands for all that was before a part of the history. Let that part begin at
     or before the snapshot's time, `attrs["cursor"]`: releases differ in whether the snapshot holds what was recorded at
