@@ -87,6 +87,9 @@ def load_active_contracts(
     The whole frame is held in memory and a large network has millions of contracts, so select by `templates` or
     `parties`. Without these and without `limit`, 100 pages at most are read.
 
+    Payloads are as sent, so those of licenses contain the operators' contact points; `expand` and exports leave these
+    out unless `connect` was called with `personal=True`.
+
     As `opening=` of `active_contracts` it replaces the history before the snapshot. Load the history from the
     snapshot's time, `attrs["cursor"]`, or earlier: releases differ in whether a snapshot includes what was recorded at
     exactly its time, and a contract that is in both counts once.
@@ -230,7 +233,7 @@ def _load(
     bound(at, "at")
     size = whole_number(page_size, "page_size", least=1, most=_MAXIMUM)
     place = snapshot_at(net, at)
-    origin = Origin()
+    origin = Origin(personal=net.settings.personal)
     endpoint = form.table.endpoints[0]
     reader = SnapshotReader(net.scan, origin, call, place, asked, endpoint, form.table.name, size)
     batches: list[pa.RecordBatch] = []

@@ -436,3 +436,16 @@ def test_each_comes_in_every_form(net, load):
     assert all(field.metadata[b"description"] for field in arrow.schema)
     assert load(net, as_="polars", limit=5).shape == (arrow.num_rows, arrow.num_columns)
     assert load(net, columns=["contract_id"], limit=1).columns.to_list() == ["contract_id"]
+
+
+@pytest.mark.parametrize("personal", [False, True])
+def test_an_export_of_a_snapshot_keeps_contact_points_only_where_connect_said_so(net, tmp_path, personal):
+    template = ["splice-amulet:Splice.ValidatorLicense:ValidatorLicense"]
+    with lf.connect(scan_url=net.sandbox.scan_url, personal=personal) as other:
+        frame = lf.load_active_contracts(other, templates=template)
+    assert frame.payload.str.contains("contactPoint").any()
+    lf.export_tables({"active_contracts": frame}, tmp_path / "out", format="csv")
+
+    written = "".join(path.read_text() for path in (tmp_path / "out").rglob("*.csv"))
+    assert template[0].partition(":")[2] in written
+    assert ('"contactPoint' in written.replace('""', '"')) is personal
