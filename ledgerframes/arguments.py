@@ -138,7 +138,7 @@ def choice(value: Any, name: str, allowed: Sequence[str]) -> str:
     """Read one of a few words.
 
     Raises:
-        InputError: it is none of them.
+        InputError: it is not one of them.
     """
     if not isinstance(value, str) or value not in allowed:
         words = [repr(word) for word in allowed]

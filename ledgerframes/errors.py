@@ -5,7 +5,7 @@ LedgerframesError
 ├── InputError (ValueError)     mend the argument that the message names
 ├── RequestError                a server did not give what was asked
 │   ├── NoAnswerError           nothing, or only part of an answer, arrived
-│   └── StatusError             an answer arrived and it says no
+│   └── StatusError             the server refused the request
 │       ├── NotFoundError       404
 │       ├── ConflictError       409
 │       ├── RateLimitedError    429
@@ -15,7 +15,7 @@ LedgerframesError
 ├── DecodeError                 an answer breaks the contract; names endpoint, table, column, item
 ├── PartialResultError          the result would have a gap; `allow_partial=True` returns it as it is
 ├── StoreError                  a lake on disk cannot be used as asked
-└── StoppedError                an operation was ended by its caller; start it again to go on
+└── StoppedError                an operation was ended by its caller; start it again to continue
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class StatusError(RequestError):
 
     Attributes:
         status: the HTTP status.
-        detail: what the server said, shortened; empty when it said nothing.
+        detail: the server's own message, shortened; empty when there was none.
         code: the ledger interface's error code, where the body has one.
         category: the ledger interface's errorCategory, where the body has one.
         correlation_id: what the operator of the server can look up; often all there is.
@@ -158,7 +158,7 @@ class StoppedError(LedgerframesError):
 def visible(text: str, *, lines: bool = False) -> str:
     """Text that a terminal, a log or a page shows as it is: what is not printable is shown by its code, as in JSON.
 
-    So no escape sequence runs, no line is faked and no direction of writing is turned by what a server said.
+    So text from a server cannot run escape sequences, fake lines or change the writing direction.
 
     Args:
         text: any text.

@@ -88,10 +88,10 @@ class Network:
         """The embedded ledger's handle: `.url`, `.token(user)`, `.advance(updates=)`, `.stop()`.
 
         Raises:
-            ConfigurationError: this network is no sandbox.
+            ConfigurationError: this network is not a sandbox.
         """
         if self._sandbox is None:
-            raise ConfigurationError("this network is no sandbox; start one with ledgerframes.sandbox()")
+            raise ConfigurationError("this network is not a sandbox; start one with ledgerframes.sandbox()")
         return self._sandbox
 
     @property
@@ -165,7 +165,7 @@ def connect(
         parallel: requests to one host under way at the same time.
         attempts: how often a safe request is tried in all.
         budget: seconds for one request with all its attempts and waits.
-        connect_timeout: seconds for a connection to come about.
+        connect_timeout: seconds for a connection to be established.
         read_timeout: seconds of silence in the middle of an answer.
         deadline: seconds for one attempt as a whole.
         max_answer_bytes: the largest answer taken, in bytes after decompression.
@@ -221,7 +221,7 @@ def sandbox(
     Args:
         seed: the same seed makes the same ledger.
         updates: length of its history.
-        bulk: instead, a read-only history of so many updates in its own process, for benchmarks; of the other
+        bulk: instead, a read-only history of this many updates in its own process, for benchmarks; of the other
             arguments it takes `seed`, `port`, `page_maximum` and `latency`.
         synchronizers: how many synchronizers there are.
         migrations: how many migration ids there are.
@@ -269,7 +269,7 @@ def sandbox(
 
 
 def _bulk_sandbox(bulk: int, world: dict[str, Any], **options: Any) -> Network:
-    """A network over the bulk server, which has no world of its own to be told about."""
+    """A network over the bulk server, which takes no options of a made-up ledger."""
     from ledgerframes.sandbox.bulk.start import start_bulk
 
     for name, given in world.items():

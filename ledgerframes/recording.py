@@ -45,10 +45,10 @@ def record(
 ) -> Network:
     """Connect, and keep every answer with its request in a folder, so that `replay` can give them back.
 
-    Tokens are never written. What a server said only for the moment (429, 5xx) is not kept.
+    Tokens are never written. Temporary refusals (429, 5xx) are not kept.
 
     Args:
-        folder: a new folder, or an earlier recording of the same servers to go on with.
+        folder: a new folder, or an earlier recording of the same servers to continue.
         net: a network whose settings to take; otherwise the other arguments say where to connect.
         profile: as `connect` takes it.
         scan_url: as `connect` takes it.
@@ -113,7 +113,7 @@ def replay(folder: str | os.PathLike[str]) -> Network:
         folder: what `record` filled.
 
     Returns:
-        A network; a request that was not recorded is a NoAnswerError that says so.
+        A network; a request that was not recorded raises a NoAnswerError.
 
     Raises:
         InputError: there is no recording in the folder.
@@ -130,7 +130,7 @@ def replay(folder: str | os.PathLike[str]) -> Network:
     place = Path(path(folder, "folder"))
     urls = recorded_urls(place)
     if set(urls) != {f"{one}_url" for one in INTERFACES}:
-        raise InputError(f"{str(place)!r} is no recording: it does not name the four interfaces; record anew")
+        raise InputError(f"{str(place)!r} is not a recording: it does not name the four interfaces; record anew")
     # A token is asked for before anything is sent; none is sent here.
     given: dict[str, Any] = {name: tuple(own) for name, own in urls.items()}
     for one in ("ledger", "validator"):

@@ -173,5 +173,5 @@ def test_a_damaged_recording_is_named(net, tmp_path, content, which):
     for path in (tmp_path / "kept").iterdir():
         if (path.name == "recording.json") == (which == "recording.json"):
             path.write_bytes(content)
-    with pytest.raises(lf.LedgerframesError, match=r"recording|no recorded answer|newer"):
+    with pytest.raises(lf.LedgerframesError, match=r"recording|not a recorded answer|newer"):
         lf.load_instruments(lf.replay(tmp_path / "kept"))

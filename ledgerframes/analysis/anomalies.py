@@ -1,4 +1,4 @@
-"""What is odd about reassignments: halves that do not fit, counters that do not grow."""
+"""`reassignment_anomalies`: legs that do not match, and counters that do not increase."""
 
 from __future__ import annotations
 
@@ -39,18 +39,18 @@ def reassignment_anomalies(reassignments: Any) -> pd.DataFrame:
         ...     lf.reassignment_anomalies(lf.load_reassignments(net)).anomaly.to_list()
         []
     """
-    halves = shape_like(to_arrow(reassignments, REASSIGNMENTS, _NEEDED, name="reassignments"), pd.DataFrame())
-    halves = halves.sort_values(["migration_id", "record_time", "update_id"], kind="stable", ignore_index=True)
-    away = halves[halves["kind"] == "unassignment"]
-    back = halves[halves["kind"] == "assignment"]
+    legs = shape_like(to_arrow(reassignments, REASSIGNMENTS, _NEEDED, name="reassignments"), pd.DataFrame())
+    legs = legs.sort_values(["migration_id", "record_time", "update_id"], kind="stable", ignore_index=True)
+    away = legs[legs["kind"] == "unassignment"]
+    back = legs[legs["kind"] == "assignment"]
     found = [
         _standing_counters(away),
-        *_unequal_halves(away, back),
+        *_unequal_legs(away, back),
         _said(away[away.duplicated(_PAIR)], "unassigned twice", "the unassign id was used before"),
         _said(back[back.duplicated(_PAIR)], "assigned twice", "the unassign id was assigned before"),
         _unmatched(away, back),
         _said(
-            halves[halves["source_synchronizer"] == halves["target_synchronizer"]], "repaired",
+            legs[legs["source_synchronizer"] == legs["target_synchronizer"]], "repaired",
             "source and target are the same",
         ),
     ]  # fmt: skip
@@ -67,8 +67,8 @@ def _standing_counters(away: pd.DataFrame) -> pd.DataFrame:
     return _said(away[wrong], "counter not increasing", said[wrong])
 
 
-def _unequal_halves(away: pd.DataFrame, back: pd.DataFrame) -> list[pd.DataFrame]:
-    """Assignments whose unassignment says something else."""
+def _unequal_legs(away: pd.DataFrame, back: pd.DataFrame) -> list[pd.DataFrame]:
+    """Assignments whose unassignment holds another value."""
     names = ["contract_id", "reassignment_counter", "target_synchronizer"]
     first = away[away["unassign_id"].notna()].drop_duplicates(_PAIR)[[*_PAIR, *names]]
     both = back.merge(first, on=_PAIR, how="inner", suffixes=("", "_away"))

@@ -39,7 +39,7 @@ ACTIVE: Final = Table(
         Column("in_flight", BOOL, "Whether the contract is on its way between synchronizers."),
     ),
 )  # fmt: skip
-_HALVES: Final = (*_CONTRACT, "kind", "source_synchronizer", "target_synchronizer", "reassignment_counter")
+_LEG_COLUMNS: Final = (*_CONTRACT, "kind", "source_synchronizer", "target_synchronizer", "reassignment_counter")
 
 
 def active_contracts(
@@ -84,14 +84,14 @@ def active_contracts(
     check_same_range(events, reassignments, moment)
     rows = _until(to_arrow(events, EVENTS, _EVENTS, name="events"), moment)
     ended = rows["contract_id"].filter(rows["consuming"])
-    halves = None
+    legs = None
     if reassignments is not None:
-        halves = _until(to_arrow(reassignments, REASSIGNMENTS, _HALVES, name="reassignments"), moment)
+        legs = _until(to_arrow(reassignments, REASSIGNMENTS, _LEG_COLUMNS, name="reassignments"), moment)
     created = _created(rows, ended, template)
-    known = _with_earlier(_with_assigned(created, halves, template), opening)
+    known = _with_earlier(_with_assigned(created, legs, template), opening)
     over = ended.filter(pc.is_in(ended, known["contract_id"]))
     alive = known.filter(pc.invert(pc.is_in(known["contract_id"], over)))
-    placed = _placed(alive, halves)
+    placed = _placed(alive, legs)
     attrs = attrs_of(events) | {"at": _said(moment)}
     return shape_like(placed, events, attrs=attrs)
 
@@ -121,12 +121,12 @@ def _created(rows: pa.Table, ended: pa.ChunkedArray, template: str | None) -> pa
     return _first_of_each(found.take(order), "contract_id")
 
 
-def _with_assigned(created: pa.Table, halves: pa.Table | None, template: str | None) -> pa.Table:
+def _with_assigned(created: pa.Table, legs: pa.Table | None, template: str | None) -> pa.Table:
     """Creates, and contracts that only an assignment shows: their create is not in the history of this network."""
     own = _at_rest(created, pa.array([0] * created.num_rows, pa.int64()))
-    if halves is None:
+    if legs is None:
         return own
-    shown = halves.filter(pc.equal(halves["kind"], "assignment"))
+    shown = legs.filter(pc.equal(legs["kind"], "assignment"))
     shown = shown.filter(pc.invert(pc.is_in(shown["contract_id"], created["contract_id"])))
     if template is not None:
         shown = shown.filter(pc.equal(shown["template_name"], template))
@@ -160,20 +160,20 @@ def _with_earlier(known: pa.Table, opening: Any) -> pa.Table:
     return pa.concat_tables([before, fresh])
 
 
-def _placed(alive: pa.Table, halves: pa.Table | None) -> pa.Table:
-    """Each contract with the last that happened to it: its creation, or the half with the highest counter."""
-    rows = _moved(alive, halves) if halves is not None and halves.num_rows else alive
+def _placed(alive: pa.Table, legs: pa.Table | None) -> pa.Table:
+    """Each contract with its latest position: its creation, or the leg with the highest counter."""
+    rows = _moved(alive, legs) if legs is not None and legs.num_rows else alive
     order = [(name, "ascending") for name in ("migration_id", "record_time", "contract_id")]
     return rows.take(pc.sort_indices(rows, sort_keys=order))
 
 
-def _moved(rows: pa.Table, halves: pa.Table) -> pa.Table:
-    last = _last_halves(halves)
+def _moved(rows: pa.Table, legs: pa.Table) -> pa.Table:
+    last = _last_legs(legs)
     numbered = rows.append_column("place", pa.array(range(rows.num_rows), pa.int64()))
     ids = numbered.select(["contract_id", "place"])
     joined = ids.join(last, keys="contract_id", join_type="left outer").sort_by("place")
     newer = pc.fill_null(pc.greater_equal(joined["counter"], pc.fill_null(rows["reassignment_counter"], -1)), False)  # noqa: FBT003
-    away = pc.equal(joined["half"], "unassignment")
+    away = pc.equal(joined["leg"], "unassignment")
     nothing = pa.scalar(None, pa.string())
     changed = {
         "synchronizer_id": pc.if_else(away, nothing, joined["target"]),
@@ -186,18 +186,18 @@ def _moved(rows: pa.Table, halves: pa.Table) -> pa.Table:
     return pa.table(dict(zip(_COLUMNS, columns, strict=True)))
 
 
-def _last_halves(halves: pa.Table) -> pa.Table:
-    """For each contract the half with the highest counter; of two halves of one counter the assignment."""
+def _last_legs(legs: pa.Table) -> pa.Table:
+    """For each contract the leg with the highest counter; of two legs of one counter the assignment."""
     kept = pa.table(
         {
-            "contract_id": halves["contract_id"],
-            "half": halves["kind"],
-            "counter": halves["reassignment_counter"],
-            "source": halves["source_synchronizer"],
-            "target": halves["target_synchronizer"],
+            "contract_id": legs["contract_id"],
+            "leg": legs["kind"],
+            "counter": legs["reassignment_counter"],
+            "source": legs["source_synchronizer"],
+            "target": legs["target_synchronizer"],
         }
     )
-    order = pc.sort_indices(kept, sort_keys=[("counter", "descending"), ("half", "ascending")])
+    order = pc.sort_indices(kept, sort_keys=[("counter", "descending"), ("leg", "ascending")])
     return _first_of_each(kept.take(order), "contract_id")
 
 

@@ -39,7 +39,7 @@ def check_whole(frame: Any, *, name: str, opening: Any, advice: str = _OPENING) 
 
 
 def check_same_range(events: Any, reassignments: Any, at: Cursor | int | None) -> None:
-    """Refuse events and reassignments that say that they cover different parts of the history.
+    """Refuse events and reassignments whose provenance names different parts of the history.
 
     Args:
         events: a frame with or without attrs; what it does not say is not compared.

@@ -1,4 +1,4 @@
-"""Reassignments as flows between synchronizers: the two halves joined, counted and followed contract by contract."""
+"""Reassignments as flows between synchronizers: the two legs joined, counted, and listed contract by contract."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ COLUMNS: Final = (
     "unassign_id", "contract_id", "template_name", "source_synchronizer", "target_synchronizer",
     "reassignment_counter", "unassigned_at", "assigned_at", "in_flight", "status",
 )  # fmt: skip
-_HALF: Final = (*KEY, "target_synchronizer", "record_time", "migration_id", "kind", "template_name")
+_LEG_COLUMNS: Final = (*KEY, "target_synchronizer", "record_time", "migration_id", "kind", "template_name")
 
 
 def reassignment_flows(reassignments: Any) -> Any:
@@ -54,54 +54,54 @@ def reassignment_flows(reassignments: Any) -> Any:
         >>> flows.status.value_counts().to_dict()
         {'completed': 4, 'in flight': 3}
     """
-    halves = to_arrow(reassignments, REASSIGNMENTS, _HALF, name="reassignments").combine_chunks()
-    return shape_like(_flows(halves, _paired(halves)), reassignments)
+    legs = to_arrow(reassignments, REASSIGNMENTS, _LEG_COLUMNS, name="reassignments").combine_chunks()
+    return shape_like(_flows(legs, _paired(legs)), reassignments)
 
 
-def _paired(halves: pa.Table) -> pa.Table:
-    """The rows of each flow's halves, `away` and `back`, null for a half that is not there.
+def _paired(legs: pa.Table) -> pa.Table:
+    """The rows of each flow's legs, `away` and `back`, null for a leg that is missing.
 
-    Halves that repeat a key get a turn each, in order of time, so that none is lost.
+    Legs that repeat a key are numbered in order of time, so that none is lost.
     """
-    found = _grouped(halves, KEY)
-    if pc.sum(found["halves"]).as_py() == pc.sum(found["taken"]).as_py():
+    found = _grouped(legs, KEY)
+    if pc.sum(found["legs"]).as_py() == pc.sum(found["taken"]).as_py():
         return found.select(["away", "back"])
-    order = pc.sort_indices(halves, sort_keys=[("migration_id", "ascending"), ("record_time", "ascending")])
+    order = pc.sort_indices(legs, sort_keys=[("migration_id", "ascending"), ("record_time", "ascending")])
     kept = [*KEY, "kind"]
-    turns = halves.select(kept).take(order).to_pandas().groupby(kept, dropna=False).cumcount()
-    turn = np.empty(halves.num_rows, np.int64)
+    turns = legs.select(kept).take(order).to_pandas().groupby(kept, dropna=False).cumcount()
+    turn = np.empty(legs.num_rows, np.int64)
     turn[order.to_numpy()] = turns.to_numpy()
-    return _grouped(halves.append_column("turn", pa.array(turn)), (*KEY, "turn")).select(["away", "back"])
+    return _grouped(legs.append_column("turn", pa.array(turn)), (*KEY, "turn")).select(["away", "back"])
 
 
-def _grouped(halves: pa.Table, key: Sequence[str]) -> pa.Table:
+def _grouped(legs: pa.Table, key: Sequence[str]) -> pa.Table:
     """Rows by key: the first of each kind, and how many there are."""
-    rows, missing = pa.array(np.arange(halves.num_rows)), pa.scalar(None, pa.int64())
-    arriving = pc.equal(halves["kind"], "assignment")
+    rows, missing = pa.array(np.arange(legs.num_rows)), pa.scalar(None, pa.int64())
+    arriving = pc.equal(legs["kind"], "assignment")
     places = {"away": pc.if_else(arriving, missing, rows), "back": pc.if_else(arriving, rows, missing)}
-    source = halves["source_synchronizer"].dictionary_encode()  # few texts: numbers make the shorter key
-    keys = {name: halves[name] for name in key} | {
+    source = legs["source_synchronizer"].dictionary_encode()  # few texts: numbers make the shorter key
+    keys = {name: legs[name] for name in key} | {
         "source_synchronizer": pa.chunked_array([one.indices for one in source.chunks], pa.int32())
     }
     wanted = [("away", "min"), ("back", "min"), ("away", "count"), ("back", "count")]
     found = pa.table({**keys, **places}).group_by(list(key)).aggregate(wanted)
     away, back = found["away_min"], found["back_min"]
     taken_rows = pc.add(pc.is_valid(away).cast(pa.int64()), pc.is_valid(back).cast(pa.int64()))
-    halves_there = pc.add(found["away_count"], found["back_count"])
-    return pa.table({"away": away, "back": back, "halves": halves_there, "taken": taken_rows})
+    leg_count = pc.add(found["away_count"], found["back_count"])
+    return pa.table({"away": away, "back": back, "legs": leg_count, "taken": taken_rows})
 
 
-def _flows(halves: pa.Table, pairs: pa.Table) -> pa.Table:
-    pairs = _by_time(halves, pairs)
-    away, back = (halves["record_time"].take(pairs[name]) for name in ("away", "back"))
-    both = halves.select([*KEY, "target_synchronizer"]).take(pc.coalesce(pairs["away"], pairs["back"]))
+def _flows(legs: pa.Table, pairs: pa.Table) -> pa.Table:
+    pairs = _by_time(legs, pairs)
+    away, back = (legs["record_time"].take(pairs[name]) for name in ("away", "back"))
+    both = legs.select([*KEY, "target_synchronizer"]).take(pc.coalesce(pairs["away"], pairs["back"]))
     there = pc.is_valid(away), pc.is_valid(back)
     repaired = pc.equal(both["source_synchronizer"], both["target_synchronizer"])
     status = pc.case_when(
         pc.make_struct(repaired, pc.and_(*there), there[0]), REPAIRED, COMPLETED, IN_FLIGHT, UNMATCHED
     )
     columns = {name: both[name] for name in both.column_names} | {
-        "template_name": halves["template_name"].take(pairs["back"]),
+        "template_name": legs["template_name"].take(pairs["back"]),
         "unassigned_at": away,
         "assigned_at": back,
         "in_flight": pc.subtract(back.cast(pa.int64()), away.cast(pa.int64())).cast(pa.duration("us")),
@@ -110,15 +110,15 @@ def _flows(halves: pa.Table, pairs: pa.Table) -> pa.Table:
     return pa.table({name: columns[name] for name in COLUMNS})
 
 
-def _by_time(halves: pa.Table, pairs: pa.Table) -> pa.Table:
-    """The pairs by the time of the first half that an unassignment, else an assignment, tells, then by ids."""
+def _by_time(legs: pa.Table, pairs: pa.Table) -> pa.Table:
+    """The pairs in order of the unassignment's time, else the assignment's, then of ids."""
     first = pc.coalesce(pairs["away"], pairs["back"])
-    began = halves["record_time"].take(first)
+    began = legs["record_time"].take(first)
     order = pc.sort_indices(began)
     ordered = began.take(order).cast(pa.int64()).to_numpy()
     if not (ordered[1:] == ordered[:-1]).any():
         return pairs.take(order)
-    ids = halves.select(["unassign_id", "contract_id"]).take(first).append_column("began", began)
+    ids = legs.select(["unassign_id", "contract_id"]).take(first).append_column("began", began)
     keys = [(name, "ascending") for name in ("began", "unassign_id", "contract_id")]
     return pairs.take(pc.sort_indices(ids, sort_keys=keys))
 
@@ -152,7 +152,7 @@ def flow_matrix(flows: Any, *, period: str | None = None, by: Literal["began", "
     if period is not None:
         times = _flows_frame(flows, ("unassigned_at", "assigned_at"))
         moment = times["assigned_at"] if by == "assigned" else times["unassigned_at"].fillna(times["assigned_at"])
-        frame = frame.assign(period=_floored(moment, period))
+        frame = frame.assign(period=_period_begin(moment, period))
         keys = ["period", *keys]
     grouped = frame.assign(away=frame["status"] == IN_FLIGHT).groupby(keys, observed=True, dropna=True)
     found = grouped.agg(
@@ -228,12 +228,14 @@ def _flows_frame(flows: Any, needed: tuple[str, ...]) -> pd.DataFrame:
     return to_pandas(flows, needed, name="flows", giver="lf.reassignment_flows")[list(needed)]
 
 
-def _floored(moment: pd.Series, period: str) -> pd.Series:
+def _period_begin(moment: pd.Series, period: str) -> pd.Series:
     plain = moment.dt.tz_convert("UTC").dt.tz_localize(None)
     try:
         begun = plain.dt.to_period(_PERIODS.get(period, period)).dt.start_time
     except (ValueError, AttributeError) as error:
-        raise InputError(f'period={period!r} is none; write for example "1h", "D", "W" or "MS"') from error
+        raise InputError(
+            f'period={period!r} is not a valid period; write for example "1h", "D", "W" or "MS"'
+        ) from error
     return begun.dt.tz_localize("UTC").astype("datetime64[us, UTC]")
 
 

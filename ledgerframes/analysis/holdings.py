@@ -1,4 +1,4 @@
-"""Holdings and notional holding fees worked out from the history alone, and set against what a server says."""
+"""Holdings and notional holding fees computed from the history alone, and compared with a server's summary."""
 
 from __future__ import annotations
 

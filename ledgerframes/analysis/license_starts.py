@@ -66,7 +66,7 @@ def by_first_license(events: Any) -> Starts:
 
     Raises:
         InputError: columns are missing, or the first license of a validator is not in the events.
-        PartialResultError: the events do not say that they begin at ledger begin and have no gap.
+        PartialResultError: the provenance of the events does not prove that they begin at ledger begin without a gap.
     """
     check_whole(events, name="events", opening=None, advice=_ADVICE)
     rows = to_arrow(events, EVENTS, _EVENTS, name="events")

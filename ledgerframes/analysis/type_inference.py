@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 from ledgerframes.tables.kinds import AMOUNT, TIME
 
 _WHOLE: Final = r"^(0|-?[1-9]\d{0,17})$"
-_NUMBER: Final = r"^-?(0|[1-9]\d{0,27})(\.\d{1,10})?$"  # a code such as 007 is no number
+_NUMBER: Final = r"^-?(0|[1-9]\d{0,27})(\.\d{1,10})?$"  # a code such as 007 is not a number
 _SCIENTIFIC: Final = r"^-?(0|[1-9]\d*)(\.\d+)?([eE][-+]?\d+)?$"
 _TIME: Final = r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,6})?Z$"
 _FEW: Final = 100

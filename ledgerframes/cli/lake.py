@@ -32,7 +32,7 @@ def existing(place: str) -> Store:
     from ledgerframes.store.opening import open_store
 
     if "://" not in place and not Path(place).is_dir():
-        raise InputError(f"{place!r} is no lake yet; make one with: ledgerframes sync {place}")
+        raise InputError(f"{place!r} is not a lake yet; make one with: ledgerframes sync {place}")
     return open_store(place)
 
 
@@ -47,11 +47,11 @@ def sync(
     party: Annotated[list[str] | None, typer.Option(help="For holdings_summary and transfer_preapprovals.")] = None,
     workers: Annotated[int, typer.Option(min=1, max=256, help="Requests at once.")] = 4,
     settle: Annotated[str, typer.Option(help="How long after newer updates older ones may appear.")] = "60s",
-    reject: Annotated[bool, typer.Option("--reject", help="Put broken items aside and go on.")] = False,
+    reject: Annotated[bool, typer.Option("--reject", help="Put broken items aside and continue.")] = False,
     replicas: Annotated[
         bool, typer.Option("--replicas", help="Machines that are not in step answer behind one URL.")
     ] = False,
-    follow: Annotated[bool, typer.Option("--follow", help="Go on until Ctrl-C or SIGTERM.")] = False,
+    follow: Annotated[bool, typer.Option("--follow", help="Keep syncing until Ctrl-C or SIGTERM.")] = False,
     every: Annotated[str, typer.Option(help="With --follow: how often.")] = "30s",
     personal: Annotated[
         bool | None,
@@ -112,7 +112,7 @@ def _until_told() -> Iterator[None]:
 
 @app.command()
 def coverage(store: StorePlace, *, as_of: AsOf = None, as_json: opt.AsJson = False) -> None:
-    """Show which stretches of the history a lake covers."""
+    """Show which intervals of the history a lake covers."""
     found = existing(store).coverage(as_of=as_of)
     say_frame(found, as_json=as_json)
 

@@ -82,7 +82,7 @@ def load(
     from ledgerframes.export.table_files import WRITERS
 
     if table not in LOADABLE:
-        raise InputError(f"{table!r} is no table to load; there are {', '.join(LOADABLE)}")
+        raise InputError(f"{table!r} is not a table that can be loaded; there are {', '.join(LOADABLE)}")
     single = output.suffix.lower() in WRITERS
     if single and table in {"history", "ledger_transaction"}:
         raise InputError(f"{table} is several tables; name a folder instead of the file {str(output)!r}")
@@ -133,7 +133,7 @@ def _option(name: str) -> str:
 
 
 def _impersonal(tables: dict[str, Any]) -> dict[str, Any]:
-    """The tables without personal data, which says so in their provenance and their rows, as an export does."""
+    """The tables without personal data, which their provenance and rows record, as in an export."""
     import pyarrow as pa
 
     from ledgerframes.export.sources import open_source

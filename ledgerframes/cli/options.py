@@ -62,7 +62,7 @@ End = Annotated[str | None, typer.Option(help="Exclusive; likewise.", rich_help_
 Last = Annotated[
     str | None, typer.Option(help='Instead of --start: "30min", "1h", "7 days" back from now.', rich_help_panel="Range")
 ]
-Limit = Annotated[int | None, typer.Option(help="At most so many updates, or rows.", rich_help_panel="Range")]
+Limit = Annotated[int | None, typer.Option(help="Number of updates or rows at most.", rich_help_panel="Range")]
 AsJson = Annotated[bool, typer.Option("--json", help="JSON on standard output, for scripts.")]
 
 _PLACE = re.compile(r"(-?\d+)@(.+)", re.DOTALL)
@@ -94,11 +94,11 @@ def check_folder(folder: Path) -> None:
     """
     there = next(one for one in (folder.absolute(), *folder.absolute().parents) if os.access(one, os.F_OK))
     if not there.is_dir() or not os.access(there, os.W_OK | os.X_OK):
-        raise InputError(f"cannot write to {str(folder)!r}: {str(there)!r} is no writable folder; name another one")
+        raise InputError(f"cannot write to {str(folder)!r}: {str(there)!r} is not a writable folder; name another one")
 
 
 def say(text: object = "", *, err: bool = False) -> None:
-    """Print text so that nothing in it can steer the terminal; what is no printable sign is shown as in JSON."""
+    """Print text so that nothing in it can control the terminal; unprintable characters are escaped as in JSON."""
     typer.echo(visible(str(text), lines=True), err=err)
 
 

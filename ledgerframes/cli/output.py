@@ -1,4 +1,4 @@
-"""Tables on standard output: as JSON, as wide as the terminal, or in a pipe with a line for each row."""
+"""Tables on standard output: as JSON, fitted to the terminal, or in a pipe with one line per row."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ import pyarrow as pa
 from ledgerframes.cli.options import say
 from ledgerframes.errors import visible
 
-_NARROWEST: Final = 9  # a terminal's signs for each column; with fewer, a row becomes a list of its cells
-_SHORT: Final = 24  # is wrapped only if there is no other way
+_NARROWEST: Final = 9  # characters per column; with fewer, a row becomes a list of its cells
+_SHORT: Final = 24  # longest cell that is wrapped only as a last resort
 
 #: Names and values, column by column.
 Columns = Sequence[tuple[str, Sequence[Any]]]
@@ -54,8 +54,8 @@ def table_text(columns: Columns, *, width: int | None) -> str:
 
     Args:
         columns: all of one length.
-        width: signs of a line; longer cells are wrapped, and if there are too many columns each row becomes a list.
-            None: a row is a line, however long.
+        width: characters per line; longer cells are wrapped, and with too many columns each row becomes a list.
+            None: one line per row, however long.
     """
     shown = [(visible(name), [visible(_cell(value)) for value in values]) for name, values in columns]
     right = [_numbers(values) for _, values in columns]
@@ -67,7 +67,7 @@ def table_text(columns: Columns, *, width: int | None) -> str:
 
 
 def _lines(shown: Shown, right: Sequence[bool], *, rule: str) -> str:
-    """A line a row, with two blanks between columns."""
+    """One line per row, with two blanks between columns."""
     from rich.cells import cell_len
 
     columns = []

@@ -75,7 +75,7 @@ def list_() -> None:
 
 @profiles.command()
 def show(name: Name, *, as_json: opt.AsJson = False) -> None:
-    """Show a profile as it stands in the file; of a command that prints a token only the program."""
+    """Show a profile as stored in the file; of a command that prints a token only the program."""
     import json
 
     own = _all().get(name)
@@ -107,7 +107,7 @@ def _pairs(given: Iterable[str]) -> Iterable[tuple[str, object]]:
         if not equals or not value:
             raise InputError("--set takes KEY=VALUE, such as read_timeout=30")
         if key not in KEYS:
-            raise InputError(f"--set {key}=…: {key!r} is no known key{nearest(key, KEYS)}")
+            raise InputError(f"--set {key}=…: {key!r} is not a known key{nearest(key, KEYS)}")
         yield key, _single(list(read) if isinstance(read := from_text(key, value, f"--set {key}"), tuple) else read)
 
 

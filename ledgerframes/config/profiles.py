@@ -47,16 +47,16 @@ def profiles_of(text: str, path: Path) -> dict[str, dict[str, Any]]:
     """Every profile's keys and values as they stand in the text of a `config.toml`.
 
     Raises:
-        ConfigurationError: the text is no TOML, or holds something else than profiles.
+        ConfigurationError: the text is not valid TOML, or holds something else than profiles.
     """
     import tomllib
 
     try:
         content = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise ConfigurationError(f"{path} is no TOML: {error}; mend that line by hand") from error
+        raise ConfigurationError(f"{path} is not valid TOML: {error}; mend that line by hand") from error
     for key in content.keys() - {"profiles"}:
-        raise ConfigurationError(f"{path}: {key!r} is no known key; profiles stand under [profiles.NAME]")
+        raise ConfigurationError(f"{path}: {key!r} is not a known key; profiles stand under [profiles.NAME]")
     profiles = content.get("profiles", {})
     if not isinstance(profiles, dict) or not all(isinstance(own, dict) for own in profiles.values()):
         raise ConfigurationError(f"{path}: profiles stand under [profiles.NAME], each with its own keys")
@@ -114,7 +114,7 @@ def settings_of(own: Mapping[str, Any], place: str, folder: Path, environ: Mappi
                 f"{place}: {key!r} would keep a token in the file; use {key}_env, {key}_file or {key}_command"
             )
         if name not in KNOWN or bool(way) != name.endswith("token") or name in values:
-            again = "names a token for the second time" if name in values else "is no known key"
+            again = "names a token for the second time" if name in values else "is not a known key"
             raise ConfigurationError(f"{place}: {key!r} {again}{nearest(key, KEYS)}")
         if name == "ca_file" and isinstance(value, str) and value:
             value = str(folder / Path(value).expanduser())  # as the names of token files are  # noqa: PLW2901

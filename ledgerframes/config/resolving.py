@@ -45,7 +45,7 @@ def resolve(
     """
     for name in arguments:
         if name not in KNOWN:
-            raise ConfigurationError(f"{name}= is no setting{nearest(name, KNOWN)}")
+            raise ConfigurationError(f"{name}= is not a setting{nearest(name, KNOWN)}")
     chosen = profile or environ.get(f"{PREFIX}PROFILE")
     variables = {name: environ.get(PREFIX + name.upper()) or None for name in KNOWN}
     layers = [
@@ -74,7 +74,7 @@ def from_text(name: str, text: str, source: str) -> object:
     """Read a text as the kind of its setting; `source` names it in messages.
 
     Raises:
-        ConfigurationError: the setting is a number or a switch and the text is none.
+        ConfigurationError: the setting is a number or a switch, and the text is not.
     """
     default = getattr(Settings, name, None)
     if name.endswith("_url"):

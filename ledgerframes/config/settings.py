@@ -72,7 +72,7 @@ class Settings:
         parallel: requests to one host under way at the same time.
         attempts: how often a safe request is tried in all.
         budget: seconds for one request with all its attempts and waits.
-        connect_timeout: seconds for a connection to come about.
+        connect_timeout: seconds for a connection to be established.
         read_timeout: seconds of silence in the middle of an answer.
         deadline: seconds for one attempt as a whole.
         max_answer_bytes: the largest answer taken, in bytes after decompression.

@@ -1,4 +1,4 @@
-"""Where a profile says its token is: a variable, a file or a command; `reading` makes functions of them."""
+"""Where a profile's token comes from: a variable, a file or a command; `profiles` makes functions of them."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class CommandToken:
 
 
 def token_way(way: str, value: object, place: str, folder: Path, environ: Mapping[str, str]) -> Token:
-    """How a profile says where its token is, as a function that fetches it.
+    """A function that fetches the token from where the profile points.
 
     Args:
         way: one of `TOKEN_WAYS`.
@@ -73,7 +73,7 @@ def token_way(way: str, value: object, place: str, folder: Path, environ: Mappin
     if way == "file":
         return lambda: _read_token(folder / Path(value).expanduser(), place)
     if not _VARIABLE.fullmatch(value):
-        raise ConfigurationError(f"{place} is no name of a variable; give the name, never the token itself")
+        raise ConfigurationError(f"{place} is not the name of a variable; give the name, never the token itself")
     return lambda: environ.get(value) or _missing(f"{place} names the variable {value}, which is not set")
 
 

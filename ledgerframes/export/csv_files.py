@@ -46,7 +46,7 @@ class CsvFile:
         self._sink.close()
 
     def give_up(self) -> None:
-        """Let go of the file, half as it is."""
+        """Close the file without completing it."""
         with suppress(OSError):
             self._sink.close()
 

@@ -51,7 +51,7 @@ def _distinct(names: Iterable[str], what: str) -> list[str]:
     seen: dict[str, str] = {}
     for name in names:
         if not isinstance(name, str):
-            raise InputError(f"{name!r} is no name; {what} are named by text")
+            raise InputError(f"{name!r} is not a name; {what} are named by text")
         if (folded := name.lower()) in seen:
             raise InputError(f"{what}: {seen[folded]!r} and {name!r} are one name to many readers; rename one of them")
         seen[folded] = name

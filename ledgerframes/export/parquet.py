@@ -59,7 +59,7 @@ class ParquetFile:
         self._writer.close()
 
     def give_up(self) -> None:
-        """Let go of the file, half as it is."""
+        """Close the file without completing it."""
         with suppress(OSError, pa.ArrowException):
             self._writer.close()
 

@@ -67,7 +67,7 @@ class Partitions:
             self._end_oldest()
 
     def give_up(self) -> None:
-        """Let go of every file, half as it is."""
+        """Close every file without completing it."""
         for file in self._open.values():
             file.give_up()
 

@@ -42,14 +42,14 @@ def write_file(table: pa.Table, path: str | os.PathLike[str]) -> Path:
 
     CSV has lists as JSON text and formulas defused (`restore_text`), JSON is an array of objects; both have amounts
     as exact decimal text and times in UTC. A file is written beside its place and moved there when it is whole, so a
-    broken run leaves no half file.
+    failed run leaves no partial file.
 
     Args:
         table: an Arrow table.
         path: the file; its folder is made if it is not there.
 
     Raises:
-        InputError: the ending is none of the three, or the file cannot be written.
+        InputError: the ending is not one of the three, or the file cannot be written.
     """
     target = Path(path)
     write = WRITERS.get(target.suffix.lower())

@@ -65,7 +65,7 @@ class Workbook:
             raise OSError(*error.args[0].args) from error
 
     def give_up(self) -> None:
-        """Let go of the sheets, half as they are."""
+        """Close the sheets without completing them."""
         for sheet in self._book.worksheets():
             with suppress(OSError):
                 sheet.row_data_fh.close()
@@ -82,7 +82,7 @@ class Workbook:
         return sheet
 
     def write(self, sheet: Worksheet, row: int, place: int, value: Any, *, risky: bool = False) -> bool:
-        """Write a cell, and say whether its text had to be cut short."""
+        """Write a cell, and return whether its text had to be cut."""
         if isinstance(value, str):
             text, cut = fit(value)
             sheet.write_string(row, place, text, self._quoted if risky else None)

@@ -120,7 +120,7 @@ class ReassignmentHalf(Struct, frozen=True):
 
 
 class ReassignmentItem(Struct, frozen=True):
-    """One half of a reassignment in scan's history."""
+    """One leg of a reassignment in scan's history."""
 
     update_id: str
     record_time: str
@@ -166,7 +166,7 @@ def _unreadable(position: int, raw: bytes, reason: Exception | None) -> DecodeEr
         named = f"at position {position}"
     return DecodeError(
         f"{ENDPOINT}: item {position} (update {named}) cannot be read as JSON: {reason}. What to do: ask"
-        ' another server; in a lake, on_error="reject" puts it aside and goes on',
+        ' another server; in a lake, on_error="reject" puts it aside and continues',
         endpoint=ENDPOINT, table="updates", item=named,
     )  # fmt: skip
 
@@ -208,7 +208,7 @@ class UpdatesPage:
         """Read the body of POST /v2/updates.
 
         Raises:
-            DecodeError: an item says no place, or cannot be read as JSON; the message names it.
+            DecodeError: an item has no migration id and record time, or is not valid JSON; the message names it.
         """
         try:
             return cls(body, peek(body))
@@ -222,10 +222,10 @@ class UpdatesPage:
     def read_leniently(cls, body: bytes) -> UpdatesPage:
         """Read the body of POST /v2/updates, leaving out items that say no place in the history.
 
-        An item that cannot be read as JSON, but says its place, stays in the page: decoding it tells what is wrong.
+        An invalid item with a readable migration id and record time stays in the page; decoding it reports the fault.
 
         Raises:
-            DecodeError: no item says its place, or only those of one instant: how to go on cannot be told.
+            DecodeError: no item has a readable record time, or only those of one instant: the next page is unknown.
         """
         try:
             return cls.read(body)

@@ -119,7 +119,7 @@ def commands_json(commands: Iterable[Command], name: str) -> list[dict[str, Comm
     """Commands as the ledger interface writes them, each under its one variant's name.
 
     Raises:
-        InputError: there is none, or one breaks a rule.
+        InputError: it is empty, or an item breaks a rule.
     """
     found = each(commands, name, least=1)
     for position, command in enumerate(found):
@@ -137,7 +137,7 @@ def deduplication_json(period: DeduplicationPeriod, name: str) -> dict[str, Any]
     """A deduplication period as the ledger interface writes it.
 
     Raises:
-        InputError: it is none, or a member is out of its range.
+        InputError: it is of another type, or a member is out of its range.
     """
     if not isinstance(period, DeduplicationPeriod):
         raise InputError(f"{name}={shown(period)}; give a DeduplicationDuration, DeduplicationOffset or the empty one")
@@ -154,7 +154,7 @@ def duration_json(duration: Duration, name: str) -> Duration:
     """A duration, checked.
 
     Raises:
-        InputError: it is none, or a member is out of its range.
+        InputError: it is of another type, or a member is out of its range.
     """
     if not isinstance(duration, Duration):
         raise InputError(f"{name}={shown(duration)}; give a Duration(seconds, nanos)")

@@ -21,9 +21,9 @@ class DisclosedContract(Struct, frozen=True, kw_only=True, rename="camel"):
         contract_id: its id.
         created_event_blob: the contract itself, opaque.
         synchronizer_id: where it is assigned now.
-        debug_package_name: name of the template's package, if told.
-        debug_payload: the contract's arguments, if told.
-        debug_created_at: when it was created, if told.
+        debug_package_name: name of the template's package, if given.
+        debug_payload: the contract's arguments, if given.
+        debug_created_at: when it was created, if given.
     """
 
     template_id: str

@@ -1,4 +1,4 @@
-"""Reads a window of scan's history page by page: asks, adapts the page size, and moves on from servers that lag."""
+"""Reads a window of scan's history page by page, adapts the page size, and leaves servers that lag."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ from ledgerframes.transport.retrying import Revise
 _log = logging.getLogger("ledgerframes.history")
 
 _MAXIMUM: Final = re.compile(r"maximum \(\d+ > (\d+)\)")
-#: How long to wait for servers that lag behind what another one showed, in seconds.
+#: How long to wait for servers that lag behind another one, in seconds.
 _WAITS: Final = (0.0, 0.5, 1.0, 2.0)
 _THREAD: Final = "ledgerframes-fetch"
-#: Seconds that a read which ends early waits for the request under way to end.
+#: Seconds that a read that ends early waits for the request under way.
 _LEAVING: Final = 1.0
 
 
@@ -42,7 +42,7 @@ class PageSource(Protocol):
     def send_page(
         self, request: Request, *, server: str | tuple[str, ...] | None, revise: Revise | None
     ) -> Answer[UpdatesPage]:
-        """Ask for one page: of one server once, of some of them, or of whichever is preferred."""
+        """Fetch one page: from one server once, from some of them, or from the preferred one."""
 
     def pause(self, seconds: float) -> None:
         """Wait."""
@@ -63,9 +63,9 @@ class PageRows:
 
     Attributes:
         page: the page as sent.
-        rows: positions of the updates that count.
+        rows: positions of the updates that belong to the read.
         server: base URL of the scan that sent it.
-        asked: what it was asked for.
+        asked: the request's cursor and page size.
         outcome: what the page means for the read.
     """
 
@@ -82,7 +82,7 @@ def read_pages(source: PageSource, reader: HistoryReader) -> Iterator[PageRows]:
     Raises:
         RequestError: the servers gave no answer within the transport's attempts.
         PagingError: the pages contradict each other.
-        PartialResultError: the servers that answer lag behind what another one has shown.
+        PartialResultError: the servers that answer lag behind another one.
     """
     stop = Stop()
     session = HistorySession(source.stoppable(stop), reader)
@@ -105,25 +105,25 @@ class HistorySession:
 
     Args:
         source: where pages come from.
-        reader: what is wanted, and what has been read.
+        reader: the window to read, and what has been read of it.
     """
 
     def __init__(self, source: PageSource, reader: HistoryReader) -> None:
         self._source = source
         self._reader = reader
         self._behind = 0
-        self._server: str | None = None  # None: whichever the transport prefers
+        self._server: str | None = None  # None: the one that the transport prefers
         self.last_server = source.servers[0]  # who answered last
         self._confirmed: set[str] = set()
-        self._showing: PageRows | None = None  # the page whose end is held back
+        self._showing: PageRows | None = None  # the page whose last rows are held back
 
     @property
     def server(self) -> str:
-        """Who will probably be asked next."""
+        """The server that will probably be asked next."""
         return self._server or self._source.servers[0]
 
     def step(self) -> tuple[PageRows, bool]:
-        """Ask once; give the rows that count, and whether to go on."""
+        """Fetch one page; returns its rows that count, and whether there is more to read."""
         asked, answer = self._fetch()
         taken = self._reader.take(answer.value.glimpse, answer.server, asked)
         rows = PageRows(answer.value, taken.rows, answer.server, asked, taken.outcome)
@@ -163,7 +163,7 @@ class HistorySession:
         return asked, answer
 
     def _adapt(self, error: RequestError) -> bool:
-        """Change the page size by what the server said; whether it changed."""
+        """Adapt the page size to the error; returns whether it changed."""
         size = self._reader.ask().page_size
         named = named_maximum(error)
         if named is not None:
@@ -175,7 +175,7 @@ class HistorySession:
         return self._reader.ask().page_size != size
 
     def _leave(self, server: str) -> bool:
-        """Go to the next server, waiting once every one of them was behind; False after enough rounds."""
+        """Move to the next server, after a wait once all of them lagged; False after enough rounds."""
         servers = self._source.servers
         rounds, turn = divmod(self._behind, len(servers))
         if rounds >= len(_WAITS):
@@ -188,7 +188,7 @@ class HistorySession:
         return True
 
     def _flush(self, server: str) -> PageRows:
-        """End the read with what is held back, if the server that showed it now says that there is nothing."""
+        """End the read with the rows held back, if the server that sent them now has nothing there."""
         showing = self._showing
         if showing is None or showing.server != server:
             raise PartialResultError(
@@ -203,7 +203,7 @@ class HistorySession:
         return replace(showing, rows=rows, outcome=Outcome.BEHIND)
 
     def _unconfirmed(self, server: str) -> bool:
-        """Whether another server is left that may know more than the one that has nothing beyond."""
+        """Whether another server is left that may have more updates."""
         self._confirmed.add(server)
         left = [other for other in self._source.servers if other not in self._confirmed]
         if not left:
@@ -215,7 +215,7 @@ class HistorySession:
 
 
 def smaller_page(size: int, error: RequestError) -> int:
-    """How many items to ask for after a failure: the maximum that the server names, half, or as many again."""
+    """How many items to ask for after a failure: the maximum that the server names, half as many, or as many."""
     named = named_maximum(error)
     if named is not None:
         return max(1, min(size - 1, named))

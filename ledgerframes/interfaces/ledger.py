@@ -91,7 +91,7 @@ class LedgerCalls(Runner):
 
     Args:
         sender: the way to the servers.
-        has_token: whether a ledger token is configured, whose user id then stands in where none is given.
+        has_token: whether a ledger token is configured, whose user id is used where none is given.
     """
 
     interface = "ledger"
@@ -119,7 +119,7 @@ class LedgerCalls(Runner):
             submitter: the party on whose behalf it runs.
             user_id: the user; left out, it is the token's.
             workflow_id: marks updates that belong together.
-            submission_id: tells submissions of the same change apart; a new one for each.
+            submission_id: distinguishes submissions of the same change; give a new one for each.
 
         Raises:
             InputError: an argument breaks a rule; nothing was sent.
@@ -191,15 +191,15 @@ class LedgerCalls(Runner):
             user_id: the user; left out, it is the token's.
             read_as: parties whose contracts may be read besides.
             workflow_id: marks updates that belong together.
-            deduplication_period: for how long, or since when, the same change is refused.
-            min_ledger_time_abs: the ledger time is not before this instant, in UTC.
-            min_ledger_time_rel: the ledger time is not before this long from the submission.
-            submission_id: tells submissions of the same change apart; a new one for each.
+            deduplication_period: for how long, or since which offset, the same change is refused.
+            min_ledger_time_abs: earliest ledger time, in UTC.
+            min_ledger_time_rel: earliest ledger time, counted from the submission.
+            submission_id: distinguishes submissions of the same change; give a new one for each.
             disclosed_contracts: contracts the parties do not see themselves.
             synchronizer_id: where it is to run.
             package_id_selection_preference: package ids to prefer where a name leaves a choice.
-            prefetch_contract_keys: keys whose contracts are fetched ahead.
-            taps_max_passes: how often the participant may try to select packages.
+            prefetch_contract_keys: keys whose contracts the participant fetches in advance.
+            taps_max_passes: how often the participant may try to select packages, at most.
 
         Raises:
             InputError: an argument breaks a rule; nothing was sent.
@@ -238,7 +238,7 @@ class LedgerCalls(Runner):
         """Read a transaction (contract: POST /v2/updates/transaction-by-id).
 
         A format is always sent, since participants refuse a request without one. Where the server has only
-        update-by-id, that is asked for the same.
+        update-by-id, that route is used.
 
         Args:
             update_id: the transaction's id.
@@ -394,4 +394,4 @@ def _time(value: str | date | datetime | None, name: str) -> str | None:
 
 
 def _nothing(_body: bytes) -> None:
-    """What the answer to a carried-out command holds does not matter."""
+    """Ignore the answer to a command that was carried out."""

@@ -153,7 +153,7 @@ _any: Final = msgspec.json.Decoder(float_hook=exact)
 
 
 def read_transaction(body: bytes) -> LedgerAnswer[LedgerTransaction]:
-    """Read the answer of transaction-by-id, or of update-by-id, which stands in for it."""
+    """Read the answer of transaction-by-id, or of update-by-id, which replaces it."""
     members = _raw_members.decode(body)
     if "update" in members:
         update = _raw_members.decode(_member(members, "update"))
@@ -162,7 +162,7 @@ def read_transaction(body: bytes) -> LedgerAnswer[LedgerTransaction]:
 
 
 def read_update(body: bytes) -> LedgerAnswer[LedgerTransaction | Reassignment]:
-    """Read the answer of update-by-id, or of transaction-by-id, which stands in for it."""
+    """Read the answer of update-by-id, or of transaction-by-id, which replaces it."""
     members = _raw_members.decode(body)
     update = {} if "transaction" in members else _raw_members.decode(_member(members, "update"))
     if "Reassignment" in update:

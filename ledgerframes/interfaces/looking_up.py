@@ -1,4 +1,4 @@
-"""What a look-up of an update by its id asks the ledger interface for; used by the ledger interface."""
+"""The request body of a look-up of an update by its id; used by the ledger interface."""
 
 from __future__ import annotations
 

@@ -61,7 +61,7 @@ def reassignments_json(commands: Iterable[ReassignmentCommand], name: str) -> li
     """Reassignment commands as the ledger interface writes them, each with its one variant.
 
     Raises:
-        InputError: there is none, or one breaks a rule.
+        InputError: it is empty, or an item breaks a rule.
     """
     found = each(commands, name, least=1)
     for position, command in enumerate(found):

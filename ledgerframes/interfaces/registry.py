@@ -59,7 +59,7 @@ class Instrument(Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 class InstrumentsPage(Struct, frozen=True, rename="camel"):
-    """A page of instruments; the list goes on until `next_page_token` is empty or None."""
+    """A page of instruments; there are more pages until `next_page_token` is empty or None."""
 
     instruments: list[Instrument]
     next_page_token: str | None = None
@@ -107,7 +107,7 @@ class RegistryCalls(Runner):
 
         Args:
             choice_arguments: the arguments of `AllocationFactory_Allocate` in the ledger's JSON encoding, with `{}`
-                for `context` and `meta` of `extraArgs`: the answer says what to put there.
+                for `context` and `meta` of `extraArgs`: the answer has their values.
             exclude_debug_fields: leave out members for debugging.
 
         Raises:
@@ -146,7 +146,7 @@ class Registry(Calls[RegistryPreview, RegistryRaw], RegistryCalls):
         """Iterate over all instruments, following the tokens whatever the length of the pages.
 
         Raises:
-            PagingError: the server repeats a token, as one does that ignores it.
+            PagingError: the server repeats a token, as a server that ignores it does.
         """
         yield from follow_tokens(
             lambda token: self.instruments(page_size=page_size, page_token=None if token is None else str(token)),

@@ -80,7 +80,7 @@ def new_rights(rights: Any) -> list[dict[str, Any]]:
     """The JSON of rights to be given.
 
     Raises:
-        InputError: one is no right, or names a party that cannot be one.
+        InputError: an item is not a right, or names an invalid party.
     """
     found = each(rights, "rights")
     for position, right in enumerate(found):

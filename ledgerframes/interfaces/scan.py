@@ -182,7 +182,7 @@ class Scan(Calls[ScanPreview, ScanRaw], ScanCalls):
     def send_page(
         self, request: Request, *, server: str | tuple[str, ...] | None, revise: Revise | None, lenient: bool = False
     ) -> Answer[UpdatesPage]:
-        """Ask for one page, for readers of whole histories: a named server once, or some servers alone."""
+        """Fetch one page, for readers of whole histories: from a named server once, or from some servers only."""
         attempts = 1 if isinstance(server, str) else None
         read: Callable[[bytes], UpdatesPage] = UpdatesPage.read
         if isinstance(server, str) and lenient:
@@ -197,7 +197,7 @@ class Scan(Calls[ScanPreview, ScanRaw], ScanCalls):
         return self._sender.servers("scan")
 
     def page_maximum(self, server: str | None) -> int | None:
-        """The largest page of updates that a scan has named: this one, or the one that is asked first."""
+        """The largest page of updates that a scan has named: this one, or the preferred one."""
         return self._sender.page_maximum(server)
 
     def learn_page_maximum(self, server: str, maximum: int) -> None:
@@ -237,9 +237,9 @@ class Scan(Calls[ScanPreview, ScanRaw], ScanCalls):
 
 @dataclass
 class _Lenient:
-    """Reads a page without its broken items, but not at once: asked again, or of another scan, it may come whole.
+    """Reads a page without its broken items, but only once another attempt, or another scan, did not have it whole.
 
-    An item that is JSON and breaks the contract is the same each time; only another scan may have it right.
+    A valid JSON item that breaks the contract is the same each time; only another scan may have it right.
     """
 
     several: bool

@@ -53,7 +53,7 @@ class User(Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True
 
 
 class UsersPage(Struct, frozen=True, rename="camel"):
-    """A page of users; the list goes on until `next_page_token` is empty or None, whatever a page's length."""
+    """A page of users; there are more pages until `next_page_token` is empty or None, whatever a page's length."""
 
     users: list[User] = []
     next_page_token: str | None = None
@@ -73,11 +73,13 @@ def read_users(body: bytes) -> UsersPage:
     return UsersPage(page.users or [], page.next_page_token)
 
 
-class _CreatedUser(Struct, frozen=True):
+class CreatedUser(Struct, frozen=True):
+    """The answer to a user's creation."""
+
     user: User
 
 
-_created: Final = reads(_CreatedUser)
+_created: Final = reads(CreatedUser)
 
 
 def read_created(body: bytes) -> User:

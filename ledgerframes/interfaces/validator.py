@@ -68,7 +68,7 @@ class HoldingsSummaries(Struct, frozen=True):
     Attributes:
         record_time: instant of the snapshot.
         migration_id: of the snapshot.
-        summaries: one a party that holds something.
+        summaries: one per party that holds something.
         computed_as_of_round: the round of the fees; None where the server has no fees.
     """
 
@@ -185,7 +185,7 @@ class ValidatorCalls(Runner):
             party: the party id.
 
         Raises:
-            InputError: this is no party id; nothing was sent.
+            InputError: `party` is not a party id; nothing was sent.
             NotFoundError: the validator does not know the path.
         """
         request = TRANSFER_PREAPPROVAL.request(path={"party": fits(party, PartyId, "party")})

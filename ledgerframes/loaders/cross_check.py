@@ -1,4 +1,4 @@
-"""`cross_check`: whether two servers tell the same history, update by update."""
+"""`cross_check`: whether two servers return the same history, compared update by update."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 _SHORT: Final = 120
 
-#: Updates that share a place, by id.
+#: The updates of one migration and record time, by id.
 Group = tuple[Cursor, dict[str, Canonical]]
 
 
@@ -89,7 +89,7 @@ class CrossCheck(Result):
         return super().to_dict() | {"agree": self.agree}
 
     def lines(self) -> list[str]:
-        """What people want to know."""
+        """The result as lines of text."""
         verdict = "agree in all" if self.agree else f"differ in {self.differing:,} of"
         lines = [f"{self.a} and {self.b} {verdict} {self.compared + self.differing:,} updates, {self.range}"]
         lines += [
@@ -206,7 +206,7 @@ def _at(place: Cursor, group: Group | None, rest: Iterator[Group]) -> tuple[dict
 
 
 def _groups(side: Iterable[Canonical]) -> Iterator[Group]:
-    """Updates that share a place, by id: their order is no fact."""
+    """Updates of one record time, by id: servers need not agree on their order."""
     for place, group in groupby(side, key=lambda one: one.place):
         yield place, {one.update_id: one for one in group}
 

@@ -1,4 +1,4 @@
-"""The loader of one transaction, tree or reassignment as the ledger interface tells it."""
+"""`load_ledger_transaction`: one transaction, tree or reassignment from the ledger interface."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class LedgerTransaction(NamedTuple):
 
     Attributes:
         transactions: one row.
-        events: one row an event.
+        events: one row per event.
     """
 
     transactions: Any
@@ -64,7 +64,7 @@ def load_ledger_transaction(
         interfaces: interfaces, such as `"#package-name:Module:Entity"`, whose views of the created contracts are to
             be computed, for `interface_views`.
         as_: `"pandas"`, `"arrow"` or `"polars"`.
-        decimals: how pandas holds amounts.
+        decimals: how pandas holds amounts; see `load_history`.
 
     Returns:
         LedgerTransaction(transactions, events): one row for the update, and one row per event in the order of the

@@ -57,14 +57,14 @@ def canonical_updates(tables: Mapping[str, pa.Table | pa.RecordBatch]) -> Iterat
     events: dict[str, list[dict[str, Any]]] = {}
     for row in _rows(tables["events"]):
         events.setdefault(row["update_id"], []).append(row)
-    halves = {row["update_id"]: row for row in _rows(tables["reassignments"])}
+    legs = {row["update_id"]: row for row in _rows(tables["reassignments"])}
     for row in _rows(tables["updates"]):
         update_id = row["update_id"]
         own = sorted(events.get(update_id, ()), key=lambda event: event["node_index"])
         members = _members("updates", row)
         members["events"] = [_members("events", event) for event in own]
-        if update_id in halves:
-            members["event"] = _members("reassignments", halves[update_id])
+        if update_id in legs:
+            members["event"] = _members("reassignments", legs[update_id])
         yield Canonical(Cursor(row["migration_id"], row["record_time"]), update_id, members)
 
 

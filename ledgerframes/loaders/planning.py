@@ -66,13 +66,13 @@ class Plan(Result):
 def migrations(net: Network) -> pd.DataFrame:
     """List the network's migrations with their first and last record time.
 
-    Found by bisection, with about 60 requests of one item a migration.
+    Found by bisection, with about 60 requests of one item per migration.
 
     Args:
         net: the network; its scan is asked.
 
     Returns:
-        One row a migration: migration_id, first_record_time, last_record_time (datetime64[us, UTC]).
+        One row per migration: migration_id, first_record_time, last_record_time (datetime64[us, UTC]).
 
     Raises:
         RequestError: the scan gave no answer.
@@ -105,7 +105,7 @@ def plan(net: Network, start: Bound | None = None, end: Bound | None = None) -> 
         end: exclusive; None is now.
 
     Returns:
-        Updates, requests, megabytes and minutes, about.
+        A `Plan`: updates, requests, megabytes and minutes, approximately.
 
     Raises:
         InputError: a bound is not valid, or the end is not after the start.
@@ -126,7 +126,7 @@ def plan_window(net: Network, wanted: Window) -> Plan:
 
 
 def plan_windows(net: Network, windows: Sequence[Window], name: str) -> Plan:
-    """Estimate what reading several windows takes; the name says in words what they are."""
+    """Estimate what reading several windows takes; `name` describes them in words."""
     rows, size, items, seconds, probes = 0.0, 0, 0, 0.0, 0
     for one, wanted in product(find_migrations(net.scan), windows):
         low = wanted.nearest(Cursor(one.migration_id, one.first))
@@ -195,7 +195,7 @@ def find_migrations(scan: Scan) -> list[Migration]:
 
 
 def latest_migration(scan: Scan) -> int | None:
-    """The newest migration id that the scan shows, by one request a migration."""
+    """The newest migration id that the scan shows, by one request per migration."""
     place: Cursor | None = None
     newest: int | None = None
     seen = 0

@@ -14,10 +14,10 @@ _EVERY = 30.0
 
 
 class Progress(Protocol):
-    """What a load tells while it runs."""
+    """Where a running load reports to."""
 
     def advance(self, rows: int, note: str) -> None:
-        """So many more rows are there; the note says how far in time."""
+        """Count more rows; the note is the record time reached."""
 
 
 @contextmanager
@@ -28,7 +28,7 @@ def progress_of(
 
     Args:
         what: what is being loaded.
-        shown: True for a bar, False for nothing, None for a bar where somebody looks and log lines elsewhere.
+        shown: True for a bar, False for nothing, None for a bar on a terminal or in a notebook and log lines elsewhere.
         total: the number of rows, if known.
         clock: seconds, by which log lines are spaced.
     """

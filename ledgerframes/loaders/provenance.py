@@ -12,20 +12,20 @@ from ledgerframes.version import __version__
 
 @dataclass(frozen=True)
 class Provenance:
-    """What a loaded frame says about its origin.
+    """The origin of a loaded frame.
 
     Attributes:
         sources: scheme, host and path of the servers that answered.
         range: what was asked for, in words.
         cursor: the last place read.
-        complete: whether everything asked for is there. False if a fault cut the result short and the caller allowed
-            it, and if no server has shown anything at or after the `end` asked for, so that more may come before it.
+        complete: whether everything asked for is there. False if an error cut the result short and the caller allowed
+            it, or if no server has an update at or after the `end` asked for, so that more may come before it.
         from_beginning: whether the result begins where the ledger does.
-        settled: of a store, the place up to which rows are final; later ones may still get company.
+        settled: of a store, the cursor up to which rows are final; between later ones more may appear.
         personal: whether the caller's settings keep personal data: `expand` and exports then do so too.
-        left_out: members that were taken out, for they hold personal data.
-        ends_early: all that is missing may come yet: no server has passed the `end` asked for. `known_to` then says the
-            last place.
+        left_out: members that were removed because they hold personal data.
+        ends_early: no server has passed the `end` asked for, so what is missing may still come; `known_to` is then
+            the last cursor.
     """
 
     sources: tuple[str, ...]

@@ -26,7 +26,7 @@ def checked(frame: Any, needed: Sequence[str], *, picture: str, giver: str) -> p
         giver: what gives such a frame, for the message.
 
     Raises:
-        InputError: it is no frame, or columns are missing.
+        InputError: it is not a frame, or columns are missing.
     """
     if not isinstance(frame, pd.DataFrame) and hasattr(frame, "to_pandas"):
         frame = frame.to_pandas()
@@ -45,25 +45,25 @@ def floats(frame: pd.DataFrame, name: str) -> Floats:
     """An amount column as floats, which a picture can show, from `Decimal`, Arrow decimals, text or floats.
 
     Raises:
-        InputError: a value is no number.
+        InputError: a value is not a number.
     """
     cells = frame[name]
     try:
         return np.asarray(cells.astype(object).where(cells.notna(), np.nan), dtype=np.float64)
     except (ValueError, TypeError, ArithmeticError) as error:
-        raise InputError(f"column {name} holds a value that is no number: {error}; give amounts") from error
+        raise InputError(f"column {name} holds a value that is not a number: {error}; give amounts") from error
 
 
 def micros(frame: pd.DataFrame, name: str) -> tuple[Micros, npt.NDArray[np.bool_]]:
     """A time column as microseconds since 1970 in UTC, and which of them are there.
 
     Raises:
-        InputError: a value is no time.
+        InputError: a value is not a time.
     """
     try:
         times = pd.to_datetime(frame[name], utc=True, format="ISO8601").dt.as_unit("us")
     except (ValueError, TypeError) as error:
-        raise InputError(f"column {name} holds a value that is no time: {error}; give times in UTC") from error
+        raise InputError(f"column {name} holds a value that is not a time: {error}; give times in UTC") from error
     return times.dt.tz_localize(None).to_numpy("M8[us]").astype(np.int64), times.notna().to_numpy()
 
 
@@ -71,12 +71,12 @@ def seconds(frame: pd.DataFrame, name: str) -> Floats:
     """A column of durations as seconds; NaN where there is none.
 
     Raises:
-        InputError: a value is no duration.
+        InputError: a value is not a duration.
     """
     try:
         return np.asarray(pd.to_timedelta(frame[name]).dt.total_seconds(), dtype=np.float64)
     except (ValueError, TypeError, AttributeError) as error:
-        raise InputError(f"column {name} holds a value that is no duration: {error}; give timedeltas") from error
+        raise InputError(f"column {name} holds a value that is not a duration: {error}; give timedeltas") from error
 
 
 def texts(frame: pd.DataFrame, name: str, *, absent: str = "unknown") -> pd.Series:
@@ -88,17 +88,17 @@ def at_least_one(value: int | None, name: str) -> None:
     """Refuse a count of categories below one.
 
     Raises:
-        InputError: the value is no such count.
+        InputError: the value is not such a count.
     """
     if value is not None:
         whole_number(value, name, least=1)
 
 
 def one_of(value: object, name: str, choices: Sequence[str]) -> None:
-    """Refuse a word that is none of the choices.
+    """Refuse a word that is not one of the choices.
 
     Raises:
-        InputError: the value is none of them.
+        InputError: the value is not one of them.
     """
     if value not in choices:
         raise InputError(f"{name}={value!r} is none of {', '.join(map(repr, choices))}")

@@ -24,7 +24,7 @@ def flow_rows(flows: Any, picture: str, needed: Sequence[str] = ()) -> pd.DataFr
     """A frame of flows, one row per reassignment.
 
     Raises:
-        InputError: it is no such frame, or holds one row a half of a reassignment.
+        InputError: it is not such a frame, or holds one row per leg of a reassignment.
     """
     return checked(flows, (*ROUTE, "status", *needed), picture=picture, giver=GIVER)
 
@@ -38,16 +38,16 @@ def route_rows(flows: Any, picture: str) -> pd.DataFrame:
     return checked(flows, ROUTE, picture=picture, giver=f"{GIVER} or lf.flow_matrix(flows)")
 
 
-def tally(frame: pd.DataFrame, picture: str) -> pd.DataFrame:
+def counted_routes(frame: pd.DataFrame, picture: str) -> pd.DataFrame:
     """Counts by source, target and status.
 
     Raises:
-        InputError: the rows are halves of reassignments.
+        InputError: the rows are legs of reassignments.
     """
     if len(frame) and not {"status", "count"} & set(frame.columns):
         raise InputError(
             f"{picture} needs one row per reassignment with its status, or counts; this frame has neither (rows of "
-            f"lf.load_reassignments are halves and would count twice); use {GIVER}"
+            f"lf.load_reassignments are legs and would count twice); use {GIVER}"
         )
     counted = pd.DataFrame(
         {
@@ -134,4 +134,4 @@ def _counts(frame: pd.DataFrame) -> Any:
     try:
         return frame["count"].fillna(0).astype("int64")
     except (ValueError, TypeError) as error:
-        raise InputError(f"column count holds a value that is no whole number: {error}; give counts") from error
+        raise InputError(f"column count holds a value that is not a whole number: {error}; give counts") from error

@@ -124,7 +124,7 @@ def _table(rows: pd.DataFrame, key: str, by: str, top: int) -> tuple[Floats, lis
 
 
 def _areas(ax: Axes, places: Floats, names: list[tuple[str, bool]], table: Floats, key: str) -> list[End]:
-    """Draw the areas, and tell where on the right each ends."""
+    """Draw the areas, and return where each ends on the right."""
     from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator
 
     tones = inside(ax)

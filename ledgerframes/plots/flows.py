@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from ledgerframes.plots.columns import at_least_one
-from ledgerframes.plots.counts import COMPLETED, Ranking, ranked, route_rows, span, statuses, tally, traffic
+from ledgerframes.plots.counts import COMPLETED, Ranking, counted_routes, ranked, route_rows, span, statuses, traffic
 from ledgerframes.plots.label_layout import spread
 from ledgerframes.plots.layout import axes, base_size, finish, measured, nothing, picture, text_size
 from ledgerframes.plots.number_format import count_text, plural
@@ -57,7 +57,7 @@ def plot_reassignment_flows(flows: Any, *, top: int | None = None, ax: Axes | No
     """
     at_least_one(top, "top")
     frame = route_rows(flows, _PICTURE)
-    counted = tally(frame, _PICTURE)
+    counted = counted_routes(frame, _PICTURE)
     sizes = traffic(counted)
     rows = min(len(sizes), top or 20)
     ax = axes(ax, size=(9.2, min(max(3.8, 1.6 + 0.27 * rows), 7.6)))

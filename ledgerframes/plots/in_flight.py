@@ -76,7 +76,7 @@ def plot_reassignment_in_flight(
 
 
 def _second(taken: Floats, status: pd.Series) -> str:
-    parts = [f"{plural(len(taken), 'reassignment')} with both halves"] if len(status) else []
+    parts = [f"{plural(len(taken), 'reassignment')} with both legs"] if len(status) else []
     still, early = int((status == "in flight").sum()), int((taken <= 0).sum())
     parts += [f"{count_text(still)} still in flight"] if still else []
     parts += [f"{count_text(early)} not positive and not drawn"] if early else []

@@ -102,7 +102,7 @@ def finish(ax: Axes, title: str, second: str, keys: Sequence[Key] = (), *, foot:
 
 
 def nothing(ax: Axes, title: str, text: str) -> Axes:
-    """An empty picture that says quietly why."""
+    """An empty picture with the reason in it."""
     plain(ax, grid=None)
     ax.set_xticks([])
     ax.set_yticks([])

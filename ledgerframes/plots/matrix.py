@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from ledgerframes.plots.columns import Floats, at_least_one
-from ledgerframes.plots.counts import COMPLETED, Ranking, ranked, route_rows, span, statuses, tally, traffic
+from ledgerframes.plots.counts import COMPLETED, Ranking, counted_routes, ranked, route_rows, span, statuses, traffic
 from ledgerframes.plots.layout import axes, finish, measured, nothing, picture, plain, settle, text_size
 from ledgerframes.plots.number_format import amount_text, plural
 from ledgerframes.plots.palette import Tones, inside, luminance, mixed
@@ -51,7 +51,7 @@ def plot_reassignment_matrix(flows: Any, *, top: int = 20, ax: Axes | None = Non
     """
     at_least_one(top, "top")
     frame = route_rows(flows, _PICTURE)
-    counted = tally(frame, _PICTURE)
+    counted = counted_routes(frame, _PICTURE)
     if counted.empty:
         return nothing(axes(ax, size=(6.4, 4.2)), _TITLE, "no reassignments in this range")
     ranking = ranked(traffic(counted), top)

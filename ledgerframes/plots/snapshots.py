@@ -56,7 +56,7 @@ def amounts(holdings: Any, columns: tuple[str, str], picture: str) -> Amounts:
     """Read two amount columns of holdings summaries, the later row where party, record time and round repeat.
 
     Raises:
-        InputError: it is no such frame, or a cell is no amount or no time.
+        InputError: it is not such a frame, or a cell is not an amount or not a time.
     """
     needed = ("record_time", "computed_as_of_round", "party_id", *HOLDINGS, *columns)
     frame = checked(holdings, tuple(dict.fromkeys(needed)), picture=picture, giver=GIVER)

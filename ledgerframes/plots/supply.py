@@ -101,7 +101,7 @@ def _labels(last: pd.DataFrame) -> pd.Series:
 
 
 def _lines(ax: Axes, rows: pd.DataFrame, labels: pd.Series) -> list[End]:
-    """Draw the lines, and tell where on the right each ends."""
+    """Draw the lines, and return where each ends on the right."""
     tones = inside(ax)
     hues = tones.by_rank(list(labels.index))
     ends = []

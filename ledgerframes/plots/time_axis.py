@@ -58,7 +58,7 @@ def bins(times: Micros, *, every: str | None = None, most: int = 72) -> Bins:
         most: how many intervals to choose at most.
 
     Raises:
-        InputError: `every` is no duration, or would give too many intervals.
+        InputError: `every` is not a duration, or would give too many intervals.
     """
     low, high = int(times.min()), int(times.max())
     if every is not None:
@@ -132,11 +132,13 @@ def _fixed(low: int, high: int, step: int, name: str) -> Bins:
 
 def _length(every: str, span: int) -> int:
     if every != every:  # not a number, of whichever library
-        raise InputError(f'every={every!r} is no duration; write for example "5min", "1h" or "1D"')
+        raise InputError(f'every={every!r} is not a duration; write for example "5min", "1h" or "1D"')
     try:
         step = int(pd.Timedelta(every) / pd.Timedelta("1us"))
     except (ValueError, TypeError, OverflowError) as error:
-        raise InputError(f'every={every!r} is no duration: {error}; write for example "5min", "1h" or "1D"') from error
+        raise InputError(
+            f'every={every!r} is not a duration: {error}; write for example "5min", "1h" or "1D"'
+        ) from error
     if step < 1:
         raise InputError(f"every={every!r} is not above 0; leave it out to let the picture choose")
     if span // step >= _MOST:

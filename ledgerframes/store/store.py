@@ -99,7 +99,7 @@ class Store:
                 about the next. More of the history is read again.
 
         Returns:
-            What was done; `store.syncs()` lists it.
+            A report of the sync: rows added by table, requests, seconds, coverage; `store.syncs()` keeps it.
 
         Raises:
             InputError: an argument breaks a rule.
@@ -136,7 +136,7 @@ class Store:
             full: also hash every byte of every file and compare with what was written.
 
         Returns:
-            What was found; true if there is no error.
+            A `Check` with the findings; true if none is an error.
 
         Raises:
             StoreError: there is no store, or a log cannot be read.
@@ -261,7 +261,7 @@ class Store:
             from_beginning and to_end where a migration is covered from its first or up to its last update.
 
         Raises:
-            InputError: there is no state `as_of`.
+            InputError: `as_of` is not valid.
             StoreError: a table of the history is lost, or a log cannot be read.
 
         Example:
@@ -305,7 +305,7 @@ class Store:
         """The syncs so far, the newest last: their ids, when they ended, what they added.
 
         Returns:
-            One row a sync: sync_id, finished_at, complete, rows (a dict), requests, seconds, error.
+            One row per sync: sync_id, finished_at, complete, rows (a dict), requests, seconds, error.
 
         Raises:
             StoreError: a table of the history is lost, or a log cannot be read.

@@ -1,4 +1,4 @@
-"""Runs a call in a thread that no exit of the interpreter waits for; the wire and the readers of histories use it."""
+"""Runs a call in a daemon thread; `http` and the readers of histories use it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ T = TypeVar("T")
 
 
 def in_background(call: Callable[[], T], name: str) -> Future[T]:
-    """Start a call; waiting for what it gives can be interrupted, whatever the call itself is held up by.
+    """Start a call; waiting for its result can be interrupted, whatever blocks the call itself.
 
     The workers of a `ThreadPoolExecutor` are joined when the interpreter ends; this thread is a daemon.
 
@@ -27,7 +27,7 @@ def in_background(call: Callable[[], T], name: str) -> Future[T]:
 def _run(future: Future[T], call: Callable[[], T]) -> None:
     try:
         future.set_result(call())
-    except BaseException as error:  # noqa: BLE001 - raised again by whoever waits
+    except BaseException as error:  # noqa: BLE001 - raised again where the result is awaited
         future.set_exception(error)
     finally:
         del future, call  # the traceback of what was raised holds this frame

@@ -1,4 +1,4 @@
-"""How long to wait before a request is tried again; called by the exchange, decided without any input or output."""
+"""How long to wait before a request is tried again; called by `retrying`, decided without any input or output."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def jittered(attempt: int) -> float:
 
 
 def retry_after(value: str | None, now: float) -> float | None:
-    """Read a Retry-After header, seconds or HTTP-date, as seconds from now; None if it says nothing."""
+    """Read a Retry-After header, seconds or HTTP-date, as seconds from now; None if it cannot be read."""
     text = (value or "").strip()
     if re.fullmatch(r"\d{1,9}(\.\d{1,9})?", text, re.ASCII):
         return _positive(float(text))
@@ -40,7 +40,7 @@ def retry_after(value: str | None, now: float) -> float | None:
 
 
 def retry_info(value: object) -> float | None:
-    """Read the ledger's retryInfo, such as `1 second`, as seconds; None if it says nothing."""
+    """Read the ledger's retryInfo, such as `1 second`, as seconds; None if it cannot be read."""
     match = _INFO.fullmatch(value) if isinstance(value, str) else None
     unit = match and _UNITS.get(match[2].lower(), _UNITS.get(match[2].lower().removesuffix("s")))
     return _positive(float(match[1]) * unit) if match and unit else None

@@ -1,4 +1,4 @@
-"""Puts an answer's body together from its chunks: decompressed, whole, and never above a limit; called per attempt."""
+"""Assembles an answer's body from its chunks: decompressed, whole, and within a limit; called once per attempt."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def collect(chunks: Iterable[bytes], *, encoding: str, limit: int) -> bytes:
         DamagedError: the compression is broken or cut off; an `UnknownCodingError` where nothing here reads it.
     """
     decode = decoder_of(encoding)
-    body = bytearray()  # a list of pieces would take many times the room where they are small
+    body = bytearray()  # a list of small chunks would take many times the memory
     arriving = _counted(chunks, limit + SLACK)
     for piece in arriving if decode is None else decode(arriving):
         body += piece

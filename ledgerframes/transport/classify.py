@@ -1,4 +1,4 @@
-"""Judges one attempt: an `Answer`, or a `Failure` that says what may be done next; called by the exchange."""
+"""Classifies one attempt as an `Answer`, or as a `Failure` with what may be tried next; called by `retrying`."""
 
 from __future__ import annotations
 
@@ -54,9 +54,9 @@ class Failure:
         unknown_route: the server does not know the path.
         not_found: the server knows the path, but not the thing.
         final: no other request to this server can do better.
-        unreached: no connection to the server came about.
-        whole: the answer arrived whole and is wrong all the same, so no other size of a page helps.
-        body: the digest of a whole JSON body that is not the one asked for: where it comes again, it is meant so.
+        unreached: no connection to the server was established.
+        whole: the answer arrived whole and is wrong, so no other page size helps.
+        body: digest of a whole JSON body of the wrong kind; if the same body comes again, the error is final.
     """
 
     error: Callable[[str], LedgerframesError]
@@ -71,7 +71,7 @@ class Failure:
     body: bytes | None = None
 
     def request_error(self) -> RequestError:
-        """The failure as those who revise requests know it."""
+        """The failure as a RequestError, which `revise` callbacks take."""
         error = self.error("")
         return error if isinstance(error, RequestError) else NoAnswerError(str(error))
 
@@ -84,7 +84,7 @@ def judge_broken(broken: Broken, request: Request, server: str, *, mask: Masking
     elif broken.advice:
         advice = f" What to do: {broken.advice.replace('{interface}', request.endpoint.interface)}."
     elif not request.endpoint.safe:
-        advice = " What to do: look whether the command was carried out all the same before sending it again."
+        advice = " What to do: check whether the command was carried out before sending it again."
     text = f"{request} at {server} got no answer: {mask(broken.reason)}.{advice}"
     return Failure(
         lambda ending: NoAnswerError(text + ending), broken.transient, broken.elsewhere, unreached=not broken.reached,
@@ -93,7 +93,7 @@ def judge_broken(broken: Broken, request: Request, server: str, *, mask: Masking
 
 
 def judge_refusal(received: Received, request: Request, server: str, *, mask: Masking, now: float) -> Failure:
-    """A whole answer arrived, and it says no."""
+    """A whole answer arrived with a status that refuses the request."""
     refusal = read_refusal(received, mask=mask, now=now)
     return Failure(
         lambda ending: refusal.error(request, server, ending),
@@ -115,12 +115,12 @@ def judge_body(
     seconds: float,
     met: bool = False,
 ) -> Answer[T] | Failure:
-    """A whole answer arrived and says yes: read it.
+    """Read a whole answer whose status is a success.
 
-    A body that is no whole JSON was spoilt on its way, so asking again may help. So it may where the body is another
-    one than was asked for (`[]`, `{"error": …}`), unless the same comes again. An item that breaks the contract does so
-    each time: only another server may have it right. A page for people where a server was expected is the wrong
-    address, unless the server has answered before (`met`): then something on the way failed for the moment.
+    A body that is not whole JSON was damaged in transit, so asking again may help. The same holds for a body of another
+    kind than was asked for (`[]`, `{"error": …}`), unless the same body comes again. An item that breaks the contract
+    does so each time: only another server may have it right. An HTML page means a wrong address, unless the server has
+    answered before (`met`): then something in between failed for the moment.
     """
     if is_page(received):
         return _judge_page(received, request, server, mask=mask, met=met)
@@ -159,9 +159,9 @@ def judge_body(
 
 
 def _is_doubtful(problem: Exception) -> bool:
-    """Whether the body may be damaged, and not the server's true word that one member breaks the contract.
+    """Whether the body may be damaged, rather than be whole with one member that breaks the contract.
 
-    msgspec names the place of a member or an item, and none where the body as a whole is another than expected.
+    msgspec names the path of a member or an item, and no path where the body as a whole is of the wrong type.
     """
     return not isinstance(problem, msgspec.ValidationError) or " - at `" not in str(problem)
 
@@ -171,11 +171,11 @@ def _digest(body: bytes) -> bytes:
 
 
 def _judge_page(received: Received, request: Request, server: str, *, mask: Masking, met: bool) -> Failure:
-    """The answer is a page for people: from something else than the server that was expected."""
+    """The answer is an HTML page: something other than the expected server sent it."""
     interface = request.endpoint.interface
     prefix = PREFIXES.get(interface)
     perhaps = f"it may lack the prefix {prefix}, or be" if prefix else "it may be"
-    unsure = "" if request.endpoint.safe else "Look whether the command was carried out all the same. "
+    unsure = "" if request.endpoint.safe else "Check whether the command was carried out. "
     text = (
         f"{request} at {server} answered {received.status} with an HTML page, not JSON: "
         f"{page_words(received, mask)!r}. {unsure}What to do: check {interface}_url=: {perhaps} the address of another "

@@ -1,4 +1,4 @@
-"""Takes the compression off a body, in small pieces, so that a bomb never stands in memory whole; `body` calls it."""
+"""Decompresses a body in small steps, so that a decompression bomb never fills the memory; called by `body`."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ class _Arriving(io.RawIOBase):
         return True
 
     def read(self, size: int = -1, /) -> bytes:
-        """The next bytes, at most so many; none at the end."""
+        """The next bytes, `size` at most; empty at the end."""
         try:
             while not self._rest:
                 self._rest = next(self._chunks)

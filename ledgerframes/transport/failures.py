@@ -1,4 +1,4 @@
-"""Turns what a server said into one of the package's errors; decided without any input or output."""
+"""Turns a server's error answer into one of the package's errors; does no input or output."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ _TITLE: Final = re.compile(r"<title[^>]*>(.*?)</title\s*>", re.DOTALL | re.IGNOR
 
 @dataclass(frozen=True)
 class Refusal:
-    """An answer that says no, taken apart; every text is free of tokens.
+    """A refusal, taken apart; every text is free of tokens.
 
     Attributes:
         transient: another attempt may do better.
@@ -111,7 +111,7 @@ class Refusal:
 
 
 def read_refusal(received: Received, *, mask: Callable[[str], str], now: float) -> Refusal:
-    """Take an error answer apart, by what arrived and not by what its content type says (contract: Errors).
+    """Take an error answer apart, by its content and not by its content type (contract: Errors).
 
     Args:
         received: the answer.

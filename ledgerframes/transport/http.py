@@ -1,7 +1,7 @@
-"""The one place where bytes leave and arrive: an httpx client whose attempts end in time; made by `Transport`.
+"""The one module that touches the network: an httpx client whose attempts end on time; made by `Transport`.
 
-httpx's time-outs hold for each read alone, so a server that sends a byte now and then is never done; the streams
-here also know when the whole attempt has to be over. Proxies and connections are set up for the known servers
+httpx's time-outs apply to each read, so a server that sends a byte now and then never runs into one; the streams
+here also end when the whole attempt has to be over. Proxies and connections are set up for the known servers
 only: a request to any other host has nowhere to go.
 """
 
@@ -32,9 +32,9 @@ from ledgerframes.transport.stopping import Stop
 from ledgerframes.transport.tls import tls_problem, trusted
 
 SLICE: Final = 2**16
-_LONGEST_LENGTH: Final = 20  # digits; Python itself refuses to read thousands of them
+_LONGEST_LENGTH: Final = 20  # digits; Python refuses to convert thousands of them
 KEEPALIVE: Final = 5.0
-MOST_VALUES: Final = 20_000_000  # one takes up to 80 bytes once it is read, however short it is in the answer
+MOST_VALUES: Final = 20_000_000  # a decoded value takes up to 80 bytes, however short its JSON is
 _UNREADABLE: Final = (
     "have the server, or the proxy before it, answer as gzip or uncompressed, which is what was asked for; "
     "or check {interface}_url="
@@ -67,10 +67,10 @@ class Wire:
     def send(
         self, prepared: Prepared, credential: Credential | None, *, seconds: float, stop: Stop
     ) -> Received | Broken:
-        """One attempt, over after the given seconds at the latest; it never raises for what a server does.
+        """One attempt, over after the given seconds at the latest; what a server does never raises an exception.
 
         Raises:
-            StoppedError: the operation is to end.
+            StoppedError: the operation was stopped.
         """
         self._limits.at, self._limits.stop = time.monotonic() + seconds, stop
         outcome = self._attempt(prepared, credential, seconds)
@@ -79,7 +79,7 @@ class Wire:
         return outcome
 
     def _attempt(self, prepared: Prepared, credential: Credential | None, seconds: float) -> Received | Broken:
-        """Nothing of httpx leaves this function, since its exceptions hold the headers."""
+        """Catches every exception of httpx, since they hold the headers and with them the token."""
         try:
             request = httpx.Request(
                 prepared.method,
@@ -105,7 +105,7 @@ class Wire:
         self._client.close()
 
     def _at_proxy(self, url: str, error: Exception) -> Broken | None:
-        """What to say of an error that comes from the proxy on the way, if there is one and it does."""
+        """The outcome of an error that the proxy caused; None where there is no proxy, or it did not."""
         proxy = self._pools.proxy(url)
         if proxy is None:
             return None
@@ -145,7 +145,7 @@ class Wire:
 
 
 class _Limits(threading.local):
-    """When the attempt that runs in this thread has to be over."""
+    """When the attempt that runs in this thread has to end."""
 
     at: float = float("inf")
     stop: Stop = Stop()
@@ -162,7 +162,7 @@ class _Limits(threading.local):
         return max(1e-6, self.left() if seconds is None else min(seconds, self.left()))
 
     def stream(self, opening: Callable[[], httpcore.NetworkStream], seconds: float) -> httpcore.NetworkStream:
-        """Open a stream in a thread of its own: neither a look-up of a name nor a handshake can be broken off."""
+        """Open a stream in a thread of its own: neither a DNS look-up nor a handshake can be interrupted."""
         until = time.monotonic() + seconds
         coming = in_background(opening, "ledgerframes-connect")
         try:
@@ -173,11 +173,11 @@ class _Limits(threading.local):
             coming.add_done_callback(_drop)
             raise
         coming.add_done_callback(_drop)
-        raise httpcore.ConnectTimeout("no connection came about in time")
+        raise httpcore.ConnectTimeout("no connection was established in time")
 
 
 def _drop(coming: Future[httpcore.NetworkStream]) -> None:
-    """Close a stream that nobody waits for any more."""
+    """Close a stream that was opened too late."""
     if coming.exception() is None:
         coming.result().close()
 
@@ -212,7 +212,7 @@ class _Stream(httpcore.NetworkStream):
         while not self._limits.over():
             try:
                 return self._inner.read(max_bytes, max(1e-6, min(LOOK, until - time.monotonic())))
-            except httpcore.ReadTimeout:  # nothing is lost by it: what arrives later is read then
+            except httpcore.ReadTimeout:  # no data is lost: the next read returns what arrives later
                 if time.monotonic() >= until:
                     raise
         raise httpcore.ReadTimeout("the attempt is over")
@@ -283,7 +283,7 @@ class _Pools(httpx.BaseTransport):
                 ssl_context=self._tls,
                 network_backend=self._backend,
                 keepalive_expiry=KEEPALIVE,
-                max_connections=None,  # the gate counts requests; a pool of its own default, 10, would hold them up
+                max_connections=None,  # the rate limiter counts requests; httpcore's default is 10 connections
             )
         if proxy.socks:
             return httpcore.SOCKSProxy(
@@ -322,7 +322,7 @@ def _origin(url: str) -> tuple[str, str, int | None]:
 
 
 def _beginning(response: httpx.Response, encoding: str) -> bytes:
-    """The first part of an error's body, or as much as arrives of it; the status matters more than the text."""
+    """The first part of an error's body, or as much of it as arrives; the status matters more than the text."""
     arrived = bytearray()
 
     def kept() -> Iterator[bytes]:
@@ -341,13 +341,13 @@ def _beginning(response: httpx.Response, encoding: str) -> bytes:
 def _reason(error: Exception) -> str:
     """Why there is no answer, in a few words."""
     kinds = (
-        (httpcore.ConnectTimeout, "no connection came about in time"),
-        (httpcore.ReadTimeout, "the server fell silent"),
+        (httpcore.ConnectTimeout, "no connection was established in time"),
+        (httpcore.ReadTimeout, "the server stopped sending"),
         (httpcore.WriteTimeout, "the server stopped taking the request"),
         (httpcore.PoolTimeout, "no connection became free in time"),
         (httpcore.ConnectError, "no connection"),
         (httpcore.ProxyError, "the proxy refused"),
-        (httpcore.ProtocolError, "the connection broke off or spoke no HTTP"),
+        (httpcore.ProtocolError, "the connection broke off or did not speak HTTP"),
     )
     words = next((words for kind, words in kinds if isinstance(error, kind)), "the connection broke off")
     return f"{words}: {error}" if str(error) and not isinstance(error, httpcore.TimeoutException) else words

@@ -1,4 +1,4 @@
-"""What goes into one attempt and what it came to: a credential; a whole answer, or none. The wire's own words."""
+"""The input and the outcome of one attempt: a credential; a whole answer, or the reason why there is none."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ ERROR_BODY: Final = 2**16
 
 @dataclass(frozen=True)
 class Credential:
-    """The header that carries a token, with the place for it; shows as `***`."""
+    """The header that carries a token, and its template; shown as `***`."""
 
     name: str
     template: str
     token: Secret
 
     def header(self) -> dict[str, str]:
-        """The header itself: for the wire alone."""
+        """The header itself, for sending only."""
         return {self.name: self.template.format(self.token.reveal())}
 
 
@@ -34,13 +34,13 @@ class Received:
 
     @property
     def succeeded(self) -> bool:
-        """The status says yes, and the body is not a part only."""
+        """The status is a success, and the body is not partial content."""
         return 200 <= self.status < 300 and self.status != 206
 
 
 @dataclass(frozen=True)
 class Broken:
-    """No whole answer and why.
+    """No whole answer, and the reason.
 
     Attributes:
         transient: another attempt at the same server may do better.
@@ -59,5 +59,5 @@ class Broken:
 
     @classmethod
     def for_good(cls, reason: str, advice: str = "") -> Broken:
-        """What no further request to this server mends; another server may do better."""
+        """A fault that no further request to this server can mend; another server may do better."""
         return cls(reason, transient=False, final=True, advice=advice)

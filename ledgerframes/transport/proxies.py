@@ -16,7 +16,7 @@ from ledgerframes.config.settings import is_loopback
 from ledgerframes.errors import ConfigurationError
 from ledgerframes.transport.outcome import Broken
 
-_LASTING: Final = re.compile(r"4\d\d\b")  # what a proxy says to a CONNECT: no second attempt mends it
+_LASTING: Final = re.compile(r"4\d\d\b")  # a proxy's refusal of CONNECT, which no second attempt mends
 _UNREACHED: Final = "start the proxy, or mend or unset {variable}; NO_PROXY=HOST leaves one host out of it"
 
 
@@ -51,7 +51,7 @@ class Proxy:
         return self.scheme.startswith("socks")
 
     def unreached(self, why: str) -> Broken:
-        """What to say where there is no connection to it."""
+        """The outcome where there is no connection to it."""
         advice = _UNREACHED.format(variable=self.variable)
         return Broken(f"no connection to the proxy {self.shown} that {self.variable} names{why}", advice=advice)
 
@@ -71,7 +71,7 @@ def proxy_for(url: str, proxies: Mapping[str, str] | None = None) -> Proxy | Non
     """The proxy the environment names for a server; none for this very machine.
 
     Raises:
-        ConfigurationError: it is no URL of a proxy, or nothing that is installed can speak to it.
+        ConfigurationError: it is not the URL of a proxy, or no installed package supports its kind.
     """
     parts = urlsplit(url)
     if is_loopback(url) or proxy_bypass(parts.hostname or ""):

@@ -1,4 +1,4 @@
-"""Holds back requests to one host: so many a second, so many at a time; the transport keeps one gate a host."""
+"""Limits the requests to one host, per second and at a time; the transport keeps one limiter per host."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class RateLimiter:
         """Wait for a place and for the rate, and hold the place until the request is over.
 
         Raises:
-            StoppedError: the operation is to end.
+            StoppedError: the operation was stopped.
         """
         began = self._clock.monotonic()
         stop.acquire(self._places)

@@ -1,7 +1,7 @@
 """Keeps every answer with its request in a folder, and gives them back without a network; `record` and `replay` use it.
 
 A file is named by the digest of method, URL and body, and by how often that request had been sent. Tokens are in none:
-they are no part of a prepared request, and are masked in answers.
+they are not part of a prepared request, and are masked in answers.
 """
 
 from __future__ import annotations
@@ -56,10 +56,10 @@ class Way(Protocol):
     def send(
         self, prepared: Prepared, credential: Credential | None, *, seconds: float, stop: Stop
     ) -> Received | Broken:
-        """One attempt, over after so many seconds or when it is to stop.
+        """One attempt, over after the given seconds or once it is stopped.
 
         Raises:
-            StoppedError: the operation is to end.
+            StoppedError: the operation was stopped.
         """
 
     def close(self) -> None:
@@ -117,7 +117,7 @@ class Recorder:
                 raise InputError(f"{str(target)!r} cannot be written: {error}; record elsewhere") from error
 
     def _written(self, body: bytes) -> dict[str, str]:
-        """A body as text without tokens, or as Base64 where it is no text."""
+        """A body as text without tokens, or as Base64 where it is not text."""
         try:
             return {"text": self._mask.text(body.decode())}
         except UnicodeDecodeError:
@@ -154,14 +154,14 @@ class Replayer:
             kept = _decoder.decode(target.read_bytes()).answer
             return Received(kept.status, kept.headers, _read(kept.body))
         except (OSError, ValueError, RecursionError) as error:
-            raise InputError(f"{str(target)!r} is no recorded answer: {error}; record anew") from error
+            raise InputError(f"{str(target)!r} is not a recorded answer: {error}; record anew") from error
 
     def close(self) -> None:
         """Nothing is open."""
 
 
 def begin(folder: Path, urls: Mapping[str, list[str]]) -> None:
-    """Make a recording's folder, or go on with one.
+    """Make a recording's folder, or continue one.
 
     Raises:
         InputError: the folder holds something else, or cannot be written.
@@ -190,7 +190,7 @@ def recorded_urls(folder: Path) -> dict[str, list[str]]:
     try:
         about = _about.decode((folder / ABOUT).read_bytes())
     except (OSError, ValueError, RecursionError) as error:
-        raise InputError(f"{str(folder)!r} is no recording; lf.record(folder, …) makes one") from error
+        raise InputError(f"{str(folder)!r} is not a recording; lf.record(folder, …) makes one") from error
     if about.format != FORMAT:
         raise ConfigurationError(f"{str(folder)!r} was recorded by a newer ledgerframes; replay it with that")
     return about.urls

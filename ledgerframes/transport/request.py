@@ -27,7 +27,7 @@ _PARAMETER = re.compile(r"\{(\w+)\}")
 
 
 class DeprecatedEndpointWarning(FutureWarning):
-    """An endpoint is on its way out; the message names the replacement."""
+    """An endpoint is deprecated; the message names the replacement."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -25,13 +25,13 @@ Revise = Callable[[Request, RequestError], Request | None]
 
 log = logging.getLogger("ledgerframes.transport")
 
-#: How often a server is asked that has never answered and to which no connection comes about.
+#: How often a server is tried that has never answered and cannot be connected to.
 KNOCKS: Final = 2
 
 
 @dataclass(frozen=True)
 class Sending:
-    """What an exchange needs of its `Transport`; `attempt` sends one request once, in so many seconds."""
+    """What `RetryingRequest` needs of its `Transport`; `attempt` sends one request once, within the given seconds."""
 
     settings: Settings
     clock: Clock
@@ -93,7 +93,7 @@ class RetryingRequest(Generic[T]):
         """Ask until there is an answer.
 
         Raises:
-            LedgerframesError: there is none to be had; the message says why and what to do.
+            LedgerframesError: no server gave a valid answer; the message has the reason and the remedy.
         """
         while True:
             self._stop.check()
@@ -169,7 +169,7 @@ class RetryingRequest(Generic[T]):
         return self._routes[self._server][0]
 
     def _next_route(self) -> bool:
-        """Go on to the server's next candidate, if there is one; the last one stays."""
+        """Move on to the server's next candidate, if there is one; the last one stays."""
         routes = self._routes[self._server]
         if len(routes) == 1:
             return False
@@ -177,9 +177,9 @@ class RetryingRequest(Generic[T]):
         return True
 
     def _rule_out(self, failure: Failure) -> None:
-        """Ask the other servers; only when none is left, the answer is believed."""
+        """Ask the other servers; the refusal counts only when none is left."""
         if failure.unknown_route:
-            # whoever answers in its place is asked first from then on; not for what all are asked anyway
+            # the server that answers instead is preferred from then on, unless all servers are asked anyway
             self._moved = self._moved or not self._first.not_found_is_local
         else:
             self._remember_route()
@@ -191,7 +191,7 @@ class RetryingRequest(Generic[T]):
         self._pause(failure, self._next_server(), handled=True)
 
     def _next_server(self) -> float:
-        """Go on to a server not asked in this round, else to the one ready first; say how long until then."""
+        """Move on to a server not asked in this round, else to the one ready first; returns the seconds until then."""
         untried = [server for server in self._open if server not in self._failed]
         if untried:
             self._server = untried[0]
@@ -227,7 +227,7 @@ class RetryingRequest(Generic[T]):
             self._sender.memory.found(self._server, self._first, self._position())
 
     def _too_long(self, failure: Failure, elapsed: float) -> str:
-        """What to say of a wait that the server asks for and that there is no time for."""
+        """The message for a wait that the server asks for and the budget has no time for."""
         left = self._sender.settings.budget - elapsed
         if failure.wait is None or failure.wait < left:
             return ""

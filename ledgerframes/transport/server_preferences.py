@@ -51,7 +51,7 @@ class ServerPreferences:
         self._met.add(server)
 
     def has_met(self, server: str) -> bool:
-        """Whether a server has answered so before: then whatever else it says is not the wrong address."""
+        """Whether a server has answered before, so that its address is right whatever it answers now."""
         return server in self._met
 
     def reached(self, server: str) -> bool:
@@ -59,7 +59,7 @@ class ServerPreferences:
         return server in self._reached
 
     def answered(self, server: str) -> None:
-        """A server has answered, whatever it said."""
+        """A server has answered, whatever the answer."""
         with self._lock:
             self._reached.add(server)
 
@@ -68,7 +68,7 @@ class ServerPreferences:
         return self._largest.get(server)
 
     def learn_page_maximum(self, server: str, maximum: int) -> None:
-        """A server named the largest page of updates it gives; said once, for every reader of the network."""
+        """A server named the largest page of updates it gives; logged once per network."""
         with self._lock:
             new = maximum < self._largest.get(server, maximum + 1)
             if new:

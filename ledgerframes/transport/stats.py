@@ -44,6 +44,6 @@ class Stats:
             self.waits_seconds += seconds
 
     def snapshot(self) -> Stats:
-        """A copy that does not go on counting."""
+        """A copy that stays as it is."""
         with self._lock:
             return replace(self, statuses=Counter(self.statuses), _lock=threading.Lock())

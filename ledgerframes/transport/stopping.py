@@ -37,21 +37,21 @@ class Stop:
         return self._told.is_set() or any(stop.is_set() for stop in self._above)
 
     def check(self) -> None:
-        """Go on, or not.
+        """Continue, or not.
 
         Raises:
-            StoppedError: the operation is to end.
+            StoppedError: the operation was stopped.
         """
         if self.is_set():
-            raise StoppedError("the operation was stopped before it was done; start it again to go on")
+            raise StoppedError("the operation was stopped before it was done; start it again to continue")
 
     def sleep(self, clock: Clock, seconds: float) -> None:
         """Wait by a clock.
 
         Raises:
-            StoppedError: the operation is to end.
+            StoppedError: the operation was stopped.
         """
-        # a clock that a test hands in sleeps in no time, and is told of each wait once
+        # a test's clock does not sleep and records each wait once
         longest = SLICE if isinstance(clock, SystemClock) else seconds
         left = seconds
         while left > 0:

@@ -69,7 +69,7 @@ class Transport:
 
     @property
     def _sender(self) -> Sending:
-        """What an exchange needs; made anew in a forked child, whose parent goes on with the connections."""
+        """What a request needs; made anew in a forked child, because the connections are the parent's."""
         if self._pid != os.getpid():
             with self._opening:
                 if self._pid != os.getpid():
@@ -96,11 +96,11 @@ class Transport:
         return self._sender.memory.order(interface, self._sender.settings.urls(interface))
 
     def page_maximum(self, server: str | None) -> int | None:
-        """The largest page of updates that a scan has named: of this one, or of the one that is asked first."""
+        """The largest page of updates that a scan has named: this one, or the preferred one."""
         return self._sender.memory.page_maximum(server or self.servers("scan")[0])
 
     def learn_page_maximum(self, server: str, maximum: int) -> None:
-        """Keep the largest page of updates that a scan has named, for all who read from it."""
+        """Keep the largest page of updates that a scan has named, for every reader."""
         self._sender.memory.learn_page_maximum(server, maximum)
 
     def prepare(self, request: Request, *, server: str | None = None) -> Prepared:
@@ -122,7 +122,7 @@ class Transport:
         attempts: int | None = None,
         stop: Stop | None = None,
     ) -> Answer[T]:
-        """Ask until there is an answer, as far as the endpoint and the settings allow; a command is sent once.
+        """Send a request until it is answered, within the settings' attempts and budget; a command is sent once.
 
         Args:
             request: what to ask.
@@ -132,15 +132,15 @@ class Transport:
             server: one of the interface's base URLs, or some of them, to ask no other; without it, all in order of
                 preference.
             revise: called after each failed attempt of a safe request; a request it returns is sent next.
-            attempts: how often to try at the most, where the caller has another way; the settings' by default.
+            attempts: how many attempts at most; by default those of the settings.
             stop: ends the request from another thread.
 
         Raises:
             ConfigurationError: the interface has no server, or the endpoint needs a token and has none.
             NoAnswerError: nothing whole arrived, or more than `max_answer_bytes`.
-            StatusError: the server said no.
+            StatusError: the server refused the request.
             DecodeError: the body breaks the contract, or was not whole at any attempt.
-            StoppedError: it was to end, or this was closed meanwhile.
+            StoppedError: it was stopped, or this was closed meanwhile.
         """
         self._check_open()
         sender = self._sender
@@ -160,7 +160,7 @@ class Transport:
         """Wait, by the clock that every other wait goes by; counted in `stats`.
 
         Raises:
-            StoppedError: it was to end, or this was closed meanwhile.
+            StoppedError: it was stopped, or this was closed meanwhile.
         """
         sender = self._sender
         ending = self._stop if stop is None else Stop(self._stop, stop)
@@ -185,10 +185,12 @@ class Transport:
             raise InputError("this connection was closed; call connect() again")
 
     def _attempt(self, request: Request, server: str, seconds: float, stop: Stop) -> Received | Broken:
-        """Send one request once, when the host's gate lets it pass."""
+        """Send one request once, when the host's rate limiter allows it."""
         sender, endpoint = self._sender, request.endpoint
         if server not in sender.settings.urls(endpoint.interface):
-            raise InputError(f"{server} is no {endpoint.interface} server of this connection; its token stays here")
+            raise InputError(
+                f"{server} is not one of this connection's {endpoint.interface} servers; its token stays here"
+            )
         self._check_open()
         secret = sender.settings.token(endpoint.interface)
         if secret is None and endpoint.auth:
@@ -202,11 +204,11 @@ class Transport:
         credential = None if secret is None else self._credential(endpoint.interface, secret)
         with self._passing(server, stop):
             began = sender.clock.monotonic()
-            under_way = stop if endpoint.safe else Stop()  # what a command that was sent came to has to be known
+            under_way = stop if endpoint.safe else Stop()  # the outcome of a command that was sent has to be known
             outcome = self._wire.send(prepared, credential, seconds=seconds, stop=under_way)
         status, size = (outcome.status, len(outcome.body)) if isinstance(outcome, Received) else (0, 0)
         sender.stats.received(status, size)
-        if endpoint.safe and 200 <= status < 300:  # a route the server does not have is none to warn of
+        if endpoint.safe and 200 <= status < 300:  # no warning for a route that the server does not have
             sender.memory.warn_once(endpoint)
         took = (sender.clock.monotonic() - began) * 1000
         log.debug("%s -> %d, %d bytes, %.0f ms", sender.mask.text(str(request)), status, size, took)
@@ -224,7 +226,7 @@ class Transport:
         return Prepared(request.endpoint.method, server + request.path + query, headers, request.content)
 
     def _credential(self, interface: Interface, secret: Secret) -> Credential:
-        """The header that carries the token as of now, which from here on is kept out of whatever is shown."""
+        """The header with the current token, which is masked from here on."""
         token = secret.reveal()
         self._sender.mask.learn(token)
         return Credential(*self._carrier(interface), Secret(token, name=f"{interface}_token"))
@@ -241,7 +243,7 @@ class Transport:
         chosen = [one.rstrip("/") for one in ((server,) if isinstance(server, str) else server)]
         for one in chosen:
             if one not in servers:
-                raise InputError(f"server={source_of(one)!r} is no {endpoint.interface} server; there are {servers}")
+                raise InputError(f"server={source_of(one)!r} is not a {endpoint.interface} server; there are {servers}")
         return tuple(one for one in servers if one in chosen)
 
     def _passing(self, server: str, stop: Stop) -> AbstractContextManager[None]:
@@ -251,7 +253,7 @@ class Transport:
 
 @dataclass(frozen=True)
 class StoppableSender:
-    """A transport as one operation uses it: whoever sets `stop` ends its requests, waits and pauses, and no others.
+    """A transport for one operation: setting `stop` ends its requests, waits and pauses, and no others.
 
     Attributes:
         transport: what sends.
@@ -312,7 +314,7 @@ def _gate(sender: Sending) -> RateLimiter:
 
 
 def _finish(pid: int, stop: Stop, mask: Mask, wire: Way) -> None:
-    """End what a transport holds open, whether it was closed or forgotten; whoever still waits for an answer first."""
+    """End what a transport holds open, whether it was closed or garbage-collected; requests under way end first."""
     if pid != os.getpid():  # a forked child: the connections are its parent's
         return
     stop.set()

@@ -7,7 +7,7 @@ import socket
 import pytest
 
 WRONG = {
-    "no such table": ("load parties -o lake --scan-url URL", "'parties' is no table to load"),
+    "no such table": ("load parties -o lake --scan-url URL", "'parties' is not a table that can be loaded"),
     "no time": ("load history -o lake --scan-url URL --start yesterday", "start='yesterday' is not a time"),
     "no place": ("load history -o lake --scan-url URL --start 1@noon", "start='noon' is not a time"),
     "no duration": ("load history -o lake --scan-url URL --last week", "last='week' is not valid: give a duration"),
@@ -28,9 +28,9 @@ WRONG = {
         "sandbox --load gone.db --updates 2000",
         "--updates means nothing beside --load",
     ),
-    "nowhere to keep a world": ("sandbox --save taken/world.db", "no writable folder"),
-    "unwritable folder": ("load history -o taken/lake --scan-url URL", "no writable folder"),
-    "unwritable demo folder": ("demo -o taken", "no writable folder"),
+    "nowhere to keep a world": ("sandbox --save taken/world.db", "not a writable folder"),
+    "unwritable folder": ("load history -o taken/lake --scan-url URL", "not a writable folder"),
+    "unwritable demo folder": ("demo -o taken", "not a writable folder"),
 }
 
 

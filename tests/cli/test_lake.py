@@ -61,8 +61,8 @@ def test_compact_shows_the_tables(command, lake):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["coverage", "nowhere"], "is no lake yet"),
-        (["sql", "nowhere", "select 1"], "is no lake yet"),
+        (["coverage", "nowhere"], "is not a lake yet"),
+        (["sql", "nowhere", "select 1"], "is not a lake yet"),
         (["sync", "lake", "--tables", "update", "--scan-url", "http://127.0.0.1:1"], "did you mean"),
         (["sync", "lake", "--every", "often", "--follow", "--scan-url", "http://127.0.0.1:1"], "every='often'"),
     ],

@@ -87,7 +87,7 @@ def test_a_profile_of_the_same_name_is_replaced_only_when_told(command, commente
         pytest.param(["x", "--scan-url", "ftp://a"], "http", id="no address"),
         pytest.param(["x", "--scan-url", "https://user:pw@a"], "user info", id="user info"),
         pytest.param(["x", "--token-env", "eyJhb.sesame.sig"], "never the token", id="the token itself"),
-        pytest.param(["x", "--set", "token=sesame"], "no known key", id="a token as a setting"),
+        pytest.param(["x", "--set", "token=sesame"], "not a known key", id="a token as a setting"),
         pytest.param(["x", "--set", "rate"], "KEY=VALUE", id="no value"),
         pytest.param(["x", "--rate", "1", "--set", "rate=2"], "given twice", id="twice"),
         pytest.param(["x", "--rate", "0", "--scan-url", SCAN], "above 0", id="no rate at all"),

@@ -74,7 +74,7 @@ def test_a_token_in_an_answer_is_masked(tmp_path):
     [
         (lambda folder: (folder / "mine.txt").write_text("x"), "something else"),
         (lambda folder: (folder / "recording.json").write_text('{"format": 1, "urls": {}}'), "other servers"),
-        (lambda folder: (folder / "recording.json").write_text("torn"), "no recording"),
+        (lambda folder: (folder / "recording.json").write_text("torn"), "not a recording"),
     ],
     ids=["a folder in use", "another recording", "a torn one"],
 )
@@ -85,7 +85,7 @@ def test_a_folder_that_does_not_fit_is_refused(tmp_path, net, prepare, message):
 
 
 def test_wrong_recordings_are_refused(tmp_path, net):
-    with pytest.raises(lf.InputError, match="no recording"):
+    with pytest.raises(lf.InputError, match="not a recording"):
         lf.replay(tmp_path / "nowhere")
     (tmp_path / "recording.json").write_text(json.dumps({"format": 99, "urls": {}}))
     with pytest.raises(lf.ConfigurationError, match="newer"):

@@ -172,13 +172,14 @@ def test_an_empty_page_of_a_server_that_lags_does_not_end_the_read():
     assert taken.outcome is Outcome.BEHIND
 
 
-def test_an_end_is_only_beyond_when_an_item_past_it_was_seen():
-    reader = HistoryReader(Window(until=2))
-    read(reader, [Server([Cursor(0, 1), Cursor(0, 2)])])
-    assert not reader.beyond  # a later migration could still hold earlier times
-    reader = HistoryReader(Window(end=Cursor(0, 2)))
+@pytest.mark.parametrize("end", [{"until": 2}, {"end": Cursor(0, 2)}], ids=["a time", "a cursor"])
+def test_an_end_is_only_passed_when_an_item_at_or_after_it_was_seen(end):
+    reader = HistoryReader(Window(**end))
     read(reader, [Server([Cursor(0, 1), Cursor(0, 2)])])
     assert reader.beyond
+    reader = HistoryReader(Window(**end))
+    read(reader, [Server([Cursor(0, 0), Cursor(0, 1)])])
+    assert not reader.beyond
 
 
 def test_a_tie_that_a_lagging_server_cuts_is_read_whole_from_the_next_one():

@@ -108,7 +108,7 @@ def test_counts_of_a_matrix_give_the_same_ribbons():
 def test_halves_of_reassignments_are_not_counted_twice(net, picture):
     halves = lf.load_reassignments(net, progress=False)
 
-    with pytest.raises(lf.InputError, match="halves"):
+    with pytest.raises(lf.InputError, match="legs"):
         picture(halves)
 
 
@@ -205,7 +205,7 @@ def test_durations_that_have_no_place_on_the_axis_are_told():
 
     ax = lf.plot_reassignment_in_flight(pd.DataFrame(rows))
 
-    assert second_line(ax) == "3 reassignments with both halves, 1 still in flight, 2 not positive and not drawn"
+    assert second_line(ax) == "3 reassignments with both legs, 1 still in flight, 2 not positive and not drawn"
     assert sum(patch.get_data().values.sum() for patch in drawn(ax, "series")) == 1
 
 

@@ -59,7 +59,7 @@ def test_times_of_the_years_1_and_9999_are_drawn():
 
 
 def test_a_column_of_words_is_no_column_of_times():
-    with pytest.raises(lf.InputError, match="column record_time holds a value that is no time"):
+    with pytest.raises(lf.InputError, match="column record_time holds a value that is not a time"):
         lf.plot_update_rate(frames.updates(2).assign(record_time="yesterday evening"))
 
 

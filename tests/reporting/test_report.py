@@ -63,7 +63,7 @@ def test_a_store_becomes_one_page_with_everything(filled, tmp_path):
 def test_a_loaded_history_says_what_it_cannot_tell(net, tmp_path):
     history = lf.load_history(net, start=(1, "0001-01-01"))
     words = lf.report(history, tmp_path / "report.html").read_text()
-    assert "Holdings cannot be told" in words
+    assert "Holdings cannot be derived" in words
     assert "tables=[&#x27;licenses&#x27;]" in words
     assert Reader(words).headings == TITLES
 

@@ -440,8 +440,6 @@ class _History:
             size = min([page_size, *(min(server.cap, server.maximum) for server in self.fleet.servers)])
             if any(self.largest[server.url] <= 3 * len(tail) for server in self.fleet.servers) or migrations[0] > 0:
                 return None
-            if any(server.maximum < page_size for server in self.fleet.servers):
-                return None
             if largest_group(tail) >= size:  # a page that is one tie may have been cut
                 return None
             pages += 1 if len(tail) < size else 1 + -(-len(tail) // max(1, size - largest_group(tail)))

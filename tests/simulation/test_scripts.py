@@ -121,6 +121,13 @@ SCRIPTS = {
         faults=("old-lake",),
         choices={"moves": [3, 1, 1, 1], "old": [0, 0, 0, 1]},
     ),
+    # After a server was left out, the same page was asked for for ever: it lay before the new reader's window.
+    "a-server-that-is-left-out-after-its-first-page": Script(
+        items=(Item(0, 3 * U, "B", "d"), Item(0, 4 * U, "C", "b", "exercise"), Item(0, 9 * U, "B", "p", "unassign")),
+        servers=2,
+        faults=("late", "lagging", "catching-up", "contradiction"),
+        choices={"contradiction": [0, 0, 0, 1], "moves": [2, 1, 1, 1, 1, 0, 0, 2, 0, 1, 2, 1]},
+    ),
     # A sync without news made a new version each time.
     "rejects-at-the-end": Script(items=(Item(0, 4 * U, "A", "h", "broken"),)),
 }

@@ -133,9 +133,9 @@ def test_a_command_that_does_not_exist_is_named(tmp_path):
     [
         ("[profiles.p]\ntoken = 's3cr3t'", "token_env, token_file or token_command"),
         ("[profiles.p]\nscan_token = 's3cr3t'", "scan_token_env"),
-        ("[profiles.p]\nscan_ulr = 'x'", "'scan_ulr' is no known key; did you mean 'scan_url'"),
+        ("[profiles.p]\nscan_ulr = 'x'", "'scan_ulr' is not a known key; did you mean 'scan_url'"),
         ("[profiles.p]\ntokn_env = 'x'", "did you mean 'token_env'"),
-        ("[profiles.p]\nrate_env = 'x'", "'rate_env' is no known key"),
+        ("[profiles.p]\nrate_env = 'x'", "'rate_env' is not a known key"),
         ("[profiles.p]\ntoken_env = 'A'\ntoken_file = 'B'", "second time"),
         ("[profiles.p]\ntoken_env = 7", "token_env is a int"),
         ("[profiles.p]\ntoken_command = []", "token_command"),
@@ -143,8 +143,8 @@ def test_a_command_that_does_not_exist_is_named(tmp_path):
         ("[profiles.p]\nrate = true", "rate=True"),
         ("[profiles.other]\n", r"no table \[profiles.p\]; it has: other"),
         ("profiles = 7", "stand under"),
-        ("[profile.p]\n", "'profile' is no known key"),
-        ("[profiles.p\n", "is no TOML"),
+        ("[profile.p]\n", "'profile' is not a known key"),
+        ("[profiles.p\n", "is not valid TOML"),
     ],
 )
 def test_a_profile_that_is_wrong_is_named(text, message, tmp_path):

@@ -68,7 +68,7 @@ def test_a_named_server_is_the_only_one_asked(serve, transport):
     sender = transport(scan_url=[first.url, second.url])
     assert sender.send(READ.request(), read=bytes, server=second.url).server == second.url
     assert sender.servers("scan") == (first.url, second.url)
-    with pytest.raises(InputError, match="no scan server"):
+    with pytest.raises(InputError, match="not a scan server"):
         sender.send(READ.request(), read=bytes, server="http://127.0.0.1:9")
 
 

@@ -205,7 +205,7 @@ def test_a_slow_drip_ends_with_the_deadline(reply, serve, transport):
 
 def test_silence_ends_with_the_read_timeout(serve, transport):
     server = serve(Reply(body=b"xx", drip=9.0))
-    with pytest.raises(NoAnswerError, match="fell silent"):
+    with pytest.raises(NoAnswerError, match="stopped sending"):
         transport(scan_url=server.url, read_timeout=0.1, attempts=1).send(READ.request(), read=bytes)
 
 

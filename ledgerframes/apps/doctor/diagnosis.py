@@ -23,8 +23,8 @@ class Finding:
 
     Attributes:
         subject: what was examined: an interface and its address, or this machine.
-        check: which question was asked of it.
-        status: "ok"; "warn", it works but may mislead; "fail", it does not work; "skipped", there was nothing to ask.
+        check: what was checked.
+        status: "ok"; "warn", it works but may mislead; "fail", it does not work; "skipped", there was nothing to check.
         found: the answer, without secrets.
         advice: what to do, where something is to be done.
     """
@@ -38,10 +38,10 @@ class Finding:
 
 @dataclass(frozen=True, repr=False)
 class Diagnosis(Result):
-    """Every finding of an examination, in the order of asking; true if nothing fails.
+    """Every finding of an examination, in order; true if nothing fails.
 
     Attributes:
-        findings: one an answered question.
+        findings: one per question that was answered.
         requests: how many requests it took.
         seconds: how long it took.
     """
@@ -60,7 +60,7 @@ class Diagnosis(Result):
         return tuple(one for one in self.findings if one.status == status)
 
     def to_frame(self) -> pd.DataFrame:
-        """One row a finding: subject, check, status, found, advice."""
+        """One row per finding: subject, check, status, found, advice."""
         import pandas as pd
 
         return pd.DataFrame([asdict(one) for one in self.findings], columns=_COLUMNS)
@@ -100,7 +100,7 @@ class Diagnosis(Result):
 
 
 def duration(seconds: float) -> str:
-    """A length of time as people say it."""
+    """A length of time for people: `3 hours`."""
     for size, unit in ((86_400, "days"), (3_600, "hours"), (60, "minutes")):
         if abs(seconds) >= 2 * size:
             return f"{seconds / size:,.0f} {unit}"
@@ -108,10 +108,10 @@ def duration(seconds: float) -> str:
 
 
 def bare(error: Exception) -> str:
-    """What an error says happened, without its own advice."""
+    """What happened, out of an error's message without its advice."""
     return str(error).partition(" What to do:")[0]
 
 
 def remedy(error: Exception) -> str:
-    """What an error says to do; empty where it says nothing."""
+    """The advice in an error's message; empty where there is none."""
     return str(error).partition(" What to do: ")[2].partition(" Gave up after ")[0].rstrip(".")

@@ -61,7 +61,7 @@ def _configuration(path: Path) -> Iterator[Finding]:
         yield Finding(HERE, "profiles", "skipped", f"there is no {path}", "`ledgerframes profile add` makes it")
         return
     if os.name != "nt" and rights & (stat.S_IWGRP | stat.S_IWOTH):
-        advice = f"`chmod 600 {path}`: whoever writes there decides where your tokens go"
+        advice = f"`chmod 600 {path}`: anyone who can write there decides where your tokens go"
         yield Finding(HERE, "profiles", "fail", f"others may write {path}", advice)
     else:
         yield Finding(HERE, "profiles", "ok", str(path))
@@ -134,11 +134,11 @@ def _tables(given: set[str]) -> Finding:
 
 
 def _token(check: str, secret: Secret) -> Finding:
-    """Until when a token is valid, as far as it says so; it is shown nowhere."""
+    """Until when a token is valid, where it has an expiry; the token is never shown."""
     try:
         token = secret.reveal()
     except ConfigurationError as error:
-        return Finding(HERE, check, "fail", str(error), "run or read it by hand where the message says")
+        return Finding(HERE, check, "fail", str(error), "run or read it by hand, as the message describes")
     try:
         payload = token.split(".")[1]
         expires = float(json.loads(urlsafe_b64decode(payload + "=" * (-len(payload) % 4)))["exp"])
@@ -161,13 +161,13 @@ def examine_store(net: Network | None, place: str | os.PathLike[str]) -> Iterato
         coverage = open_store(place).coverage()
         network = lake.history().network
     except LedgerframesError as error:
-        yield Finding(subject, "coverage", "fail", bare(error), "`ledgerframes check` says what is harmed")
+        yield Finding(subject, "coverage", "fail", bare(error), "`ledgerframes check` shows what is damaged")
         return
     if network is None:
         yield Finding(subject, "coverage", "skipped", "nothing was synced yet", f"`ledgerframes sync {place}` begins")
         return
     gaps = len(coverage) - coverage["migration_id"].nunique()
-    text = f"{len(coverage)} stretches up to {coverage['up_to'].max()}" if len(coverage) else "no stretch"
+    text = f"{len(coverage)} intervals up to {coverage['up_to'].max()}" if len(coverage) else "no interval"
     yield Finding(subject, "coverage", "warn" if gaps else "ok", text, "the next sync fills the gaps" if gaps else "")
     if net is not None and net.settings.scan_url:
         try:
@@ -182,7 +182,7 @@ def _folder(folder: Path, subject: str) -> Iterator[Finding]:
     there = next(one for one in (folder.absolute(), *folder.absolute().parents) if one.exists())
     if not there.is_dir() or not os.access(there, os.W_OK | os.X_OK):
         yield Finding(
-            subject, "writing", "fail", f"{there} is no writable folder", "name another one, or mend its rights"
+            subject, "writing", "fail", f"{there} is not a writable folder", "name another one, or mend its rights"
         )
     else:
         yield Finding(subject, "writing", "ok", f"{there} can be written")

@@ -1,4 +1,4 @@
-"""`lf.doctor`: looks at this machine, every server and the history, and says what is wrong and what to do."""
+"""`lf.doctor`: checks this machine, every server and the history, and reports what is wrong and what to do."""
 
 from __future__ import annotations
 

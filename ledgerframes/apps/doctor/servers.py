@@ -50,7 +50,7 @@ _ROUTES: Final[dict[Interface, tuple[Request, Request]]] = {
 }
 
 
-#: What the transport says of causes that it knows the remedy of, by the check that they belong to.
+#: Messages of the transport about causes with a known remedy, by the check that they belong to.
 _SAID: Final = {
     "certificate": "its certificate is not trusted",
     "proxy": " the proxy ",
@@ -84,7 +84,7 @@ def examine_server(net: Network, interface: Interface, server: str) -> Iterator[
 
 
 def _failed(error: LedgerframesError, subject: str, interface: Interface, server: str) -> Iterator[Finding]:
-    """What an error says about a server."""
+    """The finding that an error about a server leads to."""
     if isinstance(error, NoAnswerError):
         yield _unreached(error, subject, interface, server)
         return
@@ -139,7 +139,7 @@ def _no_such_server(subject: str, interface: Interface, why: str) -> Finding:
         subject,
         "kind",
         "fail",
-        f"this is no {interface}: {why}",
+        f"this is not a {interface}: {why}",
         f"check {interface}_url=: {lacks} another kind of server",
     )
 
@@ -181,7 +181,7 @@ def _routes(net: Network, interface: Interface, server: str, subject: str) -> It
 
 
 def _knows(net: Network, request: Request, server: str) -> bool:
-    """Whether a server has a route: what it says to an id that nothing has tells."""
+    """Whether a server has a route: its answer to an id that does not exist shows it."""
     import warnings
 
     try:

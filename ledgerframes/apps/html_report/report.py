@@ -47,7 +47,7 @@ def report(
         end: for a store: exclusive.
         as_of: for a store: the state that a sync left, by its id or a time.
         sections: which parts, in order: provenance, activity, flows, templates, holdings, licenses, supply; all by
-            default. A part that cannot be told says why.
+            default. A section that cannot be made has the reason.
         allow_partial: for a store: take what there is of the range.
         overwrite: put the page in place of one that is there.
 
@@ -67,7 +67,7 @@ def report(
     chosen = list(SECTIONS) if sections is None else list(names(sections, "sections"))
     for name in chosen:
         if name not in SECTIONS:
-            raise InputError(f"sections: {name!r} is none; there are {', '.join(SECTIONS)}")
+            raise InputError(f"sections: {name!r} is not a section; there are {', '.join(SECTIONS)}")
     overwrite = flag(overwrite, "overwrite")
     target = Path(read_path(path, "path"))
     with writing(target):
@@ -79,7 +79,9 @@ def report(
         material = Material(one, two, three, store=data, as_of=as_of)
     elif isinstance(data, tuple) and len(data) == len(_TABLES):
         if start is not None or end is not None or as_of is not None:
-            raise InputError("start=, end= and as_of= are for a store; a History is told whole, so leave them out")
+            raise InputError(
+                "start=, end= and as_of= are for a store; a History is always reported whole, so leave them out"
+            )
         one, two, three = (_pandas(frame, name) for frame, name in zip(data, _TABLES, strict=True))
         material = Material(one, two, three)
     else:

@@ -1,4 +1,4 @@
-"""What the report says, part by part; a part that cannot be told says why and what to type."""
+"""The sections of the report; a section that cannot be made has the reason and what to type instead."""
 
 from __future__ import annotations
 
@@ -80,21 +80,21 @@ def activity(material: Material) -> Section:
 
 def flows(material: Material) -> Section:
     """How contracts moved between synchronizers."""
-    halves = material.reassignments
-    if halves.empty:
+    legs = material.reassignments
+    if legs.empty:
         return Section("Reassignments", [text("No contract was reassigned in this range.", quiet=True)])
-    joined = reassignment_flows(halves)
+    joined = reassignment_flows(legs)
     parts = [
         picture(plot_reassignment_flows(joined), "Reassignments from each synchronizer to each other"),
         table(_counted(joined["status"], "status"), "Reassignments by status"),
         table(flow_matrix(joined).sort_values("count", ascending=False), "From synchronizer to synchronizer"),
         picture(plot_reassignment_in_flight(joined), "How long reassignments were on their way"),
     ]
-    odd = reassignment_anomalies(halves)
+    odd = reassignment_anomalies(legs)
     parts.append(
         table(_counted(odd["anomaly"], "anomaly"), "What is odd; repairs are what an operator did on purpose")
         if len(odd)
-        else text("Every half has its match, and every counter grows.", quiet=True)
+        else text("Every leg has its match, and every counter grows.", quiet=True)
     )
     return Section("Reassignments", parts)
 
@@ -117,7 +117,7 @@ def holdings(material: Material) -> Section:
         if snapshot is None:
             advice = "or sync snapshots: store.sync(net, tables=['holdings_summary'], parties=[...])"
             return Section(
-                "Holdings", [text(f"Holdings cannot be told from this range: {error}; {advice}.", quiet=True)]
+                "Holdings", [text(f"Holdings cannot be derived from this range: {error}; {advice}.", quiet=True)]
             )
         found = snapshot[snapshot["loaded_at"] == snapshot["loaded_at"].max()]
         origin = "From the servers' summary, the latest snapshot in the store."
@@ -162,7 +162,7 @@ def supply(material: Material) -> Section:
         advice = "No snapshot of instruments is stored; add them: store.sync(net, tables=['instruments'])."
         return Section("Instruments", [text(advice, quiet=True)])
     latest = supply_over_time(found).drop_duplicates("instrument_id", keep="last")
-    return Section("Instruments", [table(latest, "Total supply, where the registry tells it", most=15)])
+    return Section("Instruments", [table(latest, "Total supply, where the registry has it", most=15)])
 
 
 def _counted(values: pd.Series, name: str) -> pd.DataFrame:

@@ -53,13 +53,14 @@ def load(
         end: exclusive; likewise.
         last: count back from now; instead of `start`.
         where: `{column: value}` or `{column: [values]}`, `[(column, ">", value), …]`, or a pyarrow expression.
-        as_of: the state that a sync left: its id, or a time.
-        allow_partial: give what there is of a range that is not wholly covered.
+        as_of: an older state: a sync's id, or a time.
+        allow_partial: return what is there of a range that is not wholly covered.
         as_: `"pandas"`, `"arrow"` or `"polars"`.
         decimals: how pandas holds amounts: `"object"` (exact), `"arrow"`, `"float"`, `"string"`.
 
     Returns:
-        Rows of the history in the order of migration id and record time, of a snapshot table in that of loading.
+        One row per row of the table: of the history in the order of migration id and record time, of a snapshot table
+        in the order of loading. Times are UTC in microseconds; `lf.describe` lists columns and units.
 
     Raises:
         InputError: an argument breaks a rule.
@@ -93,18 +94,18 @@ def scan(
     as_of: AsOf | None = None,
     allow_partial: bool = False,
 ) -> ds.Dataset:
-    """A stored table as a pyarrow Dataset, cut to what is covered; for engines that read lazily.
+    """Open a stored table as a pyarrow Dataset, cut to what is covered; for engines that read lazily.
 
     Args:
         self: the store.
         table: its name; `store.tables()` lists them.
         start: see `load`, as for `end`.
         end: exclusive.
-        as_of: the state that a sync left: its id, or a time.
-        allow_partial: give what there is of a range that is not wholly covered.
+        as_of: an older state: a sync's id, or a time.
+        allow_partial: return what is there of a range that is not wholly covered.
 
     Returns:
-        A dataset of the rows.
+        A dataset of the covered rows, with the columns of `lf.describe`.
 
     Raises:
         InputError: an argument breaks a rule.
@@ -135,7 +136,7 @@ def dask(
     allow_partial: bool = False,
     decimals: Decimals = "object",
 ) -> Any:
-    """A stored table as a Dask DataFrame, a partition a file, in the types of `load`; rows are read when computed.
+    """Open a stored table as a Dask DataFrame, one partition per file; rows are read when computed.
 
     Args:
         self: the store.
@@ -143,12 +144,12 @@ def dask(
         columns: the columns to keep; all by default.
         start: see `load`, as for `end`.
         end: exclusive.
-        as_of: the state that a sync left: its id, or a time.
-        allow_partial: give what there is of a range that is not wholly covered.
+        as_of: an older state: a sync's id, or a time.
+        allow_partial: return what is there of a range that is not wholly covered.
         decimals: how it holds amounts; see `load`.
 
     Returns:
-        A Dask DataFrame.
+        A Dask DataFrame with the columns and types of `load`.
 
     Raises:
         InputError: Dask is not installed, or an argument breaks a rule.
@@ -181,13 +182,13 @@ def sql(
     self: Store, query: str, *, as_of: AsOf | None = None, allow_partial: bool = False,
     as_: As = "pandas", parameters: Sequence[Any] | None = None,
 ) -> Any:  # fmt: skip
-    """Ask the store in DuckDB's SQL; every table goes by its name.
+    """Query the store in DuckDB's SQL; tables have their own names.
 
     Args:
         self: the store.
         query: one statement; `?` stands for parameters.
-        as_of: the state that a sync left: its id, or a time.
-        allow_partial: read a history with holes.
+        as_of: an older state: a sync's id, or a time.
+        allow_partial: read a history with gaps.
         as_: the form of the result.
         parameters: values for the `?`, in order.
 

@@ -29,6 +29,7 @@ from ledgerframes.paging.history import MAXIMUM
 from ledgerframes.paging.proofs import Proofs
 from ledgerframes.store.coverage import BEGINNING, CLOSED, Interval, lies_in
 from ledgerframes.store.history_tables import HistoryTables
+from ledgerframes.store.sync.looks import Look, Tail
 from ledgerframes.store.sync.probing import ignores_cursor
 from ledgerframes.store.sync.servers import AgreedServers, PageSize
 from ledgerframes.transport import Answer
@@ -38,42 +39,6 @@ _log = logging.getLogger("ledgerframes.store")
 _FIRST: Final = 50
 _PAGES: Final = 40
 _UNKNOWN: Final = "it does not show yet whether it belongs to the network"
-
-
-@dataclass(frozen=True)
-class Tail:
-    """What is stored at the beginning of an interval: servers are compared with it.
-
-    Attributes:
-        interval: what is not final in the store; it is final up to its `lo`.
-        after: the cursor after which servers are asked.
-        held: the updates stored after it, with their record times.
-        long: whether there are too many to compare; then only those of the last record time are held here.
-        anchored: whether a server has to show that it belongs to the network.
-    """
-
-    interval: Interval
-    after: Cursor | None
-    held: Mapping[str, int]
-    long: bool = False
-    anchored: bool = True
-
-
-@dataclass(frozen=True)
-class Look:
-    """What servers showed at the end of what is stored.
-
-    Attributes:
-        news: whether they have something that the store lacks, or can make final what is stored.
-        lags: whether they lack something that they may still be about to show.
-        cursors: the cursors of what they showed.
-        known: whether they have shown that they belong to the store's network.
-    """
-
-    news: bool
-    lags: bool
-    cursors: tuple[Cursor, ...] = ()
-    known: bool = True
 
 
 @dataclass

@@ -184,7 +184,8 @@ class LocalFetcher:
             except (PagingError, DecodeError) as error:
                 if not self.source.leave_out(session.last_server, error):
                     raise
-                rest = shard.interval._replace(lo=shard.read_to)
+                # What the server gave and is not final is read again, and can be reached by a rewind.
+                rest = shard.interval._replace(lo=shard.settled)
                 shard.reader = HistoryReader(window_of(rest), page_size=self.page_size)
                 session = HistorySession(self.source, shard.reader)
                 fetched = _progress(shard)
