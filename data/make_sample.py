@@ -30,6 +30,14 @@ def load_all(net: lf.Network) -> dict[str, pa.Table]:
     tables["transfer_preapprovals"] = lf.load_transfer_preapprovals(net, owners[:12], as_="arrow")
     for name in ("licenses", "instruments", "name_entries", "name_rules", "transfer_offers", "users"):
         tables[name] = getattr(lf, f"load_{name}")(net, as_="arrow")
+    for name in ("rounds", "names", "featured_apps", "super_validators", "scans"):
+        tables[name] = getattr(lf, f"load_{name}")(net, as_="arrow")
+    coin = ["splice-amulet:Splice.Amulet:Amulet"]
+    tables["active_contracts"] = lf.load_active_contracts(net, templates=coin, as_="arrow")
+    tables["coins"] = lf.load_coins(net, owners, as_="arrow")
+    members = tables["super_validators"]["participant_id"]
+    tables["traffic"] = lf.load_traffic(net, members, as_="arrow")
+    tables["validator_faucets"] = lf.load_validator_faucets(net, tables["licenses"]["validator"], as_="arrow")
     transaction = next(row["update_id"] for row in tables["updates"].to_pylist() if row["kind"] == "transaction")
     of_ledger = lf.load_ledger_transaction(net, transaction, as_="arrow")
     tables |= {f"ledger_{name}": table for name, table in of_ledger._asdict().items()}

@@ -37,6 +37,8 @@ from ledgerframes.errors import StoreError as StoreError
 from ledgerframes.export.exporting import export_tables as export_tables
 from ledgerframes.export.formulas import restore_text as restore_text
 from ledgerframes.export.report import ExportReport as ExportReport
+from ledgerframes.loaders.active_contracts import load_active_contracts as load_active_contracts
+from ledgerframes.loaders.active_contracts import load_coins as load_coins
 from ledgerframes.loaders.contracts import load_licenses as load_licenses
 from ledgerframes.loaders.contracts import load_name_rules as load_name_rules
 from ledgerframes.loaders.contracts import load_transfer_offers as load_transfer_offers
@@ -54,10 +56,18 @@ from ledgerframes.loaders.history_tables import load_updates as load_updates
 from ledgerframes.loaders.holdings import load_holdings_summary as load_holdings_summary
 from ledgerframes.loaders.ledger import LedgerTransaction as LedgerTransaction
 from ledgerframes.loaders.ledger import load_ledger_transaction as load_ledger_transaction
+from ledgerframes.loaders.members import load_traffic as load_traffic
+from ledgerframes.loaders.members import load_validator_faucets as load_validator_faucets
+from ledgerframes.loaders.network_names import load_names as load_names
+from ledgerframes.loaders.network_now import load_featured_apps as load_featured_apps
+from ledgerframes.loaders.network_now import load_rounds as load_rounds
+from ledgerframes.loaders.network_now import load_scans as load_scans
+from ledgerframes.loaders.network_now import load_super_validators as load_super_validators
 from ledgerframes.loaders.planning import Plan as Plan
 from ledgerframes.loaders.planning import migrations as migrations
 from ledgerframes.loaders.planning import plan as plan
 from ledgerframes.loaders.rounds import earliest_reward_round as earliest_reward_round
+from ledgerframes.loaders.snapshot_times import snapshot_times as snapshot_times
 from ledgerframes.loaders.snapshots import load_instruments as load_instruments
 from ledgerframes.loaders.snapshots import load_name_entries as load_name_entries
 from ledgerframes.loaders.snapshots import load_users as load_users

@@ -65,7 +65,7 @@ class Network:
 
     @cached_property
     def scan(self) -> Scan:
-        """The scan interface's six calls."""
+        """The scan interface: the contract's six calls and their neighbours."""
         return Scan(self.transport)
 
     @cached_property

@@ -30,6 +30,10 @@ TABLES = {
     "load_name_rules", "load_transfer_offers", "load_transfer_preapprovals", "load_users", "load_ledger_transaction",
     "LedgerTransaction",
 }  # fmt: skip
+NETWORK = {
+    "snapshot_times", "load_active_contracts", "load_coins", "load_rounds", "load_names", "load_traffic",
+    "load_validator_faucets", "load_featured_apps", "load_super_validators", "load_scans",
+}  # fmt: skip
 BUILDERS = {"commands"}
 REPORT = {"report", "record", "replay", "doctor", "Diagnosis"}
 LAKE = {"open_store", "Store", "SyncReport", "cross_check", "CrossCheck"}
@@ -65,7 +69,7 @@ def python(code: str) -> str:
 
 def test_the_public_names_are_these():
     assert sorted(lf.__all__) == sorted(
-        ENTRANCES | LOADERS | TABLES | LAKE | REPORT | BUILDERS | EXPORT | ANALYSES | PICTURES | ERRORS
+        ENTRANCES | LOADERS | TABLES | NETWORK | LAKE | REPORT | BUILDERS | EXPORT | ANALYSES | PICTURES | ERRORS
     )
     assert [name for name in lf.__all__ if not hasattr(lf, name)] == []
 
@@ -90,6 +94,11 @@ def test_the_public_names_are_these():
         "expand": ["events", "template", "fields"],
         "load_holdings_summary": ["net", "parties", "record_time", "migration_id", "match", "as_of_round", "missing"],
         "load_transfer_preapprovals": ["net", "parties"],
+        "load_active_contracts": ["net", "at", "templates", "parties"],
+        "load_coins": ["net", "owners", "at"],
+        "load_names": ["net", "prefix"],
+        "load_traffic": ["net", "members", "synchronizer"],
+        "load_validator_faucets": ["net", "validators"],
         "load_ledger_transaction": ["net", "update_id"],
         "export_tables": ["sources", "target", "format", "profile", "layout", "times", "overwrite"],
     }.items(),

@@ -74,7 +74,8 @@ def expanded(overload):
 PROTOCOLS = {
     **dict.fromkeys(["load_updates", "load_events", "load_reassignments"], LoadTable),
     **dict.fromkeys(["load_instruments", "load_name_entries", "load_users"], LoadSnapshot),
-    **dict.fromkeys(["load_name_rules", "load_transfer_offers"], LoadContracts),
+    **dict.fromkeys(["load_scans", "load_super_validators"], LoadSnapshot),
+    **dict.fromkeys(["load_name_rules", "load_transfer_offers", "load_rounds", "load_featured_apps"], LoadContracts),
 }
 
 
@@ -149,10 +150,11 @@ WRONG = {
     **dict.fromkeys(["limit", "page_size", "workers", "commit_bytes", "top", "sample"], COUNTS),
     **dict.fromkeys(["differences", "migration_id", "as_of_round"], FROM_ZERO),
     "seed": NUMBERS[:3],
+    **dict.fromkeys(["owners", "templates", "members", "validators"], NAMES),
     **dict.fromkeys(["parties", "columns", "tables", "fields", "sections"], NAMES),
     **dict.fromkeys(["as_", "decimals", "match", "missing", "on_error", "format", "layout", "times", "theme"], WORDS),
     **dict.fromkeys(["by", "show", "kind", "over"], WORDS),
-    **dict.fromkeys(["update_id", "hash", "table", "query", "template"], TEXTS),
+    **dict.fromkeys(["update_id", "hash", "table", "query", "template", "prefix", "synchronizer"], TEXTS),
     **dict.fromkeys(["allow_partial", "blobs", "personal", "overwrite", "infer", "progress"], FLAGS),
     **dict.fromkeys(
         [
@@ -182,6 +184,7 @@ def world(tmp_path_factory):
             "net": net, "net_a": net, "net_b": net, "events": history.events, "reassignments": history.reassignments,
             "updates": history.updates, "flows": flows, "licenses": licenses, "instruments": instruments,
             "summary": summary, "holdings": summary, "computed": summary, "history": history, "parties": parties,
+            "owners": parties, "validators": parties, "members": ["PAR::x::1220"],
             "update_id": history.updates.update_id[0], "hash": "12", "table": "updates", "query": "select 1",
             "template": history.events.template_name.dropna().iloc[0], "data": history,
             "path": tmp_path_factory.mktemp("path") / "x", "target": tmp_path_factory.mktemp("target") / "x",

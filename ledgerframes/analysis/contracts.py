@@ -53,7 +53,8 @@ def active_contracts(
         at: replay up to and including this time (in every migration) or pair (migration id, time); to the end of the
             frames by default.
         template: only contracts of this `Module:Entity`.
-        opening: the contracts active before the frames begin, as this function returns them; or `"nothing"`.
+        opening: the contracts active before the frames begin, as this function or `load_active_contracts` returns
+            them; or `"nothing"`.
 
     Returns:
         One row per active contract, in the order of creation, in the form of `events`: contract_id, template_id,
@@ -152,6 +153,9 @@ def _with_earlier(known: pa.Table, opening: Any) -> pa.Table:
     if opening is None or (isinstance(opening, str) and opening == "nothing"):
         return known
     before = to_arrow(opening, ACTIVE, _COLUMNS, name="opening")
+    # a snapshot does not say where its contracts are: what the history says of the same ones is fuller
+    bare = pc.and_(pc.is_null(before["reassignment_counter"]), pc.is_in(before["contract_id"], known["contract_id"]))
+    before = before.filter(pc.invert(bare))
     fresh = known.filter(pc.invert(pc.is_in(known["contract_id"], before["contract_id"])))
     return pa.concat_tables([before, fresh])
 
@@ -168,7 +172,7 @@ def _moved(rows: pa.Table, legs: pa.Table) -> pa.Table:
     numbered = rows.append_column("place", pa.array(range(rows.num_rows), pa.int64()))
     ids = numbered.select(["contract_id", "place"])
     joined = ids.join(last, keys="contract_id", join_type="left outer").sort_by("place")
-    newer = pc.fill_null(pc.greater_equal(joined["counter"], rows["reassignment_counter"]), False)  # noqa: FBT003
+    newer = pc.fill_null(pc.greater_equal(joined["counter"], pc.fill_null(rows["reassignment_counter"], -1)), False)  # noqa: FBT003
     away = pc.equal(joined["leg"], "unassignment")
     nothing = pa.scalar(None, pa.string())
     changed = {

@@ -21,6 +21,16 @@ LOADABLE: Final = (
 )
 
 
+#: Arguments that are lists: an option of the singular is given once for each.
+_SINGULAR: Final = {
+    "parties": "party",
+    "templates": "template",
+    "owners": "owner",
+    "members": "member",
+    "validators": "validator",
+}
+
+
 def _names(incomplete: str) -> list[str]:
     """The tables that begin so, for a shell's completion."""
     return [name for name in LOADABLE if name.startswith(incomplete)]
@@ -36,6 +46,15 @@ def load(
     last: opt.Last = None,
     limit: opt.Limit = None,
     columns: Annotated[str | None, typer.Option(help="Columns to keep, with commas between them.")] = None,
+    at: Annotated[
+        str | None, typer.Option(help="active_contracts, coins: the newest snapshot up to this time, UTC.")
+    ] = None,
+    template: Annotated[list[str] | None, typer.Option(help="active_contracts: package-name:Module:Entity.")] = None,
+    owner: Annotated[list[str] | None, typer.Option(help="coins: an owner's party id; may be repeated.")] = None,
+    prefix: Annotated[str | None, typer.Option(help="names: only those that begin so.")] = None,
+    member: Annotated[list[str] | None, typer.Option(help="traffic: PAR::… or MED::…; may be repeated.")] = None,
+    synchronizer: Annotated[str | None, typer.Option(help="traffic: the synchronizer's id.")] = None,
+    validator: Annotated[list[str] | None, typer.Option(help="validator_faucets: a party; may be repeated.")] = None,
     party: Annotated[list[str] | None, typer.Option(help="A party id; may be given several times.")] = None,
     record_time: Annotated[str | None, typer.Option(help="holdings_summary: the snapshot's time.")] = None,
     migration_id: Annotated[int | None, typer.Option(help="holdings_summary: the snapshot's migration id.")] = None,
@@ -72,7 +91,9 @@ def load(
         "start": opt.bound(start), "end": opt.bound(end), "last": last, "limit": limit,
         "columns": columns.split(",") if columns else None, "parties": party or None, "record_time": record_time,
         "migration_id": migration_id, "match": match, "as_of_round": as_of_round, "missing": missing,
-        "update_id": update_id, "blobs": blobs or None,
+        "update_id": update_id, "at": opt.bound(at), "templates": template or None, "owners": owner or None,
+        "prefix": prefix, "members": member or None, "synchronizer": synchronizer, "validators": validator or None,
+        "blobs": blobs or None,
         "personal": True if personal and table == "licenses" else None,
     }  # fmt: skip
     urls = {"validator_url": validator_url, "registry_url": registry_url, "ledger_url": ledger_url}
@@ -108,7 +129,7 @@ def _call(table: str, given: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
 
 
 def _option(name: str) -> str:
-    return "--party" if name == "parties" else f"--{name.replace('_', '-')}"
+    return f"--{_SINGULAR.get(name, name).replace('_', '-')}"
 
 
 def _impersonal(tables: dict[str, Any]) -> dict[str, Any]:

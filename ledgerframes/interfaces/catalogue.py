@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from ledgerframes.errors import InputError
-from ledgerframes.interfaces import ledger, registry, scan, validator
+from ledgerframes.interfaces import ledger, registry, scan, scan_now, scan_snapshots, validator
 from ledgerframes.tables.catalogue import CATALOGUE
 from ledgerframes.transport import Endpoint
 
@@ -49,11 +49,29 @@ CALLS: Final = (
     Served(registry.ALLOCATION_FACTORY, "registry.allocation_factory"),
 )
 
+#: Further endpoints of the same servers, beside the contract's.
+NEIGHBOURS: Final = (
+    Served(scan_snapshots.SNAPSHOT_TIME, "scan.snapshot_time"),
+    Served(scan_snapshots.ACTIVE_CONTRACTS, "scan.active_contracts"),
+    Served(scan_snapshots.COINS, "scan.coins"),
+    Served(scan_snapshots.HOLDINGS_SUMMARY, "scan.holdings_summary"),
+    Served(scan_now.ROUNDS, "scan.open_and_issuing_rounds"),
+    Served(scan_now.CLOSED_ROUNDS, "scan.closed_rounds"),
+    Served(scan_now.TRAFFIC, "scan.traffic_status"),
+    Served(scan_now.NAMES, "scan.ans_entries"),
+    Served(scan_now.NAME_BY_PARTY, "scan.ans_entry_by_party"),
+    Served(scan_now.NAME_BY_NAME, "scan.ans_entry_by_name"),
+    Served(scan_now.FAUCETS, "scan.validator_faucets"),
+    Served(scan_now.FEATURED_APPS, "scan.featured_apps"),
+    Served(scan_now.DSO, "scan.dso"),
+    Served(scan_now.SCANS, "scan.scans"),
+)
+
 
 def endpoints_text() -> str:
-    """The README's table of the contract's endpoints as Markdown."""
+    """The README's table of endpoints as Markdown: the contract's first."""
     lines = ["| endpoint | call | table |", "|---|---|---|"]
-    for served in CALLS:
+    for served in (*CALLS, *NEIGHBOURS):
         filled = [f"`{table.name}`" for table in CATALOGUE.values() if served.name in table.endpoints]
         lines.append(f"| `{served.name}` | `net.{served.call}` | {', '.join(filled)} |")
     return "\n".join(lines)

@@ -1,4 +1,4 @@
-"""The six calls of the scan interface (contract: Endpoints, Scan interface)."""
+"""The scan interface with the contract's six calls (contract: Endpoints, Scan interface)."""
 
 from __future__ import annotations
 
@@ -11,8 +11,10 @@ from msgspec import Struct
 
 from ledgerframes.errors import DecodeError, InputError
 from ledgerframes.interfaces.answers import Contract, ContractWithState, Update, UpdateItem, UpdatesPage, reads
-from ledgerframes.interfaces.calls import Call, CallMethod, Calls, Preview, Raw, Runner
+from ledgerframes.interfaces.calls import Call, CallMethod, Calls, Preview, Raw
 from ledgerframes.interfaces.history import read_pages
+from ledgerframes.interfaces.scan_now import CurrentCalls
+from ledgerframes.interfaces.scan_snapshots import SnapshotCalls
 from ledgerframes.paging.cursor import Cursor
 from ledgerframes.paging.history import HistoryReader
 from ledgerframes.paging.tokens import follow_tokens
@@ -66,10 +68,8 @@ _ans_rules: Final = reads(AnsRules)
 _earliest: Final = reads(_EarliestRound)
 
 
-class ScanCalls(Runner):
-    """The six calls of the scan interface. One method, one request."""
-
-    interface = "scan"
+class ScanCalls(SnapshotCalls, CurrentCalls):
+    """The calls of the scan interface: the contract's six and their neighbours. One method, one request."""
 
     @CallMethod
     def update_by_id(self, update_id: str, *, value_encoding: ValueEncoding | None = None) -> Call[Update]:

@@ -17,6 +17,8 @@ from ledgerframes.tables.snapshots import HOLDINGS_SUMMARY
 from ledgerframes.timestamps import format_timestamp, parse_timestamp
 
 if TYPE_CHECKING:
+    from ledgerframes.interfaces.scan import Scan
+    from ledgerframes.interfaces.validator import Validator
     from ledgerframes.network import Network
 
 _ENDPOINT: Final = HOLDINGS_SUMMARY.endpoints[0]
@@ -34,6 +36,11 @@ class _Summary(Struct):
 _party = msgspec.json.Decoder(_Summary)
 _number = msgspec.json.Decoder(Int64 | None)
 _text = msgspec.json.Decoder(str)
+
+
+def summary_server(net: Network) -> Validator | Scan:
+    """The interface to ask for summaries: the validator, or the scan if the network has no validator."""
+    return net.scan if net.settings.scan_url and not net.settings.validator_url else net.validator
 
 
 class Parts:
@@ -75,7 +82,7 @@ class Parts:
         """Ask for these parties, in halves where the server finds them too many."""
         try:
             members = self._origin.body(
-                self._net.validator.raw.holdings_summary,
+                summary_server(self._net).raw.holdings_summary,
                 owner_party_ids=parties,
                 as_of_round=self._round,
                 **self._asked,

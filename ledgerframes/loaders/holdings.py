@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any, Final, Literal, Unpack, overload
 
 import pandas as pd
@@ -13,9 +14,12 @@ import pyarrow as pa
 from ledgerframes.arguments import choice, suggesting, whole_number
 from ledgerframes.errors import InputError
 from ledgerframes.frames import As, Decimals
+from ledgerframes.interfaces.scan_snapshots import HOLDINGS_SUMMARY as HOLDINGS_SUMMARY_OF_SCAN
+from ledgerframes.interfaces.scan_snapshots import HOLDINGS_SUMMARY_V1 as HOLDINGS_SUMMARY_V1_OF_SCAN
 from ledgerframes.loaders.contracts import party_list
 from ledgerframes.loaders.holding_parts import Parts
 from ledgerframes.loaders.planning import latest_migration
+from ledgerframes.loaders.scan_routes import needing
 from ledgerframes.loaders.signatures import FormOptions
 from ledgerframes.loaders.table_loader import Form, Origin
 from ledgerframes.paging.window import When
@@ -79,7 +83,7 @@ def load_holdings_summary(
     servers serve no fees, no round and no available amount: those columns are null.
 
     Args:
-        net: the network; its validator is asked, with a token.
+        net: the network; its validator is asked, with a token, or its scan if there is no validator.
         parties: party ids; a row for each, in this order, for every time and round. A list that the server finds too
             long is split; all parts are of one snapshot.
         record_time: the snapshot's time, or a list of times; now by default.
@@ -105,7 +109,8 @@ def load_holdings_summary(
             out.
 
     Raises:
-        InputError: an argument breaks a rule, or there is no scan to find the migration id.
+        InputError: an argument breaks a rule, there is no scan to find the migration id, or the scan, asked for want
+            of a validator, serves neither route.
         NotFoundError: there is no such snapshot.
 
     Example:
@@ -128,7 +133,10 @@ def load_holdings_summary(
     about = {"migration_id": _migration(net) if chosen is None else chosen, "record_time_match": match}
     origin = Origin()
     answers: list[Parts] = []
-    with origin.tolerating(allow_partial=form.allow_partial):
+    instead = "a validator answers too: validator_url= and a token"
+    served = needing(HOLDINGS_SUMMARY_OF_SCAN, HOLDINGS_SUMMARY_V1_OF_SCAN, instead=instead)
+    lenient = origin.tolerating(allow_partial=form.allow_partial)
+    with lenient, nullcontext() if net.settings.validator_url else served:
         for micros, number in asks:
             answers.append(Parts(net, origin, {"record_time": format_timestamp(micros), **about}, number))
             answers[-1].ask(wanted[: form.limit])

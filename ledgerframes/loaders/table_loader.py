@@ -17,6 +17,7 @@ from ledgerframes.config.settings import source_of
 from ledgerframes.errors import DecodeError, PagingError, RequestError
 from ledgerframes.frames import As, Decimals, check_shape, described, shape
 from ledgerframes.loaders.provenance import Provenance
+from ledgerframes.paging.cursor import Cursor
 from ledgerframes.paging.tokens import Token, follow_tokens
 from ledgerframes.tables.table import Table
 from ledgerframes.transport import Answer
@@ -60,13 +61,16 @@ class Form:
         most = None if limit is None else whole_number(limit, "limit", least=1)
         return cls(table, table.pick(columns), as_, decimals, most, flag(allow_partial, "allow_partial"))
 
-    def frame(self, batch: pa.RecordBatch, origin: Origin, **said: str) -> Any:
+    def frame(
+        self, batch: pa.RecordBatch | pa.Table, origin: Origin, *, cursor: Cursor | None = None, **said: str
+    ) -> Any:
         """Select the caller's columns and rows; `said` are further attributes beside the provenance."""
         attrs = said | Provenance(
-            tuple(origin.servers), self.table.name, None, origin.complete, personal=origin.personal,
+            tuple(origin.servers), self.table.name, cursor, origin.complete, personal=origin.personal,
             left_out=origin.left_out,
         ).attrs()  # fmt: skip
-        data = pa.Table.from_batches([batch]).slice(0, self.limit).select(list(self.names))
+        whole = batch if isinstance(batch, pa.Table) else pa.Table.from_batches([batch])
+        data = whole.slice(0, self.limit).select(list(self.names))
         return shape(described(data, attrs), self.table, as_=self.as_, decimals=self.decimals, attrs=attrs)
 
 

@@ -235,11 +235,15 @@ def _app(view: View, gate: Access, *, holdings_limit: int, release: str, older: 
     from ledgerframes.sandbox.http.releases import CURRENT, DOCUMENT, served_routes
     from ledgerframes.sandbox.http.responses import RefusalError, encode, json_answer, no_route, refuse
     from ledgerframes.sandbox.http.scan import Scan, ScanOptions
+    from ledgerframes.sandbox.http.scan_neighbours import neighbours
     from ledgerframes.sandbox.http.validator import Validator
 
     world = view.world
     every = {
-        "scan": Scan(view, ScanOptions(newer=release != CURRENT, older=older, **options)).routes(),
+        "scan": [
+            *Scan(view, ScanOptions(newer=release != CURRENT, older=older, **options)).routes(),
+            *neighbours(view, gate, older=older, page_maximum=options["page_maximum"], holdings_maximum=holdings_limit),
+        ],
         "validator": Validator(world, gate, holdings_maximum=holdings_limit, older=older).routes(),
         "ledger": [*LedgerRoutes(Ledger(world), gate).routes(), *PackageRoutes(world, gate).routes()],
         "registry": Registry(world).routes(),

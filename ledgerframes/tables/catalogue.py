@@ -6,9 +6,19 @@ from difflib import get_close_matches
 from typing import Final
 
 from ledgerframes.errors import InputError
+from ledgerframes.tables.active_contracts import ACTIVE_CONTRACTS, COINS
 from ledgerframes.tables.contracts import LICENSES, NAME_RULES, TRANSFER_OFFERS, TRANSFER_PREAPPROVALS
 from ledgerframes.tables.history import EVENTS, REASSIGNMENTS, UPDATES
 from ledgerframes.tables.ledger import LEDGER_EVENTS, LEDGER_TRANSACTIONS, REJECTS
+from ledgerframes.tables.network_now import (
+    FEATURED_APPS,
+    NAMES,
+    ROUNDS,
+    SCANS,
+    SUPER_VALIDATORS,
+    TRAFFIC,
+    VALIDATOR_FAUCETS,
+)
 from ledgerframes.tables.snapshots import HOLDINGS_SUMMARY, INSTRUMENTS, NAME_ENTRIES, USERS
 from ledgerframes.tables.table import Table
 
@@ -18,6 +28,8 @@ CATALOGUE: Final[dict[str, Table]] = {
         *(UPDATES, EVENTS, REASSIGNMENTS),
         *(HOLDINGS_SUMMARY, LICENSES, INSTRUMENTS, NAME_ENTRIES, NAME_RULES),
         *(TRANSFER_OFFERS, TRANSFER_PREAPPROVALS, USERS),
+        *(ACTIVE_CONTRACTS, COINS),
+        *(ROUNDS, NAMES, TRAFFIC, VALIDATOR_FAUCETS, FEATURED_APPS, SUPER_VALIDATORS, SCANS),
         *(LEDGER_TRANSACTIONS, LEDGER_EVENTS, REJECTS),
     )
 }

@@ -15,7 +15,10 @@ def _coin(name: str, meaning: str) -> Column:
 HOLDINGS_SUMMARY: Final = Table(
     "holdings_summary",
     "One row per party: what it holds of the native coin at a snapshot, and its notional holding fees.",
-    ("POST /v0/scan-proxy/holdings/summary", "POST /v1/scan-proxy/holdings/summary"),
+    (
+        *("POST /v0/scan-proxy/holdings/summary", "POST /v1/scan-proxy/holdings/summary"),
+        *("POST /v0/holdings/summary", "POST /v1/holdings/summary"),
+    ),
     ("record_time", "migration_id", "computed_as_of_round", "party_id"),
     (
         Column(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Final
@@ -59,7 +59,7 @@ class Endpoint:
         self,
         *,
         path: Mapping[str, str] = NOTHING,
-        query: Mapping[str, str | int | bool | None] = NOTHING,
+        query: Mapping[str, str | int | bool | Sequence[str] | None] = NOTHING,
         json: object = msgspec.UNSET,
         content: bytes | None = None,
         content_type: str | None = None,
@@ -68,7 +68,7 @@ class Endpoint:
 
         Args:
             path: a value for each parameter of the template; percent-encoded whole.
-            query: the query; None leaves a name out, booleans are written true and false.
+            query: the query; None leaves a name out, booleans are written true and false, a list repeats the name.
             json: a value to be sent as JSON, anything msgspec can encode.
             content: bytes to be sent as they are.
             content_type: the type of `content`; without it, application/octet-stream.
@@ -80,7 +80,7 @@ class Endpoint:
         if set(names) != set(path):
             raise InputError(f"{self} takes the path parameters {names}, not {sorted(path)}")
         filled = _PARAMETER.sub(lambda match: _path_value(match[1], path[match[1]], self), self.path)
-        pairs = tuple((name, _query_value(name, value, self)) for name, value in query.items() if value is not None)
+        pairs = tuple((name, _query_value(name, value, self)) for name, value in _singly(query))
         _check_length(filled, pairs, self)
         if json is not msgspec.UNSET:
             if content is not None:
@@ -141,6 +141,17 @@ def _path_value(name: str, value: str, endpoint: Endpoint) -> str:
         return quote(value, safe="")
     except UnicodeEncodeError as error:
         raise InputError(f"{name}={value!r} is not Unicode text: {error}") from error
+
+
+def _singly(
+    query: Mapping[str, str | int | bool | Sequence[str] | None],
+) -> Iterator[tuple[str, str | int | bool]]:
+    """Each name with one value at a time."""
+    for name, value in query.items():
+        if value is None or isinstance(value, str | int):
+            yield from () if value is None else ((name, value),)
+        else:
+            yield from ((name, one) for one in value)
 
 
 def _query_value(name: str, value: str | int, endpoint: Endpoint) -> str:

@@ -49,6 +49,8 @@ def test_tables_and_columns_are_listed(command):
     [
         ("load licenses -o x.csv --party a::b", "--party means nothing to licenses"),
         ("load holdings_summary -o x.csv", "holdings_summary needs --party"),
+        ("load coins -o x.csv", "coins needs --owner"),
+        ("load licenses -o x.csv --template a:B:C", "--template means nothing to licenses"),
         ("load history -o x.csv", "several tables"),
         ("load history -o x --columns a", "--columns means nothing to history"),
         ("describe license", "did you mean 'licenses'"),

@@ -7,7 +7,7 @@ import inspect
 import pytest
 
 import ledgerframes as lf
-from ledgerframes.interfaces.catalogue import CALLS
+from ledgerframes.interfaces.catalogue import CALLS, NEIGHBOURS
 from ledgerframes.interfaces.ledger import Ledger
 from tests.interfaces.served_answers import Reply, far, nowhere
 
@@ -43,7 +43,7 @@ def test_a_preview_checks_its_arguments_like_the_call(net):
         net.scan.preview.updates(pagesize=3)
 
 
-@pytest.mark.parametrize("call", [served.call for served in CALLS])
+@pytest.mark.parametrize("call", [served.call for served in (*CALLS, *NEIGHBOURS)])
 def test_every_call_has_the_same_signature_whichever_way_it_runs(net, call):
     interface, _, name = call.partition(".")
     calls = getattr(net, interface)

@@ -6,23 +6,35 @@ import httpx
 import pytest
 
 import ledgerframes as lf
-from ledgerframes.interfaces.catalogue import CALLS, with_endpoints
+from ledgerframes.interfaces.catalogue import CALLS, NEIGHBOURS, with_endpoints
 from ledgerframes.tables.catalogue import CATALOGUE
 
 ROOT = Path(__file__).resolve().parents[2]
+EVERY = (*CALLS, *NEIGHBOURS)
+OTHER_FORMS = {
+    "POST /v1/scan-proxy/holdings/summary",
+    "POST /v0/state/acs",
+    "POST /v0/holdings/state",
+    "POST /v1/holdings/summary",
+    "any",
+}
 
 
 def test_all_twenty_endpoints_are_listed_once():
     assert len({served.name for served in CALLS}) == 20
 
 
+def test_no_endpoint_is_listed_twice():
+    assert len({served.name for served in EVERY}) == len(EVERY)
+
+
 def test_every_call_exists(net):
-    for served in CALLS:
+    for served in EVERY:
         interface, call = served.call.split(".")
         assert callable(getattr(getattr(net, interface), call))
 
 
-@pytest.mark.parametrize("served", CALLS, ids=lambda served: served.call)
+@pytest.mark.parametrize("served", EVERY, ids=lambda served: served.call)
 def test_the_sandbox_serves_every_one(net, served):
     sandbox = net.sandbox
     url = getattr(sandbox, f"{served.endpoint.interface}_url")
@@ -34,8 +46,8 @@ def test_the_sandbox_serves_every_one(net, served):
     assert answer.status_code < 500, answer.text
 
 
-def test_every_table_names_endpoints_of_the_list_or_their_successors():
-    known = {served.name for served in CALLS} | {"POST /v1/scan-proxy/holdings/summary", "any"}
+def test_every_table_names_endpoints_of_the_list_or_other_forms_of_them():
+    known = {served.name for served in EVERY} | OTHER_FORMS
     for table in CATALOGUE.values():
         assert set(table.endpoints) <= known, table.name
 

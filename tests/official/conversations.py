@@ -51,6 +51,7 @@ from ledgerframes.transport.outcome import Broken, Credential, Received
 from ledgerframes.transport.recording import Way
 from ledgerframes.transport.request import Prepared
 from ledgerframes.transport.stopping import Stop
+from tests.official.scan_conversations import SUMMARY_OF_SCAN, neighbours, summary_of_scan
 from tests.sandbox.asking import party_of
 from tests.sandbox.dars import dar
 
@@ -133,11 +134,18 @@ def conversation(sandbox: Any) -> list[Turn]:
     alice = party_of(sandbox, "alice")
     rights = frozenset({Right("ParticipantAdmin"), Right("CanReadAsAnyParty"), Right("CanActAs", alice)})
     sandbox.world.accounts.put(Account(USER, primary_party=alice, rights=rights))
-    calls = [lf.plan, *loaders(sandbox, alice), *reads(sandbox, alice), *commands(sandbox, alice)]
+    calls = [
+        lf.plan,
+        *loaders(sandbox, alice),
+        *neighbours(sandbox, alice),
+        *reads(sandbox, alice),
+        *commands(sandbox, alice),
+    ]
     newer = {"record_time": "9999-01-01", "migration_id": sandbox.world.updates[-1].migration_id}
     return [
         *record(sandbox, calls),
         *record(sandbox, [lambda net: lf.load_holdings_summary(net, [alice], **newer)], hidden=SUMMARY),
+        *record(sandbox, [lambda net: summary_of_scan(net, alice, newer)], hidden=SUMMARY_OF_SCAN),
     ]
 
 
@@ -145,7 +153,7 @@ def short_conversation(sandbox: Any) -> list[Turn]:
     """The same for what differs from release to release."""
     update = sandbox.world.updates[0].update_id
     half = next(one["update_id"] for one in sandbox.world.items() if "event" in one)
-    calls: list[Call] = [lf.earliest_reward_round]
+    calls: list[Call] = [lf.earliest_reward_round, *neighbours(sandbox, party_of(sandbox, "alice"))]
     for one in (update, half):
         calls += [
             lambda net, one=one: lf.load_update(net, one),

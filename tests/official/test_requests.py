@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from ledgerframes.interfaces import ledger, registry, scan, validator
+from ledgerframes.interfaces import ledger, registry, scan, scan_now, scan_snapshots, validator
 from ledgerframes.transport import Endpoint
 from tests.official.interface_files import operation
 
@@ -21,7 +21,7 @@ BESIDES = {"contract_value_encoding": "the contract's spelling of daml_value_enc
 
 
 def endpoints():
-    modules = (ledger, registry, scan, validator)
+    modules = (ledger, registry, scan, scan_now, scan_snapshots, validator)
     return [one for module in modules for one in vars(module).values() if isinstance(one, Endpoint)]
 
 
@@ -61,7 +61,9 @@ def test_every_request_has_the_parameters_that_the_files_name(turns):
 
 
 def typed(text, schema):
-    """A parameter's value as its type has it in JSON."""
+    """A parameter's value as its type has it in JSON; of a repeated one the last is known."""
+    if schema.get("type") == "array":
+        return [text]
     if schema.get("type") in {"integer", "boolean"}:
         return json.loads(text)
     return text

@@ -16,6 +16,7 @@ WHOLE = json.loads(FILE.read_text(encoding="utf-8"))
 UNOFFICIAL = {
     ("GET", "/v0/reward-accounting-process/rounds/earliest-available"): "the path before release 0.6.5",
     ("POST", "/v1/scan-proxy/holdings/summary", "/as_of_round"): "both versions take the same body here",
+    ("POST", "/v1/holdings/summary", "/as_of_round"): "both versions take the same body here",
 }
 
 Schema = dict[str, Any]

@@ -14,6 +14,7 @@ from ledgerframes.sandbox.http.openapi import FILE
 from ledgerframes.sandbox.http.releases import DEPRECATIONS
 from ledgerframes.sandbox.server import start
 from ledgerframes.sandbox.world.accounts import Right, User
+from ledgerframes.sandbox.world.templates import DSO_RULES, NAME_ENTRY
 
 PREFIX = {"scan": "/api/scan", "validator": "/api/validator", "ledger": "/api/ledger", "registry": ""}
 VARIANTS = [{}, {"release": "3.6"}, {"older": True}]
@@ -191,6 +192,7 @@ def requests(sandbox):
         ("POST", "/api/scan/v0/ans-rules", {}, "", {}),
         ("GET", "/api/scan/v0/admin/validator/licenses", {}, "?limit=30", None),
         ("GET", EARLIEST, {}, "", None),
+        *neighbour_requests(world, party),
         ("POST", SUMMARY.format(0), {}, "", held),
         ("POST", SUMMARY.format(1), {}, "", held),
         ("GET", "/api/validator/v0/wallet/transfer-offers", {}, "", None),
@@ -203,6 +205,37 @@ def requests(sandbox):
         ("POST", "/api/ledger/v2/updates/update-by-id", {}, "", {"updateId": update, **any_update}),
         ("POST", "/api/ledger/v2/packages", {}, "?vetAllPackages=false", dar()),
         ("POST", "/api/ledger/v2/dars/validate", {}, "", dar()),
+    ]
+
+
+def neighbour_requests(world, party):
+    """A good request for each operation of scan beside the contract's."""
+    newest = world.updates[-1].migration_id
+    snapshot = {"migration_id": newest, "record_time": "9999-01-01T00:00:00Z", "record_time_match": "at_or_before"}
+    page = {**snapshot, "page_size": 1_000}
+    time = f"?migration_id={newest}&before=9999-01-01T00:00:00Z"
+    member = world.rules[DSO_RULES.entity].payload["svs"][0][0] if world.rules else party
+    name = world.contracts.of(NAME_ENTRY)[-1].payload["name"] if world.rules else "nobody"
+    cached = {"cached_open_mining_round_contract_ids": [], "cached_issuing_round_contract_ids": []}
+    traffic = {"domain_id": world.synchronizers[0], "member_id": f"PAR::{member}"}
+    return [
+        ("POST", "/api/scan/v0/open-and-issuing-mining-rounds", {}, "", cached),
+        *(("GET", f"/api/scan/v0/{one}", {}, "", None) for one in ("closed-rounds", "featured-apps", "dso", "scans")),
+        ("GET", "/api/scan/v0/domains/{domain_id}/members/{member_id}/traffic-status", traffic, "", None),
+        ("GET", "/api/scan/v0/ans-entries", {}, "?page_size=1000", None),
+        ("GET", "/api/scan/v0/ans-entries/by-party/{party}", {"party": party}, "", None),
+        ("GET", "/api/scan/v0/ans-entries/by-name/{name}", {"name": name}, "", None),
+        ("GET", "/api/scan/v0/validators/validator-faucets", {}, f"?validator_ids={party}", None),
+        *(
+            ("POST", f"/api/scan/v{version}/holdings/summary", {}, "", {**snapshot, "owner_party_ids": [party]})
+            for version in (0, 1)
+        ),
+        ("GET", "/api/scan/v0/state/acs/snapshot-timestamp", {}, time, None),
+        *(("POST", f"/api/scan/v{version}/state/acs", {}, "", page) for version in (0, 1)),
+        *(
+            ("POST", f"/api/scan/v{version}/holdings/state", {}, "", {**page, "owner_party_ids": [party]})
+            for version in (0, 1)
+        ),
     ]
 
 

@@ -37,6 +37,21 @@ FIXED = {
     "transfer_offers": f"{' '.join(CONTRACT)} sender receiver amount unit description expires_at tracking_id",
     "transfer_preapprovals": f"party found {' '.join(CONTRACT)} provider valid_from last_renewed_at expires_at"
     " synchronizer_id",
+    "active_contracts": "contract_id template_id template_name package_name created_at signatories observers payload"
+    " synchronizer_id source_synchronizer target_synchronizer reassignment_counter in_flight migration_id record_time"
+    " update_id event_id",
+    "coins": "owner amount created_round rate_per_round locked lock_holders lock_expires_at contract_id template_name"
+    " created_at lock_context dso template_id package_name signatories observers update_id event_id",
+    "rounds": "round phase amulet_price_usd opens_at target_closes_at issuance_per_validator_faucet"
+    " issuance_per_featured_app issuance_per_unfeatured_app issuance_per_validator issuance_per_sv synchronizer_id"
+    f" {' '.join(CONTRACT)}",
+    "names": "name party url description expires_at contract_id",
+    "traffic": "member synchronizer_id found total_consumed total_limit total_purchased",
+    "validator_faucets": "validator found rounds_collected rounds_missed first_round last_round",
+    "featured_apps": f"{' '.join(CONTRACT)} provider dso",
+    "super_validators": "party name reward_weight joined_round participant_id scan_url sequencer_id sequencer_url"
+    " mediator_id node",
+    "scans": "synchronizer_id sv_name url",
     "users": "user_id primary_party is_deactivated identity_provider_id primary_party_authentication resource_version"
     " annotations",
 }

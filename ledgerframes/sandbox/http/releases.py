@@ -43,6 +43,7 @@ DEPRECATIONS: Final[Mapping[tuple[str, str], Deprecation]] = MappingProxyType(
         ("ledger", "/v2/commands/submit-and-wait-for-transaction-tree"): Deprecation(removed_in=NEWER),
         ("ledger", "/v2/updates/transaction-by-id"): Deprecation("/v2/updates/update-by-id", removed_in=NEWER),
         ("scan", "/v1/updates/{update_id:path}"): Deprecation(removed_in=NEWER),
+        ("scan", "/v0/holdings/summary"): Deprecation("/v1/holdings/summary"),
         ("validator", "/v0/scan-proxy/holdings/summary"): Deprecation("/v1/scan-proxy/holdings/summary"),
     }
 )

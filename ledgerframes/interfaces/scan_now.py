@@ -1,0 +1,253 @@
+"""Scan's calls for the present state of the network: rounds, names, traffic, faucets, apps, and its operators.
+
+`Scan` inherits them; the shapes are those of scan's published interface file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Annotated, Final
+
+from msgspec import Meta, Raw, Struct
+
+from ledgerframes.interfaces.answers import Contract, ContractWithState, reads
+from ledgerframes.interfaces.calls import Call, CallMethod, Runner
+from ledgerframes.interfaces.rules import PartyId, Positive32, Text, each, fits
+from ledgerframes.transport.request import Endpoint
+
+ROUNDS: Final = Endpoint(interface="scan", method="POST", path="/v0/open-and-issuing-mining-rounds")
+CLOSED_ROUNDS: Final = Endpoint(interface="scan", method="GET", path="/v0/closed-rounds")
+TRAFFIC: Final = Endpoint(
+    interface="scan", method="GET", path="/v0/domains/{domain_id}/members/{member_id}/traffic-status"
+)
+NAMES: Final = Endpoint(interface="scan", method="GET", path="/v0/ans-entries")
+NAME_BY_PARTY: Final = Endpoint(interface="scan", method="GET", path="/v0/ans-entries/by-party/{party}")
+NAME_BY_NAME: Final = Endpoint(interface="scan", method="GET", path="/v0/ans-entries/by-name/{name}")
+FAUCETS: Final = Endpoint(interface="scan", method="GET", path="/v0/validators/validator-faucets")
+FEATURED_APPS: Final = Endpoint(interface="scan", method="GET", path="/v0/featured-apps")
+DSO: Final = Endpoint(interface="scan", method="GET", path="/v0/dso")
+SCANS: Final = Endpoint(interface="scan", method="GET", path="/v0/scans")
+
+MemberId = Annotated[
+    str,
+    Meta(
+        pattern=r"^(PAR|MED)::[A-Za-z0-9:\-_ ]{1,250}\Z",
+        description="a member id: PAR:: for a participant or MED:: for a mediator, then its name and fingerprint",
+    ),
+]
+
+
+class RoundsNow(Struct, frozen=True):
+    """The open and issuing rounds, by contract id.
+
+    Attributes:
+        open_mining_rounds: rounds that rewards can be registered for.
+        issuing_mining_rounds: rounds whose rewards can be collected.
+        time_to_live_in_microseconds: how long the server suggests to cache the answer.
+    """
+
+    open_mining_rounds: dict[str, ContractWithState]
+    issuing_mining_rounds: dict[str, ContractWithState]
+    time_to_live_in_microseconds: Raw
+
+
+class TrafficNow(Struct, frozen=True):
+    """Extra traffic in effect, in bytes."""
+
+    total_consumed: int
+    total_limit: int
+
+
+class TrafficBought(Struct, frozen=True):
+    """Extra traffic that was bought, in bytes; a purchase takes time to raise the limit."""
+
+    total_purchased: int
+
+
+class TrafficStatus(Struct, frozen=True):
+    """A member's extra traffic on a synchronizer."""
+
+    actual: TrafficNow
+    target: TrafficBought
+
+
+class NetworkName(Struct, frozen=True):
+    """A name of the name service; the operator's own have neither contract nor expiry."""
+
+    user: str
+    name: str
+    url: str = ""
+    description: str = ""
+    contract_id: str | None = None
+    expires_at: str | None = None
+
+
+class ValidatorFaucets(Struct, frozen=True, rename="camel"):
+    """The rounds that a validator collected a faucet coupon for."""
+
+    validator: str
+    num_rounds_collected: int
+    num_rounds_missed: int
+    first_collected_in_round: int
+    last_collected_in_round: int
+
+
+class Dso(Struct, frozen=True):
+    """The operators of the network, and its rules."""
+
+    dso_party_id: str
+    voting_threshold: int
+    latest_mining_round: ContractWithState
+    amulet_rules: ContractWithState
+    dso_rules: ContractWithState
+    sv_node_states: list[ContractWithState]
+
+
+class ScanAddress(Struct, frozen=True, rename="camel"):
+    """A super validator's scan."""
+
+    public_url: str
+    sv_name: str
+
+
+class SynchronizerScans(Struct, frozen=True, rename="camel"):
+    """The scans of a synchronizer."""
+
+    domain_id: str
+    scans: list[ScanAddress]
+
+
+class _Closed(Struct):
+    rounds: list[Contract]
+
+
+class _Traffic(Struct):
+    traffic_status: TrafficStatus
+
+
+class _Names(Struct):
+    entries: list[NetworkName]
+
+
+class _Name(Struct):
+    entry: NetworkName
+
+
+class _Faucets(Struct, rename="camel"):
+    validators_received_faucets: list[ValidatorFaucets]
+
+
+class _Apps(Struct):
+    featured_apps: list[Contract]
+
+
+class _Scans(Struct):
+    scans: list[SynchronizerScans]
+
+
+_closed: Final = reads(_Closed)
+_traffic: Final = reads(_Traffic)
+_names: Final = reads(_Names)
+_name: Final = reads(_Name)
+_faucets: Final = reads(_Faucets)
+_apps: Final = reads(_Apps)
+_scans: Final = reads(_Scans)
+
+
+class CurrentCalls(Runner):
+    """Calls of scan for the present state of the network. One method, one request."""
+
+    interface = "scan"
+
+    @CallMethod
+    def open_and_issuing_rounds(self) -> Call[RoundsNow]:
+        """Read the open and the issuing rounds (POST /v0/open-and-issuing-mining-rounds)."""
+        body: dict[str, list[str]] = {
+            "cached_open_mining_round_contract_ids": [],
+            "cached_issuing_round_contract_ids": [],
+        }
+        return Call(ROUNDS.request(json=body), reads(RoundsNow))
+
+    @CallMethod
+    def closed_rounds(self) -> Call[list[Contract]]:
+        """Read the closed rounds that are not yet settled, the earliest first (GET /v0/closed-rounds)."""
+        return Call(CLOSED_ROUNDS.request(), lambda body: _closed(body).rounds)
+
+    @CallMethod
+    def traffic_status(self, *, synchronizer: str, member: str) -> Call[TrafficStatus | None]:
+        """Read a member's extra traffic (GET /v0/domains/{domain_id}/members/{member_id}/traffic-status).
+
+        Args:
+            synchronizer: id of the synchronizer.
+            member: `PAR::…` of a participant or `MED::…` of a mediator.
+
+        Returns:
+            None where the synchronizer does not know the member.
+
+        Raises:
+            InputError: an argument breaks a rule; nothing was sent.
+            NotFoundError: the scan does not serve the route.
+        """
+        path = {
+            "domain_id": fits(synchronizer, Text, "synchronizer"),
+            "member_id": fits(member, MemberId, "member"),
+        }
+        return Call(TRAFFIC.request(path=path), lambda body: _traffic(body).traffic_status, missing=None)
+
+    @CallMethod
+    def ans_entries(self, *, prefix: str = "", page_size: int = 1000) -> Call[list[NetworkName]]:
+        """Read names that begin with a prefix (GET /v0/ans-entries); `page_size` names may not be all of them.
+
+        Args:
+            prefix: the beginning of the names; empty for all names.
+            page_size: return at most this many names; there is no next page.
+
+        Raises:
+            InputError: an argument breaks a rule; nothing was sent.
+        """
+        query = {
+            "name_prefix": fits(prefix, str, "prefix") or None,
+            "page_size": fits(page_size, Positive32, "page_size"),
+        }
+        return Call(NAMES.request(query=query), lambda body: _names(body).entries)
+
+    @CallMethod
+    def ans_entry_by_party(self, party: str) -> Call[NetworkName | None]:
+        """Read a party's first name in alphabetical order (GET /v0/ans-entries/by-party/{party}); None without one."""
+        path = {"party": fits(party, PartyId, "party")}
+        return Call(NAME_BY_PARTY.request(path=path), lambda body: _name(body).entry, missing=None)
+
+    @CallMethod
+    def ans_entry_by_name(self, name: str) -> Call[NetworkName | None]:
+        """Read the entry of exactly this name (GET /v0/ans-entries/by-name/{name}); None where there is none."""
+        path = {"name": fits(name, Text, "name")}
+        return Call(NAME_BY_NAME.request(path=path), lambda body: _name(body).entry, missing=None)
+
+    @CallMethod
+    def validator_faucets(self, validators: Iterable[str]) -> Call[list[ValidatorFaucets]]:
+        """Read the faucet rounds of validators (GET /v0/validators/validator-faucets).
+
+        Args:
+            validators: party ids; those without a license are ignored. All of them are part of the URL, whose length
+                servers limit; `load_validator_faucets` splits longer lists.
+
+        Raises:
+            InputError: an argument breaks a rule; nothing was sent.
+        """
+        query = {"validator_ids": each(validators, "validators", kind=PartyId, least=1)}
+        return Call(FAUCETS.request(query=query), lambda body: _faucets(body).validators_received_faucets)
+
+    @CallMethod
+    def featured_apps(self) -> Call[list[Contract]]:
+        """Read the featured app rights (GET /v0/featured-apps)."""
+        return Call(FEATURED_APPS.request(), lambda body: _apps(body).featured_apps)
+
+    @CallMethod
+    def dso(self) -> Call[Dso]:
+        """Read the operators of the network and its rules (GET /v0/dso)."""
+        return Call(DSO.request(), reads(Dso))
+
+    @CallMethod
+    def scans(self) -> Call[list[SynchronizerScans]]:
+        """Read the addresses of all scans of the network (GET /v0/scans)."""
+        return Call(SCANS.request(), lambda body: _scans(body).scans)

@@ -1,0 +1,366 @@
+"""Scan's calls beside the contract's six: snapshots of the active contracts, and `call` for any other read.
+
+`Scan` inherits them; the shapes are those of scan's published interface file.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from copy import copy
+from dataclasses import dataclass
+from datetime import date, datetime
+from typing import Annotated, Any, Final, Self, TypeVar
+from urllib.parse import quote
+
+from msgspec import UNSET, Meta, Raw, Struct
+
+from ledgerframes.config.settings import Interface
+from ledgerframes.errors import InputError
+from ledgerframes.interfaces.answers import reads
+from ledgerframes.interfaces.calls import Call, CallMethod, Runner, Sender
+from ledgerframes.interfaces.rules import (
+    Count64,
+    PartyId,
+    Positive32,
+    Text,
+    each,
+    fits,
+    given,
+    shown,
+    unless_none,
+    writable,
+)
+from ledgerframes.interfaces.validator import HoldingsSummaries, RecordTimeMatch
+from ledgerframes.timestamps import format_timestamp, to_micros
+from ledgerframes.transport import Answer, Stop
+from ledgerframes.transport.request import Endpoint, Prepared, Request
+from ledgerframes.transport.retrying import Revise
+
+T = TypeVar("T")
+
+SNAPSHOT_TIME: Final = Endpoint(interface="scan", method="GET", path="/v0/state/acs/snapshot-timestamp")
+ACTIVE_CONTRACTS: Final = Endpoint(interface="scan", method="POST", path="/v1/state/acs")
+ACTIVE_CONTRACTS_OLD: Final = Endpoint(interface="scan", method="POST", path="/v0/state/acs")
+COINS: Final = Endpoint(interface="scan", method="POST", path="/v1/holdings/state")
+COINS_OLD: Final = Endpoint(interface="scan", method="POST", path="/v0/holdings/state")
+
+HOLDINGS_SUMMARY: Final = Endpoint(
+    interface="scan",
+    method="POST",
+    path="/v0/holdings/summary",
+    deprecated="deprecated since 0.6.3; POST /v1/holdings/summary replaces it, without fees",
+)
+HOLDINGS_SUMMARY_V1: Final = Endpoint(interface="scan", method="POST", path="/v1/holdings/summary")
+
+When = str | date | datetime
+
+_Match = Annotated[RecordTimeMatch, Meta(description="'exact' or 'at_or_before'")]
+_TEMPLATE: Final = re.compile(r"[^:#\s]+:[^:\s]+:[^:\s]+")
+_ESCAPE: Final = re.compile(r"%(?![0-9A-Fa-f]{2})")
+
+
+class SnapshotTime(Struct, frozen=True):
+    """The answer of `snapshot_time`: the snapshot's record time."""
+
+    record_time: str
+
+
+class SnapshotPage(Struct, frozen=True):
+    """A page of a snapshot.
+
+    Attributes:
+        record_time: the snapshot's time.
+        migration_id: the snapshot's migration id.
+        created_events: one contract each, as raw JSON; newer scans leave out event type and event id, and name the
+            update.
+        next_page_token: only valid at the server that gave it; None after the last page.
+    """
+
+    record_time: str
+    migration_id: int
+    created_events: list[Raw]
+    next_page_token: int | str | None = None
+
+
+class SnapshotCalls(Runner):
+    """Calls of scan for snapshots of the active contracts. One method, one request."""
+
+    interface = "scan"
+
+    def on(self, server: str) -> Self:
+        """The same interface, asking one of its servers only: its page tokens mean nothing to the others.
+
+        Args:
+            server: one of `servers`.
+
+        Returns:
+            A copy; this one still asks every server.
+        """
+        twin = copy(self)
+        twin._sender = _OneServer(self._sender, server)  # noqa: SLF001 - its own
+        return twin
+
+    def call(self, method: str, path: str, *, json: Any = None, params: Mapping[str, Any] | None = None) -> Any:
+        """Send one read to any route of scan, with the retries, limits and masking of every other call.
+
+        A read may be sent several times, so do not use this for a route that changes something.
+
+        Args:
+            method: `"GET"` or `"POST"`.
+            path: the path below the scan's base URL, such as `"/v0/dso"`. Characters that a path cannot contain are
+                percent-encoded; an escape such as `%2F` is kept.
+            json: a value to send as JSON; POST only.
+            params: the query; a name whose value is None is left out, a list repeats its name.
+
+        Returns:
+            The parsed JSON; numbers with a fraction are `Decimal`. `net.scan.preview.call` and `net.scan.raw.call`
+            return a `Prepared` and an `Answer`, as for every call.
+
+        Raises:
+            InputError: an argument breaks a rule; nothing was sent.
+            RequestError: the scan gave no answer.
+            DecodeError: the answer is not JSON.
+
+        Example:
+            >>> import ledgerframes as lf
+            >>> with lf.sandbox(updates=50) as net:
+            ...     answer = net.scan.call("GET", "/v0/admin/validator/licenses", params={"limit": 1})
+            >>> len(answer["validator_licenses"])
+            1
+        """
+        endpoint = Endpoint(interface="scan", method=_method(method, json), path=_path(path))
+        body = UNSET
+        if json is not None:
+            writable(json, "json")
+            body = json
+        return self._run(Call(endpoint.request(query=_query(params), json=body), reads(Any)))
+
+    @CallMethod
+    def snapshot_time(self, *, before: When, migration_id: int) -> Call[SnapshotTime | None]:
+        """Read the time of the newest snapshot before a time (GET /v0/state/acs/snapshot-timestamp).
+
+        Args:
+            before: in UTC; some releases include a snapshot at exactly this time.
+            migration_id: the snapshot's migration id.
+
+        Returns:
+            None where there is no such snapshot.
+
+        Raises:
+            InputError: an argument breaks a rule; nothing was sent.
+            NotFoundError: the scan does not serve the route.
+        """
+        query = {
+            "before": format_timestamp(to_micros(before, "before")),
+            "migration_id": fits(migration_id, Count64, "migration_id"),
+        }
+        return Call(SNAPSHOT_TIME.request(query=query), reads(SnapshotTime), missing=None)
+
+    @CallMethod
+    def active_contracts(
+        self,
+        *,
+        record_time: When,
+        migration_id: int,
+        templates: Iterable[str] | None = None,
+        parties: Iterable[str] | None = None,
+        after: int | str | None = None,
+        page_size: int = 1000,
+    ) -> Call[SnapshotPage]:
+        """Read one page of the contracts active at a snapshot (POST /v1/state/acs; older scans: /v0/state/acs).
+
+        Args:
+            record_time: the snapshot's own time, as `snapshot_time` returns it.
+            migration_id: the snapshot's migration id.
+            templates: only contracts of these, each as `package-name:Module:Entity`.
+            parties: only contracts that one of these signs or observes.
+            after: the `next_page_token` of the previous page, from the same server.
+            page_size: return at most this many contracts; scans allow 1,000 by default.
+
+        Raises:
+            InputError: an argument breaks a rule; nothing was sent.
+            NotFoundError: there is no such snapshot, or the scan serves neither route.
+        """
+        body = given(
+            **_snapshot(record_time, migration_id, after, page_size),
+            templates=None if templates is None else template_names(templates),
+            party_ids=None if parties is None else each(parties, "parties", kind=PartyId, least=1),
+        )
+        newer, older = (endpoint.request(json=body) for endpoint in (ACTIVE_CONTRACTS, ACTIVE_CONTRACTS_OLD))
+        return Call(newer, reads(SnapshotPage), alternatives=(older,))
+
+    @CallMethod
+    def coins(
+        self,
+        *,
+        record_time: When,
+        migration_id: int,
+        owners: Iterable[str],
+        after: int | str | None = None,
+        page_size: int = 1000,
+    ) -> Call[SnapshotPage]:
+        """Read one page of the coins of some parties at a snapshot (POST /v1/holdings/state; older scans: /v0/…).
+
+        Args:
+            record_time: the snapshot's own time, as `snapshot_time` returns it.
+            migration_id: the snapshot's migration id.
+            owners: the owners' party ids.
+            after: the `next_page_token` of the previous page, from the same server.
+            page_size: return at most this many coins.
+
+        Raises:
+            InputError: an argument breaks a rule; nothing was sent.
+            NotFoundError: there is no such snapshot, or the scan serves neither route.
+        """
+        body = given(
+            **_snapshot(record_time, migration_id, after, page_size),
+            owner_party_ids=each(owners, "owners", kind=PartyId, least=1),
+        )
+        newer, older = (endpoint.request(json=body) for endpoint in (COINS, COINS_OLD))
+        return Call(newer, reads(SnapshotPage), alternatives=(older,))
+
+    @CallMethod
+    def holdings_summary(
+        self,
+        *,
+        record_time: When,
+        migration_id: int,
+        owner_party_ids: Iterable[str],
+        record_time_match: RecordTimeMatch = "exact",
+        as_of_round: int | None = None,
+    ) -> Call[HoldingsSummaries]:
+        """Read what parties held at a snapshot (POST /v0/holdings/summary; where it is gone: /v1/holdings/summary).
+
+        The same as the validator's call of this name, without a token. The newer route has no fees, no round and no
+        available amount.
+
+        Args:
+            record_time: the snapshot's time, in UTC.
+            migration_id: the snapshot's migration id.
+            owner_party_ids: at least one party.
+            record_time_match: `exact` needs a snapshot at that time, `at_or_before` takes the newest one up to it.
+            as_of_round: the round to compute fees for; None is the earliest open mining round.
+
+        Raises:
+            InputError: an argument breaks a rule; nothing was sent.
+            StatusError: there is no such snapshot (404), or the parties hold too much for one answer (400).
+        """
+        match: str = fits(record_time_match, _Match, "record_time_match")
+        asked = given(
+            migration_id=fits(migration_id, Count64, "migration_id"),
+            record_time=format_timestamp(to_micros(record_time, "record_time")),
+            record_time_match=None if match == "exact" else match,
+            owner_party_ids=each(owner_party_ids, "owner_party_ids", kind=PartyId, least=1),
+        )
+        at_round = given(as_of_round=unless_none(as_of_round, Count64, "as_of_round"))
+        newer = HOLDINGS_SUMMARY_V1.request(json=asked)
+        return Call(HOLDINGS_SUMMARY.request(json=asked | at_round), reads(HoldingsSummaries), alternatives=(newer,))
+
+
+@dataclass(frozen=True)
+class _OneServer:
+    """A way to send that asks one server only."""
+
+    sender: Sender
+    server: str
+
+    def send(
+        self,
+        request: Request,
+        *alternatives: Request,
+        read: Callable[[bytes], T],
+        server: str | tuple[str, ...] | None = None,  # noqa: ARG002 - part of the protocol
+        revise: Revise | None = None,
+        attempts: int | None = None,
+    ) -> Answer[T]:
+        return self.sender.send(request, *alternatives, read=read, server=self.server, revise=revise, attempts=attempts)
+
+    def prepare(self, request: Request) -> Prepared:
+        return self.sender.prepare(request)
+
+    def servers(self, interface: Interface) -> tuple[str, ...]:  # noqa: ARG002 - part of the protocol
+        return (self.server,)
+
+    def pause(self, seconds: float) -> None:
+        self.sender.pause(seconds)
+
+    def page_maximum(self, server: str | None) -> int | None:
+        return self.sender.page_maximum(server or self.server)
+
+    def learn_page_maximum(self, server: str, maximum: int) -> None:
+        self.sender.learn_page_maximum(server, maximum)
+
+    def stoppable(self, stop: Stop) -> _OneServer:
+        return _OneServer(self.sender.stoppable(stop), self.server)
+
+
+def template_names(templates: Iterable[str]) -> tuple[str, ...]:
+    """Check templates for scan's filters.
+
+    Raises:
+        InputError: one is not of the form `package-name:Module:Entity`.
+    """
+    checked = each(templates, "templates", kind=Text, least=1)
+    for position, name in enumerate(checked):
+        if not _TEMPLATE.fullmatch(name) or re.fullmatch(r"[0-9a-f]{64}", name.partition(":")[0]):
+            raise InputError(
+                f"templates[{position}]={shown(name)} is not valid: give package-name:Module:Entity, such as"
+                " 'splice-amulet:Splice.Amulet:Amulet'; the columns package_name and template_name hold the two parts"
+            )
+    return checked
+
+
+def _snapshot(record_time: When, migration_id: int, after: int | str | None, page_size: int) -> dict[str, Any]:
+    if after is not None and (isinstance(after, bool) or not isinstance(after, int | str)):
+        raise InputError(f"after={shown(after)} is not valid: give the next_page_token of the previous page")
+    return {
+        "migration_id": fits(migration_id, Count64, "migration_id"),
+        "record_time": format_timestamp(to_micros(record_time, "record_time")),
+        "page_size": fits(page_size, Positive32, "page_size"),
+        "after": after,
+    }
+
+
+def _method(method: Any, json: Any) -> str:
+    if not isinstance(method, str) or method not in {"GET", "POST"}:
+        raise InputError(f"method={shown(method)} is not valid: give 'GET' or 'POST'; this is for reads only")
+    if method == "GET" and json is not None:
+        raise InputError("json= has no place in a GET: give params=, or method='POST'")
+    return str(method)
+
+
+def _path(path: Any) -> str:
+    """Percent-encode the path; it cannot leave the scan's base URL."""
+    parts = path.split("/") if isinstance(path, str) else []
+    if len(parts) < 2 or parts[0] or any(part in {"", ".", ".."} for part in parts[1:]):
+        raise InputError(f"path={shown(path)} is not valid: give the path below the base URL, such as '/v0/dso'")
+    if "?" in path or "#" in path:
+        raise InputError(f"path={shown(path)} is not valid: give the query as params=, and write # as %23")
+    if _ESCAPE.search(path):
+        raise InputError(f"path={shown(path)} is not valid: write a % without two hexadecimal digits after it as %25")
+    try:
+        encoded = quote(path, safe="/%")
+    except UnicodeEncodeError as error:
+        raise InputError(f"path={shown(path)} is not Unicode text: {error}") from error
+    if re.search(r"/(\.|%2e)(\.|%2e)?(/|$)", encoded, re.IGNORECASE):
+        raise InputError(f"path={shown(path)} is not valid: leave out the steps . and ..")
+    return encoded
+
+
+def _query(params: Any) -> dict[str, str | int | bool | Sequence[str] | None]:
+    if params is None:
+        return {}
+    if not isinstance(params, Mapping) or not all(isinstance(name, str) and name for name in params):
+        raise InputError(f"params={shown(params)} is not valid: give a dict from names to values")
+    return {name: _value(name, value) for name, value in params.items()}
+
+
+def _value(name: str, value: Any) -> str | int | bool | Sequence[str] | None:
+    if value is None or isinstance(value, str | bool | int):
+        return value
+    if isinstance(value, list | tuple) and all(isinstance(item, str) for item in value):
+        return tuple(value)
+    raise InputError(
+        f"params[{name!r}]={shown(value)} is not valid: give text, a number, True, False or a list of texts"
+    )

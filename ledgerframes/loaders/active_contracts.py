@@ -1,0 +1,307 @@
+"""Loaders of scan's snapshots: the active contracts, and parties' coins."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any, Final, Literal, Unpack, overload
+
+import msgspec
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+from msgspec import Raw, Struct
+
+from ledgerframes.arguments import names, suggesting, whole_number
+from ledgerframes.decoding.records import read_records
+from ledgerframes.errors import DecodeError, InputError
+from ledgerframes.frames import As, Decimals
+from ledgerframes.interfaces import scan_snapshots as routes
+from ledgerframes.interfaces.rules import PartyId, Text, each
+from ledgerframes.loaders.scan_routes import needing
+from ledgerframes.loaders.signatures import FormOptions
+from ledgerframes.loaders.snapshot_pages import SnapshotReader
+from ledgerframes.loaders.snapshot_times import snapshot_at
+from ledgerframes.loaders.table_loader import Form, Origin
+from ledgerframes.paging.window import Bound, bound
+from ledgerframes.tables.active_contracts import ACTIVE_CONTRACTS, COINS, LOCKED_COINS, NOT_IN_SNAPSHOTS
+from ledgerframes.tables.table import Table
+from ledgerframes.timestamps import format_timestamp
+
+if TYPE_CHECKING:
+    from ledgerframes.network import Network
+
+#: The most pages to read when no argument selects contracts.
+_FREE_PAGES: Final = 100
+_MAXIMUM: Final = 2**31 - 1
+_LEFT_OUT: Final = ("/event_type",)
+_ABSENT: Final = tuple(column.name for column in ACTIVE_CONTRACTS.columns if column.source == NOT_IN_SNAPSHOTS)
+
+
+class SnapshotOptions(FormOptions, total=False):
+    """The keywords of `load_active_contracts`, for its overloads; a test compares them with the signature."""
+
+    at: Bound | None
+    templates: Iterable[str] | None
+    parties: Iterable[str] | None
+    page_size: int
+
+
+class CoinOptions(FormOptions, total=False):
+    """The same for `load_coins`."""
+
+    at: Bound | None
+    page_size: int
+
+
+class _Kind(Struct):
+    template_id: str
+
+
+_kind: Final = msgspec.json.Decoder(_Kind)
+
+
+@overload
+def load_active_contracts(
+    net: Network, *, as_: Literal["pandas"] = ..., **options: Unpack[SnapshotOptions]
+) -> pd.DataFrame: ...
+@overload
+def load_active_contracts(net: Network, *, as_: Literal["arrow"], **options: Unpack[SnapshotOptions]) -> pa.Table: ...
+@overload
+def load_active_contracts(net: Network, *, as_: Literal["polars"], **options: Unpack[SnapshotOptions]) -> Any: ...
+@suggesting
+def load_active_contracts(
+    net: Network,
+    *,
+    at: Bound | None = None,
+    templates: Iterable[str] | None = None,
+    parties: Iterable[str] | None = None,
+    page_size: int = 1000,
+    columns: Iterable[str] | None = None,
+    as_: As = "pandas",
+    decimals: Decimals = "object",
+    limit: int | None = None,
+    allow_partial: bool = False,
+) -> Any:
+    """Load the contracts active at a snapshot, without replaying the history.
+
+    The whole frame is held in memory and a large network has millions of contracts, so select by `templates` or
+    `parties`. Without these and without `limit`, 100 pages at most are read.
+
+    Payloads are as sent, so those of licenses contain the operators' contact points; `expand` and exports leave these
+    out unless `connect` was called with `personal=True`.
+
+    As `opening=` of `active_contracts` it replaces the history before the snapshot. Load the history from the
+    snapshot's time, `attrs["cursor"]`, or earlier: releases differ in whether a snapshot includes what was recorded at
+    exactly its time, and a contract that is in both counts once.
+
+    Endpoint: POST /v1/state/acs; older scans: POST /v0/state/acs.
+
+    Args:
+        net: the network; its scan is asked. All pages come from one server.
+        at: a time, or a pair (migration id, time): the newest snapshot at or before it; the newest of all by default.
+        templates: only contracts of these templates, each as `package-name:Module:Entity`.
+        parties: only contracts that one of these parties signs or observes.
+        page_size: how many contracts to request at once; a server that allows fewer sends its maximum.
+        columns: the columns to keep, in this order; all by default.
+        as_: `"pandas"`, `"arrow"` or `"polars"`.
+        decimals: how pandas holds amounts: `"object"` (exact), `"arrow"`, `"float"`, `"string"`.
+        limit: load at most this many rows.
+        allow_partial: when an error ends the load early, return what was loaded, with `attrs["complete"]` False.
+
+    Returns:
+        One row per contract, in the order of creation, with the columns of `active_contracts`, update_id and event_id.
+        Columns that a snapshot has no values for are null: the synchronizers, reassignment_counter, in_flight, and
+        migration_id and record_time of the creation. A contract that only an assignment shows is not in any snapshot.
+        `attrs["cursor"]` is the snapshot's migration id and record time.
+
+    Raises:
+        InputError: an argument is not valid, the scan serves neither route, or there are more than 100 pages and
+            none of `templates`, `parties` and `limit` is given.
+        NotFoundError: there is no snapshot at or before `at`.
+        RequestError: the scan gave no answer.
+        DecodeError: an answer breaks the contract.
+        PagingError: the scan repeats a page token.
+
+    Example:
+        >>> import ledgerframes as lf
+        >>> with lf.sandbox(updates=200) as net:
+        ...     coins = lf.load_active_contracts(net, templates=["splice-amulet:Splice.Amulet:Amulet"])
+        >>> set(coins.template_name)
+        {'Splice.Amulet:Amulet'}
+    """
+    form = Form.of(
+        ACTIVE_CONTRACTS, columns=columns, as_=as_, decimals=decimals, limit=limit, allow_partial=allow_partial
+    )
+    asked: dict[str, Any] = {}
+    if templates is not None:
+        asked["templates"] = routes.template_names(_listed(templates, "templates", Text))
+    if parties is not None:
+        asked["parties"] = _listed(parties, "parties")
+    narrow = bool(asked) or form.limit is not None
+
+    def read(items: Sequence[Raw]) -> pa.RecordBatch:
+        nothing = dict.fromkeys(_ABSENT, [None] * len(items))
+        batch = read_records(ACTIVE_CONTRACTS, items, endpoint, given=nothing, left_out=_LEFT_OUT)
+        return _plain_ids(batch, ACTIVE_CONTRACTS)
+
+    endpoint = ACTIVE_CONTRACTS.endpoints[0]
+    instead = 'load the history from start="begin" and use lf.active_contracts'
+    both = (routes.ACTIVE_CONTRACTS, routes.ACTIVE_CONTRACTS_OLD)
+    with needing(*both, routes.SNAPSHOT_TIME, instead=instead):
+        return _load(net, form, "active_contracts", at, asked, page_size, read, narrow=narrow)
+
+
+@overload
+def load_coins(
+    net: Network, owners: Iterable[str], *, as_: Literal["pandas"] = ..., **options: Unpack[CoinOptions]
+) -> pd.DataFrame: ...
+@overload
+def load_coins(
+    net: Network, owners: Iterable[str], *, as_: Literal["arrow"], **options: Unpack[CoinOptions]
+) -> pa.Table: ...
+@overload
+def load_coins(
+    net: Network, owners: Iterable[str], *, as_: Literal["polars"], **options: Unpack[CoinOptions]
+) -> Any: ...
+@suggesting
+def load_coins(
+    net: Network,
+    owners: Iterable[str],
+    *,
+    at: Bound | None = None,
+    page_size: int = 1000,
+    columns: Iterable[str] | None = None,
+    as_: As = "pandas",
+    decimals: Decimals = "object",
+    limit: int | None = None,
+    allow_partial: bool = False,
+) -> Any:
+    """Load the coins of some parties at a snapshot: one row per coin contract, locked ones too.
+
+    Endpoint: POST /v1/holdings/state; older scans: POST /v0/holdings/state.
+
+    Args:
+        net: the network; its scan is asked, without a token. All pages come from one server.
+        owners: the owners' party ids; a party without coins has no row.
+        at: a time, or a pair (migration id, time): the newest snapshot at or before it; the newest of all by default.
+        page_size: how many coins to request at once; a server that allows fewer sends its maximum.
+        columns: the columns to keep, in this order; all by default.
+        as_: `"pandas"`, `"arrow"` or `"polars"`.
+        decimals: how pandas holds amounts: `"object"` (exact), `"arrow"`, `"float"`, `"string"`.
+        limit: load at most this many rows.
+        allow_partial: when an error ends the load early, return what was loaded, with `attrs["complete"]` False.
+
+    Returns:
+        One row per coin: owner, amount (in coin), created_round, locked, contract_id and more;
+        `lf.describe("coins")` lists every column with its unit. Rows are in the order of creation;
+        `attrs["cursor"]` is the snapshot's migration id and record time.
+
+    Raises:
+        InputError: an argument is not valid, or the scan serves neither route.
+        NotFoundError: there is no snapshot at or before `at`.
+        RequestError: the scan gave no answer.
+        DecodeError: an answer breaks the contract, or contains a contract that is not a coin.
+        PagingError: the scan repeats a page token.
+
+    Example:
+        >>> import ledgerframes as lf
+        >>> with lf.sandbox(updates=200) as net:
+        ...     owners = lf.load_licenses(net).validator
+        ...     coins = lf.load_coins(net, owners)
+        >>> list(coins.columns[:3])
+        ['owner', 'amount', 'created_round']
+    """
+    form = Form.of(COINS, columns=columns, as_=as_, decimals=decimals, limit=limit, allow_partial=allow_partial)
+    asked = {"owners": _listed(owners, "owners")}
+    instead = "load_active_contracts with parties= gives whole contracts, load_holdings_summary their sums"
+    with needing(routes.COINS, routes.COINS_OLD, routes.SNAPSHOT_TIME, instead=instead):
+        return _load(net, form, "coins", at, asked, page_size, _read_coins, narrow=True)
+
+
+def _load(
+    net: Network,
+    form: Form,
+    call: str,
+    at: Bound | None,
+    asked: dict[str, Any],
+    page_size: int,
+    read: Any,
+    *,
+    narrow: bool,
+) -> Any:
+    """Load all pages of a snapshot into one frame."""
+    bound(at, "at")
+    size = whole_number(page_size, "page_size", least=1, most=_MAXIMUM)
+    place = snapshot_at(net, at)
+    origin = Origin(personal=net.settings.personal)
+    endpoint = form.table.endpoints[0]
+    reader = SnapshotReader(net.scan, origin, call, place, asked, endpoint, form.table.name, size)
+    batches: list[pa.RecordBatch] = []
+    rows = 0
+    with origin.tolerating(allow_partial=form.allow_partial):
+        for items in reader.pages(restart=batches.clear):
+            rows = sum(batch.num_rows for batch in batches) if batches else 0
+            if not narrow and len(batches) >= _FREE_PAGES:
+                raise InputError(
+                    f"the snapshot has more than {rows:,} contracts, {_FREE_PAGES} pages: give templates= or parties=,"
+                    " or limit= with as many rows as memory holds"
+                )
+            batches.append(read(items))
+            if form.limit is not None and rows + len(items) >= form.limit:
+                break
+    table = pa.Table.from_batches(batches, schema=form.table.schema)
+    return form.frame(table, origin, cursor=place, at=f"({place.migration_id}, {format_timestamp(place.micros)})")
+
+
+def _read_coins(items: Sequence[Raw]) -> pa.RecordBatch:
+    """Decode a page of coins; a locked coin contains the record that others are."""
+    endpoint = COINS.endpoints[0]
+    locked = [_is_locked(item, position, endpoint) for position, item in enumerate(items)]
+    parts, order = [], []
+    for table, wanted in ((COINS, False), (LOCKED_COINS, True)):
+        places = [place for place, one in enumerate(locked) if one is wanted]
+        given = {"locked": [wanted] * len(places)}
+        found = read_records(table, [items[place] for place in places], endpoint, given=given, left_out=_LEFT_OUT)
+        parts.append(_plain_ids(found, COINS))
+        order += places
+    whole = pa.Table.from_batches(parts, schema=COINS.schema)
+    sorted_rows = whole.take(pc.sort_indices(pa.array(order, pa.int64()))).combine_chunks()
+    return sorted_rows.to_batches()[0] if len(items) else parts[0]
+
+
+def _is_locked(item: Raw, position: int, endpoint: str) -> bool:
+    try:
+        name = _kind.decode(item).template_id.rpartition(":")[2]
+    except msgspec.DecodeError as error:
+        raise DecodeError(
+            f"{endpoint}: item {position}: {error}", endpoint=endpoint, table=COINS.name, item=f"item {position}"
+        ) from error
+    if name not in {"Amulet", "LockedAmulet"}:
+        raise DecodeError(
+            f"{endpoint}: item {position} is a contract of {name!r}, not a coin",
+            endpoint=endpoint, table=COINS.name, column="template_id", item=f"item {position}",
+        )  # fmt: skip
+    return name == "LockedAmulet"
+
+
+def _plain_ids(batch: pa.RecordBatch, table: Table) -> pa.RecordBatch:
+    """Write event ids as the history does: in snapshots, older scans prefix them with #."""
+    place = table.names.index("event_id")
+    plain = pc.replace_substring_regex(batch.column(place), "^#", "")
+    columns = [plain if number == place else column for number, column in enumerate(batch.columns)]
+    return pa.RecordBatch.from_arrays(columns, schema=batch.schema)
+
+
+def _listed(values: Iterable[str], name: str, kind: Any = PartyId) -> list[str]:
+    """Check a caller's list of texts and drop duplicates.
+
+    Raises:
+        InputError: it is not such a list, or it is empty.
+    """
+    found = names(values, name)
+    if not found:
+        raise InputError(f"{name} is empty: give at least one, or leave it out" if name != "owners" else _NO_OWNERS)
+    return list(dict.fromkeys(each(found, name, kind=kind)))
+
+
+_NO_OWNERS: Final = "owners is empty: give at least one party id"

@@ -1,0 +1,37 @@
+"""Explains that a scan does not serve a route outside the contract, for the loaders of those routes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Final
+
+from ledgerframes.errors import InputError, NotFoundError
+from ledgerframes.transport.request import Endpoint
+
+#: The release of the captured answers; which older ones have the routes is not documented.
+SINCE: Final = "0.5.5"
+
+
+@contextmanager
+def needing(*endpoints: Endpoint, instead: str, since: str = SINCE) -> Iterator[None]:
+    """Turn "unknown route" into an error that names the route, the releases that have it, and a substitute.
+
+    Args:
+        endpoints: the routes that are requested, the newest first.
+        instead: what to do otherwise, a sentence without its full stop.
+        since: the oldest release known to have one of them.
+
+    Raises:
+        InputError: the scan serves none of them.
+    """
+    try:
+        yield
+    except NotFoundError as error:
+        if not error.unknown_route:
+            raise
+        routes = " nor ".join(str(endpoint) for endpoint in endpoints)
+        raise InputError(
+            f"the scan at {error.server} does not serve {routes}, which scan releases from {since} on have. What to do:"
+            f" give scan_url= of a newer one, with its prefix /api/scan, or {instead}"
+        ) from error

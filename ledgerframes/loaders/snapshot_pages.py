@@ -1,0 +1,136 @@
+"""Reads one of scan's snapshots page by page, for the loaders of active contracts and coins."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final
+
+import msgspec
+from msgspec import Raw
+
+from ledgerframes.config.settings import source_of
+from ledgerframes.errors import DecodeError, PagingError, RequestError, StatusError
+from ledgerframes.interfaces.history import named_maximum
+from ledgerframes.interfaces.scan_snapshots import SnapshotPage
+from ledgerframes.loaders.table_loader import Origin
+from ledgerframes.paging.cursor import Cursor
+from ledgerframes.timestamps import format_timestamp, parse_timestamp
+
+if TYPE_CHECKING:
+    from ledgerframes.interfaces.scan import Scan
+
+_log = logging.getLogger("ledgerframes.loaders")
+_page: Final = msgspec.json.Decoder(SnapshotPage)
+
+Token = int | str
+
+
+@dataclass
+class SnapshotReader:
+    """Reads one snapshot from one server, since its page tokens mean nothing to the others.
+
+    If that server fails on the way, another one is read from the beginning.
+
+    Args:
+        scan: the interface.
+        origin: records which server answered.
+        call: the name of the interface's call for one page.
+        place: the snapshot's migration id and time.
+        asked: further arguments of the call.
+        endpoint: method and path, for messages.
+        table: the table's name, for messages.
+        page_size: how many contracts to request at once.
+    """
+
+    scan: Scan
+    origin: Origin
+    call: str
+    place: Cursor
+    asked: dict[str, Any]
+    endpoint: str
+    table: str
+    page_size: int
+    _failed: set[str] = field(default_factory=set)
+    _server: str = ""
+
+    def pages(self, restart: Callable[[], None]) -> Iterator[list[Raw]]:
+        """The contracts, a page at a time.
+
+        Args:
+            restart: called when another server is read from the beginning, so that the pages so far are void.
+
+        Raises:
+            RequestError: no server returned the whole snapshot.
+            PagingError: a server repeats a page token.
+            DecodeError: an answer breaks the contract, or belongs to another snapshot.
+        """
+        while True:
+            try:
+                yield from self._pages_of_one()
+            except RequestError as error:
+                if not self._server or self._denies(error) or not self._turn_away():
+                    raise
+                _log.warning("the snapshot is read again from another scan: %s", error)
+                restart()
+            else:
+                return
+
+    def _turn_away(self) -> bool:
+        """Leave the server out and choose another one, if there is one."""
+        self._failed.add(self._server)
+        left = [server for server in self.scan.servers if server not in self._failed]
+        self._server = left[0] if left else ""
+        self.origin.servers.clear()
+        return bool(left)
+
+    @staticmethod
+    def _denies(error: RequestError) -> bool:
+        """Whether the server understood and refused, so that another one would do the same."""
+        return isinstance(error, StatusError) and error.status in {400, 401, 403}
+
+    def _pages_of_one(self) -> Iterator[list[Raw]]:
+        token: Token | None = None
+        while True:
+            page = self._ask(token)
+            yield page.created_events
+            if page.next_page_token is None:
+                return
+            if page.next_page_token == token:
+                raise PagingError(f"{self.endpoint}: the server repeats the page token {token!r}; it would never end")
+            token = page.next_page_token
+
+    def _ask(self, token: Token | None) -> SnapshotPage:
+        while True:
+            scan = self.scan.on(self._server) if self._server else self.scan
+            options = {"record_time": format_timestamp(self.place.micros), "migration_id": self.place.migration_id}
+            try:
+                answer = scan.raw(self.call, **options, **self.asked, after=token, page_size=self.page_size)
+            except RequestError as error:
+                named = named_maximum(error)
+                if named is None or not 0 < named < self.page_size:
+                    raise
+                self.page_size = named
+                continue
+            assert answer is not None
+            self.origin.servers[source_of(answer.server)] = None
+            self._server = answer.server
+            return self._read(answer.value)
+
+    def _read(self, body: bytes) -> SnapshotPage:
+        try:
+            page = _page.decode(body)
+            place = Cursor(page.migration_id, parse_timestamp(page.record_time)[0])
+        except (msgspec.DecodeError, ValueError) as error:
+            raise DecodeError(f"{self.endpoint}: {error}", endpoint=self.endpoint, table=self.table) from error
+        if place != self.place:
+            raise DecodeError(
+                f"{self.endpoint}: the answer belongs to the snapshot {_said(place)}, not {_said(self.place)}",
+                endpoint=self.endpoint, table=self.table,
+            )  # fmt: skip
+        return page
+
+
+def _said(place: Cursor) -> str:
+    return f"({place.migration_id}, {format_timestamp(place.micros)})"

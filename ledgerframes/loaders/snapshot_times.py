@@ -1,0 +1,214 @@
+"""The times of scan's snapshots of the active contracts, and the newest one at or before a given time."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+import pandas as pd
+
+from ledgerframes.arguments import suggesting, whole_number
+from ledgerframes.config.settings import source_of
+from ledgerframes.errors import DecodeError, InputError, NotFoundError, PagingError
+from ledgerframes.interfaces.scan_snapshots import SNAPSHOT_TIME
+from ledgerframes.loaders.scan_routes import needing
+from ledgerframes.paging.cursor import Cursor
+from ledgerframes.paging.window import Bound, Window, bound, window
+from ledgerframes.timestamps import EARLIEST, EPOCH, LATEST, MICROSECOND, format_timestamp, parse_timestamp
+
+if TYPE_CHECKING:
+    from ledgerframes.interfaces.scan import Scan
+    from ledgerframes.network import Network
+
+_log = logging.getLogger("ledgerframes.loaders")
+#: The most snapshots to list without a range; a network takes one every few hours.
+_FREE: Final = 100
+_MIGRATIONS: Final = 1_000
+_INSTEAD: Final = 'load the history from start="begin", and lf.active_contracts replays it up to any moment'
+
+
+@suggesting
+def snapshot_times(
+    net: Network, *, start: Bound | None = None, end: Bound | None = None, limit: int | None = None
+) -> pd.DataFrame:
+    """List the times of scan's snapshots of the active contracts.
+
+    Scan returns one time per request, so this sends one request per snapshot, from the newest backwards. It logs about
+    how many there are after the second one. Without `start` and `limit` it lists a hundred at most.
+
+    Endpoint: GET /v0/state/acs/snapshot-timestamp.
+
+    Args:
+        net: the network; its scan is asked.
+        start: inclusive; a time, applied to every migration, or a pair (migration id, time); `"begin"` is ledger begin.
+        end: exclusive; the same forms; by default everything up to the newest snapshot.
+        limit: list at most this many, the newest ones.
+
+    Returns:
+        One row per snapshot, the oldest first: migration_id, record_time (datetime64[us, UTC]).
+
+    Raises:
+        InputError: an argument is not valid, the scan does not serve the route, or there are more than a hundred
+            snapshots and neither `start` nor `limit`.
+        RequestError: the scan gave no answer.
+        DecodeError: an answer breaks the contract.
+        PagingError: the scan does not keep to the order of time.
+
+    Example:
+        >>> import ledgerframes as lf
+        >>> with lf.sandbox(updates=200) as net:
+        ...     times = lf.snapshot_times(net, limit=3)
+        >>> list(times.columns)
+        ['migration_id', 'record_time']
+    """
+    wanted = window(start, end)
+    most = None if limit is None else whole_number(limit, "limit", least=1)
+    found: list[Cursor] = []
+    firsts = first_places(net.scan)
+    bounded = start is not None or most is not None
+    with needing(SNAPSHOT_TIME, instead=_INSTEAD):
+        for place in _newest_first(net.scan, wanted, firsts):
+            found.append(place)
+            if len(found) == 2:
+                _quote(found, firsts, wanted, bounded=bounded)
+            if len(found) == most:
+                break
+            if len(found) > _FREE and not bounded:
+                raise _too_many(_FREE, "more than ")
+    found.sort()
+    micros = np.asarray([place.micros for place in found], np.int64)
+    frame = pd.DataFrame(
+        {
+            "migration_id": pd.Series([place.migration_id for place in found], dtype="int64"),
+            "record_time": pd.Series(micros.view("datetime64[us]")).dt.tz_localize("UTC"),
+        }
+    )
+    frame.attrs["source"] = source_of(net.scan.servers[0])
+    return frame
+
+
+def snapshot_at(net: Network, at: Bound | None) -> Cursor:
+    """The newest snapshot at or before a moment.
+
+    Args:
+        net: the network.
+        at: a time or a pair (migration id, time); None is the newest snapshot.
+
+    Raises:
+        InputError: `at` is neither.
+        NotFoundError: there is no such snapshot.
+    """
+    moment = bound(at, "at")
+    scan = net.scan
+    micros = LATEST if moment is None else moment if isinstance(moment, int) else moment.micros
+    if isinstance(moment, Cursor):
+        migrations = [moment.migration_id]
+    else:
+        migrations = [place.migration_id for place in reversed(first_places(scan)) if place.micros <= micros]
+    for migration_id in migrations:
+        found = _at_or_before(scan, migration_id, micros)
+        if found is not None:
+            return Cursor(migration_id, found)
+    said = "" if at is None else f" at or before {format_timestamp(micros)}"
+    where = f" of migration {moment.migration_id}" if isinstance(moment, Cursor) else ""
+    raise NotFoundError(
+        f"{SNAPSHOT_TIME}: the scan has no snapshot{where}{said}. What to do: lf.snapshot_times lists those it has",
+        status=404, server=scan.servers[0],
+    )  # fmt: skip
+
+
+def first_places(scan: Scan) -> list[Cursor]:
+    """The first place of each migration, by one request per migration.
+
+    Raises:
+        PagingError: the server does not keep to the order of the history.
+    """
+    found: list[Cursor] = []
+    after: Cursor | None = None
+    while cursors := scan.updates(after=after, page_size=1).glimpse.cursors:  # type: ignore[arg-type]
+        place = cursors[0]
+        if (found and place.migration_id <= found[-1].migration_id) or len(found) >= _MIGRATIONS:
+            raise PagingError(
+                f"POST /v2/updates: after {len(found)} migrations the server shows migration {place.migration_id};"
+                " a server that does not keep to the order cannot be searched"
+            )
+        found.append(place)
+        after = Cursor(place.migration_id, LATEST)
+    return found
+
+
+def _newest_first(scan: Scan, wanted: Window, firsts: list[Cursor]) -> Iterator[Cursor]:
+    """The snapshots of a window, from the newest backwards."""
+    for first in reversed(firsts):
+        low, high = _range(wanted, first.migration_id)
+        place = high
+        while place > low and (micros := _before(scan, first.migration_id, place)) is not None and micros >= low:
+            yield Cursor(first.migration_id, micros)
+            place = micros
+
+
+def _range(wanted: Window, migration_id: int) -> tuple[int, int]:
+    """From which instant, and up to which without it, a window reaches in a migration; empty where it does not."""
+    low = EARLIEST if wanted.since is None else wanted.since
+    high = LATEST if wanted.until is None else wanted.until
+    if wanted.start is not None:
+        if migration_id < wanted.start.migration_id:
+            return 0, 0
+        low = wanted.start.micros if migration_id == wanted.start.migration_id else low
+    if wanted.end is not None:
+        if migration_id > wanted.end.migration_id:
+            return 0, 0
+        high = wanted.end.micros if migration_id == wanted.end.migration_id else high
+    return low, high
+
+
+def _before(scan: Scan, migration_id: int, micros: int) -> int | None:
+    """The newest snapshot strictly before an instant; releases differ in whether they count one at the instant."""
+    found = _asked(scan, migration_id, micros)
+    if found is not None and found == micros:
+        found = _asked(scan, migration_id, micros - 1)
+    if found is not None and found >= micros:
+        raise PagingError(
+            f"{SNAPSHOT_TIME}: asked for a snapshot before {format_timestamp(micros)}, the server named"
+            f" {format_timestamp(found)}; a server that does not keep to the order cannot be searched"
+        )
+    return found
+
+
+def _at_or_before(scan: Scan, migration_id: int, micros: int) -> int | None:
+    return _before(scan, migration_id, min(micros + 1, LATEST))
+
+
+def _asked(scan: Scan, migration_id: int, micros: int) -> int | None:
+    answer = scan.snapshot_time(before=EPOCH + micros * MICROSECOND, migration_id=migration_id)
+    if answer is None:
+        return None
+    try:
+        return parse_timestamp(answer.record_time)[0]
+    except ValueError as error:
+        raise DecodeError(
+            f"{SNAPSHOT_TIME}: record_time: {error}", endpoint=str(SNAPSHOT_TIME), column="record_time"
+        ) from error
+
+
+def _quote(found: list[Cursor], firsts: list[Cursor], wanted: Window, *, bounded: bool) -> None:
+    """Say how many snapshots there are, about, by the distance of the two newest."""
+    newest, second = found
+    period = newest.micros - second.micros
+    if newest.migration_id != second.migration_id or period <= 0:
+        return
+    ranges = ((first, _range(wanted, first.migration_id)) for first in firsts)
+    lows = [max(first.micros, low) for first, (low, high) in ranges if low < high]
+    count = max(2, (newest.micros - min(lows, default=second.micros)) // period + 1)
+    _log.info("about %d snapshots, one request each", count)
+    if count > _FREE and not bounded:
+        raise _too_many(count, "about ")
+
+
+def _too_many(count: int, about: str) -> InputError:
+    return InputError(
+        f"there are {about}{count:,} snapshots, and each takes a request: give start=, or limit= for the newest, or"
+        ' start="begin" for all of them'
+    )

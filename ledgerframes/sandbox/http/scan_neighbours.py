@@ -1,0 +1,41 @@
+"""Scan's routes beside the contract's six calls; the server adds them to its scan."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from starlette.requests import Request
+from starlette.routing import BaseRoute, Route
+
+from ledgerframes.sandbox.http.callers import Access
+from ledgerframes.sandbox.http.scan_now import CurrentRoutes
+from ledgerframes.sandbox.http.scan_snapshots import SnapshotRoutes
+from ledgerframes.sandbox.http.validator import Validator
+from ledgerframes.sandbox.world.views import View
+
+
+class _Summaries(Validator):
+    """The validator's holdings summaries as scan serves them: to anyone, without a token."""
+
+    def _caller(self, request: Request) -> Any:  # noqa: ARG002 - the validator's signature
+        return None
+
+
+def neighbours(view: View, gate: Access, *, older: bool, page_maximum: int, holdings_maximum: int) -> list[BaseRoute]:
+    """The routes of one scan server, without the interface's prefix.
+
+    Args:
+        view: what the server shows of its world.
+        gate: the validator's gate; scan serves its summaries too, but without a token.
+        older: a release without the routes under /v1.
+        page_maximum: the largest page that it returns.
+        holdings_maximum: a summary of more coin contracts than this is refused.
+    """
+    summaries = _Summaries(view.world, gate, holdings_maximum=holdings_maximum, older=older)
+    newer = [] if older else [Route("/v1/holdings/summary", summaries.holdings_without_fees, methods=["POST"])]
+    return [
+        *SnapshotRoutes(view, older=older, page_maximum=page_maximum).routes(),
+        Route("/v0/holdings/summary", summaries.holdings_with_fees, methods=["POST"]),
+        *newer,
+        *CurrentRoutes(view.world, page_maximum=page_maximum).routes(),
+    ]

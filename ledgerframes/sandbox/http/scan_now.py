@@ -1,0 +1,276 @@
+"""What the network is now over a world, as Starlette routes of scan: rounds, names, traffic, faucets, apps, members."""
+
+from __future__ import annotations
+
+import hashlib
+import zlib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, Final
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import BaseRoute, Route
+
+from ledgerframes.sandbox.http.responses import (
+    INT32,
+    RefusalError,
+    blob,
+    contract_record,
+    encode,
+    json_answer,
+    query_integer,
+    read_object,
+)
+from ledgerframes.sandbox.world import timestamps
+from ledgerframes.sandbox.world.configuration import name_of
+from ledgerframes.sandbox.world.contracts import Contract
+from ledgerframes.sandbox.world.templates import COIN_RULES, DSO_RULES, ISSUING_ROUND, LICENSE, NAME_ENTRY
+from ledgerframes.sandbox.world.world import World
+
+_LIVING: Final = 600 * timestamps.SECOND
+_APPS: Final = 3
+
+
+@dataclass(frozen=True, slots=True)
+class CurrentRoutes:
+    """The handlers of one scan server.
+
+    Attributes:
+        page_maximum: the most names that it gives at once.
+    """
+
+    world: World
+    page_maximum: int = 1_000
+
+    def routes(self) -> list[BaseRoute]:
+        """The routes, without the interface's prefix."""
+        handlers = {
+            "/v0/closed-rounds": self.closed_rounds,
+            "/v0/domains/{domain_id:path}/members/{member_id:path}/traffic-status": self.traffic,
+            "/v0/ans-entries": self.names,
+            "/v0/ans-entries/by-party/{party:path}": self.name_by_party,
+            "/v0/ans-entries/by-name/{name:path}": self.name_by_name,
+            "/v0/validators/validator-faucets": self.faucets,
+            "/v0/featured-apps": self.featured_apps,
+            "/v0/dso": self.dso,
+            "/v0/scans": self.scans,
+        }
+        rounds = Route("/v0/open-and-issuing-mining-rounds", self.rounds, methods=["POST"])
+        return [rounds, *(Route(path, handler, methods=["GET"]) for path, handler in handlers.items())]
+
+    async def rounds(self, request: Request) -> Response:
+        """POST /v0/open-and-issuing-mining-rounds: contracts the caller has are left out of the answer."""
+        body = await read_object(request)
+        known = [_ids(body, f"cached_{name}_contract_ids") for name in ("open_mining_round", "issuing_round")]
+        with self.world.lock:
+            answer = {
+                "time_to_live_in_microseconds": _LIVING,
+                "open_mining_rounds": _by_id(self.world.rounds, known[0]),
+                "issuing_mining_rounds": _by_id(self.world.contracts.of(ISSUING_ROUND), known[1]),
+            }
+        return json_answer(encode(answer))
+
+    async def closed_rounds(self, request: Request) -> Response:  # noqa: ARG002 - Starlette's signature
+        """GET /v0/closed-rounds: this ledger settles a round at once, so there is none."""
+        return json_answer(encode({"rounds": []}))
+
+    async def traffic(self, request: Request) -> Response:
+        """GET /v0/domains/{domain_id}/members/{member_id}/traffic-status."""
+        synchronizer, member = (request.path_params[name] for name in ("domain_id", "member_id"))
+        if synchronizer not in self.world.synchronizers:
+            raise RefusalError(404, f"Unknown synchronizer {synchronizer}")
+        kind, _, party = member.partition("::")
+        if kind not in ("PAR", "MED"):
+            raise RefusalError(400, f"Could not decode member ID: {member}")
+        with self.world.lock:
+            validators = {one.payload["validator"] for one in self.world.contracts.of(LICENSE)}
+            known = party in {*validators, *self._members()}
+        if not known:
+            raise RefusalError(404, f"No traffic state found for member {member}")
+        seed = zlib.crc32(f"{synchronizer}/{member}".encode())
+        limit = (1 + seed % 30) * 200_000
+        status = {
+            "actual": {"total_consumed": seed % limit, "total_limit": limit},
+            "target": {"total_purchased": limit + seed % 2 * 200_000},
+        }
+        return json_answer(encode({"traffic_status": status}))
+
+    async def names(self, request: Request) -> Response:
+        """GET /v0/ans-entries: the oldest first, and no next page."""
+        prefix = request.query_params.get("name_prefix", "")
+        size = query_integer(request, "page_size", bound=INT32)
+        if size is None or size < 1:
+            raise RefusalError(400, f"page_size must be positive, not {size}")
+        if size > self.page_maximum:
+            raise RefusalError(400, f"Exceeded limit maximum ({size} > {self.page_maximum}).")
+        found = [one for one in self._entries() if one["name"].startswith(prefix)]
+        return json_answer(encode({"entries": found[:size]}))
+
+    async def name_by_party(self, request: Request) -> Response:
+        """GET /v0/ans-entries/by-party/{party}: the first in the order of names."""
+        party = request.path_params["party"]
+        found = [one for one in self._entries() if one["user"] == party]
+        if not found:
+            raise RefusalError(404, f"No ans entry found for party: {party}")
+        return json_answer(encode({"entry": min(found, key=lambda one: str(one["name"]))}))
+
+    async def name_by_name(self, request: Request) -> Response:
+        """GET /v0/ans-entries/by-name/{name}."""
+        name = request.path_params["name"]
+        found = next((one for one in self._entries() if one["name"] == name), None)
+        if found is None:
+            raise RefusalError(404, f"No ans entry found for name: {name}")
+        return json_answer(encode({"entry": found}))
+
+    async def faucets(self, request: Request) -> Response:
+        """GET /v0/validators/validator-faucets: those without a license are ignored."""
+        wanted = request.query_params.getlist("validator_ids")
+        if not wanted:
+            raise RefusalError(400, "Request is missing required query parameter 'validator_ids'")
+        with self.world.lock:
+            licenses = {one.payload["validator"]: one.payload for one in self.world.contracts.of(LICENSE)}
+        found = [_faucet(one, licenses[one]["faucetState"]) for one in sorted(set(wanted)) if one in licenses]
+        return json_answer(encode({"validatorsReceivedFaucets": found}))
+
+    async def featured_apps(self, request: Request) -> Response:  # noqa: ARG002 - Starlette's signature
+        """GET /v0/featured-apps: rights of the first validators."""
+        with self.world.lock:
+            rules = self.world.rules.get(COIN_RULES.entity)
+            licenses = self.world.contracts.of(LICENSE)[:_APPS] if rules is not None else []
+            apps = [_right(rules, one.payload["validator"]) for one in licenses if rules is not None]
+        return json_answer(encode({"featured_apps": apps}))
+
+    async def dso(self, request: Request) -> Response:  # noqa: ARG002 - Starlette's signature
+        """GET /v0/dso."""
+        with self.world.lock:
+            dso_rules, coin_rules = (self.world.rules.get(one.entity) for one in (DSO_RULES, COIN_RULES))
+            if dso_rules is None or coin_rules is None or not self.world.rounds:
+                raise RefusalError(404, "This ledger has no DsoRules")
+            members = self._members()
+            answer = {
+                "sv_user": "administrator",
+                "sv_party_id": next(iter(members)),
+                "dso_party_id": dso_rules.payload["dso"],
+                "voting_threshold": -(-2 * len(members) // 3),
+                "latest_mining_round": _with_state(self.world.rounds[-1]),
+                "amulet_rules": _with_state(coin_rules),
+                "dso_rules": _with_state(dso_rules),
+                "sv_node_states": [self._node(dso_rules, party, name) for party, name in members.items()],
+                "initial_round": "0",
+            }
+        return json_answer(encode(answer))
+
+    async def scans(self, request: Request) -> Response:  # noqa: ARG002 - Starlette's signature
+        """GET /v0/scans: addresses that lead nowhere."""
+        with self.world.lock:
+            members = self._members()
+        scans = [{"publicUrl": _address("scan", name), "svName": name} for name in members.values()]
+        return json_answer(encode({"scans": [{"domainId": self.world.synchronizers[0], "scans": scans}]}))
+
+    def _members(self) -> dict[str, str]:
+        """The name of each super validator, by its party."""
+        rules = self.world.rules.get(DSO_RULES.entity)
+        return {} if rules is None else {party: info["name"] for party, info in rules.payload["svs"]}
+
+    def _entries(self) -> list[dict[str, Any]]:
+        """All names that have not expired, the oldest first, then the operator's own."""
+        world = self.world
+        with world.lock:
+            found = [
+                {
+                    "contract_id": one.contract_id,
+                    "user": one.payload["user"],
+                    "name": one.payload["name"],
+                    "url": one.payload["url"],
+                    "description": one.payload["description"],
+                    "expires_at": one.payload["expiresAt"],
+                }
+                for one in world.contracts.of(NAME_ENTRY)
+                if timestamps.parse(one.payload["expiresAt"]) > world.now
+            ]
+            rules = world.rules.get(DSO_RULES.entity)
+            if rules is not None:
+                own = {f"{name_of(party)}.sv.cns": party for party in self._members()}
+                own["dso.cns"] = rules.payload["dso"]
+                found += [{"user": party, "name": name, "url": "", "description": ""} for name, party in own.items()]
+        return found
+
+    def _node(self, rules: Contract, party: str, name: str) -> dict[str, Any]:
+        """The state of a super validator's node, as a contract of its own."""
+        node = {
+            "cometBft": {"nodes": [], "governanceKeys": [], "sequencingKeys": []},
+            "sequencer": {
+                "migrationId": str(self.world.updates[-1].migration_id if self.world.updates else 0),
+                "sequencerId": f"SEQ::{party}",
+                "url": _address("sequencer", name),
+                "availableAfter": rules.created_at,
+            },
+            "mediator": {"mediatorId": f"MED::{party}"},
+            "scan": {"publicUrl": _address("scan", name)},
+            "legacySequencerConfig": None,
+        }
+        payload = {
+            "dso": rules.payload["dso"],
+            "sv": party,
+            "svName": name,
+            "state": {"synchronizerNodes": [[self.world.synchronizers[0], node]]},
+        }
+        contract = _made_up(rules, "Splice.DSO.SvState:SvNodeState", payload)
+        return {"contract": contract, "domain_id": self.world.synchronizers[0]}
+
+
+def _ids(body: dict[str, Any], name: str) -> list[Any]:
+    found = body.get(name)
+    if not isinstance(found, list):
+        raise RefusalError(400, f"The request content was malformed: {name} must be an array")
+    return found
+
+
+def _by_id(contracts: Iterable[Contract], known: list[Any]) -> dict[str, Any]:
+    """Contracts by their ids, without those that the caller knows."""
+    return {
+        one.contract_id: _with_state(one, whole=one.contract_id not in known) for one in contracts
+    }  # fmt: skip
+
+
+def _with_state(contract: Contract, *, whole: bool = True) -> dict[str, Any]:
+    told: dict[str, Any] = {"contract": contract_record(contract)} if whole else {}
+    if contract.synchronizer_id is not None:
+        told["domain_id"] = contract.synchronizer_id
+    return told
+
+
+def _faucet(validator: str, state: dict[str, Any] | None) -> dict[str, Any]:
+    first, last, missed = 0, 0, 0
+    if state is not None:
+        first, last = (int(state[name]["number"]) for name in ("firstReceivedFor", "lastReceivedFor"))
+        missed = int(state["numCouponsMissed"])
+    return {
+        "validator": validator,
+        "numRoundsCollected": last - first + 1 - missed if state is not None else 0,
+        "numRoundsMissed": missed,
+        "firstCollectedInRound": first,
+        "lastCollectedInRound": last,
+    }
+
+
+def _right(rules: Contract, provider: str) -> dict[str, Any]:
+    payload = {"dso": rules.payload["dso"], "provider": provider}
+    return _made_up(rules, "Splice.Amulet:FeaturedAppRight", payload)
+
+
+def _made_up(like: Contract, entity: str, payload: dict[str, Any]) -> dict[str, Any]:
+    """A contract that the history does not have, of the same package as another and made from its payload."""
+    contract_id = f"00{hashlib.sha256(entity.encode() + encode(payload)).hexdigest()}ca10"
+    return {
+        "template_id": f"{like.template_id.partition(':')[0]}:{entity}",
+        "contract_id": contract_id,
+        "payload": payload,
+        "created_event_blob": blob(contract_id),
+        "created_at": like.created_at,
+    }
+
+
+def _address(kind: str, name: str) -> str:
+    return f"https://{kind}.{name.lower()}.example"

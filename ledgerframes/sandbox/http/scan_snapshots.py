@@ -1,0 +1,221 @@
+"""Scan's snapshots of the active contracts over a world, as Starlette routes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Annotated, Any, Final, Literal
+
+import msgspec
+from msgspec import Meta, Struct
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import BaseRoute, Route
+
+from ledgerframes.sandbox.http.responses import (
+    INT32,
+    INT64,
+    UNREADABLE,
+    RefusalError,
+    encode,
+    json_answer,
+    query_integer,
+)
+from ledgerframes.sandbox.world import timestamps
+from ledgerframes.sandbox.world.active_set import Active, active_at
+from ledgerframes.sandbox.world.snapshots import snapshot_at
+from ledgerframes.sandbox.world.templates import COIN, LOCKED_COIN
+from ledgerframes.sandbox.world.timestamps import Cursor
+from ledgerframes.sandbox.world.views import View
+
+_KEPT: Final = 4
+_COINS: Final = frozenset(f"{one.package_name}:{one.entity}" for one in (COIN, LOCKED_COIN))
+
+_Int64 = Annotated[int, Meta(ge=-INT64, le=INT64 - 1)]
+_Int32 = Annotated[int, Meta(ge=-INT32, le=INT32 - 1)]
+
+
+class _Snapshot(Struct):
+    migration_id: _Int64
+    record_time: str
+    page_size: _Int32
+    record_time_match: Literal["exact", "at_or_before"] | None = None
+    after: _Int64 | None = None
+
+
+class StateRequest(_Snapshot):
+    """The body of POST /v1/state/acs and of its predecessor under /v0."""
+
+    templates: list[str] | None = None
+    party_ids: list[str] | None = None
+
+
+class CoinsRequest(_Snapshot, kw_only=True):
+    """The body of POST /v1/holdings/state and of its predecessor under /v0."""
+
+    owner_party_ids: Annotated[list[str], Meta(min_length=1)]
+
+
+_read_state: Final = msgspec.json.Decoder(StateRequest).decode
+_read_coins: Final = msgspec.json.Decoder(CoinsRequest).decode
+
+
+@dataclass(frozen=True, slots=True)
+class SnapshotRoutes:
+    """The handlers of one scan server.
+
+    Attributes:
+        older: a release without the routes under /v1.
+        page_maximum: the largest page; more is refused, with this number in the message.
+    """
+
+    view: View
+    older: bool = False
+    page_maximum: int = 1_000
+    _sets: dict[tuple[Cursor, int], list[Active]] = field(default_factory=dict)
+
+    def routes(self) -> list[BaseRoute]:
+        """The routes, without the interface's prefix."""
+        newer = [
+            Route("/v1/state/acs", self.state, methods=["POST"]),
+            Route("/v1/holdings/state", self.coins, methods=["POST"]),
+        ]
+        return [
+            Route("/v0/state/acs/snapshot-timestamp", self.snapshot_time, methods=["GET"]),
+            Route("/v0/state/acs", self.state_v0, methods=["POST"]),
+            Route("/v0/holdings/state", self.coins_v0, methods=["POST"]),
+            *([] if self.older else newer),
+        ]
+
+    async def snapshot_time(self, request: Request) -> Response:
+        """GET /v0/state/acs/snapshot-timestamp: the newest snapshot strictly before a time."""
+        text = request.query_params.get("before")
+        migration_id = query_integer(request, "migration_id", bound=INT64)
+        if text is None or migration_id is None:
+            name = "before" if text is None else "migration_id"
+            raise RefusalError(400, f"Request is missing required query parameter '{name}'")
+        with self.view.world.lock:
+            found = self._snapshot(migration_id, _parse(text) - 1, exact=False)
+        if found is None:
+            raise RefusalError(404, f"No snapshots found before {text}")
+        return json_answer(encode({"record_time": timestamps.exact(found)}))
+
+    async def state(self, request: Request) -> Response:
+        """POST /v1/state/acs."""
+        return await self._state(request, _told)
+
+    async def state_v0(self, request: Request) -> Response:
+        """POST /v0/state/acs: with an event id, prefixed with #, instead of the update id."""
+        return await self._state(request, _told_v0)
+
+    async def coins(self, request: Request) -> Response:
+        """POST /v1/holdings/state."""
+        return await self._coins(request, _told)
+
+    async def coins_v0(self, request: Request) -> Response:
+        """POST /v0/holdings/state."""
+        return await self._coins(request, _told_v0)
+
+    async def _state(self, request: Request, tell: _Tell) -> Response:
+        wanted = await _body(request, _read_state)
+        templates, parties = wanted.templates, wanted.party_ids
+        for name in templates or ():
+            if name.count(":") != 2:
+                raise RefusalError(400, f"Malformed template_id filter: {name}")
+        kept = [
+            one
+            for one in self._active(wanted)
+            if (not templates or one.template in templates)
+            and (not parties or not one.stakeholders.isdisjoint(parties))
+        ]
+        return self._page(wanted, kept, tell)
+
+    async def _coins(self, request: Request, tell: _Tell) -> Response:
+        wanted = await _body(request, _read_coins)
+        owners = set(wanted.owner_party_ids)
+        kept = [one for one in self._active(wanted) if one.template in _COINS and _owner(one) in owners]
+        return self._page(wanted, kept, tell)
+
+    def _active(self, wanted: _Snapshot) -> list[Active]:
+        size = wanted.page_size
+        if size < 1:
+            raise RefusalError(400, f"page_size must be positive, not {size}")
+        if size > self.page_maximum:
+            raise RefusalError(400, f"Exceeded limit maximum ({size} > {self.page_maximum}).")
+        at = self._cursor(wanted)
+        world = self.view.world
+        with world.lock:
+            key = (at, world.position(at))
+            if key not in self._sets:
+                while len(self._sets) >= _KEPT:
+                    del self._sets[next(iter(self._sets))]
+                self._sets[key] = active_at(world, at)
+            return self._sets[key]
+
+    def _cursor(self, wanted: _Snapshot) -> Cursor:
+        exact = wanted.record_time_match != "at_or_before"
+        with self.view.world.lock:
+            found = self._snapshot(wanted.migration_id, _parse(wanted.record_time), exact=exact)
+        if found is None:
+            raise RefusalError(
+                404,
+                f"No snapshot found for migration {wanted.migration_id} and {wanted.record_time}",
+            )
+        return wanted.migration_id, found
+
+    def _snapshot(self, migration_id: int, micros: int, *, exact: bool) -> int | None:
+        """The snapshot that this server has; it has none later than the newest update that it shows."""
+        world = self.view.world
+        shown = max(0, len(world.updates) - self.view.lag)
+        newest = world.updates[shown - 1] if shown else None
+        if newest is None or newest.migration_id < migration_id:
+            return None
+        if newest.migration_id == migration_id and newest.record_time < micros:
+            if exact:
+                return None
+            micros = newest.record_time
+        return snapshot_at(world, migration_id, micros, exact=exact)
+
+    def _page(self, wanted: _Snapshot, kept: list[Active], tell: _Tell) -> Response:
+        left = [one for one in kept if wanted.after is None or one.row > wanted.after]
+        page = left[: wanted.page_size]
+        answer = {
+            "record_time": timestamps.exact(self._cursor(wanted)[1]),
+            "migration_id": wanted.migration_id,
+            "created_events": [tell(one, wanted.migration_id) for one in page],
+            **({"next_page_token": page[-1].row} if len(left) > len(page) else {}),
+        }
+        return json_answer(encode(answer))
+
+
+_Tell = Callable[[Active, int], dict[str, Any]]
+
+
+def _told(one: Active, migration_id: int) -> dict[str, Any]:
+    """A contract under /v1, with its update's id if it was created in the snapshot's migration."""
+    known = {"created_in_update_id": one.update_id} if one.migration_id == migration_id else {}
+    return {**msgspec.structs.asdict(one.event), **known}
+
+
+def _told_v0(one: Active, _migration_id: int) -> dict[str, Any]:
+    return {"event_type": "created_event", "event_id": f"#{one.event_id}", **msgspec.structs.asdict(one.event)}
+
+
+def _owner(one: Active) -> str:
+    """The owner of a coin, locked or not."""
+    arguments = msgspec.json.decode(one.event.create_arguments)
+    return str(arguments.get("amulet", arguments)["owner"])
+
+
+async def _body(request: Request, read: Callable[[bytes], Any]) -> Any:
+    try:
+        return read(await request.body())
+    except UNREADABLE as error:
+        raise RefusalError(400, f"The request content was malformed: {error}") from error
+
+
+def _parse(text: str) -> int:
+    try:
+        return timestamps.parse(text)
+    except ValueError as error:
+        raise RefusalError(400, str(error)) from error

@@ -1,0 +1,133 @@
+"""`net.scan.call`: any read of scan, with the retries and limits of every other call."""
+
+import json
+from decimal import Decimal
+
+import pytest
+
+import ledgerframes as lf
+from ledgerframes.config.settings import Settings
+from ledgerframes.transport import Stop
+from tests.clocks import SkippingClock
+from tests.transport.hostile_server import HostileServer, Reply, answer, text
+
+
+def asking(server, **options):
+    return lf.Network(Settings(scan_url=(f"{server.url}/api/scan",), **options), clock=SkippingClock())
+
+
+def test_any_route_of_the_sandbox_answers_parsed_json(net):
+    page = net.scan.call("GET", "/v0/admin/validator/licenses", params={"limit": 2, "after": None})
+
+    assert len(page["validator_licenses"]) == 2
+
+
+def test_a_post_sends_its_json(net):
+    page = net.scan.call("POST", "/v2/updates", json={"page_size": 3})
+
+    assert [item["update_id"] for item in page["transactions"]] == [
+        one.update_id for one in net.sandbox.world.updates[:3]
+    ]
+
+
+def test_numbers_with_a_fraction_are_exact():
+    with HostileServer([Reply(body=b'{"a": 0.1000000000000000000001}')]) as server, asking(server) as net:
+        assert net.scan.call("GET", "/v0/x") == {"a": Decimal("0.1000000000000000000001")}
+
+
+def test_a_path_and_a_query_are_percent_encoded_and_lists_repeat_a_name():
+    with HostileServer([answer({})]) as server, asking(server) as net:
+        net.scan.call("GET", "/v0/acs/alice::12 20", params={"validator_ids": ["a::1", "b&c"], "all": True, "n": 5})
+        net.scan.call("GET", "/v0/x%2Fy")
+
+    assert [heard.target for heard in server.heard] == [
+        "/api/scan/v0/acs/alice%3A%3A12%2020?validator_ids=a%3A%3A1&validator_ids=b%26c&all=true&n=5",
+        "/api/scan/v0/x%2Fy",
+    ]
+
+
+def test_a_fault_is_retried_and_the_body_is_sent_again():
+    with HostileServer([text("busy", 503), answer({"done": 1})]) as server, asking(server) as net:
+        assert net.scan.call("POST", "/v0/x", json=[1]) == {"done": 1}
+
+    assert [json.loads(heard.body) for heard in server.heard] == [[1], [1]]
+
+
+def test_an_unknown_route_is_a_not_found_error(net):
+    with pytest.raises(lf.NotFoundError, match="GET /v0/nonesuch"):
+        net.scan.call("GET", "/v0/nonesuch")
+
+
+def test_what_is_no_json_is_an_error_of_the_package():
+    with (
+        HostileServer([Reply(body=b"[1,")]) as server,
+        asking(server, attempts=2) as net,
+        pytest.raises(lf.DecodeError),
+    ):
+        net.scan.call("GET", "/v0/x")
+
+
+def test_it_can_be_seen_before_it_is_sent(net):
+    assert net.scan.preview.call("GET", "/v0/dso").url == f"{net.sandbox.scan_url}/v0/dso"
+
+
+def test_it_can_be_sent_with_the_body_kept_as_it_came():
+    with HostileServer([Reply(body=b'{"a": 1.50}')]) as server, asking(server) as net:
+        assert net.scan.raw.call("GET", "/v0/x").value == b'{"a": 1.50}'
+
+
+def test_one_server_of_several_can_be_asked_also_by_a_part_that_can_be_stopped():
+    with HostileServer([answer(1)]) as first, HostileServer([answer(2)]) as second:
+        urls = tuple(f"{server.url}/api/scan" for server in (first, second))
+        with lf.Network(Settings(scan_url=urls), clock=SkippingClock()) as net:
+            chosen = net.scan.on(urls[1])
+
+            assert chosen.call("GET", "/v0/x") == 2
+            assert chosen.raw.call("GET", "/v0/x").value == b"2"
+            assert chosen.stoppable(Stop()).call("GET", "/v0/x") == 2
+            assert chosen.servers == urls[1:]
+            assert net.scan.servers == urls
+            assert net.scan.call("GET", "/v0/x") == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "reason"),
+    {
+        "a method that changes something": (("DELETE", "/v0/x"), "give 'GET' or 'POST'"),
+        "no method": (([], "/v0/x"), "give 'GET' or 'POST'"),
+        "no path": (("GET", ""), "give the path"),
+        "no text": (("GET", 5), "give the path"),
+        "a whole URL": (("GET", "https://elsewhere.example/v0/x"), "give the path"),
+        "another host": (("GET", "//elsewhere.example/v0/x"), "give the path"),
+        "a step up": (("GET", "/v0/../../x"), "give the path"),
+        "a step up in disguise": (("GET", "/v0/%2E%2e/x"), "leave out the steps"),
+        "a query": (("GET", "/v0/x?a=1"), "params="),
+        "half an escape": (("GET", "/v0/x%2"), "%25"),
+        "no Unicode": (("GET", "/v0/\ud800"), "Unicode"),
+    }.values(),
+    ids=str,
+)
+def test_a_wrong_method_or_path_is_refused_unsent(net, arguments, reason):
+    before = net.stats.requests
+    with pytest.raises(lf.InputError, match=reason):
+        net.scan.call(*arguments)
+    assert net.stats.requests == before
+
+
+@pytest.mark.parametrize(
+    ("options", "reason"),
+    [
+        ({"json": {}}, "no place in a GET"),
+        ({"params": [1]}, "give a dict"),
+        ({"params": {5: "x"}}, "give a dict"),
+        ({"params": {"x": {}}}, r"params\['x'\]"),
+        ({"params": {"x": [1]}}, r"params\['x'\]"),
+    ],
+)
+def test_wrong_options_are_refused_unsent(net, options, reason):
+    before = net.stats.requests
+    with pytest.raises(lf.InputError, match=reason):
+        net.scan.call("GET", "/v0/x", **options)
+    with pytest.raises(lf.InputError, match="no such number"):
+        net.scan.call("POST", "/v0/x", json={"a": float("nan")})
+    assert net.stats.requests == before

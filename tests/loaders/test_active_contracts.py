@@ -1,0 +1,451 @@
+"""Scan's snapshots as frames: the active contracts, and parties' coins."""
+
+import json
+from decimal import Decimal
+
+import pandas as pd
+import pytest
+
+import ledgerframes as lf
+from ledgerframes.analysis.contracts import _COLUMNS
+from ledgerframes.config.settings import Settings
+from ledgerframes.sandbox.faults import Faults
+from ledgerframes.sandbox.server import start as start_sandbox
+from ledgerframes.sandbox.world.templates import COIN, LOCKED_COIN
+from tests.clocks import SkippingClock
+from tests.replay import read_capture, replay
+from tests.transport.hostile_server import HostileServer, answer, text
+
+COIN_NAME = "splice-amulet:Splice.Amulet:Amulet"
+SNAPSHOT = {"record_time": "2026-01-30T06:00:00Z", "migration_id": 4}
+OLD = ("scan-acs-snapshot-timestamp",)
+
+
+def replayed(items, at):
+    """What is active after everything up to a place, by a reading of the history of its own: the created events."""
+    found = {}
+    for item in items:
+        place = (item.get("event", item)["migration_id"], pd.Timestamp(item["record_time"]))
+        if place > at:
+            break
+        events = item.get("events_by_id", {}).values()
+        found |= {one["contract_id"]: one for one in events if one["event_type"] == "created_event"}
+        for one in events:
+            if one["event_type"] == "exercised_event" and one["consuming"]:
+                found.pop(one["contract_id"], None)
+    return found
+
+
+@pytest.fixture(scope="module")
+def places(net):
+    return list(lf.snapshot_times(net).itertuples(index=False, name=None))
+
+
+@pytest.mark.parametrize("position", [0, 12, -1])
+def test_a_snapshot_holds_what_the_history_leaves_active(net, truth, places, position):
+    at = places[position]
+    frame = lf.load_active_contracts(net, at=at, page_size=70)
+
+    wanted = replayed(truth, at)
+    assert list(frame.contract_id.sort_values()) == sorted(wanted)
+    assert not frame.contract_id.duplicated().any()
+    for row in frame.head(40).to_dict("records"):
+        event = wanted[row["contract_id"]]
+        assert json.loads(row["payload"], parse_float=Decimal) == event["create_arguments"]
+        assert (row["template_id"], row["package_name"]) == (event["template_id"], event["package_name"])
+        assert (list(row["signatories"]), list(row["observers"])) == (event["signatories"], event["observers"])
+        assert row["created_at"] == pd.Timestamp(event["created_at"]).floor("us")
+    assert frame.attrs["cursor"] == [at[0], at[1].strftime("%Y-%m-%dT%H:%M:%S.%fZ")]
+    assert frame.attrs["complete"]
+    assert frame.extra.isna().all()
+
+
+def test_the_columns_are_those_of_active_contracts_and_what_a_snapshot_does_not_tell_is_null(net):
+    frame = lf.load_active_contracts(net, limit=30)
+
+    assert tuple(frame.columns[:15]) == _COLUMNS
+    untold = ["synchronizer_id", "reassignment_counter", "in_flight", "migration_id", "record_time"]
+    assert frame[untold].isna().all(axis=None)
+
+
+def test_a_moment_between_two_snapshots_gives_the_one_before(net, places):
+    (first, early), (second, late) = places[-3:-1]
+    assert first == second
+    for at in (early, early + (late - early) / 2, (first, late - pd.Timedelta("1us"))):
+        assert lf.load_active_contracts(net, at=at, limit=1).attrs["cursor"][1] == f"{early:%Y-%m-%dT%H:%M:%S.%fZ}"
+    newest = lf.load_active_contracts(net, limit=1).attrs["cursor"]
+    assert newest == [places[-1][0], f"{places[-1][1]:%Y-%m-%dT%H:%M:%S.%fZ}"]
+
+
+def test_a_moment_before_every_snapshot_is_a_not_found_error(net):
+    for at in ("2000-01-01", (0, "2000-01-01"), (99, "2026-01-01")):
+        with pytest.raises(lf.NotFoundError, match=r"no snapshot.*lf\.snapshot_times"):
+            lf.load_active_contracts(net, at=at)
+
+
+def test_templates_and_parties_narrow_it(net):
+    whole = lf.load_active_contracts(net)
+    coins = lf.load_active_contracts(net, templates=[COIN_NAME])
+    party = coins.signatories.iloc[0][-1]
+    hers = lf.load_active_contracts(net, parties=[party], page_size=9)
+
+    assert list(coins.contract_id) == list(whole.contract_id[whole.template_name == COIN.entity])
+    seen = [party in row.signatories or party in row.observers for row in whole.itertuples()]
+    assert list(hers.contract_id) == list(whole.contract_id[seen])
+    assert 0 < len(hers) < len(whole)
+
+
+@pytest.mark.parametrize("size", [1, 7, 1000])
+def test_pages_of_any_size_give_the_same_rows(net, size):
+    wanted = lf.load_active_contracts(net, templates=[COIN_NAME])
+    found = lf.load_active_contracts(net, templates=[COIN_NAME], page_size=size)
+
+    pd.testing.assert_frame_equal(found, wanted)
+
+
+def test_a_limit_ends_the_paging(net):
+    before = net.stats.requests
+    assert len(lf.load_active_contracts(net, limit=10, page_size=5)) == 10
+    migrations = len({update.migration_id for update in net.sandbox.world.updates})
+    assert net.stats.requests - before <= migrations + 1 + 1 + 2
+
+
+def test_more_than_a_hundred_pages_need_a_narrower_question(net):
+    with pytest.raises(lf.InputError, match=r"more than 200 contracts, 100 pages.*templates="):
+        lf.load_active_contracts(net, page_size=2)
+    assert len(lf.load_active_contracts(net, page_size=2, limit=250)) == 250
+
+
+def test_an_older_scan_gives_the_same_contracts_with_their_event_ids(net, places):
+    wanted = lf.load_active_contracts(net, at=places[-1])
+    with net.sandbox.replica(older=True) as server, lf.connect(scan_url=server.scan_url) as older:
+        found = lf.load_active_contracts(older, at=places[-1])
+        coins = lf.load_coins(older, [found.signatories.iloc[-1][-1]])
+
+    same = [name for name in wanted.columns if name not in {"update_id", "event_id"}]
+    pd.testing.assert_frame_equal(found[same], wanted[same])
+    assert wanted.event_id.isna().all()
+    assert found.update_id.isna().all()
+    assert not found.event_id.str.startswith("#").any()
+    told = wanted.update_id.notna()
+    assert told.any()
+    assert list(found.event_id[told].str.partition(":")[0]) == list(wanted.update_id[told])
+    assert coins.extra.isna().all()
+
+
+def test_a_server_with_a_smaller_maximum_is_followed(net, places):
+    with net.sandbox.replica(page_maximum=40) as server, lf.connect(scan_url=server.scan_url) as other:
+        pd.testing.assert_frame_equal(
+            lf.load_active_contracts(other, at=places[-1]), lf.load_active_contracts(net, at=places[-1])
+        )
+
+
+def test_a_snapshot_opens_a_history_up_to_the_next_one(net, places):
+    for low, high in ((places[2], places[5]), (places[-4], places[-1])):
+        assert low[0] == high[0]
+        opening = lf.load_active_contracts(net, at=low)
+        after = (high[0], high[1] + pd.Timedelta("1us"))
+        history = lf.load_history(net, start=low, end=after, progress=False)
+        wanted = lf.load_active_contracts(net, at=high)
+
+        found = lf.active_contracts(history.events, history.reassignments, opening=opening)
+
+        shown = set(history.reassignments.contract_id[history.reassignments.kind == "assignment"])
+        assert set(wanted.contract_id) <= set(found.contract_id)
+        # a contract whose creation is before the network's history is shown by its assignment only
+        assert set(found.contract_id) - set(wanted.contract_id) <= shown
+        both = found.set_index("contract_id").loc[wanted.contract_id]
+        assert list(both.payload) == list(wanted.payload)
+        assert list(both.template_id) == list(wanted.template_id)
+
+
+def test_a_contract_of_a_snapshot_follows_its_reassignments(net, places):
+    low = places[-12]
+    opening = lf.load_active_contracts(net, at=low)
+    history = lf.load_history(net, start=low, progress=False)
+    whole = lf.load_history(net, start="begin", progress=False)
+
+    found = lf.active_contracts(history.events, history.reassignments, opening=opening).set_index("contract_id")
+    wanted = lf.active_contracts(whole.events, whole.reassignments).set_index("contract_id")
+
+    moved = sorted(set(opening.contract_id) & set(found.index) & set(history.reassignments.contract_id))
+    assert moved
+    place = ["synchronizer_id", "source_synchronizer", "target_synchronizer", "reassignment_counter", "in_flight"]
+    pd.testing.assert_frame_equal(found.loc[moved, place], wanted.loc[moved, place])
+
+
+def test_what_snapshot_and_history_both_hold_counts_once_and_keeps_what_the_history_knows(net, places):
+    low, high = places[2], places[5]
+    opening = lf.load_active_contracts(net, at=high)
+    history = lf.load_history(net, start=low, end=(high[0], high[1] + pd.Timedelta("1us")), progress=False)
+
+    found = lf.active_contracts(history.events, history.reassignments, opening=opening)
+
+    assert not found.contract_id.duplicated().any()
+    created = history.events[history.events.event_type == "created_event"].set_index("contract_id")
+    inside = found[found.contract_id.isin(created.index)]
+    assert inside.record_time.notna().all()
+
+
+def test_coins_are_those_of_the_ledger(net, places):
+    at = places[-1]
+    world = net.sandbox.world
+    whole = lf.load_active_contracts(net, at=at)
+    rows = whole[whole.template_name.isin([COIN.entity, LOCKED_COIN.entity])]
+    payloads = [json.loads(one) for one in rows.payload]
+    owners = sorted({one.get("amulet", one)["owner"] for one in payloads})
+
+    coins = lf.load_coins(net, owners, at=at, page_size=11)
+
+    assert list(coins.contract_id) == list(rows.contract_id)
+    assert coins.locked.any()
+    assert not coins.locked.all()
+    for row, payload in zip(coins.to_dict("records"), payloads, strict=True):
+        own = payload.get("amulet", payload)
+        assert (row["owner"], row["amount"]) == (own["owner"], Decimal(own["amount"]["initialAmount"]))
+        assert row["created_round"] == int(own["amount"]["createdAt"]["number"])
+        assert row["rate_per_round"] == Decimal(own["amount"]["ratePerRound"]["rate"])
+        assert row["locked"] == ("amulet" in payload)
+        if row["locked"]:
+            assert list(row["lock_holders"]) == payload["lock"]["holders"]
+            assert row["lock_expires_at"] == pd.Timestamp(payload["lock"]["expiresAt"])
+        else:
+            assert row["lock_holders"] is None
+            assert pd.isna(row["lock_expires_at"])
+    cursor = (at[0], at[1].value // 1_000)
+    assert sum(coins.amount) == Decimal(sum(one.units for o in owners for one in world.coins.held(o, cursor))) / 10**10
+    assert coins.extra.isna().all()
+
+
+def test_an_owner_without_coins_has_no_row(net):
+    frame = lf.load_coins(net, ["nobody::1220"])
+
+    assert len(frame) == 0
+    assert frame.attrs["cursor"] is not None
+    assert str(frame.created_at.dtype) == "datetime64[us, UTC]"
+
+
+def test_the_captured_page_becomes_fifty_contracts(captures):
+    assert captures
+    page = read_capture("scan-acs-page").body
+    with replay(*OLD, "scan-acs-page") as server, lf.connect(**server.urls) as real:
+        frame = lf.load_active_contracts(real, at=(4, "2026-01-30T08:00Z"), limit=50)
+
+    first, event = frame.iloc[0], page["created_events"][0]
+    assert len(frame) == 50
+    assert first.template_name == "Splice.AmuletTransferInstruction:AmuletTransferInstruction"
+    assert first.package_name == "splice-amulet"
+    assert first.event_id == event["event_id"].removeprefix("#")
+    assert first.created_at == pd.Timestamp("2025-10-24T14:28:37.208560Z")
+    assert json.loads(first.payload) == event["create_arguments"]
+    assert frame.extra.isna().all()
+    assert frame.attrs["cursor"] == [4, "2026-01-30T06:00:00.000000Z"]
+
+
+def test_the_captured_coin_is_one_row(captures):
+    assert captures
+    with replay(*OLD, "scan-holdings-state") as server, lf.connect(**server.urls) as real:
+        (coin,) = lf.load_coins(real, ["ledger-ledgerops-2::12207a48"], at=(4, "2026-01-30T08:00Z")).to_dict("records")
+
+    assert coin["owner"].startswith("ledger-ledgerops-2::1220")
+    assert coin["amount"] == Decimal("1361296.3926166390")
+    assert (coin["created_round"], coin["rate_per_round"]) == (81308, Decimal("0.0001098709"))
+    assert (coin["locked"], coin["lock_holders"]) == (False, None)
+    assert coin["created_at"] == pd.Timestamp("2026-01-30T05:58:26.350254Z")
+    assert pd.isna(coin["extra"])
+
+
+def test_faults_on_the_way_lose_nothing(net, places):
+    wanted = lf.load_active_contracts(net, at=places[-1])
+    faults = Faults(rates={"429": 0.1, "503": 0.1, "reset": 0.1, "truncated": 0.1}, seed=5)
+    with net.sandbox.replica(faults=faults) as server:
+        settings = Settings(scan_url=(server.scan_url,), attempts=12)
+        with lf.Network(settings, clock=SkippingClock()) as other:
+            found = lf.load_active_contracts(other, at=places[-1], page_size=25)
+
+    pd.testing.assert_frame_equal(found, wanted)
+
+
+def test_the_hostile_world_is_read_whole():
+    with start_sandbox(seed=3, updates=400, hostile=True) as server, lf.connect(scan_url=server.scan_url) as net:
+        at = lf.snapshot_times(net, limit=1).iloc[0]
+        frame = lf.load_active_contracts(net)
+        wanted = replayed(server.world.items(), (at.migration_id, at.record_time))
+
+    assert sorted(frame.contract_id) == sorted(wanted)
+
+
+def created(number, name="Splice.Amulet:Amulet", **changes):
+    amount = {"initialAmount": "1.5", "createdAt": {"number": "7"}, "ratePerRound": {"rate": "0.1"}}
+    return {
+        "contract_id": f"00{number}", "template_id": f"ab:{name}", "package_name": "splice-amulet",
+        "create_arguments": {"dso": "d", "owner": "o", "amount": amount}, "created_at": "2026-01-30T05:00:00Z",
+        "signatories": ["d"], "observers": [], **changes,
+    }  # fmt: skip
+
+
+def scan(pages, *, routes=("/v1/state/acs", "/v1/holdings/state")):
+    """A scan of one snapshot, whose pages are functions of the token; a number of an answer is its status."""
+
+    def reply(heard):
+        body = json.loads(heard.body or b"{}")
+        if heard.target.endswith("/v2/updates"):
+            update = {
+                "update_id": "u", "migration_id": 4, "record_time": "2026-01-01T00:00:00Z", "workflow_id": "",
+                "synchronizer_id": "s", "effective_at": "2026-01-01T00:00:00Z", "root_event_ids": [],
+                "events_by_id": {},
+            }  # fmt: skip
+            return answer({"transactions": [] if "after" in body else [update]})
+        if "snapshot-timestamp" in heard.target:
+            return answer({"record_time": SNAPSHOT["record_time"]})
+        if not heard.target.endswith(routes):
+            return text("The requested resource could not be found.", 404)
+        page = pages(body.get("after"))
+        return page if not isinstance(page, dict) else answer({**SNAPSHOT, **page})
+
+    return reply
+
+
+def asking(*servers, **options):
+    urls = tuple(f"{server.url}/api/scan" for server in servers)
+    return lf.Network(Settings(scan_url=urls, **options), clock=SkippingClock())
+
+
+def test_all_pages_come_from_one_server_and_a_failing_one_is_left_from_the_beginning():
+    def failing(after):
+        return text("busy", 503) if after else {"created_events": [created(1), created(2)], "next_page_token": 2}
+
+    def whole(after):
+        if after is None:
+            return {"created_events": [created(2), created(3)], "next_page_token": "b7"}
+        assert after == "b7", "a token of another server"
+        return {"created_events": [created(1)]}
+
+    with HostileServer(scan(failing)) as first, HostileServer(scan(whole)) as second:
+        with asking(first, second, attempts=2) as net:
+            frame = lf.load_active_contracts(net)
+        assert list(frame.contract_id) == ["002", "003", "001"]
+        assert frame.attrs["source"] == f"{second.url}/api/scan"
+        with asking(first, attempts=2) as net:
+            with pytest.raises(lf.ServerError):
+                lf.load_active_contracts(net)
+            part = lf.load_active_contracts(net, allow_partial=True)
+        assert list(part.contract_id) == ["001", "002"]
+        assert not part.attrs["complete"]
+
+
+BROKEN = {
+    "a repeated token": ({"created_events": [created(1)], "next_page_token": 7}, lf.PagingError, "repeats"),
+    "another snapshot": (
+        {"record_time": "2026-01-30T03:00:00Z", "created_events": []},
+        lf.DecodeError,
+        "belongs to",
+    ),
+    "another migration": ({"migration_id": 3, "created_events": []}, lf.DecodeError, "belongs to"),
+    "no list": ({"created_events": {}}, lf.DecodeError, "created_events"),
+    "no contracts": ({}, lf.DecodeError, "created_events"),
+    "no time": ({"record_time": "x", "created_events": []}, lf.DecodeError, "state"),
+    "a contract without its id": (
+        {"created_events": [{"template_id": "a:B:Amulet"}]},
+        lf.DecodeError,
+        "contract_id|owner",
+    ),
+    "no object": ({"created_events": [5]}, lf.DecodeError, "item 0"),
+}
+
+
+@pytest.mark.parametrize(("page", "error", "reason"), BROKEN.values(), ids=BROKEN)
+def test_a_broken_answer_is_an_error_of_the_package(page, error, reason):
+    for load in (lf.load_active_contracts, lambda net: lf.load_coins(net, ["o"])):
+        wrong = pytest.raises(error, match=reason)
+        with HostileServer(scan(lambda _: page)) as server, asking(server, attempts=2) as net, wrong:
+            load(net)
+
+
+def test_a_contract_that_is_no_coin_is_an_error_among_coins():
+    page = {"created_events": [created(1), created(2, "Splice.Round:OpenMiningRound")]}
+    wrong = pytest.raises(lf.DecodeError, match="item 1 is a contract of 'OpenMiningRound'")
+    with HostileServer(scan(lambda _: page)) as server, asking(server) as net, wrong:
+        lf.load_coins(net, ["o"])
+
+
+def test_members_that_no_column_holds_are_kept():
+    page = {"created_events": [created(1, new="x")]}
+    with HostileServer(scan(lambda _: page)) as server, asking(server) as net:
+        assert json.loads(lf.load_active_contracts(net).extra[0]) == {"/new": "x"}
+        assert json.loads(lf.load_coins(net, ["o"]).extra[0]) == {"/new": "x"}
+
+
+def test_only_an_unknown_route_falls_back_to_the_older_one():
+    page = {"created_events": [created(1)]}
+    with HostileServer(scan(lambda _: page, routes=("/v0/state/acs",))) as server, asking(server) as net:
+        assert len(lf.load_active_contracts(net)) == 1
+    denied = scan(lambda _: answer({"error": "No snapshot found"}, 404))
+    with HostileServer(denied) as server, asking(server) as net:
+        with pytest.raises(lf.NotFoundError, match="No snapshot found"):
+            lf.load_active_contracts(net)
+        assert not [heard for heard in server.heard if "/v0/state/acs" in heard.target and heard.method == "POST"]
+
+
+@pytest.mark.parametrize(
+    ("load", "told"),
+    [
+        (lf.load_active_contracts, r"POST /v1/state/acs nor POST /v0/state/acs.*0\.5\.5.*lf\.active_contracts"),
+        (lambda net: lf.load_coins(net, ["o"]), r"POST /v1/holdings/state nor.*0\.5\.5.*load_active_contracts"),
+    ],
+)
+def test_a_scan_without_the_routes_is_one_input_error(load, told):
+    wrong = pytest.raises(lf.InputError, match=told)
+    with HostileServer(scan(lambda _: {}, routes=("/none",))) as server, asking(server) as net, wrong:
+        load(net)
+
+
+@pytest.mark.parametrize(
+    ("options", "reason"),
+    [
+        ({"templates": ["Splice.Amulet:Amulet"]}, "package-name:Module:Entity"),
+        ({"templates": [f"{'ab' * 32}:Splice.Amulet:Amulet"]}, "package-name:Module:Entity"),
+        ({"templates": []}, "templates is empty"),
+        ({"templates": COIN_NAME}, "give a list"),
+        ({"parties": ["a/b"]}, "party id"),
+        ({"parties": []}, "parties is empty"),
+        ({"at": "soon"}, "at="),
+        ({"page_size": 0}, "page_size=0"),
+        ({"page_size": 2**31}, "page_size="),
+    ],
+    ids=str,
+)
+def test_wrong_arguments_are_refused_unsent(net, options, reason):
+    before = net.stats.requests
+    with pytest.raises(lf.InputError, match=reason):
+        lf.load_active_contracts(net, **options)
+    assert net.stats.requests == before
+
+
+@pytest.mark.parametrize("owners", [[], "alice::1220", ["a/b"], [5]], ids=str)
+def test_wrong_owners_are_refused_unsent(net, owners):
+    before = net.stats.requests
+    with pytest.raises(lf.InputError, match="owners"):
+        lf.load_coins(net, owners)
+    assert net.stats.requests == before
+
+
+@pytest.mark.parametrize("load", [lf.load_active_contracts, lambda net, **o: lf.load_coins(net, ["x::12"], **o)])
+def test_each_comes_in_every_form(net, load):
+    arrow = load(net, as_="arrow", limit=5)
+    assert all(field.metadata[b"description"] for field in arrow.schema)
+    assert load(net, as_="polars", limit=5).shape == (arrow.num_rows, arrow.num_columns)
+    assert load(net, columns=["contract_id"], limit=1).columns.to_list() == ["contract_id"]
+
+
+@pytest.mark.parametrize("personal", [False, True])
+def test_an_export_of_a_snapshot_keeps_contact_points_only_where_connect_said_so(net, tmp_path, personal):
+    template = ["splice-amulet:Splice.ValidatorLicense:ValidatorLicense"]
+    with lf.connect(scan_url=net.sandbox.scan_url, personal=personal) as other:
+        frame = lf.load_active_contracts(other, templates=template)
+    assert frame.payload.str.contains("contactPoint").any()
+    lf.export_tables({"active_contracts": frame}, tmp_path / "out", format="csv")
+
+    written = "".join(path.read_text() for path in (tmp_path / "out").rglob("*.csv"))
+    assert template[0].partition(":")[2] in written
+    assert ('"contactPoint' in written.replace('""', '"')) is personal

@@ -1,0 +1,387 @@
+"""What the network is now, as frames: rounds, names, traffic, faucets, apps, super validators, scans."""
+
+import json
+import string
+from decimal import Decimal
+from urllib.parse import parse_qs, unquote, urlsplit
+
+import pandas as pd
+import pytest
+
+import ledgerframes as lf
+from ledgerframes.config.settings import Settings
+from ledgerframes.sandbox.faults import Faults
+from ledgerframes.sandbox.world.templates import DSO_RULES, LICENSE, NAME_ENTRY
+from tests.clocks import SkippingClock
+from tests.replay import read_capture, replay
+from tests.transport.hostile_server import HostileServer, answer, text
+
+MEMBER = "PAR::alice::1220ab"
+
+
+@pytest.fixture(scope="module")
+def real(captures):
+    assert captures
+    with replay() as server, lf.connect(**server.urls, token="t0ken-of-the-test") as network:
+        yield network
+
+
+def asking(server, **options):
+    settings = Settings(scan_url=(f"{server.url}/api/scan",), **options)
+    return lf.Network(settings, clock=SkippingClock())
+
+
+def test_the_captured_rounds_are_rows_by_number(real):
+    rounds = lf.load_rounds(real)
+
+    now = rounds[rounds.phase != "closed"]
+    assert list(zip(now["round"], now.phase, strict=True)) == [
+        (81320, "issuing"), (81321, "issuing"), (81323, "open"), (81324, "open"), (81325, "open"),
+    ]  # fmt: skip
+    closed = read_capture("scan-closed-rounds").body["rounds"]
+    assert (rounds.phase == "closed").sum() == len(closed)
+    assert rounds["round"].is_monotonic_increasing
+    opened = rounds.set_index("round").loc[81323]
+    assert opened.amulet_price_usd == Decimal("0.176564")
+    assert opened.opens_at == pd.Timestamp("2026-01-30T08:28:31.347581Z")
+    assert opened.target_closes_at == pd.Timestamp("2026-01-30T08:48:31.347581Z")
+    assert opened.synchronizer_id.startswith("global-domain::")
+    assert opened.issuance_per_sv is None
+    issuing = rounds.set_index("round").loc[81320]
+    assert issuing.issuance_per_validator_faucet == Decimal("3.2045101511")
+    assert issuing.issuance_per_featured_app == Decimal("0.6142603449")
+    assert issuing.issuance_per_unfeatured_app == Decimal("0.6")
+    assert issuing.issuance_per_validator == Decimal("0.2")
+    assert issuing.issuance_per_sv == Decimal("0.0122866485")
+    first = rounds.iloc[0]
+    assert (first["round"], first.phase, first.template_name) == (66481, "closed", "Splice.Round:ClosedMiningRound")
+    assert first.issuance_per_validator_faucet == Decimal("69.3919677077")
+    assert pd.isna(first.opens_at)
+    assert rounds.extra.isna().all()
+    assert "created_event_blob" not in rounds
+    assert lf.load_rounds(real, blobs=True).created_event_blob.notna().all()
+
+
+def test_the_captured_names_are_fifty_rows(real):
+    names = lf.load_names(real)
+
+    assert len(names) == 50
+    assert names.name.is_monotonic_increasing
+    one = names.set_index("name").loc["02122025max.unverified.cns"]
+    assert one.party.startswith("654321::1220")
+    assert one.expires_at == pd.Timestamp("2026-03-02T06:17:23.532796Z")
+    assert pd.isna(one.description)
+    assert names.extra.isna().all()
+
+
+def test_the_captured_traffic_is_a_row(real):
+    (one,) = lf.load_traffic(real, [MEMBER]).to_dict("records")
+
+    assert (one["member"], one["found"]) == (MEMBER, True)
+    assert one["synchronizer_id"].startswith("global-domain::1220")
+    assert (one["total_consumed"], one["total_limit"], one["total_purchased"]) == (0, 1_200_000, 1_200_000)
+
+
+def test_the_captured_faucets_are_rows_and_the_others_are_not_found(real):
+    captured = read_capture("scan-validator-faucets").body["validatorsReceivedFaucets"]
+    wanted = ["nobody::1220", *(one["validator"] for one in reversed(captured))]
+
+    faucets = lf.load_validator_faucets(real, wanted)
+
+    assert list(faucets.validator) == wanted
+    assert list(faucets.found) == [False] + [True] * len(captured)
+    assert pd.isna(faucets.rounds_collected[0])
+    last = faucets.iloc[-1]
+    assert (last.rounds_collected, last.rounds_missed, last.first_round, last.last_round) == (21115, 10, 60199, 81323)
+    assert faucets.extra.isna().all()
+
+
+def test_the_captured_super_validators_have_weights_and_addresses(real):
+    frame = lf.load_super_validators(real)
+
+    assert len(frame) == 13
+    first = frame.set_index("name").loc["C7-Technology-Services-Limited"]
+    assert (first.reward_weight, first.joined_round) == (105_750, 28_175)
+    assert first.participant_id == f"PAR::{first.party}"
+    asset = frame.set_index("name").loc["Digital-Asset-1"]
+    assert asset.scan_url == "https://scan.sv-1.global.canton.network.digitalasset.com"
+    assert asset.mediator_id.startswith("MED::Digital-Asset-1::1220")
+    assert asset.sequencer_id.startswith("SEQ::Digital-Asset-1::1220")
+    assert json.loads(asset.node)["scan"] == {"publicUrl": asset.scan_url}
+    assert frame.extra.isna().all()
+
+
+def test_the_captured_scans_are_thirteen_rows(real):
+    scans = lf.load_scans(real)
+
+    assert len(scans) == 13
+    assert scans.synchronizer_id.str.startswith("global-domain::").all()
+    assert (scans.sv_name[0], scans.url[0]) == (
+        "Digital-Asset-2", "https://scan.sv-2.global.canton.network.digitalasset.com",
+    )  # fmt: skip
+
+
+def test_rounds_of_the_sandbox_are_those_of_its_world(net):
+    world = net.sandbox.world
+    rounds = lf.load_rounds(net)
+
+    opened = rounds[rounds.phase == "open"]
+    assert list(opened.contract_id) == [one.contract_id for one in world.rounds]
+    assert list(opened["round"]) == [int(one.payload["round"]["number"]) for one in world.rounds]
+
+
+def test_names_of_the_sandbox_are_those_that_have_not_expired(net):
+    world = net.sandbox.world
+    names = lf.load_names(net)
+
+    lasting = {
+        one.payload["name"]: one.payload["user"]
+        for one in world.contracts.of(NAME_ENTRY)
+        if pd.Timestamp(one.payload["expiresAt"]).value // 1_000 > world.now
+    }
+    own = names[names.contract_id.isna()]
+    others = names[names.contract_id.notna()].set_index("name").party.to_dict()
+    assert others == lasting
+    assert own.expires_at.isna().all()
+    assert "dso.cns" in set(own.name)
+
+
+def test_a_prefix_narrows_the_names(net):
+    names = lf.load_names(net)
+
+    assert list(lf.load_names(net, prefix="a").name) == [one for one in names.name if one.startswith("a")]
+    assert len(lf.load_names(net, prefix="nothing-begins-so")) == 0
+
+
+@pytest.mark.parametrize("maximum", [2, 3, 7, 24])
+def test_full_answers_are_split_until_no_name_is_missing(net, maximum):
+    wanted = lf.load_names(net)
+    with net.sandbox.replica(page_maximum=maximum) as server, lf.connect(scan_url=server.scan_url) as other:
+        pd.testing.assert_frame_equal(lf.load_names(other), wanted)
+
+
+def names_server(names, *, size=1_000, alphabet=None):
+    """A scan with these names and a maximum of its own; where `alphabet` is given, it ignores every prefix."""
+
+    def reply(heard):
+        url = urlsplit(heard.target)
+        if "/by-name/" in url.path:
+            name = unquote(url.path.rpartition("/")[2])
+            return answer({"entry": entry(name)}) if name in names else answer({"error": "No ans entry"}, 404)
+        query = {name: values[0] for name, values in parse_qs(url.query).items()}
+        asked = int(query["page_size"])
+        if asked > size:
+            return answer({"error": f"Exceeded limit maximum ({asked} > {size})."}, 400)
+        prefix = "" if alphabet else query.get("name_prefix", "")
+        return answer({"entries": [entry(one) for one in names if one.startswith(prefix)][:asked]})
+
+    return reply
+
+
+def entry(name):
+    return {"user": "p::1220", "name": name, "url": "", "description": ""}
+
+
+def test_a_name_that_begins_others_is_not_lost():
+    names = ["é", *(f"abc{one}" for one in string.digits), "abcd", "abc", "ab", "a", "b", "éa", "éb"]
+    with HostileServer(names_server(names, size=2)) as server, asking(server) as net:
+        assert sorted(lf.load_names(net).name) == sorted(names)
+
+
+def test_names_that_cannot_be_told_apart_are_a_partial_result():
+    names = ["x" * 300 + str(one) for one in range(3)]
+    with HostileServer(names_server(names, size=2)) as server, asking(server) as net:
+        with pytest.raises(lf.PartialResultError, match="allow_partial=True"):
+            lf.load_names(net, prefix="x" * 255)
+        part = lf.load_names(net, prefix="x" * 255, allow_partial=True)
+    assert len(part) == 2
+    assert not part.attrs["complete"]
+
+
+def test_a_server_that_ignores_the_prefix_is_a_paging_error():
+    names = ["alice", "bob", "carol"]
+    wrong = pytest.raises(lf.PagingError, match="begin with")
+    with HostileServer(names_server(names, size=2, alphabet="ignored")) as server, asking(server) as net, wrong:
+        lf.load_names(net)
+
+
+def test_traffic_of_the_sandbox_names_who_is_not_there(net):
+    ids = list(lf.load_super_validators(net).participant_id)
+    frame = lf.load_traffic(net, [ids[0], "MED::nobody::1220", *ids[1:]])
+
+    assert list(frame.found) == [True, False, *[True] * len(ids[1:])]
+    assert pd.isna(frame.total_limit[1])
+    assert (frame.total_purchased[frame.found] >= frame.total_limit[frame.found]).all()
+    assert set(frame.synchronizer_id) == {net.sandbox.world.synchronizers[0]}
+    elsewhere = lf.load_traffic(net, ids[:1], synchronizer="nowhere::1220")
+    assert list(elsewhere.found) == [False]
+
+
+def test_faucets_of_the_sandbox_agree_with_its_licenses(net):
+    licenses = lf.load_licenses(net).set_index("validator")
+    faucets = lf.load_validator_faucets(net, licenses.index).set_index("validator")
+
+    assert faucets.found.all()
+    active = licenses[licenses.first_round.notna()]
+    assert len(active)
+    both = faucets.loc[active.index]
+    assert list(both.first_round) == list(active.first_round)
+    assert list(both.rounds_missed) == list(active.coupons_missed)
+    assert list(both.rounds_collected + both.rounds_missed) == list(active.last_round - active.first_round + 1)
+
+
+def test_a_long_list_of_validators_is_split_by_the_length_of_the_url():
+    wanted = [f"validator-{one}::{'12' * 32}" for one in range(60)]
+    with HostileServer([answer({"validatorsReceivedFaucets": []})]) as server, asking(server) as net:
+        frame = lf.load_validator_faucets(net, wanted)
+
+    asked = [parse_qs(urlsplit(heard.target).query)["validator_ids"] for heard in server.heard]
+    assert [one for part in asked for one in part] == wanted
+    assert 1 < len(asked) < 10
+    assert max(len(heard.target) for heard in server.heard) < 2_000
+    assert list(frame.validator) == wanted
+
+
+def test_a_server_with_a_lower_bound_for_urls_is_asked_in_halves():
+    def reply(heard):
+        if len(heard.target) > 300:
+            return text("URI length exceeds the configured limit", 414)
+        return answer({"validatorsReceivedFaucets": []})
+
+    wanted = [f"validator-{one}::{'12' * 32}" for one in range(9)]
+    with HostileServer(reply) as server, asking(server) as net:
+        assert list(lf.load_validator_faucets(net, wanted).validator) == wanted
+
+
+def test_super_validators_apps_and_scans_of_the_sandbox(net):
+    rules = net.sandbox.world.rules[DSO_RULES.entity].payload["svs"]
+    frame = lf.load_super_validators(net)
+    apps = lf.load_featured_apps(net)
+    scans = lf.load_scans(net)
+
+    assert list(frame.party) == [party for party, _ in rules]
+    assert list(frame.name) == list(scans.sv_name)
+    assert list(frame.scan_url) == list(scans.url)
+    validators = {one.payload["validator"] for one in net.sandbox.world.contracts.of(LICENSE)}
+    assert set(apps.provider) <= validators
+    assert set(apps.template_name) == {"Splice.Amulet:FeaturedAppRight"}
+    assert "created_event_blob" not in apps
+    assert lf.load_featured_apps(net, blobs=True).created_event_blob.notna().all()
+
+
+def test_a_super_validator_without_a_node_has_no_addresses():
+    rules = {"contract": {"payload": {"svs": [["p::12", {"name": "p", "svRewardWeight": "5", "new": 1}]]}}}
+    with HostileServer([answer({"dso_rules": rules, "sv_node_states": []})]) as server, asking(server) as net:
+        (one,) = lf.load_super_validators(net).to_dict("records")
+
+    assert (one["reward_weight"], json.loads(one["extra"])) == (5, {"/info/new": 1})
+    assert pd.isna(one["scan_url"])
+    assert pd.isna(one["node"])
+
+
+LOADS = {
+    "rounds": lf.load_rounds,
+    "names": lf.load_names,
+    "traffic": lambda net, **options: lf.load_traffic(net, [MEMBER], **options),
+    "faucets": lambda net, **options: lf.load_validator_faucets(net, ["a::1220"], **options),
+    "apps": lf.load_featured_apps,
+    "super validators": lf.load_super_validators,
+    "scans": lf.load_scans,
+}
+every_load = pytest.mark.parametrize("load", LOADS.values(), ids=LOADS)
+
+
+@every_load
+def test_each_comes_in_every_form_with_its_columns_and_provenance(net, load):
+    arrow = load(net, as_="arrow")
+    assert all(field.metadata[b"description"] for field in arrow.schema)
+    assert b"complete" in arrow.schema.metadata[b"ledgerframes"]
+    assert load(net, as_="polars").shape == (arrow.num_rows, arrow.num_columns)
+    frame = load(net, columns=["extra"], limit=1)
+    assert frame.shape == (1, 1)
+    assert frame.attrs["source"] == net.sandbox.scan_url
+
+
+@every_load
+def test_faults_on_the_way_change_nothing(net, load):
+    faults = Faults(rates={"429": 0.15, "503": 0.15, "reset": 0.15, "truncated": 0.15}, seed=3)
+    with net.sandbox.replica(faults=faults) as server:
+        settings = Settings(scan_url=(server.scan_url,), attempts=20)
+        with lf.Network(settings, clock=SkippingClock()) as other:
+            pd.testing.assert_frame_equal(load(other), load(net))
+
+
+@every_load
+def test_a_scan_without_the_route_is_one_input_error(load):
+    told = pytest.raises(lf.InputError, match=r"does not serve (GET|POST) /v0/.*from 0\.5\.5 on.*What to do")
+    with HostileServer([text("The requested resource could not be found.", 404)]) as server, asking(server) as net:
+        with told:
+            load(net)
+        with pytest.raises(lf.InputError):
+            load(net, allow_partial=True)
+
+
+@every_load
+@pytest.mark.parametrize("body", [{}, [], {"rounds": 5, "entries": 5, "scans": [5], "dso_rules": 5, "amulet_rules": 5}])
+def test_a_broken_answer_is_an_error_of_the_package(load, body):
+    wrong = pytest.raises((lf.DecodeError, lf.InputError))
+    with HostileServer([answer(body)]) as server, asking(server, attempts=2) as net, wrong:
+        load(net)
+
+
+@every_load
+def test_a_fault_that_stays_is_an_error_or_a_part(load):
+    with HostileServer([text("busy", 503)]) as server, asking(server, attempts=2) as net:
+        with pytest.raises(lf.ServerError):
+            load(net)
+        part = load(net, allow_partial=True)
+    assert (len(part), part.attrs["complete"]) == (0, False)
+
+
+def test_traffic_without_its_numbers_is_a_decode_error():
+    status = {"traffic_status": {"actual": {}, "target": {}}}
+    wrong = pytest.raises(lf.DecodeError, match="total_consumed is missing")
+    with HostileServer([answer(status)]) as server, asking(server) as net, wrong:
+        lf.load_traffic(net, [MEMBER], synchronizer="s::12")
+
+
+@pytest.mark.parametrize(
+    ("call", "reason"),
+    {
+        "no members": (lambda net: lf.load_traffic(net, []), "members"),
+        "a party as member": (lambda net: lf.load_traffic(net, ["alice::1220"]), "PAR::"),
+        "an empty synchronizer": (lambda net: lf.load_traffic(net, [MEMBER], synchronizer=""), "synchronizer"),
+        "no validators": (lambda net: lf.load_validator_faucets(net, []), "validators"),
+        "no party": (lambda net: lf.load_validator_faucets(net, ["a/b"]), "party id"),
+        "an empty prefix": (lambda net: lf.load_names(net, prefix=""), "prefix"),
+        "a prefix of another type": (lambda net: lf.load_names(net, prefix=5), "prefix"),
+        "blobs of another type": (lambda net: lf.load_rounds(net, blobs="yes"), "blobs"),
+    }.values(),
+    ids=str,
+)
+def test_wrong_arguments_are_refused_unsent(net, call, reason):
+    before = net.stats.requests
+    with pytest.raises(lf.InputError, match=reason):
+        call(net)
+    assert net.stats.requests == before
+
+
+def test_a_name_is_found_by_party_and_by_name(net):
+    names = lf.load_names(net)
+    first = names.iloc[0]
+
+    assert net.scan.ans_entry_by_name(first["name"]).user == first.party
+    mine = net.scan.ans_entry_by_party(first.party)
+    assert mine.name == min(names.name[names.party == first.party])
+    assert net.scan.ans_entry_by_name("nobody") is None
+    assert net.scan.ans_entry_by_party("nobody::1220") is None
+
+
+def test_the_typed_calls_read_the_captures(real):
+    assert len(real.scan.open_and_issuing_rounds().open_mining_rounds) == 3
+    assert real.scan.dso().voting_threshold == 9
+    assert real.scan.scans()[0].scans[0].sv_name == "Digital-Asset-2"
+    assert real.scan.traffic_status(synchronizer="s::12", member=MEMBER).target.total_purchased == 1_200_000
+    assert real.scan.validator_faucets(["a::12"])[0].num_rounds_collected == 21_115
+    assert real.scan.ans_entries()[0].name == "02122025max.unverified.cns"
+    assert real.scan.closed_rounds()[0].arguments["round"] == {"number": "66481"}

@@ -1,0 +1,40 @@
+"""Every loader and call of scan's routes beside the contract's, with every argument; the conversations use it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import ledgerframes as lf
+
+SUMMARY_OF_SCAN = "/api/scan/v0/holdings/summary"
+COIN = "splice-amulet:Splice.Amulet:Amulet"
+
+
+def neighbours(sandbox: Any, alice: str) -> Iterator[Callable[[lf.Network], Any]]:
+    """Every loader and call, with every argument."""
+    migration_id = sandbox.world.updates[-1].migration_id
+    snapshot = {"record_time": sandbox.snapshots(migration_id)[-1], "migration_id": migration_id}
+    yield lambda net: lf.snapshot_times(net, limit=2)
+    yield lambda net: lf.load_active_contracts(net, templates=[COIN], parties=[alice], page_size=7)
+    yield lambda net: lf.load_active_contracts(net, page_size=50)
+    yield lambda net: lf.load_coins(net, [alice, "nobody::1220"], page_size=3)
+    owners = {"owner_party_ids": [alice], "record_time_match": "at_or_before", "as_of_round": 7}
+    yield lambda net: net.scan.holdings_summary(**{**snapshot, **owners})
+    yield lf.load_rounds
+    yield lf.load_names
+    yield lambda net: lf.load_names(net, prefix="a")
+    yield lambda net: net.scan.ans_entry_by_party(alice)
+    yield lambda net: net.scan.ans_entry_by_name("dso.cns")
+    yield lambda net: lf.load_traffic(net, ["PAR::nobody::1220", *lf.load_super_validators(net).participant_id[:2]])
+    yield lambda net: lf.load_validator_faucets(net, lf.load_licenses(net).validator)
+    yield lf.load_featured_apps
+    yield lf.load_scans
+    yield lambda net: net.scan.snapshot_time(before="2000-01-01", migration_id=0)
+    yield lambda net: net.scan.active_contracts(**snapshot, templates=[COIN], parties=[alice], after=3, page_size=5)
+    yield lambda net: net.scan.coins(**snapshot, owners=[alice, "nobody::1220"], after=3, page_size=5)
+
+
+def summary_of_scan(net: lf.Network, alice: str, snapshot: dict[str, Any]) -> Any:
+    """A holdings summary by scan's own route."""
+    return net.scan.holdings_summary(**snapshot, owner_party_ids=[alice], record_time_match="at_or_before")
