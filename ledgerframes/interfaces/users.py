@@ -52,6 +52,7 @@ class User(Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True
     primary_party_authentication: bool | None = None
 
 
+# A pageSize above 1,000 is capped silently, so only an empty token ends the list.
 class UsersPage(Struct, frozen=True, rename="camel"):
     """A page of users; there are more pages until `next_page_token` is empty or None, whatever a page's length."""
 
