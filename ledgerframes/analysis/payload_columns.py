@@ -16,6 +16,7 @@ from msgspec import Raw
 
 from ledgerframes.errors import InputError, visible
 
+# In blocks, because the raw values of a whole history would be in memory beside its text.
 _BLOCK_ROWS: Final = 50_000
 _BLOCK_BYTES: Final = 1 << 27
 _NAMELESS: Final = '""'  # how a path shows a member whose name is empty
@@ -106,6 +107,7 @@ def _split(found: Leaves, cells: pa.Array, path: str, wanted: Sequence[str] | No
         return
     splittable = depth < _DEEPEST and path not in found.whole and not (wanted is not None and path in wanted)
     objects = pc.starts_with(cells, "{") if path else is_record(cells)
+    # Split only if every value is an object: in all rows a path is either split or kept as JSON.
     if splittable and pc.all(pc.or_kleene(pc.invert(filled), objects)).as_py():
         if found.columns.get(path):
             raise _MixedError(path)
