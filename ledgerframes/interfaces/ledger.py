@@ -75,6 +75,7 @@ TRANSACTION_BY_ID: Final = Endpoint(
 UPDATE_BY_ID: Final = Endpoint(interface="ledger", method="POST", path="/v2/updates/update-by-id", auth=True)
 LIST_USERS: Final = Endpoint(interface="ledger", method="GET", path="/v2/users", auth=True)
 CREATE_USER: Final = Endpoint(interface="ledger", method="POST", path="/v2/users", safe=False, auth=True)
+# It stores and vets packages, so it is sent once, like every command.
 UPLOAD_PACKAGE: Final = Endpoint(
     interface="ledger",
     method="POST",
@@ -83,6 +84,7 @@ UPLOAD_PACKAGE: Final = Endpoint(
     auth=True,
     deprecated="to be removed in a future release; the /dars upload does the same until it goes, too",
 )
+# Neither stores nor vets anything, so it may be retried.
 VALIDATE_DAR: Final = Endpoint(interface="ledger", method="POST", path="/v2/dars/validate", auth=True)
 
 
@@ -159,6 +161,7 @@ class LedgerCalls(Runner):
         reassignment = reassignment_json(commands, command_id, submitter, user, workflow_id, submission_id)
         body = {"reassignmentCommands": reassignment}
         if event_format is not None:
+            # Without a format real participants return the reassignment, but none of its events.
             body["eventFormat"] = event_format_json(event_format, "event_format")
         return Call(SUBMIT_AND_WAIT_FOR_REASSIGNMENT.request(json=body), read_reassignment)
 
@@ -253,6 +256,7 @@ class LedgerCalls(Runner):
         """
         body, shown = question_by_id(update_id, requesting_parties, transaction_format)
         older = TRANSACTION_BY_ID.request(json=body | {"transactionFormat": shown})
+        # Release 3.6 has only update-by-id, which refuses a request without `updateFormat`.
         newer = UPDATE_BY_ID.request(json=body | {"updateFormat": {"includeTransactions": shown}})
         return Call(older, read_transaction, alternatives=(newer,))
 
@@ -279,6 +283,7 @@ class LedgerCalls(Runner):
             NotAuthorizedError: the token's user may not read as these parties, or as any party.
         """
         body, shown = question_by_id(update_id, requesting_parties, transaction_format)
+        # A reassignment is found only where the request includes reassignments.
         either = {"includeTransactions": shown, "includeReassignments": shown["eventFormat"]}
         newer = UPDATE_BY_ID.request(json=body | {"updateFormat": either})
         older = TRANSACTION_BY_ID.request(json=body | {"transactionFormat": shown})
@@ -353,6 +358,7 @@ class LedgerCalls(Runner):
         return Call(VALIDATE_DAR.request(query=query, content=dar_bytes(dar)), _nothing)
 
     def _user(self, user_id: str | None) -> str | None:
+        # The server takes the user from the token, so without one it could only refuse.
         if user_id is None and not self._has_token:
             raise InputError(
                 "user_id=None; give user_id=, which may be left out only with a user's token: "
