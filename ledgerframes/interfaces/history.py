@@ -87,8 +87,8 @@ def read_pages(source: PageSource, reader: HistoryReader) -> Iterator[PageRows]:
     """
     stop = Stop()
     session = HistorySession(source.stoppable(stop), reader)
-    coming = in_background(session.step, _THREAD)
     # In a thread of its own, because waiting for it can be interrupted while a socket cannot.
+    coming = in_background(session.step, _THREAD)
     try:
         more = True
         while more:

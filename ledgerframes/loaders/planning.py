@@ -195,6 +195,7 @@ def find_migrations(scan: Scan) -> list[Migration]:
             raise _endless(first)
         last = _last_of(scan, first)
         found.append(Migration(first.migration_id, first.micros, last))
+        # Any higher migration id counts as later, so the rest of a migration is skipped in one request.
         place = Cursor(first.migration_id, LATEST)
     return found
 
@@ -202,7 +203,6 @@ def find_migrations(scan: Scan) -> list[Migration]:
 def latest_migration(scan: Scan) -> int | None:
     """The newest migration id that the scan shows, by one request per migration."""
     place: Cursor | None = None
-    # Any higher migration id counts as later, so the rest of a migration is skipped in one request.
     newest: int | None = None
     seen = 0
     while (first := _first_after(scan, place)) is not None:

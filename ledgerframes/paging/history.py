@@ -141,8 +141,8 @@ class HistoryReader:
                     f"POST /v2/updates: update {update_id} at {cursor} came after {previous}; the server's pages are"
                     " not in order of migration id and record time, reading on could lose updates"
                 )
-            # A server whose cursor is inclusive repeats what was just taken, and the repeats are dropped; a new update
-            # there
+            # A server whose cursor is inclusive repeats what was just taken, which is dropped; anything else at the
+            # cursor means that it does not continue after it.
             if cursor == after and update_id not in self._recent:
                 raise PagingError(
                     f"POST /v2/updates: asked for what follows {cursor}, the server sent update {update_id} at that"

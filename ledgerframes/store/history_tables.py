@@ -122,7 +122,7 @@ class HistoryTables:
             # part.
             table.append(fresh[name], self.slots.numbers(name, changed))
             written[name] = sum(batch.num_rows for batch in fresh[name])
-            # Compacted here, because a live tail commits every minute and makes a file per table each time.
+            # Compacted here, because a live tail commits often and makes a file per table each time.
             self._compact_crowded(table, fresh[name])
         self.written += 1
         return written
