@@ -10,8 +10,8 @@ from typing import Any, Final
 Quote = Callable[[str], str]
 
 
-@dataclass(frozen=True, slots=True)
 # A float would lose the spelling, such as `1e400` or `-0`, which is what the decoder is tried with.
+@dataclass(frozen=True, slots=True)
 class Number:
     """A number exactly as it is to be written, such as `1e400` or `-0`."""
 

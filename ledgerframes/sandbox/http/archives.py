@@ -19,7 +19,7 @@ from typing import Final
 
 MANIFEST: Final = "META-INF/MANIFEST.MF"
 ENTRIES: Final = 2_000
-# A zip of a few megabytes can unpack to terabytes.
+# A zip of a few megabytes can unpack to gigabytes.
 UNPACKED: Final = 256 * 1024 * 1024
 MANIFEST_SIZE: Final = 1024 * 1024
 
