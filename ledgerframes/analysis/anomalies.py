@@ -59,6 +59,7 @@ def reassignment_anomalies(reassignments: Any) -> pd.DataFrame:
 
 
 def _standing_counters(away: pd.DataFrame) -> pd.DataFrame:
+    # By synchronizer too, since only there are record times in the order in which things happened.
     before = away.groupby(["contract_id", "source_synchronizer"])["reassignment_counter"].shift()
     standing = before.notna() & (away["reassignment_counter"] <= before)
     again = away.duplicated(["contract_id", "reassignment_counter"])
@@ -70,6 +71,7 @@ def _standing_counters(away: pd.DataFrame) -> pd.DataFrame:
 def _unequal_legs(away: pd.DataFrame, back: pd.DataFrame) -> list[pd.DataFrame]:
     """Assignments whose unassignment holds another value."""
     names = ["contract_id", "reassignment_counter", "target_synchronizer"]
+    # A null id pairs with nothing, but pandas would merge nulls with each other.
     first = away[away["unassign_id"].notna()].drop_duplicates(_PAIR)[[*_PAIR, *names]]
     both = back.merge(first, on=_PAIR, how="inner", suffixes=("", "_away"))
     found = []

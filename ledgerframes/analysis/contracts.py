@@ -83,6 +83,7 @@ def active_contracts(
     moment = bound(at, "at")
     check_same_range(events, reassignments, moment)
     rows = _until(to_arrow(events, EVENTS, _EVENTS, name="events"), moment)
+    # There is no archived event: a consuming exercise ends a contract, whatever its choice is called.
     ended = rows["contract_id"].filter(rows["consuming"])
     legs = None
     if reassignments is not None:
@@ -115,6 +116,7 @@ def _created(rows: pa.Table, ended: pa.ChunkedArray, template: str | None) -> pa
         creates = pc.and_(creates, pc.equal(rows["template_name"], template))
     alive = pc.and_(creates, pc.invert(pc.is_in(rows["contract_id"], ended)))
     found = rows.drop_columns(["event_type", "consuming"]).filter(alive)
+    # Mostly every contract is created once; where one is not, its first create counts.
     if pc.count_distinct(found["contract_id"]).as_py() == found.num_rows:
         return found
     order = pc.sort_indices(found, sort_keys=[("migration_id", "ascending"), ("record_time", "ascending")])
@@ -126,6 +128,7 @@ def _with_assigned(created: pa.Table, legs: pa.Table | None, template: str | Non
     own = _at_rest(created, pa.array([0] * created.num_rows, pa.int64()))
     if legs is None:
         return own
+    # A contract can appear first in an assignment: it was created where this history does not reach.
     shown = legs.filter(pc.equal(legs["kind"], "assignment"))
     shown = shown.filter(pc.invert(pc.is_in(shown["contract_id"], created["contract_id"])))
     if template is not None:
@@ -170,8 +173,10 @@ def _placed(alive: pa.Table, legs: pa.Table | None) -> pa.Table:
 def _moved(rows: pa.Table, legs: pa.Table) -> pa.Table:
     last = _last_legs(legs)
     numbered = rows.append_column("place", pa.array(range(rows.num_rows), pa.int64()))
+    # Arrow's join cannot carry list columns, so only ids and positions go through it.
     ids = numbered.select(["contract_id", "place"])
     joined = ids.join(last, keys="contract_id", join_type="left outer").sort_by("place")
+    # By counter and not by time: an assignment may be recorded before its unassignment.
     newer = pc.fill_null(pc.greater_equal(joined["counter"], pc.fill_null(rows["reassignment_counter"], -1)), False)  # noqa: FBT003
     away = pc.equal(joined["leg"], "unassignment")
     nothing = pa.scalar(None, pa.string())
@@ -197,6 +202,7 @@ def _last_legs(legs: pa.Table) -> pa.Table:
             "target": legs["target_synchronizer"],
         }
     )
+    # Of equal counters the assignment comes first, as the later step of the same reassignment.
     order = pc.sort_indices(kept, sort_keys=[("counter", "descending"), ("leg", "ascending")])
     return _first_of_each(kept.take(order), "contract_id")
 

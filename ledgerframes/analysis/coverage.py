@@ -28,11 +28,13 @@ def check_whole(frame: Any, *, name: str, opening: Any, advice: str = _OPENING) 
     if isinstance(opening, str) and opening != "nothing":
         raise InputError(f'opening={opening!r}: give a frame of contracts, or "nothing"')
     attrs = attrs_of(frame)
+    # With `known_to` only the end is open; a gap inside would give wrong results without a trace.
     if not attrs.get("complete", True) and "known_to" not in attrs:
         raise PartialResultError(f"{name} has a gap, for its load ended early; load it again, or {advice}")
     if opening is not None:
         return
     if not attrs:
+        # Frames lose their attrs in many pandas operations, so an absent proof is not a proof.
         raise PartialResultError(f"{name} does not say where it begins (it has no attrs); {advice}")
     if not attrs.get("from_beginning"):
         raise PartialResultError(f"{name} does not begin at ledger begin (it is {attrs.get('range')!r}); {advice}")
@@ -71,6 +73,7 @@ def _check_words(one: Mapping[str, Any], other: Mapping[str, Any]) -> None:
     whole = bool(one.get("from_beginning") and other.get("from_beginning"))
     for name in ("range", "as_of"):
         said = [attrs.get(name) for attrs in (one, other)]
+        # Frames that both begin at ledger begin may word their start differently.
         compared = [str(text).rpartition(" to ")[2] if name == "range" and whole else text for text in said]
         if compared[0] != compared[1] and (name in one and name in other):
             raise InputError(

@@ -64,10 +64,12 @@ def _paired(legs: pa.Table) -> pa.Table:
     Legs that repeat a key are numbered in order of time, so that none is lost.
     """
     found = _grouped(legs, KEY)
+    # Mostly no key repeats, and the numbering below has to go through pandas.
     if pc.sum(found["legs"]).as_py() == pc.sum(found["taken"]).as_py():
         return found.select(["away", "back"])
     order = pc.sort_indices(legs, sort_keys=[("migration_id", "ascending"), ("record_time", "ascending")])
     kept = [*KEY, "kind"]
+    # `dropna=False`: an unassign id may be null, and pandas would leave such legs unnumbered.
     turns = legs.select(kept).take(order).to_pandas().groupby(kept, dropna=False).cumcount()
     turn = np.empty(legs.num_rows, np.int64)
     turn[order.to_numpy()] = turns.to_numpy()
@@ -77,6 +79,7 @@ def _paired(legs: pa.Table) -> pa.Table:
 def _grouped(legs: pa.Table, key: Sequence[str]) -> pa.Table:
     """Rows by key: the first of each kind, and how many there are."""
     rows, missing = pa.array(np.arange(legs.num_rows)), pa.scalar(None, pa.int64())
+    # Nulls, because the minimum of a group skips them: it is the row of the leg of that kind.
     arriving = pc.equal(legs["kind"], "assignment")
     places = {"away": pc.if_else(arriving, missing, rows), "back": pc.if_else(arriving, rows, missing)}
     source = legs["source_synchronizer"].dictionary_encode()  # few texts: numbers make the shorter key
@@ -94,6 +97,7 @@ def _grouped(legs: pa.Table, key: Sequence[str]) -> pa.Table:
 def _flows(legs: pa.Table, pairs: pa.Table) -> pa.Table:
     pairs = _by_time(legs, pairs)
     away, back = (legs["record_time"].take(pairs[name]) for name in ("away", "back"))
+    # A flow of one leg takes its key from the leg that is there.
     both = legs.select([*KEY, "target_synchronizer"]).take(pc.coalesce(pairs["away"], pairs["back"]))
     there = pc.is_valid(away), pc.is_valid(back)
     repaired = pc.equal(both["source_synchronizer"], both["target_synchronizer"])
@@ -101,6 +105,7 @@ def _flows(legs: pa.Table, pairs: pa.Table) -> pa.Table:
         pc.make_struct(repaired, pc.and_(*there), there[0]), REPAIRED, COMPLETED, IN_FLIGHT, UNMATCHED
     )
     columns = {name: both[name] for name in both.column_names} | {
+        # Only an assignment carries the contract; an unassignment has its id alone.
         "template_name": legs["template_name"].take(pairs["back"]),
         "unassigned_at": away,
         "assigned_at": back,
@@ -116,6 +121,7 @@ def _by_time(legs: pa.Table, pairs: pa.Table) -> pa.Table:
     began = legs["record_time"].take(first)
     order = pc.sort_indices(began)
     ordered = began.take(order).cast(pa.int64()).to_numpy()
+    # Ids are compared only where times repeat, since sorting texts is far slower.
     if not (ordered[1:] == ordered[:-1]).any():
         return pairs.take(order)
     ids = legs.select(["unassign_id", "contract_id"]).take(first).append_column("began", began)
@@ -151,14 +157,17 @@ def flow_matrix(flows: Any, *, period: str | None = None, by: Literal["began", "
     keys = ["source_synchronizer", "target_synchronizer"]
     if period is not None:
         times = _flows_frame(flows, ("unassigned_at", "assigned_at"))
+        # A lone assignment is counted by its own time, or it would be missing from the matrix.
         moment = times["assigned_at"] if by == "assigned" else times["unassigned_at"].fillna(times["assigned_at"])
         frame = frame.assign(period=_period_begin(moment, period))
         keys = ["period", *keys]
+    # `observed=True`: categorical columns would otherwise give a row for every pair that never occurred.
     grouped = frame.assign(away=frame["status"] == IN_FLIGHT).groupby(keys, observed=True, dropna=True)
     found = grouped.agg(
         count=("contract_id", "size"), contracts=("contract_id", "nunique"), in_flight=("away", "sum")
     ).reset_index()
     found.attrs.update(getattr(flows, "attrs", {}))
+    # pandas does not carry attrs through a groupby.
     return found.astype(dict.fromkeys(("count", "contracts", "in_flight"), "int64"))
 
 
@@ -202,6 +211,7 @@ def contract_journeys(flows: Any) -> pd.DataFrame:
         }
     )
     for name in ("began_at", "ended_at"):
+        # to_numpy() gives times with a zone as objects.
         found[name] = pd.to_datetime(found[name], utc=True).astype("datetime64[us, UTC]")
     found["contract_id"] = found["contract_id"].astype("str")
     found["template_name"] = found["template_name"].astype("str")
@@ -229,6 +239,7 @@ def _flows_frame(flows: Any, needed: tuple[str, ...]) -> pd.DataFrame:
 
 
 def _period_begin(moment: pd.Series, period: str) -> pd.Series:
+    # Periods have no zone; pandas warns about dropping it unless it is dropped before.
     plain = moment.dt.tz_convert("UTC").dt.tz_localize(None)
     try:
         begun = plain.dt.to_period(_PERIODS.get(period, period)).dt.start_time

@@ -32,6 +32,7 @@ AMOUNTS: Final = (
 #: What depends on the round that fees are computed for, and newer servers leave out.
 _OF_A_ROUND: Final = AMOUNTS[3:]
 _KNOWN: Final = "the side knows the party"
+# decimal256, because a rate of 20 places times a number of rounds does not fit the 38 digits of decimal128.
 _WIDE: Final = pa.decimal256(70, 10)
 _ROUNDS: Final = pa.decimal256(19, 0)
 _PATHS: Final = {
@@ -41,6 +42,7 @@ _PATHS: Final = {
     "amount.ratePerRound.rate": ("rate", pa.decimal256(48, 20)),
 }
 _EXACT: Final = Context(prec=_WIDE.precision)  # the usual 28 digits would round
+# Unlocked, locked, and the fees of both.
 _NOTHING: Final = (Decimal(0),) * 4
 
 
@@ -91,10 +93,13 @@ def holdings_from_events(
     wanted = None if parties is None else names(parties, "parties")
     rows = active_contracts(events, reassignments, at=at, opening=opening)
     contracts = rows if isinstance(rows, pa.Table) else _arrow(rows)
+    # A locked coin is a template of its own, which holds the coin as its member `amulet`.
     coins = pa.concat_tables([_coins(contracts, COIN, ""), _coins(contracts, LOCKED_COIN, "amulet.")])
+    # The server's default is the earliest round open when it is asked, which a replay cannot know.
     moment = asked_round if asked_round is not None else _earliest_round(contracts)
     if moment is None:
         if coins.num_rows:
+            # Without coins no fee depends on the round.
             raise InputError(f"as_of_round is needed: no {ROUND} is open at that moment")
         moment = 0
     sums = _summed(coins, moment)
@@ -135,6 +140,7 @@ def _amounts(sums: list[tuple[Decimal, ...]]) -> dict[str, pd.Series]:
         for unlocked, locked, fees, locked_fees in sums:
             values = (unlocked, locked, unlocked + locked, fees, locked_fees, fees + locked_fees, unlocked - fees)
             for name, value in zip(AMOUNTS, values, strict=True):
+                # Turns `-0` and `0E-10` into a plain zero.
                 columns[name].append(value or Decimal(0))
     return {name: pd.Series(values, dtype=object) for name, values in columns.items()}
 
@@ -146,6 +152,7 @@ def _coins(contracts: pa.Table, template: str, prefix: str) -> pa.Table:
     columns = {"locked": pa.array(np.full(own.num_rows, bool(prefix)))}
     for path, (name, kind) in _PATHS.items():
         values = found.get(prefix + path, pa.nulls(own.num_rows, pa.string()))
+        # A coin without its owner or amount would silently be missing from a sum.
         if values.null_count:
             raise InputError(f"events: a contract of {template} has no {prefix}{path}; its holdings cannot be told")
         try:
@@ -159,8 +166,10 @@ def _coins(contracts: pa.Table, template: str, prefix: str) -> pa.Table:
 
 def _fees(coins: pa.Table, moment: int) -> pa.ChunkedArray:
     """Each coin's fee; decimals of 76 digits hold every product exactly before it is rounded half even."""
+    # No lower clamp: the servers' formula gives a negative fee for a coin of a later round.
     held = pc.subtract(pa.scalar(moment, pa.int64()).cast(_ROUNDS), coins["created"].cast(_ROUNDS))
     fees = pc.round(pc.multiply(coins["rate"], held), ndigits=10, round_mode="half_to_even")
+    # The fee of one contract is never more than the coin itself.
     return pc.min_element_wise(fees.cast(_WIDE), coins["amount"])
 
 
@@ -222,6 +231,7 @@ def reconcile_holdings(computed: Any, summary: Any) -> pd.DataFrame:
     rounds = {name: set(one["computed_as_of_round"].dropna()) for name, one in (("computed", left), ("summary", right))}
     stated = [name for name in AMOUNTS if _states(left, name) and _states(right, name)]
     fees = set(stated) & set(_OF_A_ROUND)
+    # Only fees depend on the round; sums of amounts can be compared whatever it is.
     if fees and rounds["computed"] and rounds["summary"] and rounds["computed"] != rounds["summary"]:
         raise InputError(
             f"computed is for round {_numbers(rounds['computed'])}, summary for {_numbers(rounds['summary'])}; fees"
@@ -231,9 +241,11 @@ def reconcile_holdings(computed: Any, summary: Any) -> pd.DataFrame:
     for party in dict.fromkeys([*left.index, *right.index]):
         for name in stated:
             ours, theirs = _amount(left, party, name), _amount(right, party, name)
+            # Newer servers state no fees, and what is not stated is not a difference.
             if ours is not None and theirs is not None and ours != theirs:
                 rows.append((party, name, ours, theirs, _EXACT.subtract(ours, theirs)))
     found = pd.DataFrame(rows, columns=["party_id", "amount", "computed", "served", "difference"])
+    # Said beside an empty result, so that "no difference" is not taken for "all compared".
     found.attrs["not_served"] = [name for name in AMOUNTS if name not in stated]
     return found
 
@@ -307,8 +319,10 @@ def _amount(frame: pd.DataFrame, party: str, name: str) -> Decimal | None:
     if party not in frame.index:
         return Decimal(0)
     value = frame.at[party, name]
+    # The last is true of NaN alone, which frames with float amounts hold.
     if value is None or value is pd.NA or value != value:
         return None if frame.at[party, _KNOWN] else Decimal(0)
+    # By way of text, because a float's own decimal has digits that the server never sent.
     return Decimal(str(value))
 
 

@@ -43,6 +43,7 @@ def by_rounds(licenses: pd.DataFrame, rounds: pd.DataFrame) -> Starts:
         InputError: `rounds` is not such a frame, or a first round lies outside it.
     """
     known = _round_times(rounds)
+    # `created_at` would not do: a license is created anew at every change, 711 of 792 within a day on a real network.
     firsts = licenses.groupby("validator")["first_round"].min()
     received = [int(number) for number in firsts.dropna()]
     numbers = sorted(known)
@@ -68,6 +69,7 @@ def by_first_license(events: Any) -> Starts:
         InputError: columns are missing, or the first license of a validator is not in the events.
         PartialResultError: the provenance of the events does not prove that they begin at ledger begin without a gap.
     """
+    # Without the beginning, the first license seen need not be the first one.
     check_whole(events, name="events", opening=None, advice=_ADVICE)
     rows = to_arrow(events, EVENTS, _EVENTS, name="events")
     own = rows.filter(pc.equal(rows["template_name"], LICENSE))
@@ -78,6 +80,7 @@ def by_first_license(events: Any) -> Starts:
     names = [] if validators is None else validators.to_pylist()
     if any(name is None for name in names):
         raise InputError(f"events: {names.count(None)} creates of {LICENSE} name no validator; they cannot be counted")
+    # A create is a renewal if its transaction archives an older license of the same validator.
     renewed = _renewed(creates, own.filter(pc.fill_null(own["consuming"], False)), names)  # noqa: FBT003
     frame = pd.DataFrame(
         {"validator": names, "micros": creates["record_time"].cast(pa.int64()).to_pylist(), "renewed": renewed}
@@ -123,6 +126,7 @@ def _round_times(rounds: pd.DataFrame) -> dict[int, int]:
     micros = rows["opens_at"].dt.tz_convert("UTC").dt.as_unit("us").astype("int64").tolist() if len(rows) else []
     known: dict[int, int] = {}
     for number, opened in sorted(zip(numbers, micros, strict=True)):
+        # Two times for one round would shift every validator dated by it.
         if known.setdefault(number, opened) != opened:
             raise InputError(f"rounds: round {number} has two times; give each round once")
     times = [known[number] for number in sorted(known)]
@@ -160,4 +164,5 @@ def _opened(number: int, numbers: Sequence[int], known: Mapping[int, int]) -> in
         return known[number]
     place = bisect_left(numbers, number)
     left, right = numbers[place - 1], numbers[place]
+    # In integers: microseconds between rounds, times a number of rounds, can exceed the 53 exact bits of a float.
     return known[left] + (known[right] - known[left]) * (number - left) // (right - left)

@@ -82,6 +82,7 @@ def _counted(times: pd.Series, period: str) -> pd.DataFrame:
     if not len(times):
         nothing = {"time": pd.Series(dtype="datetime64[us, UTC]"), "new": [], "validators": []}
         return pd.DataFrame(nothing).astype({"new": "int64", "validators": "int64"})
+    # Periods without a new validator belong into the result, so that the line of a picture is not drawn over them.
     every = pd.period_range(counted.index.min(), counted.index.max(), freq=counted.index.freq)
     new = counted.reindex(every, fill_value=0).astype("int64")
     begins = pd.Series(every.start_time).dt.tz_localize("UTC").astype("datetime64[us, UTC]")
@@ -116,6 +117,7 @@ def license_activity(licenses: Any, *, now: When | None = None, within: str | ti
     frame = _newest(_licenses(licenses, "validator", "sponsor", "version", "last_active_at", "coupons_missed"))
     silent = _moment(frame, now) - frame["last_active_at"]
     limit = pd.Timedelta(duration(within, "within"), unit="us")
+    # A comparison with a missing time is False in pandas, and "unknown" is not "inactive".
     active = (silent <= limit).astype("boolean").mask(silent.isna())
     found = frame[["validator", "sponsor", "version", "last_active_at"]].assign(
         silent_for=silent, active=active, coupons_missed=frame["coupons_missed"]
@@ -157,6 +159,7 @@ def license_versions(
         frame = frame[_moment(frame, now) - frame["last_active_at"] <= limit]
     elif now is not None:
         raise InputError(f"now={now!r} needs active_within=: without it all validators count")
+    # A license without a version is a validator all the same.
     counts = frame["version"].value_counts(dropna=False, sort=False)
     found = pd.DataFrame({"version": counts.index.astype("str"), "validators": counts.to_numpy("int64")})
     found["version"] = found["version"].where(pd.Series(counts.index).notna().to_numpy())
@@ -167,6 +170,7 @@ def license_versions(
 def _moment(frame: pd.DataFrame, now: When | None) -> Any:
     """The time to count back from."""
     if now is None:
+        # Not this machine's clock: a snapshot that was loaded long ago would show everyone as inactive.
         return frame["last_active_at"].max()
     return pd.Timestamp(EPOCH + to_micros(now, "now") * MICROSECOND)
 
@@ -195,6 +199,7 @@ def supply_over_time(instruments: Any) -> pd.DataFrame:
     frame = to_pandas(instruments, needed, name="instruments", giver="lf.load_instruments")
     time = frame["total_supply_as_of"]
     if "loaded_at" in frame.columns:
+        # Registries may leave the time of the supply out.
         time = time.fillna(frame["loaded_at"])
     supply = frame.assign(time=time)
     supply = supply[supply["total_supply"].notna()].drop_duplicates(["instrument_id", "time"], keep="last")
@@ -211,6 +216,7 @@ def _difference(new: Any, old: Any) -> Any:
     """The exact difference; Python's own context would round it to 28 digits."""
     if not isinstance(new, Decimal) or not isinstance(old, Decimal):
         return new - old
+    # The default context rounds to 28 digits.
     return _EXACT.subtract(new, old) or Decimal(0)
 
 
@@ -218,6 +224,7 @@ def _newest(frame: pd.DataFrame) -> pd.DataFrame:
     """The latest row of each validator, where there are several snapshots."""
     if "loaded_at" not in frame.columns:
         return frame.reset_index(drop=True)
+    # Stable, so that of two snapshots of one time the one stored last counts.
     ordered = frame.sort_values("loaded_at", kind="stable")
     return ordered.drop_duplicates("validator", keep="last").reset_index(drop=True)
 

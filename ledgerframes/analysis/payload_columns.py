@@ -16,6 +16,7 @@ from msgspec import Raw
 
 from ledgerframes.errors import InputError, visible
 
+# In blocks, because the raw values of a whole history would be in memory beside its text.
 _BLOCK_ROWS: Final = 50_000
 _BLOCK_BYTES: Final = 1 << 27
 _NAMELESS: Final = '""'  # how a path shows a member whose name is empty
@@ -106,6 +107,7 @@ def _split(found: Leaves, cells: pa.Array, path: str, wanted: Sequence[str] | No
         return
     splittable = depth < _DEEPEST and path not in found.whole and not (wanted is not None and path in wanted)
     objects = pc.starts_with(cells, "{") if path else is_record(cells)
+    # Split only if every value is an object: in all rows a path is either split or kept as JSON.
     if splittable and pc.all(pc.or_kleene(pc.invert(filled), objects)).as_py():
         if found.columns.get(path):
             raise _MixedError(path)
@@ -113,6 +115,7 @@ def _split(found: Leaves, cells: pa.Array, path: str, wanted: Sequence[str] | No
         if path and len(members) > _MOST_MEMBERS:
             raise _MixedError(path)
         for name, inner in members:
+            # A dot in a member's own name must not look like a path.
             step = name.replace(".", r"\.") or _NAMELESS
             _split(found, inner, f"{path}.{step}" if path else step, wanted, depth + 1)
         if members:
@@ -135,6 +138,7 @@ def _members(
     is_filled = filled.to_numpy(zero_copy_only=False)
     rows = np.flatnonzero(is_filled)
     texts = cells if is_filled.all() else cells.filter(filled)
+    # Joined by line feeds, so that one call decodes all rows.
     joined = _joined(texts)
     asked = None if wanted is None else _below(path, wanted)
     names = found.members.get(path, []) if asked is None else asked
@@ -159,6 +163,7 @@ def _by_struct(joined: pa.Buffer, count: int, names: Sequence[str], *, closed: b
     fields = [(f"f{number}", Raw, _ABSENT) for number in range(len(names))]
     rename = {f"f{number}": name for number, name in enumerate(names)}
     try:
+        # Once the names are known, a Struct is read faster than dictionaries.
         struct = msgspec.defstruct("Members", fields, rename=rename, forbid_unknown_fields=closed, gc=False)
         objects = msgspec.json.Decoder(struct).decode_lines(joined)
     except ValueError:  # also what msgspec raises for a member it does not know
@@ -189,6 +194,7 @@ def _is_json(text: str) -> bool:
 
 def is_record(texts: pa.Array | pa.ChunkedArray) -> Any:
     """Whether each JSON text is an object; null is null."""
+    # Mostly there are no blanks before an object, and a regular expression over all texts is slow.
     plain = pc.starts_with(texts, "{")
     return plain if pc.all(plain, min_count=0).as_py() else pc.match_substring_regex(texts, r"^\s*\{")
 

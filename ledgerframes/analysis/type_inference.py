@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 
 from ledgerframes.tables.kinds import AMOUNT, TIME
 
+# 18 digits always fit 64 bits.
 _WHOLE: Final = r"^(0|-?[1-9]\d{0,17})$"
 _NUMBER: Final = r"^-?(0|[1-9]\d{0,27})(\.\d{1,10})?$"  # a code such as 007 is not a number
 _SCIENTIFIC: Final = r"^-?(0|[1-9]\d*)(\.\d+)?([eE][-+]?\d+)?$"
@@ -40,6 +41,7 @@ def typed(cells: pa.ChunkedArray, *, infer: bool = True) -> pa.ChunkedArray:
     if pc.all(quoted).as_py():
         text = _unquoted(cells)
         return _narrowed(text) if infer else text
+    # Texts beside numbers: one type would change one of them.
     if pc.any(quoted).as_py():
         return cells
     if pc.all(pc.is_in(there, pa.array(["true", "false"]))).as_py():
@@ -63,6 +65,7 @@ def _narrowed(text: pa.ChunkedArray, *, numbers_only: bool = False) -> pa.Chunke
         return text.cast(pa.int64())
     if _all(text, _NUMBER):
         return text.cast(AMOUNT.arrow)
+    # Last, since Arrow cannot cast exponents to decimals and each value goes through Python.
     if _all(text, _SCIENTIFIC):
         return _exact(text)
     if not numbers_only and _all(text, _TIME):

@@ -32,10 +32,12 @@ def raw_json(values: Sequence[Raw | bytes]) -> pa.Array:
     """A JSON column from undecoded values, joined once; empty values are null, bytes that are not UTF-8 are refused."""
     lengths = np.fromiter(map(len, values), np.int64, len(values))
     ends = np.concatenate([[0], np.cumsum(lengths)])
+    # Arrow's text columns have offsets of 32 bits.
     if ends[-1] >= 2**31:
         raise Irregular
     valid = None if lengths.all() else pa.array(lengths > 0).buffers()[1]
     buffers = [valid, pa.py_buffer(ends.astype(np.int32)), pa.py_buffer(b"".join(values))]
+    # Built as binary and cast, because only the cast checks that the bytes are UTF-8.
     return pa.Array.from_buffers(pa.binary(), len(values), buffers).cast(pa.string())
 
 
@@ -46,6 +48,7 @@ def texts(values: Sequence[Sequence[str] | None]) -> pa.Array:
 
 def canonical_times(values: Sequence[str | None], spelling: str) -> pa.Array:
     """A time column from text in one canonical spelling; any other spelling raises `Irregular`."""
+    # As a dictionary, so that every distinct text is checked and parsed once.
     coded = pa.array(values, pa.dictionary(pa.int32(), pa.string()))
     if not pc.all(pc.match_substring_regex(coded.dictionary, spelling), min_count=0).as_py():
         raise Irregular
@@ -58,6 +61,7 @@ def canonical_times(values: Sequence[str | None], spelling: str) -> pa.Array:
 
 def templates(template_ids: Sequence[str | None]) -> tuple[pa.Array, pa.Array]:
     """The columns of template ids and of their names: what follows the package's hash or name, `Module:Entity`."""
+    # A page has few templates and many events.
     coded = pa.array(template_ids, pa.dictionary(pa.int32(), pa.string()))
     names = [one.partition(":")[2] or one for one in coded.dictionary.to_pylist()]
     return coded.cast(pa.string()), pa.array(names, pa.string()).take(coded.indices)

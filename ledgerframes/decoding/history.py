@@ -129,6 +129,7 @@ class _Places:
     def __init__(self, items: list[Item]) -> None:
         self.transactions = [at for at, item in enumerate(items) if item.event is UNSET]
         self.reassignments = [at for at, item in enumerate(items) if item.event is not UNSET]
+        # Rows are told apart by this id alone.
         if not all(item.update_id for item in items):
             raise Irregular
         if not all(map(_is_transaction, map(items.__getitem__, self.transactions))):
@@ -136,6 +137,7 @@ class _Places:
         if not all(map(_is_reassignment, map(items.__getitem__, self.reassignments))):
             raise Irregular
         self.record_time = col.canonical_times([item.record_time for item in items], SIX_DIGITS)
+        # A page spans few days, so months are computed by day and not by row.
         days = np.asarray(self.record_time.cast(pa.int64())) // _DAY
         known, coded = np.unique(days, return_inverse=True)
         months = pa.array([month_of(int(day) * _DAY) for day in known], pa.string())
@@ -185,12 +187,14 @@ def _synchronizer(item: Item) -> str:
     event = item.event
     if event is UNSET:
         return item.synchronizer_id  # type: ignore[return-value]  # _is_transaction has checked
+    # An unassignment is recorded on the synchronizer it leaves, an assignment on the one it reaches.
     return event.source_synchronizer if event.created_event is UNSET else event.target_synchronizer
 
 
 def _kind(item: Item) -> str:
     if item.event is UNSET:
         return "transaction"
+    # Items carry no type: an assignment has `created_event`, an unassignment `contract_id`.
     return "unassignment" if item.event.created_event is UNSET else "assignment"
 
 
@@ -205,8 +209,10 @@ def _updates(taken: _Items, places: _Places) -> dict[str, pa.Array]:
         "kind": col.text([_kind(item) for item in items]),
         "synchronizer_id": places.synchronizers,
         "effective_at": col.canonical_times(_given(item.effective_at for item in items), SIX_DIGITS),
+        # An empty workflow id means that none was set.
         "workflow_id": col.text([name or None for name in _given(item.workflow_id for item in items)]),
         "root_event_ids": col.texts(_given(item.root_event_ids for item in items)),
+        # A reassignment has one event, which stands in a table of its own.
         "event_count": pa.array(
             [1 if item.events_by_id is UNSET else len(item.events_by_id) for item in items], pa.int64()
         ),
@@ -223,6 +229,7 @@ def _events(taken: _Items, places: _Places, endpoint: str) -> dict[str, pa.Array
         item: Any = taken.items[position]
         before = len(forest.events)
         try:
+            # The map is sorted as text (`:10` before `:2`), so roots and child ids give the order.
             grow(item.root_event_ids, item.events_by_id, forest)
         except TreeError as error:
             raise tree_error(error, endpoint, position, item.update_id) from error
@@ -271,6 +278,7 @@ def _event_columns(forest: Forest) -> dict[str, pa.Array]:
         "child_event_ids": col.texts(of_all("child_event_ids")),
         "signatories": col.texts(of_all("signatories")),
         "observers": col.texts(of_all("observers")),
+        # Servers trim this time, and pad record time and effective time to six digits.
         "created_at": col.canonical_times(of_all("created_at"), TRIMMED),
         "payload": col.raw_json(of_all("payload")),
         "exercise_result": col.raw_json(of_all("exercise_result")),

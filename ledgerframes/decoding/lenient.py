@@ -30,6 +30,7 @@ from ledgerframes.decoding.tree import TreeError
 from ledgerframes.errors import DecodeError
 from ledgerframes.timestamps import format_timestamp, format_trimmed, parse_timestamp
 
+# Real servers pad these two to six digits and trim `created_at`; another spelling is kept in `extra`.
 _SIX: Final = {"record_time": format_timestamp, "effective_at": format_timestamp}
 _TRIMMED: Final = {"created_at": format_trimmed}
 _NULL: Final = b"null"
@@ -93,6 +94,7 @@ def canonical_item(raw: Raw | bytes, endpoint: str, position: int) -> tuple[Item
         raise origin.error("update_id", "the text is empty")
     if update_id is not None:
         origin = Origin(endpoint, f"item {position} (update {update_id})", "updates")
+    # A null here is a member that a server sent although the item is a transaction.
     if "event" in members and bytes(members["event"]) != _NULL:
         return _reassignment(members, origin)
     return _transaction(members, origin)
@@ -159,6 +161,7 @@ def _reassignment(members: dict[str, Raw], origin: Origin) -> tuple[Item, Differ
         created = None
     fields = _read(ReassignmentEvent, inner, below, of_event, "", {"created_event"})
     if created is not None:
+        # An event with both members is an assignment; the second id has no column.
         if isinstance(contract_id := fields.pop("contract_id", UNSET), str):
             of_event.values["/contract_id"] = Raw(msgspec.json.encode(contract_id))
         contract = _object(created, below, "created_event")

@@ -55,6 +55,7 @@ def peek(body: bytes) -> Glimpse:
     try:
         micros = canonical_times([item.record_time for item in items], SIX_DIGITS).cast(pa.int64()).to_pylist()
     except (Irregular, pa.ArrowException):
+        # One odd spelling sends the page to the slower reader, which accepts 0 to 9 digits.
         micros = [_micros(item, position) for position, item in enumerate(items)]
     cursors = [
         Cursor(_migration(item, position), instant)

@@ -67,6 +67,7 @@ def strip_batch(batch: pa.RecordBatch, columns: Iterable[str]) -> tuple[pa.Recor
         place = batch.schema.get_field_index(name)
         if place < 0:
             continue
+        # Most columns hold nothing personal, and are returned without being copied.
         cells, pointers = _stripped(batch.column(place))
         if pointers:
             batch = batch.set_column(place, batch.schema.field(place), cells)
@@ -92,6 +93,7 @@ def strip_text(raw: bytes) -> bytes:
 def without_members(value: Any) -> Any:
     """A JSON value, already read, without personal data."""
     if isinstance(value, dict):
+        # The verbose encoding writes a record as a list of label and value.
         labelled = isinstance(value.get("label"), str) and is_personal(value["label"])
         return {
             name: without_members(one)

@@ -25,6 +25,7 @@ def read_json(text: str) -> Any:
             or more levels than it reads. The text itself is whole.
     """
     try:
+        # Amounts have up to 38 digits, and a float keeps 17.
         return json.loads(text, parse_float=Decimal)
     except (ValueError, InvalidOperation, RecursionError) as error:
         why = str(error) if isinstance(error, ValueError) else type(error).__name__

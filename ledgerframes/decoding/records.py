@@ -22,11 +22,13 @@ from ledgerframes.tables.kinds import AMOUNT, BOOL, INT64, JSON, TEXT, TEXTS, TI
 from ledgerframes.tables.table import Column, Table
 from ledgerframes.timestamps import EARLIEST, LATEST, parse_timestamp
 
+# 28 digits before the point and 10 after it need 38; the rest is for exponents such as `0E-10`.
 EXACT: Final = Context(prec=80)
 _WHOLE_DIGITS: Final = 28
 _STEP: Final = Decimal("1E-10")
 _NULL: Final = b"null"
 _WHOLE: Final = re.compile(r"[+-]?\d{1,19}", re.ASCII)
+# `0E-10` and `-1.43E-8` occur on real networks.
 _NUMBER: Final = re.compile(r"[+-]?\d+(\.\d*)?([eE][+-]?\d{1,4})?", re.ASCII)
 _members = msgspec.json.Decoder(dict[str, Raw])
 _string = msgspec.json.Decoder(str)
@@ -124,6 +126,7 @@ class _Record:
 
     def _time(self, column: Column, raw: Raw) -> int | None:
         text = bytes(raw).decode().strip('"')
+        # Name entries expire at epoch milliseconds, sent as text; ISO times are taken too.
         if column.spelling == "epoch milliseconds" and _WHOLE.fullmatch(text):
             micros = int(text) * 1000
             if not EARLIEST <= micros <= LATEST:
@@ -133,6 +136,7 @@ class _Record:
         if not text and column.nullable:
             return None
         micros, finer = parse_timestamp(text)
+        # The column holds microseconds, and servers send up to nine digits.
         if finer:
             self._differences.values[column.source] = raw
         return micros
@@ -199,6 +203,7 @@ def _without(raw: Raw, steps: Sequence[str]) -> Raw:
 def _whole(raw: Raw) -> int:
     text = bytes(raw).decode()
     text = _string.decode(raw) if text.startswith('"') else text
+    # Whole numbers inside payloads are text (`"81324"`), those beside them JSON numbers.
     if not _WHOLE.fullmatch(text) or not -(2**63) <= int(text) < 2**63:
         raise ValueError("not a whole number of 64 bits")
     return int(text)

@@ -18,6 +18,7 @@ _raw: Final = msgspec.json.Decoder(msgspec.Raw)
 _TOKEN: Final = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"|[\[\]{},:"]', re.DOTALL)
 _PARTNERS: Final = {b"]": b"[", b"}": b"{"}
 _BLANK: Final = b" \t\n\r"
+# A broken item can still be placed if these three members are whole, so that its page need not be refused.
 _PLACE: Final[tuple[bytes, ...]] = (b'"update_id"', b'"record_time"', b'"migration_id"')
 
 #: What a JSON parser raises for text that is not JSON, or nested too deeply.

@@ -59,6 +59,7 @@ class ExercisedEvent(Struct, forbid_unknown_fields=True, tag_field="event_type",
     observers: ClassVar[None] = None
 
 
+# Releases may add kinds of events, and a page with one must not stop a sync.
 class OtherEvent(Struct, kw_only=True, gc=False):
     """An event of a kind that this version does not know; `extra` holds all its members."""
 

@@ -55,6 +55,7 @@ def grow(roots: Sequence[str], events_by_id: Mapping[str, Event], forest: Forest
             if waiting[event_id].event_id != event_id:
                 raise TreeError(_why(event_id, None, events_by_id))
             add_event(waiting[event_id])
+            # Not an error: without the events that no root reaches, the item could not be rebuilt.
             add_parent(None)
             add_depth(None)
 

@@ -29,6 +29,7 @@ def exact(text: str) -> Decimal:
         msgspec.ValidationError: its exponent is beyond any number.
     """
     try:
+        # Python's decimals refuse exponents beyond their limits, and JSON allows any.
         return Decimal(text)
     except InvalidOperation as error:
         raise msgspec.ValidationError(f"the number {text[:40]} is too large for any use") from error
@@ -36,6 +37,7 @@ def exact(text: str) -> Decimal:
 
 def reads(answer: type[T]) -> Callable[[bytes], T]:
     """A reader of bodies that are one JSON value of this type."""
+    # As floats, amounts would lose digits after the 17th.
     return msgspec.json.Decoder(answer, float_hook=exact).decode
 
 
@@ -244,6 +246,7 @@ class UpdatesPage:
                     placed.append(raw)
                     places.append(place)
             glimpse = peek(_page_of(places))
+            # With fewer than two cursors left, paging could not tell whether the page ends inside a tie.
             if unplaced and len(set(glimpse.cursors)) < 2:
                 raise
             return cls(_page_of(placed), glimpse, tuple(unplaced))

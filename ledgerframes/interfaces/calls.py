@@ -81,6 +81,7 @@ class Call(Generic[T]):
         except NotFoundError as error:
             if error.unknown_route or self.missing is msgspec.UNSET:
                 raise
+            # A 404 for the thing is the normal "there is none"; a 404 for the route is an error.
             return self.missing
 
     def send_raw(self, sender: Sender) -> Answer[bytes] | None:
@@ -243,6 +244,7 @@ _PIECE: Final = 2**18
 
 
 def _whole_json(body: bytes) -> bytes:
+    # msgspec does not look inside the texts that it keeps raw, so bytes that are not UTF-8 would pass.
     check_text(body)
     _json.decode(body)
     return body
@@ -257,6 +259,7 @@ def check_text(body: bytes) -> None:
     if body.isascii():
         return
     reader = codecs.getincrementaldecoder("utf-8")()
+    # In pieces: decoding the whole body at once would hold it in memory a second time.
     for start in range(0, len(body), _PIECE):
         reader.decode(body[start : start + _PIECE])
     reader.decode(b"", final=True)

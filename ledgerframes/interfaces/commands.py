@@ -147,6 +147,7 @@ def deduplication_json(period: DeduplicationPeriod, name: str) -> dict[str, Any]
             return {"DeduplicationDuration": {"value": period}}
         case DeduplicationOffset(offset):
             return {"DeduplicationOffset": {"value": offset}}
+    # A variant of the protocol, which names no period.
     return {"Empty": {}}
 
 

@@ -102,11 +102,13 @@ def whole_format(parties: Sequence[str] | None, *, interfaces: Sequence[str] = (
         interfaces: interfaces whose views of the contracts are to be added, as `InterfaceFilter` names them.
     """
     views = [InterfaceFilter(interface, include_interface_view=True) for interface in interfaces]
+    # Each filter widens the result, so the views come in addition to all events.
     filters = Filters([WildcardFilter(), *views])
     if parties is None:
         shown = EventFormat(filters_for_any_party=filters, verbose=True)
     else:
         shown = EventFormat(filters_by_party=dict.fromkeys(parties, filters), verbose=True)
+    # Only this shape has exercises; the others show creations and archivals in sum.
     return TransactionFormat(event_format=shown, transaction_shape="TRANSACTION_SHAPE_LEDGER_EFFECTS")
 
 
@@ -156,6 +158,7 @@ def _filters_json(value: Filters, name: str) -> dict[str, Any]:
                 f"{place}={shown(one)}; give a TemplateFilter, InterfaceFilter, WildcardFilter or EmptyFilter"
             )
         members_fit(one, place)
+    # The contract says that none should occur twice, and leaves open what a server does then.
     for seen, times in Counter(_subject(one) for one in filters if not isinstance(one, EmptyFilter)).items():
         if times > 1:
             raise InputError(f"{name}.cumulative names {seen} {times} times; give it once")

@@ -21,6 +21,7 @@ from ledgerframes.transport.retrying import Revise
 
 _log = logging.getLogger("ledgerframes.history")
 
+# The servers' wording: "Exceeded limit maximum (2000 > 1000)."; an operator may set a lower maximum than 1,000.
 _MAXIMUM: Final = re.compile(r"maximum \(\d+ > (\d+)\)")
 #: How long to wait for servers that lag behind another one, in seconds.
 _WAITS: Final = (0.0, 0.5, 1.0, 2.0)
@@ -86,6 +87,7 @@ def read_pages(source: PageSource, reader: HistoryReader) -> Iterator[PageRows]:
     """
     stop = Stop()
     session = HistorySession(source.stoppable(stop), reader)
+    # In a thread of its own, because waiting for it can be interrupted while a socket cannot.
     coming = in_background(session.step, _THREAD)
     try:
         more = True
@@ -96,6 +98,7 @@ def read_pages(source: PageSource, reader: HistoryReader) -> Iterator[PageRows]:
             if rows.rows:
                 yield rows
     finally:
+        # Also where the caller stops iterating early: the request under way must not outlive the read.
         stop.set()
         wait([coming], timeout=_LEAVING)
 
@@ -140,6 +143,7 @@ class HistorySession:
 
     def _fetch(self) -> tuple[Ask, Answer[UpdatesPage]]:
         known = self._source.page_maximum(self._server)
+        # Another reader of the network may have learnt it, which saves a refused request.
         if known is not None and known < self._reader.maximum:
             self._reader.lower(known)
         first = asked = self._reader.ask()
@@ -155,6 +159,7 @@ class HistorySession:
         try:
             answer = self._source.send_page(request, server=self._server, revise=revise)
         except (RequestError, DecodeError):
+            # The server that was chosen failed; without a choice the transport asks all of them in turn.
             if self._server is None:
                 raise
             self._server = None
@@ -180,6 +185,7 @@ class HistorySession:
         rounds, turn = divmod(self._behind, len(servers))
         if rounds >= len(_WAITS):
             return False
+        # Only after a whole round, since another server may have at once what this one lacks.
         if turn == len(servers) - 1:
             self._source.pause(_WAITS[rounds])
         self._behind += 1
@@ -190,6 +196,7 @@ class HistorySession:
     def _flush(self, server: str) -> PageRows:
         """End the read with the rows held back, if the server that sent them now has nothing there."""
         showing = self._showing
+        # Only the server that showed the rows can withdraw them; for any other one they are still to come.
         if showing is None or showing.server != server:
             raise PartialResultError(
                 f"POST /v2/updates: {server} does not have updates that another scan showed after {self._reader.last};"
@@ -210,6 +217,7 @@ class HistorySession:
             return False
         self._confirmed.add(left[0])
         self._server = left[0]
+        # The other server may have more of the last group, so the read goes back before it.
         self._reader.reopen()
         return True
 
@@ -218,6 +226,7 @@ def smaller_page(size: int, error: RequestError) -> int:
     """How many items to ask for after a failure: the maximum that the server names, half as many, or as many."""
     named = named_maximum(error)
     if named is not None:
+        # At least one less, in case the server names the size that it has just refused.
         return max(1, min(size - 1, named))
     return max(1, size // 2) if _too_much(error) else size
 
@@ -231,4 +240,5 @@ def named_maximum(error: RequestError) -> int | None:
 
 
 def _too_much(error: RequestError) -> bool:
+    # A page of 1,000 is about 9 MB, and servers give up after 38 seconds: a smaller one may come through.
     return isinstance(error, NoAnswerError) or (isinstance(error, StatusError) and error.status in {413, 503})

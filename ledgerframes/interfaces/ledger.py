@@ -159,6 +159,7 @@ class LedgerCalls(Runner):
         reassignment = reassignment_json(commands, command_id, submitter, user, workflow_id, submission_id)
         body = {"reassignmentCommands": reassignment}
         if event_format is not None:
+            # Without a format real participants return the reassignment, but none of its events.
             body["eventFormat"] = event_format_json(event_format, "event_format")
         return Call(SUBMIT_AND_WAIT_FOR_REASSIGNMENT.request(json=body), read_reassignment)
 
@@ -253,6 +254,7 @@ class LedgerCalls(Runner):
         """
         body, shown = question_by_id(update_id, requesting_parties, transaction_format)
         older = TRANSACTION_BY_ID.request(json=body | {"transactionFormat": shown})
+        # Release 3.6 has only update-by-id, which refuses a request without `updateFormat`.
         newer = UPDATE_BY_ID.request(json=body | {"updateFormat": {"includeTransactions": shown}})
         return Call(older, read_transaction, alternatives=(newer,))
 
@@ -279,6 +281,7 @@ class LedgerCalls(Runner):
             NotAuthorizedError: the token's user may not read as these parties, or as any party.
         """
         body, shown = question_by_id(update_id, requesting_parties, transaction_format)
+        # A reassignment is found only where the request includes reassignments.
         either = {"includeTransactions": shown, "includeReassignments": shown["eventFormat"]}
         newer = UPDATE_BY_ID.request(json=body | {"updateFormat": either})
         older = TRANSACTION_BY_ID.request(json=body | {"transactionFormat": shown})

@@ -156,6 +156,7 @@ def read_transaction(body: bytes) -> LedgerAnswer[LedgerTransaction]:
     """Read the answer of transaction-by-id, or of update-by-id, which replaces it."""
     members = _raw_members.decode(body)
     if "update" in members:
+        # The successor of transaction-by-id wraps the transaction once more.
         update = _raw_members.decode(_member(members, "update"))
         return _answer(_bare(_member(update, "Transaction")), LedgerTransaction)
     return _answer(_member(members, "transaction"), LedgerTransaction)
@@ -215,11 +216,14 @@ def _keyed(events: Any) -> Any:
 
 def _flat(event: Any) -> dict[str, Any]:
     """One event as a flat object with its kind among the members."""
+    # The ledger names the kind of an event by the only key of the object around it.
     if not isinstance(event, dict) or len(event) != 1:
         raise msgspec.ValidationError(f"an event is an object with one key, not {str(event)[:80]}")
     kind, body = next(iter(event.items()))
+    # A kind that this version does not know is kept as sent, so that a newer release can be read.
     if kind not in _KINDS or not isinstance(body, dict):
         return {"kind": kind, "other": body["value"] if isinstance(body, dict) and body.keys() == {"value"} else body}
+    # Unassignments and tree events come under `value`, the other kinds flat.
     wrapped = body.get("value")
     members = wrapped if isinstance(wrapped, dict) else body
     created = members.get("createdEvent")

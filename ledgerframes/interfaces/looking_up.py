@@ -23,6 +23,7 @@ def question_by_id(
             f"requesting_parties={requesting_parties!r} excludes transaction_format; give transaction_format only"
         )
     body = {"updateId": fits(update_id, LedgerString, "update_id")}
+    # With the id alone real servers answer 400: "Either transaction_format or requesting_parties is required".
     if transaction_format is None:
         named = requesting_parties
         parties = None if named is None else each(named, "requesting_parties", kind=PartyId, least=1)

@@ -49,6 +49,7 @@ class Instrument(Struct, frozen=True, kw_only=True, rename="camel"):
     name: str
     symbol: str
     decimals: Annotated[int, Meta(ge=0, le=10)] = 10
+    # Older registries send only id, name, symbol, decimals and these.
     supported_apis: dict[str, int] = {}
     total_supply: str | None = None
     total_supply_as_of: str | None = None

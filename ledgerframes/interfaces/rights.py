@@ -49,6 +49,7 @@ class EmptyRight(Struct, frozen=True):
     """The variant without meaning, `Empty`."""
 
 
+# Releases add rights, and one that this version does not know still has to be granted.
 class OtherRight(Struct, frozen=True):
     """A right of a newer release.
 

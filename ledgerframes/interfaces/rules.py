@@ -16,6 +16,7 @@ from ledgerframes.errors import InputError
 SHOWN: Final = 120
 
 Text = Annotated[str, Meta(min_length=1, description="text that is not empty")]
+# `\Z` in these patterns, because `$` also matches before a line feed at the end.
 LedgerString = Annotated[
     str,
     Meta(pattern=r"^[A-Za-z0-9#:\-_/ ]{1,255}\Z", description="1 to 255 of A-Z a-z 0-9 # : - _ / and space"),
@@ -48,6 +49,7 @@ def fits(value: Any, kind: Any, name: str) -> Any:
         InputError: the value is not of the kind.
     """
     if not isinstance(value, int | str | float | Struct) and hasattr(value, "__index__"):
+        # Whole numbers of numpy and pandas are taken too; msgspec knows only Python's.
         with suppress(TypeError):
             value = operator.index(value)
     try:

@@ -32,6 +32,7 @@ UPDATE_BY_ID: Final = Endpoint(
     path="/v1/updates/{update_id}",
     deprecated="deprecated since scan 0.5.10; newer scans have GET /v2/updates/{update_id}, which is used where it is",
 )
+# Served from 0.5.10 on; newer releases have dropped v1.
 UPDATE_BY_ID_V2: Final = Endpoint(interface="scan", method="GET", path="/v2/updates/{update_id}")
 UPDATES: Final = Endpoint(interface="scan", method="POST", path="/v2/updates")
 UPDATE_BY_HASH: Final = Endpoint(
@@ -42,6 +43,7 @@ LICENSES: Final = Endpoint(interface="scan", method="GET", path="/v0/admin/valid
 EARLIEST_ROUND: Final = Endpoint(
     interface="scan", method="GET", path="/v0/internal/reward-accounting-process/rounds/earliest-available"
 )
+# Its path from 0.6.0 until it moved in 0.6.5.
 EARLIEST_ROUND_OLD: Final = Endpoint(
     interface="scan", method="GET", path="/v0/reward-accounting-process/rounds/earliest-available"
 )
@@ -85,6 +87,7 @@ class ScanCalls(SnapshotCalls, CurrentCalls):
         query = _encoding(value_encoding)
         path = {"update_id": update_id}
         older, newer = (endpoint.request(path=path, query=query) for endpoint in (UPDATE_BY_ID, UPDATE_BY_ID_V2))
+        # v1 first: unlike its successor it is in the contract, and a server without it answers 404 at once.
         return Call(older, Update.read, alternatives=(newer,))
 
     @CallMethod
@@ -183,6 +186,7 @@ class Scan(Calls[ScanPreview, ScanRaw], ScanCalls):
         self, request: Request, *, server: str | tuple[str, ...] | None, revise: Revise | None, lenient: bool = False
     ) -> Answer[UpdatesPage]:
         """Fetch one page, for readers of whole histories: from a named server once, or from some servers only."""
+        # A caller that names one server chooses the next one itself, by what it knows of their lag.
         attempts = 1 if isinstance(server, str) else None
         read: Callable[[bytes], UpdatesPage] = UpdatesPage.read
         if isinstance(server, str) and lenient:
@@ -275,6 +279,7 @@ def _encoding(value_encoding: ValueEncoding | None) -> dict[str, str]:
         raise InputError(f"value_encoding={value_encoding!r} is neither 'compact_json' nor 'protobuf_json'")
     if value_encoding != "protobuf_json":
         return {}
+    # Servers ignore a name that they do not know and then silently answer compact_json, so both are sent.
     return {"contract_value_encoding": value_encoding, "daml_value_encoding": value_encoding}
 
 

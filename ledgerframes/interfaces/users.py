@@ -52,6 +52,7 @@ class User(Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True
     primary_party_authentication: bool | None = None
 
 
+# A pageSize above 1,000 is capped silently, so only an empty token ends the list.
 class UsersPage(Struct, frozen=True, rename="camel"):
     """A page of users; there are more pages until `next_page_token` is empty or None, whatever a page's length."""
 
@@ -96,6 +97,7 @@ def new_user(user: User) -> dict[str, Any]:
     if not isinstance(user, User):
         raise InputError(f"user={shown(user)}; give a User")
     metadata = unless_none(user.metadata, ObjectMeta, "user.metadata") or ObjectMeta()
+    # The contract: left empty when creating, since the server fills it in.
     if metadata.resource_version:
         raise InputError(
             f"user.metadata.resource_version={shown(metadata.resource_version)}; leave it out: the server sets it"
@@ -122,6 +124,7 @@ def check_annotations(annotations: Mapping[str, str], name: str) -> None:
     fits(annotations, dict[str, str], name)
     for key, value in annotations.items():
         _check_key(key, f"{name} key {shown(key)}")
+        # In an update an empty value removes the key; here it would be a mistake.
         if not value:
             raise InputError(f"{name}[{key!r}]=''; give text: an empty value removes a key, which is for updates only")
     size = sum(_size(key, name) + _size(value, f"{name}[{key!r}]") for key, value in annotations.items())

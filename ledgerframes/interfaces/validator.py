@@ -152,10 +152,12 @@ class ValidatorCalls(Runner):
         asked = given(
             migration_id=fits(migration_id, Count64, "migration_id"),
             record_time=format_timestamp(to_micros(record_time, "record_time")),
+            # Left out where it is the server's default.
             record_time_match=None if match == "exact" else match,
             owner_party_ids=each(owner_party_ids, "owner_party_ids", kind=PartyId, least=1),
         )
         at_round = given(as_of_round=unless_none(as_of_round, Count64, "as_of_round"))
+        # Later releases serve only the summary without fees and without a round.
         newer = HOLDINGS_SUMMARY_V1.request(json=asked)
         return Call(HOLDINGS_SUMMARY.request(json=asked | at_round), reads(HoldingsSummaries), alternatives=(newer,))
 

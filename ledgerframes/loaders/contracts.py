@@ -89,6 +89,7 @@ def load_licenses(
         (24, 2)
     """
     personal = keeps_personal(net, asked=personal)
+    # The blob is the whole contract in a binary form, contact point included.
     if flag(blobs, "blobs") and not personal:
         raise InputError(
             "blobs=True needs personal=True: the contact points of validators' operators can be read in the blobs of "
@@ -107,6 +108,7 @@ def load_licenses(
     left_out = ([] if personal else [_CONTACT]) + ([] if blobs else [_BLOB])
     batch = read_records(form.table, items, endpoint, left_out=left_out)
     if not personal:
+        # `left_out` names one member; the same data may also stand elsewhere, in `extra` for example.
         batch, _ = strip_batch(batch, json_columns(form.table))
     return form.frame(_newest(batch), origin)
 
@@ -127,6 +129,7 @@ def _newest(batch: pa.RecordBatch) -> pa.RecordBatch:
     created = batch.column("created_at").cast(pa.int64()).to_pylist()
     newest: dict[str, int] = {}
     for row, validator in enumerate(batch.column("validator").to_pylist()):
+        # A row can move to a later page while pages are read, so of equal times the last received is newer.
         if validator not in newest or created[row] >= created[newest[validator]]:
             newest[validator] = row
     return batch if len(newest) == batch.num_rows else batch.take(pa.array(sorted(newest.values())))
@@ -302,6 +305,7 @@ def load_transfer_preapprovals(
 def _preapproval(net: Network, party: str, origin: Origin) -> Raw:
     """The preapproval with its state; an empty object where a 404 answers that there is none."""
     members = origin.body(net.validator.raw.transfer_preapproval, party)
+    # A 404 is the servers' normal answer for a party without one.
     return members.get("transfer_preapproval", Raw(b"null")) if members else Raw(b"{}")
 
 

@@ -180,12 +180,14 @@ def compare(
     left, right = (_groups(side) for side in (ours, theirs))
     mine, other = next(left, None), next(right, None)
     while mine is not None or other is not None:
+        # What one side has beyond the other's end proves nothing: the other may only lag.
         if (mine is None or other is None) and not whole:
             break
         place = min(group[0] for group in (mine, other) if group is not None)
         here, mine = _at(place, mine, left)
         there, other = _at(place, other, right)
         lagging = not whole and (mine is None) != (other is None)  # the end of the shorter side may be cut off
+        # The last group of the shorter side may be cut inside a tie, so only updates on both sides count.
         for update_id in sorted(here.keys() & there.keys() if lagging else here.keys() | there.keys()):
             difference = _difference(here.get(update_id), there.get(update_id))
             compared += difference is None
@@ -218,6 +220,7 @@ def _difference(mine: Canonical | None, other: Canonical | None) -> Difference |
     place = (one.update_id, one.place.migration_id, format_timestamp(one.place.micros), what)
     if mine is None or other is None:
         return Difference(*place)
+    # Digests first, since nearly all updates are equal and walking two trees is slow.
     if mine.digest == other.digest:
         return None
     found = first_difference(mine.members, other.members)

@@ -110,6 +110,7 @@ class _Load:
         self._first_page = self._first_page or page
         self._servers[source_of(page.server)] = None
         index = page.page.glimpse
+        # Before decoding: a repeated id means that the pages do not belong to one history.
         self._ids.check([index.update_ids[row] for row in page.rows], [index.cursors[row] for row in page.rows])
         kept = self._request.kept
         rows = page.rows if len(page.rows) < len(page.page) else None
@@ -120,6 +121,7 @@ class _Load:
         self._updates += len(page.rows)
         self._bytes += len(page.page.raw)
         most = self._most
+        # Counted while reading, so that a small ledger is loaded without any request for an estimate.
         if most and (self._updates > most.updates or self._bytes > most.bytes):
             estimate = plan_window(self._net, self._request.window)
             raise InputError(
@@ -137,9 +139,11 @@ class _Load:
             PagingError: the server returns no update of the first page.
         """
         first = self._first_page
+        # Pages that overlap have shown all along that they are of one history.
         if first is None or not self.reader.leapt:
             return
         request = self._net.scan.page_request(first.asked.after, min(first.asked.page_size, _REPEATED))
+        # Asked of the server that sent it; another one may lag or order ties differently.
         answer = self._net.scan.send_page(request, server=(first.server,), revise=None)
         if not {*answer.value.glimpse.update_ids} & {*first.page.glimpse.update_ids}:
             raise PagingError(
@@ -163,6 +167,7 @@ class _Load:
         """Where the data came from."""
         window, reader = self._request.window, self.reader
         at_limit = reader.limit is not None and reader.taken >= reader.limit
+        # Without an update at or after the end, nothing proves that the range is complete.
         early = self.complete and window.has_end and not (at_limit or reader.beyond)
         return Provenance(
             tuple(self._servers), str(window), reader.last, self.complete and not early,

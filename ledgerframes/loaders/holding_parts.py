@@ -88,9 +88,11 @@ class Parts:
                 **self._asked,
             )
         except StatusError as error:
+            # Servers refuse more than 1,000 holdings in all, and do not say which parties hold how many.
             if error.status != 400 or "limit" not in error.detail.lower() or len(parties) == 1:
                 raise
             middle = len(parties) // 2
+            # By halves: the number of holdings is not known, so neither is the right number of parts.
             self.ask(parties[:middle])
             self.ask(parties[middle:])
             return
@@ -101,6 +103,7 @@ class Parts:
         place = self._place_of(members)
         if self._place is None:
             self._pin(*place)
+        # Sums over different snapshots would count a transferred coin twice, or not at all.
         elif self._place != place:
             raise self._broken(f"parts of the party list are of different snapshots or rounds: {self._place}, {place}")
         for item in items_of(members, "summaries", _ENDPOINT):
@@ -108,6 +111,7 @@ class Parts:
                 party = _party.decode(item).party_id
             except msgspec.DecodeError as error:
                 raise self._broken(error) from error
+            # By party: the order differs from the request, and parties without holdings are missing.
             self._items[party] = item
 
     def _place_of(self, members: dict[str, Raw]) -> tuple[int, int | None]:

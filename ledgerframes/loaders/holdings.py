@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from ledgerframes.network import Network
 
 _ENDPOINT: Final = HOLDINGS_SUMMARY.endpoints[0]
+# Snapshots are usually hours apart; a month means a wrong migration or a server that stands still.
 _MONTH: Final = 31 * 86_400_000_000
 #: A snapshot's time, and the round to compute fees for; None is the server's choice.
 _Ask = tuple[int, int | None]
@@ -149,6 +150,7 @@ def load_holdings_summary(
             SnapshotWarning, stacklevel=2,
         )  # fmt: skip
     batch = pa.concat_batches([one.batch(wanted[: form.limit], missing, fees=not fees_of_now) for one in answers])
+    # Some servers repeat the time that was asked for, others state the snapshot's own.
     stated = all(one.stated for one in answers)
     said = "the snapshot's own" if stated else "as asked; the server does not say how old its snapshot is"
     return form.frame(batch, origin, snapshot_time=said)
@@ -208,6 +210,7 @@ def _each(value: Any) -> list[Any]:
 def _migration(net: Network) -> int:
     if not net.settings.scan_url:
         raise InputError("migration_id is needed: this network has no scan to find the newest one; give migration_id=")
+    # A snapshot belongs to one migration, and what is held now is in the newest one.
     found = latest_migration(net.scan)
     if found is None:
         raise InputError("migration_id is needed: the scan shows no update yet; give migration_id=")

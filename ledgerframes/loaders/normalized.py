@@ -19,6 +19,7 @@ from ledgerframes.decoding.rebuild import read_json
 from ledgerframes.errors import DecodeError
 from ledgerframes.paging.cursor import Cursor
 
+# Offsets and the event id of an assignment differ between honest servers; months and counts follow from the rest.
 _LEFT_OUT: Final[Mapping[str, frozenset[str]]] = {
     "updates": frozenset({"offset", "extra", "record_month", "event_count"}),
     "events": frozenset({"extra", "record_month", "migration_id", "record_time", "update_id", "synchronizer_id"}),
@@ -45,6 +46,7 @@ class Canonical:
     def digest(self) -> bytes:
         """Equal for equal updates."""
         text = json.dumps(self.members, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+        # surrogatepass, because JSON may hold a lone surrogate, which UTF-8 cannot.
         return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
 
@@ -60,6 +62,7 @@ def canonical_updates(tables: Mapping[str, pa.Table | pa.RecordBatch]) -> Iterat
     legs = {row["update_id"]: row for row in _rows(tables["reassignments"])}
     for row in _rows(tables["updates"]):
         update_id = row["update_id"]
+        # By position in preorder: the text order of event ids puts `:10` before `:2`.
         own = sorted(events.get(update_id, ()), key=lambda event: event["node_index"])
         members = _members("updates", row)
         members["events"] = [_members("events", event) for event in own]
@@ -119,4 +122,5 @@ def _plain(value: Any) -> Any:
         return {name: _plain(one) for name, one in value.items() if one is not None}
     if isinstance(value, list):
         return [_plain(one) for one in value]
+    # `1.0` and `1.00` are one number, and servers need not write it alike.
     return f"{value.normalize()}" if isinstance(value, Decimal) else value

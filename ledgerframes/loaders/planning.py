@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from ledgerframes.interfaces.scan import Scan
     from ledgerframes.network import Network
 
+# 8 pages of 40 items cost less than one page of 1,000, and show bursts that a single sample would miss.
 _SAMPLES: Final = 8
 _SAMPLE_SIZE: Final = 40
 #: A network has a handful.
@@ -130,6 +131,7 @@ def plan_windows(net: Network, windows: Sequence[Window], name: str) -> Plan:
     rows, size, items, seconds, probes = 0.0, 0, 0, 0.0, 0
     for one, wanted in product(find_migrations(net.scan), windows):
         low = wanted.nearest(Cursor(one.migration_id, one.first))
+        # A window of bare times moves on to the next migration where this one has nothing of it.
         if low is None or low.migration_id != one.migration_id or low.micros > one.last:
             continue
         high = _top(wanted, one)
@@ -140,8 +142,11 @@ def plan_windows(net: Network, windows: Sequence[Window], name: str) -> Plan:
         seconds += sample.seconds
         probes += sample.requests
     count = round(rows)
+    # Two more for the end of the read, which only an empty page proves.
     requests = -(-count // MAXIMUM) + 2
+    # Loopback has no rate limit.
     rate = net.settings.rate if not is_loopback(net.scan.servers[0]) else 0.0
+    # Whichever is slower decides, the server or the limit.
     each = max(seconds / probes if probes else 0.0, 1 / rate if rate else 0.0)
     megabytes = count * size / items / 1e6 if items else 0.0
     return Plan(name, count, requests, round(megabytes, 3), round(requests * each / 60, 3))
@@ -190,6 +195,7 @@ def find_migrations(scan: Scan) -> list[Migration]:
             raise _endless(first)
         last = _last_of(scan, first)
         found.append(Migration(first.migration_id, first.micros, last))
+        # Any higher migration id counts as later, so the rest of a migration is skipped in one request.
         place = Cursor(first.migration_id, LATEST)
     return found
 
@@ -221,6 +227,7 @@ def _last_of(scan: Scan, first: Cursor) -> int:
     """The last record time of a migration: the distance doubles while there is more, then halves."""
     known, step = first.micros, 1_000_000
     while (place := _next(scan, first.migration_id, known + step)) is not None:
+        # Doubling first, because the end may be a minute or years away.
         known, step = place, step * 2
     beyond = min(known + step, LATEST)
     while beyond > known:

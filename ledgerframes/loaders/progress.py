@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from typing import Protocol
 
 _log = logging.getLogger("ledgerframes.progress")
+# Often enough for a log to show that a load of hours is alive, and rare enough not to fill it.
 _EVERY = 30.0
 
 
@@ -36,6 +37,7 @@ def progress_of(
         yield _Silent()
         return
     if shown or _in_notebook() or sys.stderr.isatty():
+        # Imported only where a bar is shown, to keep `import ledgerframes` fast.
         from tqdm.auto import tqdm
 
         with tqdm(total=total, unit=" updates", desc=what, unit_scale=True, leave=False) as bar:
@@ -45,6 +47,7 @@ def progress_of(
 
 
 def _in_notebook() -> bool:
+    # Looked up, not imported: where no notebook runs, importing IPython would only cost time.
     shell = sys.modules.get("IPython")
     return shell is not None and type(shell.get_ipython()).__name__ == "ZMQInteractiveShell"
 

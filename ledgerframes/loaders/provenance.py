@@ -47,6 +47,7 @@ class Provenance:
             "complete": self.complete,
             "from_beginning": self.from_beginning,
             **({"known_to": _said(self.cursor)} if self.ends_early else {}),
+            # Only where it is known: a load is a single read and proves nothing final.
             **({} if self.settled is None else {"settled": _said(self.settled)}),
             "version": __version__,
             **({"personal": True} if self.personal else {}),

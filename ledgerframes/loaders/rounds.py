@@ -34,6 +34,7 @@ def earliest_reward_round(net: Network) -> int | None:
     try:
         return net.scan.earliest_available_round()
     except NotFoundError as error:
+        # Only a 404 of a server that knows the path says that there is no such round.
         if error.unknown_route:
             raise
         return None

@@ -27,6 +27,7 @@ P = ParamSpec("P")
 _log = logging.getLogger("ledgerframes.loaders")
 _members = msgspec.json.Decoder(dict[str, Raw])
 _items = msgspec.json.Decoder(list[Raw])
+# Tokens are opaque: numbers in today's licenses, text elsewhere and in later releases.
 _token = msgspec.json.Decoder(int | str | None)
 
 
@@ -69,6 +70,7 @@ class Form:
             tuple(origin.servers), self.table.name, cursor, origin.complete, personal=origin.personal,
             left_out=origin.left_out,
         ).attrs()  # fmt: skip
+        # Cut again here, because a page can hold more than the limit.
         whole = batch if isinstance(batch, pa.Table) else pa.Table.from_batches([batch])
         data = whole.slice(0, self.limit).select(list(self.names))
         return shape(described(data, attrs), self.table, as_=self.as_, decimals=self.decimals, attrs=attrs)

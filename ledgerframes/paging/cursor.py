@@ -10,6 +10,7 @@ from ledgerframes.timestamps import EARLIEST, LATEST, format_timestamp
 _LOWEST: Final = -(2**63)
 
 
+# Integers, because times do not sort as text: `…00.137Z` stands before `…00Z`.
 class Cursor(NamedTuple):
     """A position in the history: migration id, then record time in microseconds; compared as integers."""
 
@@ -32,6 +33,7 @@ def before(cursor: Cursor) -> Cursor | None:
     """The cursor directly before another one; None means the beginning of the ledger."""
     if cursor.micros > EARLIEST:
         return Cursor(cursor.migration_id, cursor.micros - 1)
+    # Servers return what is strictly after a cursor, and any higher migration id counts as later.
     return Cursor(cursor.migration_id - 1, LATEST) if cursor.migration_id > _LOWEST else None
 
 

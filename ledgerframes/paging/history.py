@@ -17,6 +17,7 @@ from ledgerframes.paging.window import Window
 
 #: The contract's largest page of updates, until a server names a lower one.
 MAXIMUM: Final = 1000
+# Growing a page from one item to 1,000 takes ten requests without progress; far more means a contradiction.
 _STUCK: Final = 40
 
 
@@ -69,14 +70,18 @@ class HistoryReader:
             return Ask(self.mode.after, self.mode.size)
         size = self.page_size
         if self.limit is not None:
+            # One more than is wanted, since the last group of every page is held back.
             size = min(size, max(self.limit - self.taken, 1) + 1)
+        # A page with nothing but the updates held back would bring the read no further.
         return Ask(self.mode.after, max(size, min(self.holding + 1, self.maximum)))
 
     def lower(self, maximum: int) -> None:
         """Lower the page size to a maximum that a server has named."""
+        # At least one less than before: a server that refuses the maximum it named would be asked the same for ever.
         self.maximum = max(1, min(self.maximum - 1, maximum))
         self.page_size = min(self.page_size, self.maximum)
         if isinstance(self.mode, Probing):
+            # A probe has a size of its own, which the server would refuse as well.
             self.mode = replace(self.mode, size=min(self.mode.group + 1, self.maximum))
 
     def shrink(self) -> None:
@@ -95,6 +100,7 @@ class HistoryReader:
 
     def flush(self, cursor: Cursor) -> None:
         """Take what is held back, up to `cursor`: the server that showed it now repeats that there is nothing."""
+        # Without an overlap, another network behind the URL would go unnoticed; a load then reads its beginning again.
         self.leapt = True
         self.taken += self.holding
         self.last = cursor
@@ -129,11 +135,14 @@ class HistoryReader:
     def _check(self, page: Page) -> None:
         previous = after = page.asked.after
         for cursor, update_id in zip(page.glimpse.cursors, page.glimpse.update_ids, strict=True):
+            # Equal cursors are in order: record times increase strictly only within one synchronizer.
             if previous is not None and cursor < previous:
                 raise PagingError(
                     f"POST /v2/updates: update {update_id} at {cursor} came after {previous}; the server's pages are"
                     " not in order of migration id and record time, reading on could lose updates"
                 )
+            # A server whose cursor is inclusive repeats what was just taken, which is dropped; anything else at the
+            # cursor means that it does not continue after it.
             if cursor == after and update_id not in self._recent:
                 raise PagingError(
                     f"POST /v2/updates: asked for what follows {cursor}, the server sent update {update_id} at that"
@@ -162,6 +171,7 @@ class HistoryReader:
     def _advance(self, page: Page, rows: list[int], stop: int, target: Cursor | None) -> None:
         """Update the state of the read after a page whose first `stop` items are dealt with."""
         cursors, update_ids = page.glimpse.cursors, page.glimpse.update_ids
+        # A window of bare times has gaps between migrations, so the next request starts at the next cursor inside it.
         after = before(target) if target is not None and target != cursors[-1] else cursors[stop - 1]
         if after == self.mode.after:
             self.stay(Outcome.MORE)
@@ -174,6 +184,7 @@ class HistoryReader:
         if rows:
             self.reopened = 0
             self.last = cursors[rows[-1]]
+        # A page that a time-out, 413 or 503 has halved grows back by doubling.
         self.page_size = min(self.maximum, self._preferred, self.page_size * 2)
 
     def _inside(self, page: Page, stop: int) -> list[int]:

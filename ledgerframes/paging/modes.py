@@ -16,6 +16,7 @@ from ledgerframes.paging.cursor import Cursor, Glimpse, before
 if TYPE_CHECKING:
     from ledgerframes.paging.history import HistoryReader
 
+# New items may reopen the last group a few times; beyond that the server cuts its pages inside the group.
 _CUT: Final = 5
 
 
@@ -116,12 +117,14 @@ class Reading:
 
     def take(self, reader: HistoryReader, page: Page) -> Taken:
         """Divide the page; a server that lacks what was held back lags behind the one that showed it."""
+        # Only an empty page ends a read: operators cap pages silently, so a short one proves nothing.
         if not page and not self.held:
             return Taken([], Outcome.END)
         if not self.held <= page.ids and not self._has_more(page):
             return Taken([], reader.stay(Outcome.BEHIND))
         final = page.glimpse.cursors[-1]
         target = reader.window.nearest(final)
+        # A last item outside of the window needs no holding back: nothing of its group is wanted.
         stop = page.glimpse.cursors.index(final) if target == final else len(page)
         if stop:
             return reader.divide(page, stop, target)
@@ -140,6 +143,7 @@ class Reading:
         """Whether a page that is one group of equal cursors has all of it; if not, plan a larger request."""
         count = len(page)
         reader.mode = replace(self, held=page.ids, cursor=page.glimpse.cursors[-1])
+        # A full page may end inside the group; only a larger one shows the rest.
         if count >= page.asked.page_size:
             if page.asked.page_size >= reader.maximum:
                 raise PagingError(
@@ -148,6 +152,7 @@ class Reading:
                 )
             reader.page_size = min(reader.maximum, max(2 * page.asked.page_size, count + 1))
             return False
+        # This server has sent larger pages, so it did not cut this one.
         if count < reader.largest.get(page.server, 0):
             return True
         reader.mode = Probing(reader.mode, count, page.server, min(count + 1, reader.maximum))
@@ -176,6 +181,7 @@ class Probing:
         """Note the size of a page that the server can send, and return to reading."""
         reader.mode = back = self.back
         assert isinstance(back, Reading)
+        # After a failover another server answers, and its page sizes say nothing about the first one's.
         if page.server != self.server:
             return Taken([], reader.stay(Outcome.MORE))
         if len(page) <= self.group and page.ids != back.held:  # the group may be the whole history
@@ -205,6 +211,7 @@ class Confirming:
         """Nothing follows, or the group is read again."""
         if not page:
             return Taken([], Outcome.END)
+        # Only the server that sent the group can be shown to cut inside it; another one may simply have more.
         if reader.reopened >= _CUT and page.server == self.server:
             raise _capped(len(self.back.held))
         reader.reopen()

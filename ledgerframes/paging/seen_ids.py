@@ -30,9 +30,11 @@ class SeenIds:
         Raises:
             PagingError: an update has been shown at another cursor.
         """
+        # Hashes of 64 bits instead of the texts, which take many times the memory over a long history.
         ids = np.fromiter(map(hash, update_ids), np.int64, len(update_ids))
         placed = np.fromiter(map(hash, zip(update_ids, cursors, strict=True)), np.int64, len(update_ids))
         repeated = _known(self._ids, ids) & ~_known(self._placed, placed)
+        # An update read again for a tie comes in another page, so a repeat inside one page is always wrong.
         counts = Counter(update_ids)
         repeated |= np.fromiter((counts[update_id] > 1 for update_id in update_ids), bool, len(update_ids))
         if repeated.any():
@@ -57,6 +59,7 @@ def _add(chunks: list[_Hashes], values: _Hashes) -> None:
     """Keep a few sorted chunks, each at least twice as long as the one after it."""
     if not len(values):
         return
+    # Merged as in a merge sort: one sorted array would have to be copied for every page.
     chunks.append(np.sort(values))
     while len(chunks) > 1 and len(chunks[-2]) < 2 * len(chunks[-1]):
         last = chunks.pop()

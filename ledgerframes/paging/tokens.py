@@ -39,8 +39,10 @@ def follow_tokens(
         empty = 0 if items else empty + 1
         if empty > _EMPTY:
             raise PagingError(f"{endpoint}: the server gave {empty} empty pages in a row, each with another token")
+        # Scan leaves the last token out or sends null, the ledger sends an empty text.
         if token is None or token == "":
             return
+        # Some registries ignore the page token and send their first page again.
         if token in seen:
             raise PagingError(f"{endpoint}: the server gave page token {token!r} again; its pages would never end")
         seen.add(token)

@@ -18,6 +18,7 @@ Bound = When | tuple[int, When]
 #: A duration: `"1h"`, `"90s"`, `"1 day"`, a timedelta, or a number of seconds.
 Duration = str | timedelta | float
 
+# The contract's migration ids are signed 64-bit integers.
 _LOWEST: Final = -(2**63)
 _BEGIN: Final = Cursor(_LOWEST, EARLIEST)
 
@@ -35,6 +36,7 @@ class Window:
         """The first cursor inside the window at or after `cursor`, or None past its end."""
         if self.start is not None and cursor < self.start:
             cursor = self.start
+        # Before `since` is looked at: past `until` the next migration begins, and there `since` applies anew.
         if self.until is not None and cursor.micros >= self.until:
             cursor = Cursor(cursor.migration_id + 1, EARLIEST)
         if self.since is not None and cursor.micros < self.since:

@@ -60,6 +60,7 @@ async def answer(exchange: InjectedExchange, *, drawn: Drawn, faults: Faults) ->
     if drawn.kind in (OK, "latency"):
         await exchange.app(exchange.scope, exchange.receive, exchange.send)
         return
+    # Also for refusals: a client that is still sending would otherwise see a reset in place of the answer.
     exchange = await _having_read(exchange)
     if drawn.kind == "reset":
         await _reset(exchange)

@@ -142,6 +142,7 @@ class FaultDraws:
         if faults.paths and not path.startswith(faults.paths):
             return Drawn(OK, 0.0, 0.0)
         with self._lock:
+            # Both are drawn for each request, so that one fault does not shift those that follow.
             kind, cut = self._kind(), self._random.random()
             if faults.limit is not None and self._injected.total() >= faults.limit:
                 kind = OK
@@ -150,6 +151,7 @@ class FaultDraws:
         return Drawn(kind, faults.latency if kind == "latency" else always, cut)
 
     def _kind(self) -> str:
+        # Counted under the lock of `draw`, so threads share one sequence.
         position, self._asked = self._asked, self._asked + 1
         if position < len(self.faults.sequence):
             return self.faults.sequence[position]

@@ -78,6 +78,7 @@ def start(
     """
     from ledgerframes.sandbox.http.releases import check_release
 
+    # Checked before the ledger is made, which can take seconds.
     check_release(release)
     rate = None if live is None else parse_rate(live)
     seed, updates = whole(seed, "seed"), whole(updates, "updates", least=0)
@@ -271,5 +272,6 @@ def _app(view: View, gate: Access, *, holdings_limit: int, release: str, older: 
     app = Starlette(
         routes=[*mounts, Route(DOCUMENT, describe, methods=["GET"]), *served["registry"]], exception_handlers=handlers
     )
+    # A redirect would hide a client's wrong path, and the client follows none.
     app.router.redirect_slashes = False
     return app

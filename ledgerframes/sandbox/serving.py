@@ -67,6 +67,7 @@ class Served:
         self._draws = None if faults is None else FaultDraws(faults)
         self._connections = _Connections()
         self._ready: Future[tuple[asyncio.AbstractEventLoop, asyncio.Event]] = Future()
+        # A daemon, so that a notebook that forgets to stop the sandbox can still end.
         self._thread = threading.Thread(target=self._run, name=f"serving {self.url}", daemon=True)
 
     @property
@@ -151,6 +152,7 @@ class Served:
         self._ready.set_result((loop, end))
         await end.wait()
         server.close()
+        # Open connections would keep `wait_closed` waiting for as long as clients keep them alive.
         self._connections.abort()
         await asyncio.sleep(0)
         for task in tuple(state.tasks):
@@ -195,6 +197,7 @@ class _Connections:
     def add(self, transport: asyncio.Transport) -> None:
         self._open[_peer(transport)] = transport
         if self._ended:
+            # A connection may be accepted between the end of the server and the end of its loop.
             transport.abort()
 
     def remove(self, transport: asyncio.Transport) -> None:
@@ -244,6 +247,7 @@ def _dated(app: App, headers: list[tuple[bytes, bytes]]) -> App:
 def _config(app: App) -> uvicorn.Config:
     import uvicorn
 
+    # httptools is faster, but not installed everywhere.
     parser = "httptools" if importlib.util.find_spec("httptools") else "h11"
     config = uvicorn.Config(
         cast("Any", app),
@@ -255,6 +259,7 @@ def _config(app: App) -> uvicorn.Config:
         log_config=None,
         log_level="critical",
         access_log=False,
+        # Longer than the 5 seconds for which the client keeps idle connections, which would be reset otherwise.
         timeout_keep_alive=60,
     )
     config.load()

@@ -137,6 +137,7 @@ def _rows(interval: Interval) -> pc.Expression:
     migration_id, lo, hi = interval
     rows = pc.field("migration_id") == migration_id
     if lo >= EARLIEST:
+        # The month is a partition column, so it rules out whole folders before any file's statistics are looked at.
         rows &= (pc.field("record_month") >= month_of(lo)) & (pc.field("record_time") > pa.scalar(lo, _TIME))
     if hi < LATEST:
         rows &= (pc.field("record_month") <= month_of(hi)) & (pc.field("record_time") <= pa.scalar(hi, _TIME))

@@ -51,6 +51,7 @@ class Slot(NamedTuple):
         return Interval(self.migration_id, self.lo, self.settled)
 
 
+# A log can change a number and not remove it, so a slot that is not needed is recorded as an empty interval.
 _FREE: Final = Slot(0, 0, 0, 0)
 
 
@@ -168,9 +169,11 @@ class Slots:
         """The number of the slot that an interval continues: in every table it is settled up to the interval's `lo`."""
         for number in range(self.count):
             row = [slots[number] for slots in self.by_table.values()]
+            # A table without the slot was behind at a crash; extending the slot there would cover rows that it lacks.
             known = [slot for slot in row if slot is not None and slot.lo < slot.hi]
             if len(known) < len(row) or len({(slot.migration_id, slot.lo) for slot in known}) > 1:
                 continue
+            # The settled part has to stay contiguous, so only what begins where it ends can continue a slot.
             if (known[0].migration_id, min(slot.settled for slot in known)) == interval[:2]:
                 return number
         return None
@@ -282,6 +285,7 @@ def _read(table: DeltaStoreTable, number: int) -> Slot | None:
     lo, hi, settled, ended = map(table.number, others)
     if lo is None or hi is None:
         return None
+    # Version 0.1 wrote no `settled` and trusted a clock, so nothing of its slots is final.
     return Slot(migration_id, lo, hi, lo if settled is None else settled, ended or int(hi >= CLOSED))
 
 
@@ -292,6 +296,7 @@ def _doubt(table: DeltaStoreTable) -> tuple[int, int] | None:
 
 def _check_format(table: DeltaStoreTable) -> None:
     written = table.number(_FORMAT)
+    # A newer format may give the numbers another meaning, and a commit by it would damage the coverage.
     if written is not None and written > FORMAT:
         raise StoreError(
             f"{table.url}: a newer version of ledgerframes wrote this store (format {written}, this version reads up to"

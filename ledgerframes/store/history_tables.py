@@ -24,6 +24,7 @@ _log = logging.getLogger("ledgerframes.store")
 ORDER: Final = ("events", "reassignments", "updates")
 PARTITIONS: Final = ("migration_id", "record_month")
 
+# Every file costs a read one open and every opening of the table one log entry.
 _FILES_PER_PARTITION: Final = 100
 NETWORK: Final = "ledgerframes.network"
 _HOUR: Final = 3_600_000_000
@@ -110,14 +111,18 @@ class HistoryTables:
         pages = sorted(pages, key=lambda page: page.span)  # neighbours in time become neighbours in the file
         fresh = {name: self._fresh(table, pages) for name, table in self.tables.items()}
         before = self.slots.copy()
+        # Sorted, so that slot numbers do not depend on the order in which workers finished.
         changed = {self._put(page.advance): None for page in sorted(pages, key=lambda page: page.advance.interval)}
         written: Counter[str] = Counter()
         if self.slots == before and not any(fresh.values()):
             return written  # the rows read again are those stored
         for name, table in self.tables.items():
             self.slots.commits[name] += 1
+            # `updates` comes last in ORDER: a kill in between leaves rows that no reader shows, never an update in
+            # part.
             table.append(fresh[name], self.slots.numbers(name, changed))
             written[name] = sum(batch.num_rows for batch in fresh[name])
+            # Compacted here, because a live tail commits often and makes a file per table each time.
             self._compact_crowded(table, fresh[name])
         self.written += 1
         return written
@@ -126,6 +131,8 @@ class HistoryTables:
         """Add rows of updates inside what is covered; those whose update a table has already are left out."""
         for name, table in self.tables.items():
             fresh = _without(rows[name], _stored_ids(table, pc.field("update_id").isin(rows[name]["update_id"])))
+            # Counted apart from the syncs' commits: these rows lie below what is settled, where readers trust the
+            # coverage.
             self.slots.additions[name] += 1
             table.append([fresh], self.slots.numbers(name, ()))
         self._level(self.slots.additions, ())
@@ -147,6 +154,7 @@ class HistoryTables:
         Tables that a crash left apart are in step again once no event lies there without its update.
         """
         if not self.slots.in_step:
+            # An event whose update no server shows any more would appear in reads once the tables counted as in step.
             if any(self._torn(name) for name in ORDER if name != "updates"):
                 _log.warning("a killed sync left events of updates that no server shows any more; readers skip them")
             else:
@@ -174,6 +182,8 @@ class HistoryTables:
 
     def last_held(self, migration_id: int, hi: int) -> int | None:
         """The record time of the last update stored up to `hi`; looks close to it first."""
+        # The last update is mostly close to `hi`; a filter on an hour opens a file or two, on the migration all of
+        # them.
         for back in (_HOUR, 24 * _HOUR, 24 * 31 * _HOUR, None):
             lo = EARLIEST - 1 if back is None else max(min(hi, LATEST) - back, EARLIEST - 1)
             rows = rows_of([Interval(migration_id, lo, hi)])
@@ -191,6 +201,7 @@ class HistoryTables:
     def _fresh(self, table: DeltaStoreTable, pages: Sequence[Decoded]) -> list[pa.RecordBatch]:
         """The rows of pages that a table does not hold yet."""
         covered = self.slots.covered(table.name)
+        # Rows are told apart by update id, not by time: going by time lost rows in 1 of 270 simulated histories.
         read_again = merged(interval for page in pages for interval in intersection([page.span], covered))
         stored = _ids_within(table, read_again)
         fresh = []

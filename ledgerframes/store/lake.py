@@ -114,6 +114,7 @@ class Lake:
             )
         self.folder = None if "://" in self.url else Path(self.url).absolute()
         parts = urlsplit(self.url)
+        # The location is shown in messages and in provenance, so it must hold nothing secret.
         if self.folder is None and (parts.username or parts.password):
             raise InputError("the store's URL holds a user or password; give them in storage_options")
         if self.folder is not None:
@@ -137,6 +138,7 @@ class Lake:
         Raises:
             StoreError: they were created otherwise than the caller says.
         """
+        # Any table may be the first that a sync creates, so each of them carries the mark.
         tables = (self.table(name).refresh() for name in (*STORED, SYNCS.name))
         stored = [table.property(PROPERTY) for table in tables if table.handle is not None]
         return not leaves_out(stored, asked=self._asked, url=self.url)
@@ -220,6 +222,7 @@ class Lake:
 
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
+            # The operating system frees this lock when its process ends, so a kill leaves no stale lock behind.
             lock = FileLock(self.folder / _LOCK, blocking=False)
             lock.acquire()
         except Timeout as error:

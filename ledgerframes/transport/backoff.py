@@ -7,10 +7,13 @@ import re
 from datetime import UTC
 from typing import Final
 
+# Scans that limit by client address count requests in windows of 60 seconds.
 LONGEST: Final = 60.0
 FIRST: Final = 0.5
+# 0.5 s doubled seven times is above LONGEST; without an end the power itself would grow without bound.
 GROWTH_ENDS: Final = 7
 
+# The ledger writes retryInfo as words, such as `1 second`; its format is documented nowhere.
 _INFO = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([a-zA-Z]*)\s*", re.ASCII)
 _UNITS: Final = {
     "": 1.0, "s": 1.0, "sec": 1.0, "second": 1.0, "ms": 1e-3, "milli": 1e-3, "millisecond": 1e-3,
@@ -30,6 +33,7 @@ def retry_after(value: str | None, now: float) -> float | None:
     text = (value or "").strip()
     if re.fullmatch(r"\d{1,9}(\.\d{1,9})?", text, re.ASCII):
         return _positive(float(text))
+    # Imported here, since most servers send no Retry-After at all.
     from email.utils import parsedate_to_datetime
 
     try:

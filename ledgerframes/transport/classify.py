@@ -98,6 +98,7 @@ def judge_refusal(received: Received, request: Request, server: str, *, mask: Ma
     return Failure(
         lambda ending: refusal.error(request, server, ending),
         transient=refusal.transient,
+        # A 500 repeats on the same server, but is often a fault of that server alone.
         elsewhere=refusal.transient or refusal.status == 500,
         wait=refusal.wait,
         unknown_route=refusal.unknown_route,
@@ -139,6 +140,7 @@ def judge_body(
         return Answer(value, received.status, server, request, len(received.body), seconds, headers)
     said = mask(str(problem))
     cause = problem if said == str(problem) else None
+    # msgspec raises this only for whole JSON; what is cut off or damaged is a plain DecodeError.
     lasting = isinstance(problem, msgspec.ValidationError)
     text = (
         f"{request} at {server} answered {received.status} with a body that "

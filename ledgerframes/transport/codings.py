@@ -55,6 +55,7 @@ def _has(codec: str) -> bool:
 def _unzipped(chunks: Iterable[bytes], encoding: str, bits: int = GZIP) -> Iterator[bytes]:
     """Gzip and zlib; members may follow each other."""
     unzip = zlib.decompressobj(bits)
+    # Whether anything came: an empty body is not a damaged one, even where a header announces gzip.
     began = False
     for chunk in chunks:
         rest = chunk
@@ -63,6 +64,7 @@ def _unzipped(chunks: Iterable[bytes], encoding: str, bits: int = GZIP) -> Itera
                 unzip = zlib.decompressobj(bits)
             began = True
             try:
+                # At most so much per step: a bomb is stopped by the limit before it is unpacked.
                 yield unzip.decompress(rest, PIECE)
             except zlib.error as error:
                 raise DamagedError(f"the body is not {encoding.removeprefix('x-')}: {error}") from None
@@ -97,6 +99,7 @@ def _by_arrow(chunks: Iterable[bytes], encoding: str, codec: str) -> Iterator[by
             piece = stream.read(PIECE)
         except OSError as error:
             if arriving.failed is not None:
+                # Arrow reports what the network raised as an error of its own, without the type.
                 raise arriving.failed from None
             short = "truncated" in str(error).lower()
             why = "the compressed body stops short of its end" if short else f"the body is not {encoding}: {error}"

@@ -31,6 +31,7 @@ PAGE_HEAD: Final = 2**10
 CHALLENGE: Final = 2**12
 READABLE: Final = 2**13  # bounds the work that a page made to slow the patterns down can cause
 TRANSIENT_STATUSES: Final = frozenset({429, 502, 503, 504})
+# On real participants these categories are transient, whatever the status; the others repeat.
 TRANSIENT_CATEGORIES: Final = frozenset({1, 2, 3, 12})
 
 _KINDS: Final[Mapping[int, type[StatusError]]] = {
@@ -118,6 +119,7 @@ def read_refusal(received: Received, *, mask: Callable[[str], str], now: float) 
         mask: takes tokens out of a text.
         now: seconds since 1970, for a Retry-After that names a date.
     """
+    # By content: a ledger's 400 may carry JSON or text, and a 429 is often text, whatever the header says.
     text = _readable(received.body, mask)
     body = _object(text)
     member = _Members(body, mask)
@@ -140,6 +142,7 @@ def read_refusal(received: Received, *, mask: Callable[[str], str], now: float) 
         correlation_id=member.text("correlationId"),
         trace_id=member.text("traceId"),
         context=member.texts("context"),
+        # Servers answer an unknown route with a 404 in plain text, and a missing thing with their JSON error.
         unknown_route=received.status == 405 or (received.status == 404 and not {"error", "code"} & body.keys()),
         transient=received.status in TRANSIENT_STATUSES or category in TRANSIENT_CATEGORIES,
         wait=retry_after(received.headers.get("retry-after"), now) or retry_info(body.get("retryInfo")),
@@ -193,6 +196,7 @@ class _Members:
 
     def number(self, name: str) -> int | None:
         value = self.body.get(name)
+        # Fields of the body may be null, or missing where the participant redacts the error.
         return value if isinstance(value, int) and not isinstance(value, bool) else None
 
     def texts(self, name: str) -> dict[str, str]:

@@ -59,7 +59,9 @@ class Wire:
         self._pools = _Pools(tuple(servers), _Backend(self._limits), settings.ca_file)
         self._client = httpx.Client(
             transport=self._pools,
+            # Proxies and trusted certificates are read by `proxies` and `tls`, which leave loopback and NO_PROXY alone.
             trust_env=False,
+            # A redirect could lead the token to another host.
             follow_redirects=False,
             timeout=httpx.Timeout(settings.read_timeout, connect=settings.connect_timeout),
         )
@@ -96,6 +98,7 @@ class Wire:
         except BROKEN as error:
             if self._limits.left() <= 0:
                 return Broken(f"no whole answer within {seconds:g} s")
+            # A server that was never reached is most likely a wrong address, and is tried less often.
             reached = not isinstance(error, httpcore.ConnectError | httpcore.ConnectTimeout)
             told = tls_problem(error) or self._at_proxy(prepared.url, error)
             return told or Broken(_reason(error), reached=reached)
@@ -115,6 +118,7 @@ class Wire:
         return proxy.refused(str(error)) if isinstance(error, httpcore.ProxyError) else None
 
     def _read(self, response: httpx.Response) -> Received | Broken:
+        # Read before the body, so that a body too large is refused unread.
         headers = {name.lower(): value for name, value in response.headers.items()}
         encoding = headers.get("content-encoding", "").strip().lower()
         if not 200 <= response.status_code < 300:
@@ -219,6 +223,7 @@ class _Stream(httpcore.NetworkStream):
 
     def write(self, buffer: bytes, timeout: float | None = None) -> None:
         view = memoryview(buffer)
+        # In slices, because a socket cannot be interrupted in the middle of a large upload.
         for start in range(0, len(view), SLICE):
             if self._limits.over():
                 raise httpcore.WriteTimeout("the attempt is over")

@@ -11,8 +11,10 @@ from typing import Final
 from urllib.parse import quote
 
 MASK: Final = "***"
+# Short-lived tokens are renewed all the time; older ones may still stand in messages under way.
 REMEMBERED: Final = 64
 SHORTEST: Final = 4
+# A JWT has three parts between dots, and a part alone must not be shown; shorter ones would match ordinary words.
 SHORTEST_PART: Final = 16
 
 # these log headers or URLs of their own accord at DEBUG and INFO
@@ -45,6 +47,7 @@ class Mask:
             while len(self._tokens) > REMEMBERED:
                 del self._tokens[next(iter(self._tokens))]
             forms = {form for known in self._tokens for form in _forms(known)}
+            # The longest first, or a part would be replaced inside its token and the rest stay readable.
             self._pattern = re.compile("|".join(map(re.escape, sorted(forms, key=len, reverse=True))))
 
     def text(self, text: str) -> str:

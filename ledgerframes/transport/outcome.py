@@ -35,6 +35,7 @@ class Received:
     @property
     def succeeded(self) -> bool:
         """The status is a success, and the body is not partial content."""
+        # No range was asked for, so a 206 is a part that would be taken for the whole.
         return 200 <= self.status < 300 and self.status != 206
 
 

@@ -74,6 +74,7 @@ def proxy_for(url: str, proxies: Mapping[str, str] | None = None) -> Proxy | Non
         ConfigurationError: it is not the URL of a proxy, or no installed package supports its kind.
     """
     parts = urlsplit(url)
+    # The sandbox and local nodes are on this machine, which no proxy can reach.
     if is_loopback(url) or proxy_bypass(parts.hostname or ""):
         return None
     known = getproxies() if proxies is None else proxies

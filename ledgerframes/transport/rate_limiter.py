@@ -40,6 +40,7 @@ class RateLimiter:
             StoppedError: the operation was stopped.
         """
         began = self._clock.monotonic()
+        # The place before the rate: tokens taken while waiting for a place would be spent in one burst.
         stop.acquire(self._places)
         try:
             queued = self._clock.monotonic() - began
@@ -54,6 +55,7 @@ class RateLimiter:
         """Take one token, which may be a future one, and say how long until it is there."""
         with self._lock:
             now = self._clock.monotonic()
+            # Below zero it is a debt: each thread reserves its own later instant, and none has to look again.
             self._left = min(self._burst, self._left + (now - self._at) * self._rate) - 1
             self._at = now
             return max(0.0, -self._left / self._rate)

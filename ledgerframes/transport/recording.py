@@ -27,6 +27,7 @@ from ledgerframes.transport.stopping import Stop
 
 FORMAT: Final = 1
 ABOUT: Final = "recording.json"
+# Other headers may hold cookies or addresses, and nothing reads them.
 _KEPT: Final = ("content-type", "retry-after", "date")
 _PASSING: Final = frozenset({429, 500, 502, 503, 504})  # a recording keeps what was answered in the end
 
@@ -98,6 +99,7 @@ class Recorder:
     def _keep(self, prepared: Prepared, outcome: Received) -> None:
         digest = digest_of(prepared)
         with self._lock:
+            # A recording may be continued by another process, whose files come first.
             while (target := self._folder / f"{digest}-{self._turns[digest]:04}.json").exists():
                 self._turns[digest] += 1
             self._turns[digest] += 1

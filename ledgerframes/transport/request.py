@@ -135,9 +135,11 @@ class Prepared:
 
 def _path_value(name: str, value: str, endpoint: Endpoint) -> str:
     """One path parameter, percent-encoded whole."""
+    # HTTP libraries and proxies resolve dots in a path, which would ask another route.
     if not isinstance(value, str) or value in ("", ".", ".."):
         raise InputError(f"{name}={value!r} cannot stand in the path of {endpoint}; give its text")
     try:
+        # Party ids contain `::`, and an id with a slash must stay one segment.
         return quote(value, safe="")
     except UnicodeEncodeError as error:
         raise InputError(f"{name}={value!r} is not Unicode text: {error}") from error
@@ -155,6 +157,7 @@ def _singly(
 
 
 def _query_value(name: str, value: str | int, endpoint: Endpoint) -> str:
+    # Servers read `true`, not Python's `True`.
     text = str(value).lower() if isinstance(value, bool) else str(value)
     try:
         text.encode()

@@ -101,6 +101,7 @@ class RetryingRequest(Generic[T]):
             if isinstance(outcome, Answer):
                 self._learn()
                 return outcome
+            # A command whose answer was lost may have been carried out; sent again it could be carried out twice.
             if not self._first.safe:
                 raise outcome.error("")
             self._after(outcome)
@@ -123,9 +124,11 @@ class RetryingRequest(Generic[T]):
 
     def _after(self, failure: Failure) -> None:
         """Decide what is asked next, and wait if need be; or raise."""
+        # Releases differ in their routes: `/v2/updates/{id}` in place of v1, another path of the earliest round.
         if failure.unknown_route and self._next_route():
             return
         current = self._candidates[self._position()]
+        # A smaller page mends neither a wrong address nor an item that breaks the contract.
         revise = None if failure.final or failure.whole else self._revise
         revised = revise(current, failure.request_error()) if revise else None
         if revised is not None:
@@ -183,6 +186,7 @@ class RetryingRequest(Generic[T]):
             self._moved = self._moved or not self._first.not_found_is_local
         else:
             self._remember_route()
+        # A real 404 from one scan says more than an unknown path on another.
         if not failure.unknown_route or self._denied is None:
             self._denied = failure
         self._open.remove(self._server)
@@ -196,6 +200,7 @@ class RetryingRequest(Generic[T]):
         if untried:
             self._server = untried[0]
             return 0.0
+        # Every open server had its turn, so the next round begins after the shortest of the waits.
         self._failed.clear()
         self._round += 1
         self._server = min(self._open, key=self._ready.__getitem__)
@@ -205,6 +210,7 @@ class RetryingRequest(Generic[T]):
         """Wait before the next attempt; raise if there is to be none. What is handled is nothing to warn of."""
         sender = self._sender
         elapsed = sender.clock.monotonic() - self._began
+        # Not waited for in vain: if the wait ends after the budget, the error comes now and says so.
         if self._tries >= self._most or elapsed + seconds >= sender.settings.budget:
             raise failure.error(self._too_long(failure, elapsed) + self._ending())
         self._stop.check()

@@ -24,6 +24,7 @@ class ServerPreferences:
         self._warned: set[Endpoint] = set()
         self._met: set[str] = set()
         self._reached: set[str] = set()
+        # Per server, because each operator may set a maximum of his own.
         self._largest: dict[str, int] = {}
 
     def order(self, interface: Interface, servers: Sequence[str]) -> tuple[str, ...]:
@@ -80,6 +81,7 @@ class ServerPreferences:
         """The same knowledge with a lock of its own."""
         twin = ServerPreferences()
         twin._preferred, twin._routes = dict(self._preferred), dict(self._routes)
+        # Copied without the locks: in a forked child a thread of the parent may hold them for ever.
         twin._warned, twin._reached = set(self._warned), set(self._reached)
         twin._largest, twin._met = dict(self._largest), set(self._met)
         return twin

@@ -34,6 +34,7 @@ class Stop:
 
     def is_set(self) -> bool:
         """Whether the operation is to end."""
+        # Looked up rather than passed down, so that a long-lived parent keeps no list of its operations.
         return self._told.is_set() or any(stop.is_set() for stop in self._above)
 
     def check(self) -> None:

@@ -54,6 +54,7 @@ def trusted(ca_file: str | None, environ: Mapping[str, str] = os.environ) -> ssl
     else:
         context = ssl.create_default_context(cafile=check_ca_file(environ[name], name))
     if ca_file is not None:
+        # Beside the public authorities, so that one connection can reach both kinds of server.
         context.load_verify_locations(check_ca_file(ca_file, "ca_file"))
     return context
 

@@ -204,6 +204,7 @@ class Transport:
         credential = None if secret is None else self._credential(endpoint.interface, secret)
         with self._passing(server, stop):
             began = sender.clock.monotonic()
+            # A command is not broken off: whether it was carried out could not be known.
             under_way = stop if endpoint.safe else Stop()  # the outcome of a command that was sent has to be known
             outcome = self._wire.send(prepared, credential, seconds=seconds, stop=under_way)
         status, size = (outcome.status, len(outcome.body)) if isinstance(outcome, Received) else (0, 0)
@@ -217,6 +218,7 @@ class Transport:
     def _prepare(self, request: Request, server: str) -> Prepared:
         """Everything but the token."""
         query = f"?{urlencode(request.query, quote_via=quote)}" if request.query else ""
+        # gzip only: the standard library decompresses it within a limit, whatever else is installed.
         headers = {"Accept": "application/json", "Accept-Encoding": "gzip", "User-Agent": self._agent}
         if request.content_type is not None:
             headers["Content-Type"] = request.content_type

@@ -103,6 +103,7 @@ def _grow(rng: random.Random, *, position: int, before: Tree | None) -> Tree:
     needed = 2 if position % BLOCK == 0 else 0
     consumable = before.live[-1] if before is not None and before.live else None
     while True:
+        # Later items consume or reassign these contracts, so a tree with fewer is drawn again.
         tree = grow(rng, consumable=consumable)
         if len(tree.live) >= needed:
             return tree
@@ -151,6 +152,7 @@ def _reassignment(contract: Contract, *, leg: str, step: int) -> Body:
         event["contract_id"] = contract.contract_id.replace("{core}", "{anchor}")
     item: dict[str, object] = {
         "update_id": "1220{core}",
+        # A constant on real servers as well.
         "offset": "000000000000000001",
         "record_time": "{record}",
         "event": event,

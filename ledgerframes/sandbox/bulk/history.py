@@ -74,6 +74,7 @@ def first_after(migration_id: int, record_time: int) -> int:
 def index_of(update_id: str) -> int | None:
     """Which item an update id belongs to, if it has the shape of one; the seed is not checked."""
     try:
+        # The digits carry the index itself, so that no table of millions of ids is needed.
         return int(update_id[24:36], 16) - 1 if len(update_id) == 68 else None
     except ValueError:
         return None
@@ -122,6 +123,7 @@ def _slot(index: int) -> int:
 
 
 def _jitter(slot: int) -> int:
+    # A multiplicative hash: times look irregular and can be computed from the slot alone.
     return slot * 2_654_435_761 % JITTER
 
 

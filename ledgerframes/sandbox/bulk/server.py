@@ -87,6 +87,7 @@ def main(arguments: list[str] | None = None) -> int:
     with served:
         sys.stdout.write(f"{served.url.rpartition(':')[2]}\n")
         sys.stdout.flush()
+        # Returns when the starting program ends, even if it is killed, since its end of the pipe is closed then.
         sys.stdin.read()
     return 0
 

@@ -42,6 +42,7 @@ def start_bulk(updates: int, *, seed: int = 7, port: int = 0, page_maximum: int 
     )
     assert process.stdout is not None
     line = process.stdout.readline().strip()
+    # Otherwise the line is the reason why the port could not be taken.
     if not line.isdigit():
         process.communicate()
         raise OSError(f"the bulk server did not start on port {port}: {line or 'see its error output'}")

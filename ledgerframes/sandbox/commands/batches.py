@@ -30,6 +30,7 @@ from ledgerframes.sandbox.world.parties import fingerprint
 from ledgerframes.sandbox.world.transaction import Transaction
 from ledgerframes.sandbox.world.world import Update, World
 
+# Participants refuse ledger times that are too far from the record time.
 SKEW: Final = 60 * timestamps.SECOND
 
 
@@ -73,8 +74,10 @@ def write_batch(batch: Batch, sim: Simulation, now: int) -> list[Update]:
     context = CommandContext(sim, MODELS, tx, pending, batch.act_as | batch.read_as, _disclosed(batch.disclosed), now)
     for command in batch.commands:
         _carry_out(context, command, batch.act_as)
+    # Rendered before anything is applied: whatever fails up to here leaves the ledger unchanged.
     rendered = tx.render(migration_id=sim.migration_id, record_time=now, external_hash=None)
     pending.apply(sim.world, (sim.migration_id, now))
+    # A snapshot at once, so that the effect of a command on holdings can be looked up.
     sim.world.after_commands.append(now)
     return [Update(sim.migration_id, now, update_id, place, None, rendered)]
 
@@ -104,6 +107,7 @@ def _create(
         raise errors.not_authorized(f"The creation of a {template.entity}", [context.sim.parties.dso])
     payload = read_record(command.create_arguments, model.payload, place=template.entity)
     model.check(payload)
+    # A reference by package name means the newest version, one by hash that version.
     exact = "" if reference.startswith("#") else reference
     return context.create(template, write_record(payload), authority=authority, template_id=exact)
 

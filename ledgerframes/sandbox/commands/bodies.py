@@ -175,6 +175,7 @@ def read_reassignments(wrapped: list[WrappedCommand]) -> list[UnassignCommand] |
         UnreadableError: one is no variant with its value.
         LedgerError: one is the variant without meaning, they differ, or source and target are the same.
     """
+    # The variant is part of the protocol, and there is nothing to carry out.
     if any(one.command.keys() == {"Empty"} for one in wrapped):
         raise invalid("a reassignment command is empty; give an UnassignCommand or an AssignCommand")
     read = [_variant(_unwrapped(one.command), _REASSIGNMENTS) for one in wrapped]

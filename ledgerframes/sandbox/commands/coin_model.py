@@ -130,6 +130,7 @@ def move_coin(
     Raises:
         LedgerError: a coin is another party's or is named twice, or there is too little.
     """
+    # Without repeats; a coin that is named twice is then noticed by the count.
     coins = [context.commands.fetch(one, COIN) for one in dict.fromkeys(inputs)]
     strange = next((one for one in coins if one.owner != sender), None)
     if strange is not None or len(coins) < len(inputs):
@@ -243,6 +244,7 @@ LOCKED_COIN_MODEL: Final = Model(
     LOCKED_COIN,
     signatories=lambda payload: (payload["amulet"]["dso"], payload["amulet"]["owner"], *payload["lock"]["holders"]),
     choices=(
+        # The first signatory is the governing organization, which need not consent to an unlock.
         Choice("LockedAmulet_Unlock", OpenRound, lambda contract, _: contract.signatories[1:], _unlock),
         Choice(
             "LockedAmulet_OwnerExpireLock",

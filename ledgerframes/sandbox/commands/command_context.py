@@ -141,6 +141,7 @@ class CommandContext:
         written = write_record(read)
         event = self.tx.exercise(contract, name, written, acting=controllers, consuming=choice.consuming, under=under)
         result = choice.run(
+            # A choice's body acts with the authority of its controllers and of the contract's signatories.
             ChoiceContext(self, contract, read, event, frozenset((*controllers, *contract.signatories)))
         )
         event["exercise_result"] = result
@@ -154,6 +155,7 @@ class CommandContext:
         """
         found = self.pending.created.get(contract_id) or self.sim.world.contracts.active.get(contract_id)
         origin = found or self.sim.world.contracts.origins.get(contract_id)
+        # Not found, rather than not allowed: a caller must not learn of contracts that are not visible to it.
         if origin is None or not self.sees(contract_id, origin):
             raise errors.no_contract(contract_id)
         if found is None or contract_id in self.pending.ended:

@@ -149,6 +149,7 @@ def interfaces_of(template_id: str, through: str | None = None) -> tuple[str, ..
 
 
 def _matchers(filters: Filters) -> tuple[Matcher, ...]:
+    # The contract: without filters a single wildcard applies.
     return tuple(_matcher(one.identifier_filter) for one in filters.cumulative) or (Matcher(),)
 
 
@@ -157,6 +158,7 @@ def _matcher(variants: dict[str, dict[str, Any]]) -> Matcher:
         raise UnreadableError("Invalid value for: body (identifierFilter takes exactly one variant)")
     ((name, body),) = variants.items()
     if name == "Empty":
+        # An empty filter widens nothing.
         return Matcher(nothing=True)
     value = body.get("value")
     if name not in (*_MEMBERS, "WildcardFilter") or not isinstance(value, dict):

@@ -31,11 +31,13 @@ def write_reassignment(
     for one in (commands[0].source, commands[0].target):
         if one not in sim.world.synchronizers:
             raise errors.unknown_synchronizer(one)
+    # All are checked before the first contract moves.
     legs = [_leg(command, submitter, sim) for command in commands]
     if len({leg.contract.contract_id for leg in legs}) < len(legs):
         raise invalid("the commands of one reassignment name a contract twice")
     for leg in legs:
         _move(leg, sim.world)
+    # One microsecond apart: record times increase strictly within a synchronizer.
     return [_update(leg, sim, now + place) for place, leg in enumerate(legs)]
 
 

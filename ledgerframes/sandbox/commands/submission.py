@@ -11,6 +11,7 @@ from ledgerframes.sandbox.generator.simulation import Simulation
 from ledgerframes.sandbox.world.world import Update, World
 
 # How far a command advances the ledger's clock, in microseconds.
+# Forward by a little, so that a command's record time is later than everything before it.
 PACE: Final = 100_000
 
 # Writes the updates of the change from a record time on and applies them; or raises and changes nothing.
@@ -61,6 +62,7 @@ def carry_out(world: World, change: RequestedChange, write: Write) -> list[str]:
         try:
             updates = write(sim, sim.now + PACE)
         except BaseException:
+            # A refused command must not change the bytes of what the seed makes up later.
             sim.rng.setstate(chance)
             sim.stored = stored
             raise

@@ -7,6 +7,7 @@ from typing import Final, NamedTuple
 
 from ledgerframes.sandbox.world.timestamps import SECOND
 
+# A day, which applies where a command names no period of its own.
 MAXIMUM: Final = 86_400 * SECOND
 
 

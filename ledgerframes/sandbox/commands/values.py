@@ -23,6 +23,7 @@ class Record(Struct, rename="camel", forbid_unknown_fields=True):
     """A record of the ledger's own language; its members have the types that are named here or msgspec's."""
 
 
+# A whole number of the tenth decimal place, so that sums are exact.
 class Amount(int):
     """A decimal number in ten-billionths: up to 28 digits before the point and ten after it."""
 

@@ -11,6 +11,7 @@ from ledgerframes.sandbox.world.contracts import Contract
 from ledgerframes.sandbox.world.templates import COIN, COIN_RULES, LOCKED_COIN, TRANSFER_FACTORY
 from ledgerframes.sandbox.world.transaction import Event, Transaction
 
+# Amounts have ten decimal places and are kept as integers of the last one, so nothing is rounded.
 UNITS: Final = 10**10
 HOLDING_FEE: Final = "0.0000158548"
 

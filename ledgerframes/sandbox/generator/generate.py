@@ -25,6 +25,7 @@ Activity = Callable[[Transaction, Simulation], None]
 BEGIN: Final = timestamps.parse("2025-03-03T09:00:00Z")
 MEAN_GAP: Final = 2 * timestamps.SECOND
 
+# Several synchronizers share a record time; clients that page by "after" lose updates there.
 _TIES: Final = 0.045
 _SIGNED_OUTSIDE: Final = 0.08
 _ON_MAIN: Final[dict[Activity, int]] = {
@@ -96,11 +97,13 @@ class _Generator:
     def migrate(self, migration_id: int, updates: int, *, last: bool) -> None:
         """Begin a migration a little before the former one ends, and write its share of the history."""
         begin = self.sim.now
+        # An upgrade changes the package's hash, so people have to group by `Module:Entity`.
         if migration_id == 1:
             self.sim.packages.upgrade(COIN.package_name)
         self.sim.migration_id = migration_id
         self.grow(updates, last=last)
         if not last:
+            # Record times of neighbouring migrations overlap on real networks, so the next one begins earlier.
             self.sim.now -= max(3 * MEAN_GAP, (self.sim.now - begin) // 16)
 
     def grow(self, updates: int, *, last: bool = True) -> None:
@@ -148,8 +151,10 @@ class _Generator:
 
     def _transaction(self, place: str, activity: Activity) -> Update:
         rng, record_time = self.rng, self.sim.now
+        # The effective time can lie before or after the record time.
         effective = record_time + rng.randrange(-3 * timestamps.SECOND, 5 * timestamps.SECOND)
         if rng.random() < 0.2:
+            # Round times give `created_at` of fewer digits, since servers trim it.
             effective -= effective % (1_000 if rng.random() < 0.8 else timestamps.SECOND)
         update_id = fingerprint(rng)
         tx = Transaction(self.sim, update_id=update_id, synchronizer_id=place, effective=effective)

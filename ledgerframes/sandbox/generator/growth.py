@@ -11,6 +11,7 @@ from typing import Final
 
 SHORTEST_PAUSE: Final = 0.005
 LONGEST_PAUSE: Final = 1.0
+# After a pause of the machine, the ledger catches up in steps and readers get their turn in between.
 LARGEST_STEP: Final = 50
 
 _UNITS: Final = {"s": 1.0, "min": 60.0, "h": 3_600.0}

@@ -51,10 +51,13 @@ class ReassignmentTraffic:
         Returns:
             The leg to record now; None where no contract can be reassigned.
         """
+        # Rare cases come at fixed turns, so that even small ledgers have each of them.
         sort, later = self.started % 16, step + (delay or 1 + int(self.sim.rng.expovariate(0.06)))
+        # An assignment usually follows its unassignment, but not always; some never have one.
         if alone and delay is None and sort in {3, 9}:
             return self._assign_first(synchronizer_id, later, paired=sort == 3)
         others = [one for one in self.sim.world.synchronizers if one != synchronizer_id]
+        # Repairs on real networks show source and target alike.
         repaired = not others or sort == 7
         contract = self._choose(synchronizer_id)
         if contract is None:
@@ -62,6 +65,7 @@ class ReassignmentTraffic:
         leg = self._leg(contract, synchronizer_id, synchronizer_id if repaired else self.sim.rng.choice(others))
         self.sim.world.contracts.unassign(contract)
         self.reassignments.unassigned(leg)
+        # Some reassignments stay in flight.
         if sort != 11 or delay is not None:
             self._later(later, leg._replace(assigning=True))
         return leg

@@ -17,6 +17,7 @@ from ledgerframes.sandbox.world.reassignment_legs import OFFSET
 from ledgerframes.sandbox.world.templates import LICENSE, NAME_RULES
 from ledgerframes.sandbox.world.world import Update, World
 
+# The limits of 64 bits, and the first whole number that a float cannot hold.
 MIGRATIONS: Final = (-(2**63), -1, 0, 1, 2**31, 2**53 + 1, 2**63 - 1)
 SYNCHRONIZERS: Final = tuple(f"{name}::1220{'ab' * 32}" for name in ("global-domain", "s y-n_c", "a", "b", "c"))
 
@@ -67,6 +68,7 @@ class _HostileGenerator:
         """Write a number of updates, some with equal record times, and leave room for more."""
         for left in range(updates, 0, -1):
             self.world.record([self._update()])
+            # Ties of as many updates as there are synchronizers: within one, record times increase strictly.
             if self.rng.random() < 0.12 and self.tied < len(SYNCHRONIZERS) - 1:
                 self.tied += 1
             else:
@@ -78,6 +80,7 @@ class _HostileGenerator:
         rng = self.rng
         update_id = fingerprint(rng)
         if rng.random() < 0.1:
+            # Legal characters that have to be percent-encoded in a path.
             update_id = f"{update_id[:40]}/a b#c:_-{rng.getrandbits(64):x}"
         synchronizer_id = SYNCHRONIZERS[self.written % len(SYNCHRONIZERS)]
         shape = next((name for every, first, name in _SPECIALS if self.written % every == first), "")
@@ -134,6 +137,7 @@ class _HostileGenerator:
     def _spell(self, item: dict[str, Any]) -> bytes:
         members = list(item.items())
         if self.rng.random() < 0.3:
+            # The order of members in a JSON object means nothing, so a decoder must not rely on it.
             self.rng.shuffle(members)
         return self.rng.choice(SPELLINGS).write(dict(members))
 

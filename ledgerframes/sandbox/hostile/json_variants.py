@@ -10,6 +10,7 @@ from typing import Any, Final
 Quote = Callable[[str], str]
 
 
+# A float would lose the spelling, such as `1e400` or `-0`, which is what the decoder is tried with.
 @dataclass(frozen=True, slots=True)
 class Number:
     """A number exactly as it is to be written, such as `1e400` or `-0`."""
@@ -67,6 +68,7 @@ class Spelling:
 
 def _escape_everything(text: str) -> str:
     """Write every UTF-16 unit as an escape with upper-case digits."""
+    # JSON escapes are UTF-16 code units, so characters beyond U+FFFF take two.
     units = text.encode("utf-16-be").hex("~", 2).upper().replace("~", "\\u")
     return f'"\\u{units}"' if units else '""'
 

@@ -90,6 +90,7 @@ def _numbering(rng: Random, update_id: str) -> Callable[[int], str]:
     if chance < 0.87:
         return lambda position: f"{update_id}:{position * 10**18 + 7}"
     if chance < 0.93:
+        # Numbers that fall, so that only roots and child ids give the order.
         return lambda position: f"{update_id}:{9_999 - position}"
     return lambda position: f"{chr(0x1F600 + position)}/{'~' * (position % 7)}"
 

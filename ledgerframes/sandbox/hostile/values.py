@@ -41,6 +41,7 @@ AMOUNTS: Final = (
     "+1.5",
     "1E+27",
 )
+# Beyond the range or the precision of a float: 2**53 + 1 is the last of them.
 NUMBERS: Final = (
     "1e400",
     "-1E-400",
@@ -59,6 +60,7 @@ UNKNOWN: Final = (
     "record_month", "template_name", "parent_event_id", "event_count", "n" * 300, "\U0001f9ea",
 )  # fmt: skip
 
+# Without the surrogates, which are no characters of their own.
 _PLANES: Final = ((0x20, 0x7F), (0xA0, 0xD800), (0xE000, 0x10000), (0x10000, 0x20000), (0x20000, 0x110000))
 NESTED_LEVELS: Final = 200
 

@@ -19,6 +19,7 @@ from typing import Final
 
 MANIFEST: Final = "META-INF/MANIFEST.MF"
 ENTRIES: Final = 2_000
+# A zip of a few megabytes can unpack to gigabytes.
 UNPACKED: Final = 256 * 1024 * 1024
 MANIFEST_SIZE: Final = 1024 * 1024
 
@@ -90,6 +91,7 @@ def _entries(archive: zipfile.ZipFile) -> dict[str, zipfile.ZipInfo]:
     if sum(entry.file_size for entry in listed) > UNPACKED:
         raise ArchiveError(f"the archive says it is larger than {UNPACKED} bytes unpacked")
     entries = {entry.filename: entry for entry in listed}
+    # Which of two entries of one name is read depends on the program.
     if len(entries) < len(listed):
         raise ArchiveError("the archive has two entries of the same name")
     return entries
@@ -104,6 +106,7 @@ def _read(archive: zipfile.ZipFile, entries: dict[str, zipfile.ZipInfo], name: s
         raise ArchiveError(f"{name} is encrypted, or compressed by another method than deflate")
     pieces, size = [], 0
     with archive.open(entry) as file:
+        # Counted while unpacking: the sizes in a zip's directory are only what its maker claims.
         while piece := file.read(_PIECE):
             pieces.append(piece)
             size += len(piece)
@@ -130,7 +133,9 @@ def _headers(manifest: bytes) -> dict[str, str]:
     Lines are cut after 72 bytes wherever that falls, so they are joined before they are read as text.
     """
     headers: dict[str, str] = {}
+    # A manifest's lines end at 72 bytes; a blank at the start of a line continues the one before.
     unfolded = re.sub(rb"(?:\r\n|\r|\n) ", b"", manifest)
+    # An empty line ends the main section of a manifest.
     main_section = takewhile(len, re.split(rb"\r\n|\r|\n", unfolded))
     for line in main_section:
         match = _HEADER.fullmatch(line)

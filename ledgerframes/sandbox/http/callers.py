@@ -55,6 +55,7 @@ class Access:
             raise AccessError(401, str(error)) from error
         user = self.accounts.get(user_id)
         if user is None:
+            # 403 and not 401: the token is valid, another one of the same user would not help.
             raise AccessError(403, f"the token's user {user_id!r} does not exist")
         if user.deactivated:
             raise AccessError(403, f"the token's user {user_id!r} is deactivated")

@@ -61,6 +61,7 @@ class CommandRoutes:
             try:
                 carry_out(world, order, write)
             except LedgerError as error:
+                # The call has already been accepted; a real participant reports such a failure by a completion.
                 logger.info("submission of %s was refused: %s: %s", order.change_id.command_id, error.code, error)
         return json_answer(b"{}")
 

@@ -60,6 +60,7 @@ class Ledger:
             return None
         read = read_transaction(update.rendered)
         nodes = nodes_of(read, self.world.contracts.origins)
+        # For callers who see nothing of it, a transaction is not found.
         if selection.anyone is None and not any(selection.parties(node.witnesses) for node in nodes):
             return None
         offset = self.world.offset(update_id)
@@ -123,6 +124,7 @@ class Ledger:
             "workflowId": submission.workflow_id if submission else "",
             "offset": self.world.offset(update.update_id),
             "synchronizerId": update.synchronizer_id,
+            # `tracestate` is null, as on real servers.
             "traceContext": {"traceparent": f"00-{trace[:32]}-{trace[32:]}-01", "tracestate": None},
             "recordTime": record_time,
             "paidTrafficCost": len(update.rendered),
@@ -145,6 +147,7 @@ class Ledger:
             "offset": offset,
             "nodeId": 0,
         }
+        # Real participants send this event under `value`, and an assignment flat.
         return {"JsUnassignedEvent": {"value": value}}
 
 

@@ -73,6 +73,7 @@ def denied(error: AccessError) -> LedgerError:
     """A caller who is not let in; why is said in the server's log alone, under the correlation id."""
     return LedgerError(
         "NA",
+        # Real participants redact these errors, so that the ids are all a caller gets.
         "A security-sensitive error: ask the participant's operator about the correlation id and the trace id",
         kind=(-1, 16 if error.status == 401 else 7, error.status),
         hidden=str(error),
@@ -93,6 +94,7 @@ async def refuse_json(_: Request, error: Exception) -> Response:
         "cause": str(error),
         "correlationId": correlation,
         "traceId": trace,
+        # `participant` and `category` would tell what was redacted.
         "context": {} if error.hidden else context,
         "resources": [] if error.resource is None else [error.resource],
         "errorCategory": category,

@@ -82,12 +82,14 @@ def nodes_of(transaction: ScanTransaction, origins: Mapping[str, Origin]) -> lis
     for node, _ in walked:
         other = consumed if node.event.event_type == "created_event" else created
         changes = node.event.event_type == "created_event" or node.event.consuming
+        # What a transaction both creates and consumes leaves the active contracts as they were.
         node.acs_delta = changes and node.event.contract_id not in other
     return [node for node, _ in walked if node.event.event_type in ("created_event", "exercised_event")]
 
 
 def _walk(transaction: ScanTransaction, origins: Mapping[str, Origin]) -> Iterator[tuple[Node, int]]:
     """Every event that a root reaches, with the number of the one above it, or -1."""
+    # A stack instead of recursion, because trees can be deeper than Python's limit.
     waiting: list[tuple[str, int, tuple[str, ...]]] = [(one, -1, ()) for one in reversed(transaction.root_event_ids)]
     number = 0
     while waiting:
@@ -107,6 +109,7 @@ def _concerned(event: ScanEvent, origin: Origin | None) -> tuple[tuple[str, ...]
         return stakeholders, stakeholders
     signatories, observers = (origin.signatories, origin.observers) if origin else (tuple(event.acting_parties), ())
     stakeholders = tuple(dict.fromkeys((*signatories, *observers)))
+    # An exercise that ends a contract concerns its observers too.
     return stakeholders, (*(stakeholders if event.consuming else signatories), *event.acting_parties)
 
 

@@ -102,10 +102,12 @@ class PackageRoutes:
         async for piece in request.stream():
             pieces.append(piece)
             size += len(piece)
+            # Counted while it arrives: Content-Length may be missing or wrong.
             if size > self.archive_maximum:
                 cause = f"An archive may have {self.archive_maximum} bytes at most"
                 raise LedgerError("ARCHIVE_TOO_LARGE", cause, kind=_TOO_LARGE)
         try:
+            # In a thread, since unpacking would keep the event loop from answering others.
             return await asyncio.to_thread(read_dar, b"".join(pieces))
         except ArchiveError as error:
             raise UnreadableError(f"Invalid value for: body ({error})") from error

@@ -55,6 +55,7 @@ class Registry:
             after = read_page_token(request.query_params.get("pageToken", ""))
         except ValueError as error:
             raise RefusalError(400, "The query parameter 'pageToken' was malformed") from error
+        # By id and not by number, so that a token stays valid while the list grows.
         left = [one for one in self.world.instruments if one.id > after]
         with self.world.lock:
             records = [self._record(one) for one in left[:size]]
@@ -76,6 +77,7 @@ class Registry:
 
     def _record(self, instrument: Instrument) -> dict[str, Any]:
         """An instrument; the coin's supply is what all its contracts are worth now, locked ones included."""
+        # The coin's contracts are in this ledger, so its supply is counted and cannot disagree with the history.
         if instrument.id == COIN_ID:
             return instrument.record(supply=decimal(self.world.coins.units), as_of=timestamps.exact(self.world.now))
         return instrument.record(supply=instrument.supply, as_of=instrument.counted())
@@ -102,6 +104,7 @@ class Registry:
 
 def _disclosed(contract: Contract, *, with_debug: bool) -> dict[str, Any]:
     if contract.synchronizer_id is None:
+        # The contract names this status for a disclosed contract that is in flight.
         raise RefusalError(409, f"Contract {contract.contract_id} is in the middle of a reassignment; ask again")
     told = {
         "templateId": contract.template_id,

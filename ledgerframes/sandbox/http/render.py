@@ -10,6 +10,7 @@ from typing import Any, Final
 
 import msgspec
 
+# A constant on real servers as well.
 OFFSET: Final = b'"000000000000000001"'
 
 _VALUES: Final = frozenset({"create_arguments", "choice_argument", "exercise_result"})
@@ -30,6 +31,7 @@ def with_offset(item: bytes) -> bytes:
     if "events_by_id" not in members:
         return item
     events = _members(members["events_by_id"])
+    # The order of the v1 map is not defined, so it is not the page's order here.
     members["events_by_id"] = msgspec.Raw(_encode(dict(reversed(events.items()))))
     return _encode({"offset": msgspec.Raw(OFFSET), **members})
 

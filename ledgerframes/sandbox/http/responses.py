@@ -45,6 +45,7 @@ async def no_route(_: Request, error: Exception) -> Response:
     """Answer an unknown path or method as the servers do: in plain text."""
     assert isinstance(error, HTTPException)
     known = (error.headers or {}).get("Allow", "")
+    # Real servers answer unknown routes in plain text, not in the interface's JSON.
     text = f"HTTP method not allowed, supported methods: {known}" if error.status_code == 405 else UNKNOWN
     return PlainTextResponse(text, error.status_code, headers=error.headers)
 
@@ -95,6 +96,7 @@ def contract_record(contract: Contract) -> dict[str, Any]:
 
 def blob(contract_id: str) -> str:
     """A contract's opaque blob; it is made from the id, since nobody can look into it."""
+    # Long on purpose: on a real network blobs are more than half of the bytes of a license.
     return base64.b64encode(b"\n\x03" + contract_id.encode() * 6).decode()
 
 

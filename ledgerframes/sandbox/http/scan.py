@@ -59,6 +59,7 @@ class Scan:
         earliest = f"/v0{internal}/reward-accounting-process/rounds/earliest-available"
         return [
             Route("/v2/updates", self.updates, methods=["POST"]),
+            # Before the look-up by id, whose path would match it too.
             Route("/v2/updates/hash/{hash:path}", self.update_by_hash, methods=["GET"]),
             Route("/v2/updates/{update_id:path}", self.update_by_id, methods=["GET"]),
             *([] if self.options.newer else [older_look_up]),
@@ -70,8 +71,10 @@ class Scan:
     async def updates(self, request: Request) -> Response:
         """POST /v2/updates."""
         body = await read_object(request)
+        # `contract_value_encoding` is not read: real servers ignore names that they do not know.
         size, after = read_page_request(body, maximum=self.options.page_maximum)
         carrying = _carries_types(body.get("daml_value_encoding"))
+        # A silent cap shortens the page, and nothing in the answer says so.
         found = self.view.page(after, min(size, self.options.silent_cap or size))
         if carrying:
             found = [update._replace(rendered=render.type_carrying(update.rendered)) for update in found]
@@ -116,6 +119,7 @@ class Scan:
             stored = [row for row in reversed(world.license_rows) if after is None or row[0] < after][:limit]
             active = [world.contracts.active.get(contract_id) for _, contract_id in stored]
         contracts = [contract_record(contract) for contract in active if contract is not None]
+        # A page of archived rows is short and has a token all the same: real pages of 792 for a limit of 1,000 had one.
         token = stored[-1][0] if len(stored) == limit else None
         return json_answer(encode({"validator_licenses": contracts, "next_page_token": token}))
 
@@ -176,4 +180,5 @@ def _check_size(name: str, size: int, maximum: int) -> None:
     if size < 1:
         raise RefusalError(400, f"{name} must be positive, not {size}")
     if size > maximum:
+        # The wording of real servers; clients read the maximum from it.
         raise RefusalError(400, f"Exceeded limit maximum ({size} > {maximum}).")

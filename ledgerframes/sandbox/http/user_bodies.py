@@ -71,6 +71,7 @@ def new_user(wanted: CreateUser) -> User:
         raise _unreadable("user.metadata.resourceVersion must be empty: the server sets it")
     if user.primary_party:
         _convert(user.primary_party, Party, "user.primaryParty")
+    # This participant has only the default identity provider, which is named by leaving the field out.
     if user.identity_provider_id:
         raise no_identity_provider(user.identity_provider_id)
     annotations = metadata.annotations or {}

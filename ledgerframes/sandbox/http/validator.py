@@ -60,6 +60,7 @@ class Validator:
         """The routes, without the interface's prefix."""
         summary = "/scan-proxy/holdings/summary"
         newer = [] if self.older else [Route(f"/v1{summary}", self.holdings_without_fees, methods=["POST"])]
+        # `:path`, because a percent-encoded slash is decoded before routing.
         by_party = "/v0/scan-proxy/transfer-preapprovals/by-party/{party:path}"
         return [
             Route(f"/v0{summary}", self.holdings_with_fees, methods=["POST"]),
@@ -129,9 +130,11 @@ class Validator:
     def _held(self, wanted: SummaryRequest) -> dict[str, list[Coin]]:
         """What each party held that held something at the snapshot, in an order of the server's own."""
         at = (wanted.migration_id, self._snapshot(wanted))
+        # Real servers answer in an order that differs from the request.
         parties = sorted(set(wanted.owner_party_ids), key=lambda party: party.rpartition("::")[::-1])
         held = {party: coins for party in parties if (coins := self.world.coins.held(party, at))}
         if sum(map(len, held.values())) > self.holdings_maximum:
+            # Real servers refuse more than 1,000 holdings in all; clients look for "limit" in the text.
             raise RefusalError(400, f"The number of holdings exceeded the limit of {self.holdings_maximum}")
         return held
 
@@ -173,6 +176,7 @@ def _entry(world: World, entry: Contract) -> dict[str, str]:
         "name": entry.payload["name"],
         "amount": terms["entryFee"],
         "unit": "USDUNIT",
+        # Epoch milliseconds as text, as real validators send them.
         "expiresAt": str(timestamps.parse(entry.payload["expiresAt"]) // 1_000),
         "paymentInterval": terms["entryLifetime"]["microseconds"],
         "paymentDuration": terms["renewalDuration"]["microseconds"],

@@ -60,6 +60,7 @@ class CoinHistory:
         terms = payload["amount"]
         coin = Coin(
             owner=payload["owner"],
+            # As integers of the tenth place, so that no sum is ever rounded.
             units=int(terms["initialAmount"].replace(".", "")),
             round_number=int(terms["createdAt"]["number"]),
             rate=terms["ratePerRound"]["rate"],

@@ -59,6 +59,7 @@ def fee(units: int, rounds: int, rate: str) -> int:
         rounds: how many rounds it has been held.
         rate: fee a round as decimal text; the product is rounded half even to ten places.
     """
+    # Fractions are exact, and Python rounds them half to even as the servers do.
     return min(units, round(rounds * Fraction(rate) * UNITS))
 
 

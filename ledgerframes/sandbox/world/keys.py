@@ -32,6 +32,7 @@ def key_record(key: Key) -> dict[str, str]:
 
 def read_key(value: Any) -> Key | None:
     """A key as commands send it: a pair, or a record of its members; None if it is neither."""
+    # A tuple key comes as a record with numbered members; callers may also name its fields.
     names = (("_1", "_2"), ("sender", "trackingId"))
     members = next((pair for pair in names if isinstance(value, dict) and value.keys() == set(pair)), None)
     return None if members is None else (str(value[members[0]]), str(value[members[1]]))

@@ -56,6 +56,7 @@ class PackageStore:
         """
         known = dict(self._vetted(set(synchronizers)))
         for package in dar.packages:
+            # Two packages of one name and version could not be told apart by a reference to the package's name.
             other = None if package.version is None else known.get(package.version, package.package_id)
             if other not in (None, package.package_id):
                 raise VersionTakenError(package, str(other))

@@ -11,6 +11,7 @@ from ledgerframes.sandbox.world.contracts import Contract
 from ledgerframes.sandbox.world.templates import COIN_RULES, DSO_RULES, ISSUING_ROUND, OPEN_ROUND
 from ledgerframes.sandbox.world.transaction import Event, Transaction
 
+# Shorter than the ten minutes of a real round, so that small ledgers have several.
 TICK: Final = 150 * timestamps.SECOND
 
 

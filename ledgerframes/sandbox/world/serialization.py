@@ -276,12 +276,14 @@ def _found(path: str) -> Any:
     """The class or function of that path; of the sandbox's modules alone."""
     module, _, name = path.partition(":")
     found = getattr(_module(module), name, None)
+    # A name that a module only imports, such as `os`, must not be reachable from a file.
     if getattr(found, "__module__", "") != module:
         raise KeepingError(f"this release has no {path}")
     return found
 
 
 def _module(name: str) -> Any:
+    # Importing a `__main__` would run a program.
     if not name.startswith(PACKAGE) or name.endswith("__main__"):
         raise KeepingError(f"{name} is not of the sandbox")
     try:

@@ -52,4 +52,5 @@ def _grid(world: World, migration_id: int, period: int) -> range:
     if span is None:
         return range(0, 0, period)
     first, last = span
+    # On a grid of the clock, as real snapshots are: one was of 06:00, for example.
     return range(-(-first // period) * period, last + 1, period)

@@ -25,6 +25,7 @@ def exact(micros: int) -> str:
 
 def trimmed(micros: int) -> str:
     """Write an instant without the trailing zeros of its fraction, as creation times are sent."""
+    # Servers trim `created_at` and times in payloads, and pad record time and effective time.
     return exact(micros)[:-1].rstrip("0").removesuffix(".") + "Z"
 
 

@@ -49,6 +49,7 @@ class Issuer:
         """
         signed, _, signature = token.rpartition(".")
         header, _, claims = signed.partition(".")
+        # Compared in constant time and before anything of the token is decoded.
         if not hmac.compare_digest(_base64(self._sign(signed)).encode(), signature.encode(errors="replace")):
             raise TokenError("the signature is not this issuer's")
         said = _decoded(claims)

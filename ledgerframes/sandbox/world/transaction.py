@@ -108,6 +108,7 @@ class Transaction:
 
     def render(self, *, migration_id: int, record_time: int, external_hash: str | None) -> bytes:
         """Write the item of a page of `POST /v2/updates`: the map sorted by event id as text."""
+        # Up to ten events, numbers and text have the same order.
         if len(self._events) > _LEAF_LIMIT:
             self._events.sort(key=_event_id)
         item = {

@@ -49,6 +49,7 @@ class View:
             hidden = self._hidden(end)
             if not hidden:
                 return self.world.updates[start : min(end, start + page_size)]
+            # More than a page, because hidden updates do not count towards its size.
             ahead = self.world.updates[start : min(end, start + page_size + len(hidden))]
             shown = [update for update in ahead if update.update_id not in hidden][:page_size]
             self._count_passed(hidden, start, shown, whole=len(shown) < page_size)
@@ -69,10 +70,12 @@ class View:
         return {update.update_id: update for update in self.world.updates[young:end] if self._is_late(update)}
 
     def _is_late(self, update: Update) -> bool:
+        # On real networks late updates come from a synchronizer that lags, not from all.
         if update.synchronizer_id != self.world.synchronizers[-1]:
             return False
         if self._passed.get(update.update_id, 0) >= self._late_requests:
             return False
+        # From the id alone, so that a replica and a second run hide the same updates.
         return Random(f"{self._seed}/{update.update_id}").random() < self._late
 
     def _count_passed(self, hidden: dict[str, Update], start: int, shown: list[Update], *, whole: bool) -> None:

@@ -24,6 +24,7 @@ from ledgerframes.sandbox.world.timestamps import Cursor
 if TYPE_CHECKING:
     from ledgerframes.sandbox.generator.simulation import Simulation
 
+# Three hours, as on real networks.
 SNAPSHOT_PERIOD: Final = 3 * 3_600_000_000
 
 
@@ -91,6 +92,7 @@ class World:
         self.submissions = Submissions()
         self.after_commands: list[int] = []
         self.simulation: Simulation | None = None
+        # Reentrant, because growing the ledger records updates, which takes the lock again.
         self.lock = threading.RLock()
         self._grow = grow
         self._by_id: dict[str, Update] = {}
@@ -108,6 +110,7 @@ class World:
         self.coins.create(contract, at)
         self.keys.create(contract)
         if contract.template is LICENSE:
+            # Not quite in the order of creation: "newest first" of real servers is not by `created_at` either.
             insort(self.license_rows, (contract.row, contract.contract_id))
 
     def archive(self, contract: Contract, at: Cursor) -> None:
@@ -120,6 +123,7 @@ class World:
         """Add updates to the history, each at its place in the server's order."""
         with self.lock:
             for update in updates:
+                # A slower synchronizer's update may be recorded before one that is there already.
                 if self.updates and update < self.updates[-1]:
                     insort(self.updates, update)
                 else:
@@ -155,6 +159,7 @@ class World:
         """Where the updates strictly after (migration id, record time in microseconds) begin; None: at the first."""
         if after is None:
             return 0
+        # Strictly after a time, so ties that a page has cut are skipped: real servers do the same.
         return bisect_left(self.updates, (after[0], after[1] + 1))
 
     def page(self, after: Cursor | None, page_size: int) -> bytes:

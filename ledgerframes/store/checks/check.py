@@ -88,11 +88,13 @@ def check(lake: Lake, *, full: bool = False) -> Check:
     findings = [_lost(name) for name in lost(view.tables)]
     findings += _damaged(view, full=full)
     findings += _shortened(lake)
+    # With files or entries missing, every count below would be wrong for that reason alone.
     if findings:
         return Check(lake.url, {}, tuple(findings))
     try:
         rows, findings = _checked(view)
     except BaseException as error:
+        # Hashing every file is slow, so it is done only once a read has failed.
         findings = _damaged(view, full=True) if isinstance(error, READ_ERRORS) or is_panic(error) else []
         if not findings:
             raise

@@ -28,6 +28,8 @@ def compact(lake: Lake, forget_before: int | None) -> None:
             table = lake.table(name).refresh()
             table.compact()
         if forget_before is not None:
+            # Syncs first, then files: a kill in between leaves files that nobody needs, never a sync that cannot be
+            # read.
             forget_runs(lake.table(SYNCS.name).refresh(), forget_before)
             for name in (*STORED, SYNCS.name):
                 lake.table(name).refresh().forget(now - forget_before)

@@ -71,7 +71,9 @@ def fill_log(lake: Lake, damage: LogDamage) -> None:
     Rows and coverage are one commit, so the rows of a lost entry are no longer covered, and the next sync reads them.
     """
     for entry in damage.empty:
+        # Written out as a commit of nothing, which is how readers of the log take an empty entry.
         entry.write_text(json.dumps(_NOTHING) + "\n")
     table = lake.table(damage.table).refresh()
+    # One commit per lost entry: the versions that syncs have recorded must not come to mean later states.
     for _ in range(damage.recorded - damage.version):
         table.append((), {})

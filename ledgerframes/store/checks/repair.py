@@ -83,6 +83,7 @@ def repair(lake: Lake, *, unsettled: bool = False) -> RepairReport:
         StoreError: there is no store, a sync runs on it, or it cannot be written.
     """
     if lake.folder is not None and not lake.folder.is_dir():
+        # Taking the lock creates the folder, so a store that does not exist has to be refused before.
         lake.raw_view()
     with lake.writing():
         unreadable = _set_unreadable_logs_aside(lake)
@@ -123,6 +124,7 @@ def _set_unreadable_logs_aside(lake: Lake) -> list[str]:
             if lake.folder is None or cause is None or not (isinstance(cause, DeltaError) or is_panic(cause)):
                 raise
             folder = Path(lake.table(name).url)
+            # Kept under another name: the data files stay, and an expert may still mend the log.
             folder.joinpath(_LOG).rename(folder / f"{_LOG}.damaged.{time.time_ns()}")
             _log.warning("%s: the log could not be read and was set aside: %s", name, error)
             names.append(name)
@@ -150,6 +152,7 @@ def _without_damage(lake: Lake, view: View) -> tuple[list[Damage], dict[str, int
         damages += own
         if own and name in ORDER:
             history = _history(view)
+            # Read anew for each table, because the commit before has changed the numbers in its log.
             _take_out(history, name, [_interval_of(damage.file) for damage in own], [damage.file for damage in own])
         elif own:
             table.change(table.table.schema.remove_metadata().empty_table(), [damage.file for damage in own], {})
@@ -166,6 +169,7 @@ def _without_unsound(lake: Lake) -> dict[str, int]:
     intervals: set[Interval] = set()
     for fault in Soundness(view).faults():
         counts[fault.name] = counts.get(fault.name, 0) + 1
+        # One record time is the least that can be read again, since paging asks by time.
         intervals.add(Interval(fault.cursor.migration_id, fault.cursor.micros - 1, fault.cursor.micros))
     if intervals:
         history = _history(view)

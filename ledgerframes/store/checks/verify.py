@@ -79,6 +79,7 @@ def verify(
         kept = most - sum(len(check.differences) for check in checks)
         ours, theirs = _stored(view, window), served_updates(net, window)
         if stripped:
+            # Both sides are stripped, because the store alone lacks the contact points.
             ours, theirs = map(_impersonal, ours), map(_impersonal, theirs)
         checks.append(compare(ours, theirs, names=names, part=str(window), most=max(kept, 0), whole=True))
     return CrossCheck(
@@ -111,6 +112,7 @@ def _drawn(view: View, part: Window, sample: int, seed: int) -> Iterator[Window]
     for _ in range(sample):
         first = rng.randrange(cursors.num_rows)
         rows = cursors.slice(first, _UPDATES_PER_SAMPLE)
+        # A window by cursors of two migrations would also hold whatever lies between them.
         rows = rows.filter(pc.equal(rows["migration_id"], rows["migration_id"][0]))
         migration_id, times = rows["migration_id"][0].as_py(), rows["record_time"].cast(pa.int64())
         yield Window(Cursor(migration_id, times[0].as_py()), Cursor(migration_id, times[-1].as_py() + 1))

@@ -42,6 +42,7 @@ def removed(file: StoredFile, *, changes: bool) -> RemoveAction:
     from deltalake.transaction import RemoveAction
 
     values: dict[str, str | None] = {name: str(value) for name, value in file.partition.items()}
+    # Delta counts in milliseconds.
     now = time.time_ns() // 1_000_000
     return RemoveAction(file.path, changes, now, size=file.size, partition_values=values)
 

@@ -41,6 +41,7 @@ def _groups(part: Sequence[StoredFile]) -> Iterator[list[StoredFile]]:
     group: list[StoredFile] = []
     size = 0
     for file in part:
+        # Files of version 0.1 have no digest in their names, so they are rewritten whatever their size.
         if file.size >= _TARGET and has_digest(file.path):
             continue
         if group and size + file.size > _TARGET:

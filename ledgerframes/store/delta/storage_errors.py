@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from ledgerframes.errors import StoreError
 
+# Errors of the storage library can hold the escape codes of terminal colours.
 _COLOURS: Final = re.compile("\x1b" + r"\[[0-9;]*m")
 _LONGEST: Final = 500
 

@@ -98,7 +98,9 @@ class Files:
     def listed(self) -> dict[str, StoredFile]:
         """The files by path."""
         with plain_errors(self.url, "be read"):
+            # The log says size and times of every file, so none has to be opened to plan a read.
             actions = pa.table(self.handle.get_add_actions(flatten=True))
+        # A table whose files all lack statistics has no such columns.
         times = [name for name in ("min.record_time", "max.record_time") if name in actions.column_names]
         for name in times:
             actions = actions.set_column(actions.column_names.index(name), name, actions[name].cast(pa.int64()))
@@ -161,6 +163,8 @@ class Files:
         try:
             size = self._size(file.path)
             if size is None:
+                # A reader that opened its view before a compact(forget_before=) still names the files that were
+                # removed.
                 return "it is gone (if compact(forget_before=) has just removed it, read again)"
             if size != file.size:
                 return f"it has {size:,} bytes, and the log says {file.size:,}"
@@ -182,6 +186,8 @@ class Files:
         try:
             with self._plain.open_input_file(file.path) as opened:
                 reader = pq.ParquetFile(opened, page_checksum_verification=True)
+                # In small batches, so that a large file is not held in memory; text is validated because Arrow reads it
+                # unchecked.
                 for batch in reader.iter_batches(batch_size=8_192):
                     batch.validate(full=True)
         except (OSError, pa.ArrowException, ValueError) as error:

@@ -70,6 +70,7 @@ def read_file(
 ) -> pd.DataFrame:
     """One file's rows; runs on any worker of Dask, so all arguments are plain values."""
     table = declared(name)
+    # Opened anew by version: a handle of the Delta library cannot be sent to another process.
     stored = Lake(url, storage_options=options, verify=verify).table(name).as_of(version)
     data = stored.dataset()
     fragment = next(file for file in data.get_fragments() if file.path == path)

@@ -64,6 +64,7 @@ def _reject(row: dict[str, Any]) -> dict[str, Any]:
     try:
         stripped = strip_text(raw).decode()
         for words in _texts(msgspec.json.decode(raw)):
+            # The reason quotes the value that could not be decoded, so it can repeat what the item held.
             reason = reason.replace(words, "***")
     except (DecodeError, msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         stripped, reason = "", "the item cannot be taken apart, so nothing of it is kept: it may hold personal data"

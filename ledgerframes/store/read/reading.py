@@ -29,6 +29,7 @@ Where = Any  # a pyarrow Expression, a mapping of column to value or values, or 
 
 _TIME: Final = pa.timestamp("us", "UTC")
 _ORDER: Final[tuple[str, ...]] = ("loaded_at", "migration_id", "record_time", "update_id", "node_index")
+# Taking all rows at once overflows the 32-bit offsets of text columns of more than 2 GB.
 _ROWS_AT_ONCE: Final = 500_000
 
 
@@ -146,7 +147,9 @@ def load_table(data: ds.Dataset, names: Sequence[str], rows: pc.Expression | Non
 def _sorted(found: pa.Table, order: Sequence[str]) -> pa.Table:
     if not order:
         return found
+    # Late rows lie behind newer ones in the files, so reading in file order is not enough.
     index = pc.sort_indices(found, sort_keys=[(name, "ascending") for name in order])
+    # Mostly the rows are in order already, and copying them would double the memory.
     if pc.all(pc.equal(index, pa.array(range(len(index)), pa.uint64())), min_count=0).as_py():
         return found
     wide = [
@@ -192,6 +195,7 @@ class Part:
         table = view.tables[name]
         data = table.dataset()
         if name not in ORDER:
+            # A snapshot has the time of its loading and no place in the history.
             if not wanted.whole:
                 raise InputError(
                     f"start and end are times of the history, and {name!r} is a snapshot table. Use where="
@@ -241,6 +245,7 @@ def visible_rows(view: View, name: str, shown: Sequence[Interval]) -> pc.Express
     slots = view.slots
     if name == "updates" or (slots.in_step and slots.added_in_step):
         return rows_of(shown)
+    # Tables are apart only after a kill, so this second read is rare.
     updates = view.tables["updates"].dataset().to_table(columns=["update_id"], filter=rows_of(shown))
     return rows_of(shown) & pc.field("update_id").isin(pc.unique(updates["update_id"]))
 
@@ -252,6 +257,7 @@ def _settled(shown: Sequence[Interval], settled: Sequence[Interval]) -> Cursor |
         final = next((inner for inner in intersection([interval], settled) if inner.lo == interval.lo), None)
         if final is not None:
             cursor = Cursor(interval.migration_id, final.hi)
+        # What follows a part that is not final cannot be named by one cursor.
         if final is None or final.hi < interval.hi:
             break
     return cursor

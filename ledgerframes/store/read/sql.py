@@ -56,11 +56,13 @@ def ask(
     with duckdb.connect(config={**_LOCKED}) as connection:
         read: list[str] = []
         try:
+            # DuckDB shows and truncates times in the machine's zone by default.
             connection.execute("SET TimeZone = 'UTC'")
             _check_statement(connection, query)
             read += _named(query, tables)
             for name in read:
                 connection.register(name, dataset(name))
+            # Last, since nothing can be set afterwards, not even by the query.
             connection.execute("SET lock_configuration = true")
             found = connection.sql(query, params=parameters).to_arrow_table()
         except duckdb.Error as error:

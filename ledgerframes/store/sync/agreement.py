@@ -36,6 +36,7 @@ from ledgerframes.transport import Answer
 from ledgerframes.transport.request import Request
 
 _log = logging.getLogger("ledgerframes.store")
+# Several, because late updates may have come before the one by which the store knows its network.
 _FIRST: Final = 50
 _PAGES: Final = 40
 _UNKNOWN: Final = "it does not show yet whether it belongs to the network"
@@ -82,6 +83,7 @@ class Agreement:
             if isinstance(failed, _DisagreesError):
                 raise StoreError(str(failed)) from failed
             raise failed
+        # A server that is not recognised yet may be another network's: its news counts only if no other one is known.
         looks = [look for look in looks if look.known] or looks
         cursors = tuple(cursor for look in looks for cursor in look.cursors)
         return Look(any(look.news for look in looks), all(look.lags for look in looks), cursors, looks[0].known)
@@ -106,6 +108,7 @@ class Agreement:
         migration_id, lo = tail.interval.migration_id, tail.interval.lo
         final = self.proofs.now().of(server, shown.values())
         here = {update_id: cursor.micros for update_id, cursor in shown.items() if cursor.migration_id == migration_id}
+        # The last record time of a page that was cut off may have more updates than the page shows.
         shown_to = final if whole else min(final, max(here.values(), default=final) - 1)
         if not self._compare(server, tail, here, shown_to):
             self.servers.leave_out(server, "it does not show yet whether it belongs to the store's network")
@@ -113,6 +116,7 @@ class Agreement:
         self._compare_whole(server, shown, {cursor.migration_id for cursor in shown.values()} - {migration_id})
         lags = not tail.held.keys() <= here.keys()
         later = [cursor for cursor in shown.values() if cursor.migration_id > migration_id]
+        # A migration is closed by what a later one shows and never by a clock, which may be wrong by years.
         closed = bool(later) and final >= self.proofs.closes(migration_id, min(later)) > lo
         kept = [micros for update_id, micros in here.items() if update_id in self.rejected]
         settles = any(lo < micros <= final for micros in [*tail.held.values(), *kept])
@@ -192,6 +196,7 @@ class Agreement:
                 server, dict(zip(ids, cursors, strict=True)), {cursor.migration_id for cursor in cursors}
             )
             return True
+        # Where the store is settled it has every update, so a server that begins there with unknown ones is another's.
         if certain or any(lies_in(cursor, self.history.slots.settled) for cursor in cursors):
             raise _another_network(server, ids[0], name)
         return False
@@ -210,6 +215,7 @@ class Agreement:
             if first is None:
                 return self._recognise(server, certain=False)
             _, answer = _ask(self.servers, self.proofs, before(first), _FIRST, server, insist=True)
+        # Ctrl-C: what was read is committed all the same, but unsettled, so the next sync compares it.
         except StoppedError:
             return False
         except (RequestError, PagingError, DecodeError) as error:
@@ -307,6 +313,7 @@ def first_update(servers: AgreedServers, proofs: Proofs) -> tuple[Cursor, str] |
             first, sender = glimpse, server
             if not glimpse.cursors:
                 empty.append(server)
+        # Late updates and lag move the beginning a little, so one common update among the first 50 is enough.
         elif not {*glimpse.update_ids} & {*first.update_ids}:
             _tell_apart(servers, proofs, sender, server)
     if first is None:
@@ -317,6 +324,7 @@ def first_update(servers: AgreedServers, proofs: Proofs) -> tuple[Cursor, str] |
     for server in empty:  # what it shows first may be another network's
         servers.leave_out(server, _UNKNOWN)
     begin = first.cursors[0]
+    # The order of equal times is the server's own; the least id gives the network the same name everywhere.
     ties = [update_id for cursor, update_id in zip(first.cursors, first.update_ids, strict=True) if cursor == begin]
     return begin, min(ties)
 

@@ -13,7 +13,9 @@ from ledgerframes.store.history_tables import Decoded, HistoryTables
 from ledgerframes.store.sync.driving import Drive
 
 #: This many bytes of rows make a commit.
+# Smaller commits make more files and log entries: after 3,000 of them one took 225 ms instead of 28.
 COMMIT_BYTES: Final = 64_000_000
+# A slow server's rows become visible, and survive a kill, after a minute at most.
 _SECONDS: Final = 60.0
 
 
@@ -47,6 +49,7 @@ class Committer:
     _since: float | None = None
 
     def __post_init__(self) -> None:
+        # One committer: with 16 at once, 51 of 320 commits failed on conflicts.
         self._jobs = self.drive.background("ledgerframes-commit")
 
     def add(self, page: Decoded) -> None:
@@ -74,6 +77,7 @@ class Committer:
 
     def _hand_over(self) -> None:
         pages, self._pages, self._bytes, self._since = self._pages, [], 0, None
+        # Confirmed before the job is queued: pages of another network must not be on their way to the log.
         self._jobs.put(partial(self._commit, self.confirm(pages)))
 
     def _commit(self, pages: list[Decoded]) -> None:

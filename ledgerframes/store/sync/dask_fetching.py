@@ -34,8 +34,11 @@ from ledgerframes.store.sync.servers import AgreedServers
 from ledgerframes.store.sync.shards import even_cuts, find_top
 from ledgerframes.transport.stopping import Stop
 
+# Rows of a task are in memory on both sides; a page of 1,000 updates is about 9 MB of JSON.
 _PAGES_PER_TASK: Final = 20
+# The second task waits at the worker, so that it does not idle while a result travels.
 _TASKS_PER_WORKER: Final = 2
+# The scheduler keeps the arguments of tasks, and often shows them on its dashboard.
 _TOKENLESS: Final = frozenset({"scan_token", "validator_token", "registry_token", "ledger_token"})
 
 
@@ -94,6 +97,7 @@ def read_shard(task: ShardTask) -> ShardResult:
     server, pages, ended, exhausted = "", 0, False, False
     settings = Settings(**task.settings, scan_token=worker_secret(task.worker_token))
     proofs = Proofs(task.proof.settle, task.overlap, replicas=task.replicas)
+    # The worker starts with what was proven before the task was handed out, so it need not probe again.
     for name, newest in task.proof.newest.items():
         proofs.saw(name, [Cursor(task.interval.migration_id, newest)])
     with Network(settings) as net:
@@ -150,8 +154,10 @@ def plain_settings(settings: Settings, *, workers: int, worker_token: str | None
             " env:NAME, file:PATH or command:WORDS"
         )
     kept = {option.name: getattr(settings, option.name) for option in fields(settings) if option.name not in _TOKENLESS}
+    # Workers only read scan's history.
     for name in ("validator_url", "registry_url", "ledger_url"):
         kept[name] = ()
+    # The operator counts requests of all workers together, often by client address.
     kept["rate"] = settings.rate / workers
     kept["burst"] = max(1, settings.burst // workers)
     kept["parallel"] = max(1, settings.parallel // workers)
@@ -206,6 +212,7 @@ class ClusterFetcher:
                     interval = rest.interval._replace(lo=max(result.read_to, rest.interval.lo))
                     self._submit(done, running, _Rest(rest.key, interval, rest.lo, fetched.settled))
         finally:
+            # Otherwise tasks of a sync that has failed would still be asking servers.
             self.request.engine.cancel(list(running))
 
     def _submit(self, done: Any, running: dict[Any, _Rest], rest: _Rest) -> None:
@@ -214,6 +221,7 @@ class ClusterFetcher:
             self.settings, request.worker_token, rest.interval, request.page_size, proofs.now(), proofs.overlap,
             proofs.replicas,
         )  # fmt: skip
+        # `pure=False`, or Dask would give the result of an earlier task with the same arguments.
         future = request.engine.submit(read_shard, task, pure=False)
         running[future] = rest
         done.add(future)
@@ -255,6 +263,7 @@ class _Rest:
 
 
 def _fetched(rest: _Rest, result: ShardResult) -> Fetched:
+    # Settled means without a break: what follows a part that is not final is not settled either.
     joins = rest.settled >= rest.interval.lo
     return Fetched(
         key=rest.key, read=rest.interval._replace(lo=rest.lo, hi=result.read_to),

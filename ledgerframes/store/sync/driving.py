@@ -15,6 +15,7 @@ from typing import Final, Generic, Protocol, TypeVar
 
 T = TypeVar("T")
 
+# Bounds the pages in memory that wait to be decoded; one is about 9 MB.
 _ROOM: Final = 2
 _LOOK: Final = 0.2
 
@@ -74,6 +75,7 @@ class ThreadDrive:
         """Run each worker in a thread of its own."""
         pool: _WorkerThreads[T] = _WorkerThreads(len(workers))
         threads = [
+            # Daemons: a worker that waits for a silent server must not keep the interpreter from ending.
             threading.Thread(target=pool.work, args=(worker,), name=f"ledgerframes-fetch-{number}", daemon=True)
             for number, worker in enumerate(workers)
         ]
@@ -137,6 +139,7 @@ class _WorkerThreads(Generic[T]):
     def work(self, worker: Generator[T | Idle]) -> None:
         try:
             while not self._stopped:
+                # Read before the step: what another worker does in between must wake this one.
                 before = self._steps
                 result = next(worker, None)
                 if result is None:
@@ -156,6 +159,7 @@ class _WorkerThreads(Generic[T]):
     def stop(self, threads: Sequence[threading.Thread]) -> None:
         self._stopped = True
         self._stepped()
+        # A worker may be blocked on the full queue, so it is emptied until all have ended.
         while any(thread.is_alive() for thread in threads):
             try:
                 self._results.get(timeout=_LOOK)
@@ -176,6 +180,7 @@ class _WorkerThreads(Generic[T]):
 class _BackgroundThread:
     def __init__(self, name: str) -> None:
         self._name = name
+        # One job waits at most; with more, rows would pile up in memory whenever the disk is slow.
         self._jobs: queue.Queue[Callable[[], None] | None] = queue.Queue(1)
         self._error: BaseException | None = None
         self._thread: threading.Thread | None = None
@@ -201,6 +206,7 @@ class _BackgroundThread:
     def _work(self) -> None:
         while (job := self._jobs.get()) is not None:
             if self._error is not None:
+                # Coverage of a later commit builds on the failed one, whose rows are not stored.
                 continue
             try:
                 job()

@@ -27,6 +27,7 @@ from ledgerframes.store.sync.servers import AgreedServers
 from ledgerframes.store.sync.shards import Shard, even_cuts, find_top, halfway
 
 _log = logging.getLogger("ledgerframes.store")
+# Idle workers take over parts later on, and every cut costs up to a page read for nothing.
 _SHARDS_PER_WORKER: Final = 1
 _LEAST_PAGES: Final = 4  # a shard reads up to a page beyond its end, for nothing
 
@@ -131,9 +132,11 @@ class LocalFetcher:
         workers = [self._work() for _ in range(self.workers)]
         with closing(self.drive.run(workers, ending=self.ending)) as results:
             for fetched, page in results:
+                # Decoded in one thread: one decoder behind 16 fetchers did 140 MB/s, 16 decoders did 75.
                 yield fetched if page is None else replace(fetched, batches=self.decode(page))
 
     def _shard(self, interval: Interval, *, uncut: bool = False, top: int | None = None) -> Shard:
+        # A shard reads by cursor inside one migration, since record times of migrations may overlap.
         reader = HistoryReader(window_of(interval), page_size=self.page_size)
         return Shard(next(self._keys), interval, reader, interval.hi if top is None else top, uncut=uncut)
 
@@ -170,6 +173,7 @@ class LocalFetcher:
         session = HistorySession(self.source, shard.reader)
         more = True
         while more:
+            # Without a backlog the next page is the last, and it carries what proof there is itself.
             if shard.backlog and self.prober.needed(session.server, shard.read_to):
                 for _ in self.prober.probes(session.server, shard.cursor):
                     yield _progress(shard), None
@@ -182,6 +186,7 @@ class LocalFetcher:
                 self.left.append(str(error))
                 fetched, more = _progress(shard), False
             except (PagingError, DecodeError) as error:
+                # The only server left: reading on without it is impossible.
                 if not self.source.leave_out(session.last_server, error):
                     raise
                 # What the server gave and is not final is read again, and can be reached by a rewind.
@@ -207,7 +212,9 @@ class LocalFetcher:
         if not cursors and proofs.contradicts(page.server, page.asked.after):
             proofs.lose(page.server)
             _log.warning("%s shows less than before: what it has just sent is read again later", page.server)
+        # Only after the proof for this page was taken, so that it helps the pages to come.
         proofs.saw(page.server, cursors)
+        # A server that lacks what another one has shown proves nothing by that page.
         final = NOTHING if page.outcome is Outcome.BEHIND else proof.of(page.server, cursors)
         fetched = self._take(shard, page, final, proof.breaks.get(page.server, 0))
         if more:
@@ -238,13 +245,16 @@ class LocalFetcher:
         if self.workers == 1 or not page.page.glimpse.cursors:
             return
         last = page.page.glimpse.cursors[-1]
+        # The page has reached the end of the shard.
         if last.migration_id != shard.interval.migration_id or last.micros >= shard.interval.hi:
             return
+        # Only a full page shows that there is more; probing costs more than a short interval does.
         if shard.uncut and len(page.page) >= min(self.page_size, shard.reader.maximum):
             shard.uncut = False
             self._cut(shard, last.micros)
             return
         with self._change:
+            # The largest rest is split, so that all workers finish at about the same time.
             wanted = self._idle > len(self._waiting) and self._rests[shard.key] >= max(self._rests.values())
         if wanted and (middle := halfway(shard, last.micros, self.page_size)) is not None:
             self._put(self._shard(shard.shorten(middle), top=shard.top))
@@ -257,6 +267,7 @@ class LocalFetcher:
         shard.top = top
         pages = shard.rest() / self.page_size
         shards = min(_SHARDS_PER_WORKER * self.workers, int(pages / _LEAST_PAGES))
+        # Too little to be worth a request of its own at every cut.
         if shards < 2 or top - seen < 2 * shards:
             return
         cuts = even_cuts(seen, top, shards)

@@ -29,6 +29,7 @@ class Finality:
     def advance(self, fetched: Fetched) -> Advance | None:
         """How far a shard is read; None if that changes nothing in the store."""
         if fetched.server:
+            # The first count is kept: a break at any time since makes all pages since doubtful.
             self._senders.setdefault(fetched.server, fetched.breaks)
         before = self._final.get(fetched.key, fetched.read.lo)
         changes = fetched.batches or fetched.span.lo < fetched.span.hi or fetched.settled > before or fetched.exhausted
@@ -50,6 +51,7 @@ class Finality:
         Raises:
             StoreError: a server is of another network by now; none of these pages may be committed.
         """
+        # Asked in a fixed order, so that a simulation of the same seed sends the same requests.
         senders, self._senders = sorted(self._senders.items()), {}
         sure = [self.agreement.confirm(server, self.first) for server, _ in senders]
         sure += [self.agreement.proofs.breaks(server) <= breaks for server, breaks in senders]

@@ -32,6 +32,7 @@ from ledgerframes.transport.stopping import Stop
 
 _log = logging.getLogger("ledgerframes.store")
 _A_DAY: Final = 86_400_000_000
+# Old test networks stand still for years; no network records a day ahead of now.
 _YEARS: Final = 5 * 365 * _A_DAY
 
 
@@ -116,6 +117,7 @@ class HistorySync:
         """
         known = self._begin()
         done: set[int] = set()
+        # Reading one migration may show that there is a later one.
         while new := sorted(known - done):
             if len(known) > MIGRATIONS:
                 raise PagingError(
@@ -128,6 +130,7 @@ class HistorySync:
                 known |= self._read(intervals)
             known |= self._seen
             done.update(new)
+        # Without news a sync writes nothing, so versions and files do not grow with every look.
         if self.commit.commits or not self.history.slots.in_step:
             self.history.finish()
         self._check_clock()
@@ -140,8 +143,10 @@ class HistorySync:
             if first is None:
                 return set()
             cursor, update_id = first
+            # The name is in the log before any row, so a killed first sync is recognised by the next one.
             self.history.prepare(f"{cursor.migration_id}/{update_id}")
             self.finality.first = cursor
+            # All at once, so that the workers share all migrations of a first sync.
             later = migrations_after(self.servers, Cursor(cursor.migration_id, LATEST))
             return {cursor.migration_id, *(following.migration_id for following in later)}
         self.history.prepare(network)
@@ -183,6 +188,7 @@ class HistorySync:
         if cursor is None or cursor.migration_id > first:
             return set()
         if cursor.migration_id == first:
+            # Until this is proven, a late update may still open a migration before the first one.
             if self.proofs.now().of(self.servers.servers[0]) >= self.proofs.closes(first - 1, cursor):
                 self.history.slots.begin = first  # goes with the next commit
             return set()
@@ -229,6 +235,7 @@ class HistorySync:
                     if fetched.following is not None:
                         seen.add(fetched.following.migration_id)
         except BaseException:
+            # After Ctrl-C or an error the pages that were read whole are kept; the next sync resumes behind them.
             self._save_what_is_whole()
             raise
         self.commit.finish()
@@ -254,6 +261,7 @@ class HistorySync:
         if updates is not None:
             times = updates["record_time"].cast(pa.int64()).to_pylist()
             cursors = [Cursor(*at) for at in zip(updates["migration_id"].to_pylist(), times, strict=True)]
+            # Over all shards of the sync: an id shown at two cursors would be stored twice, by different workers.
             self._ids.check(updates["update_id"].to_pylist(), cursors)
 
     def _check_clock(self) -> None:

@@ -51,6 +51,7 @@ class Prober:
 
     def probes(self, server: str, cursor: Cursor) -> Iterator[None]:
         """Look as far ahead of a cursor as the server has items; yields after every request."""
+        # A server in step with the clock has an item after this, and one request then proves nearly everything.
         aim = self.now - self.proofs.settle - 2 * _SECOND
         beyond = cursor.micros + self.proofs.settle + 1
         if beyond < aim <= LATEST:
@@ -68,6 +69,7 @@ class Prober:
                 break
             step *= _FACTOR
         if not self.proofs.now().of(server) > cursor.micros:
+            # There is nothing so far ahead, and asking again before every page would be in vain.
             self._ends[server] = cursor.micros
 
     def time_after(self, migration_id: int, micros: int) -> int | None:
@@ -99,6 +101,7 @@ def first_after(
     Raises:
         PagingError: the server ignores the cursor.
     """
+    # A named server is asked once; the only one there is gets the usual retries.
     named = server if len(source.servers) > 1 else None
     answer = source.send_page(source.page_request(after, 1), server=named, revise=None)
     cursors = answer.value.glimpse.cursors
@@ -122,6 +125,7 @@ def migrations_after(source: PageSource, after: Cursor | None) -> Iterator[Curso
         if after is not None and cursors[0] <= after:
             raise ignores_cursor(answer.server, after, cursors[0])
         yield cursors[0]
+        # Higher migration ids count as later, so this skips the rest of the migration in one request.
         after = Cursor(cursors[0].migration_id, LATEST)
     raise PagingError(
         f"POST /v2/updates: the server shows more than {MIGRATIONS} migrations, the last of them {after}; it makes them"

@@ -25,6 +25,7 @@ from ledgerframes.transport.retrying import Revise
 
 _log = logging.getLogger("ledgerframes.store")
 _ENDPOINT: Final = "POST /v2/updates"
+# A rejected item need not be JSON, so its id is searched for in the text.
 _ID: Final = re.compile(r'"update_id"\s*:\s*"([^"\\]+)"')
 
 
@@ -95,6 +96,7 @@ class RejectingDecoder:
                 bad.append((raws[position], error))
             else:
                 good.append(raws[position])
+        # Before the rest of the page is committed: its coverage says that nothing of the page is missing.
         self.reject(bad)
         return decode_items(good, endpoint=_ENDPOINT).batches
 
@@ -105,6 +107,7 @@ class RejectingDecoder:
         if self._stored is None:
             self._stored = {row["raw"] for row in _rows(self.table.refresh())}
         given = pa.RecordBatch.from_pylist([_row(raw, error) for raw, error in bad], self.table.table.schema)
+        # Compared as stored: a lake without personal data keeps the item without it.
         rows = self.table.as_kept(given).to_pylist()
         new = list({row["raw"]: row for row in rows if row["raw"] not in self._stored}.values())
         if not new:
@@ -167,6 +170,7 @@ def _row(raw: bytes, error: DecodeError) -> dict[str, Any]:
         "endpoint": error.endpoint or _ENDPOINT,
         "item": error.item,
         "reason": str(error),
+        # An item that is not UTF-8 still has to fit a text column.
         "raw": raw.decode("utf-8", "backslashreplace"),
         "extra": None,
     }

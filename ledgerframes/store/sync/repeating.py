@@ -23,6 +23,7 @@ def follow(sync: Callable[[], SyncReport], seconds: float, stop: threading.Event
         began = time.monotonic()
         try:
             yield sync()
+        # A StoreError is not among them: no later sync would mend the store by itself.
         except (RequestError, DecodeError, PagingError, PartialResultError) as error:
             _log.warning("the sync ended early and is tried again in %g s: %s", seconds, error)
         stop.wait(max(0.0, seconds - (time.monotonic() - began)))

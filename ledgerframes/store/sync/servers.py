@@ -17,6 +17,7 @@ from ledgerframes.transport.retrying import Revise
 from ledgerframes.transport.stopping import Stop
 
 _log = logging.getLogger("ledgerframes.store")
+# Long enough to spare the probes of a live tail, short enough for an operator's change to be noticed.
 _HOUR: Final = 3600.0
 
 
@@ -80,6 +81,7 @@ class AgreedServers:
         self, request: Request, *, server: str | tuple[str, ...] | None, revise: Revise | None
     ) -> Answer[UpdatesPage]:
         """Ask for one page."""
+        # Without a choice the transport would go back to a server that was left out.
         chosen = self.servers if server is None and self.left_out else server
         answer = self.source.send_page(request, server=chosen, revise=revise)
         self.pages.note(answer.server, PageSize(len(answer.value), len(answer.value.raw)))
@@ -88,6 +90,7 @@ class AgreedServers:
     def can_send_more(self, server: str, page: PageSize) -> bool:
         """Whether a server has sent so much larger a page within the last hour that this page was not cut short."""
         largest = self.pages.largest(server)
+        # By bytes as well, because servers cap pages by either.
         return page.items < largest.items and 2 * page.bytes <= largest.bytes
 
     def pause(self, seconds: float) -> None:

@@ -19,7 +19,9 @@ _CLOSE_ENOUGH: Final = 8
 _FACTOR: Final = 16
 _AT_ONCE: Final = 6  # more probes do not improve the cut, and keep the workers from reading
 _STEPS: Final = 12  # from a page to everything between the years 1 and 9999
+# A part costs its reader up to a page beyond its end, so less than two pages gain nothing.
 _PAGES_WORTH_SHARING: Final = 2
+# The density is an estimate, and a page that is a little too small costs another request.
 _AT_LEAST: Final = 20
 
 #: Gives the record time of the first item of a migration after a record time, or None.
@@ -72,6 +74,7 @@ class Shard:
         if page.rows and self.first is None:
             self.first = cursors[page.rows[0]].micros
         self.rows += len(page.rows)
+        # A probe of one item is always full and says nothing.
         full = len(cursors) >= page.asked.page_size > 1
         # A page that continues where a short one ended: the server caps its pages, or is catching up.
         continues = self.newest is not None and bool(cursors) and cursors[-1] > self.newest
@@ -94,6 +97,7 @@ class Shard:
         limit = self.interval.hi if closing is None else min(self.interval.hi, closing)
         if page.outcome in {Outcome.PAST, Outcome.END}:  # the server has nothing more inside the interval
             hi = max(hi, min(limit, final))
+        # Only what joins on: a final page behind one that is not final settles nothing.
         if lo <= self.settled:
             self.settled = max(self.settled, min(hi, final))
         self.read_to = max(self.read_to, hi)
@@ -119,6 +123,7 @@ class Shard:
         Args:
             final: up to this record time the next page will be final.
         """
+        # One page then settles what was read before its proof; otherwise the next sync would read it again.
         if self.settled < self.read_to <= final and isinstance(self.reader.mode, Reading):
             start = window_of(self.interval._replace(lo=self.settled)).start
             after = None if start is None else before(start)
@@ -140,6 +145,7 @@ class Shard:
         """Read no further than `hi`; gives the interval that is left over."""
         rest = self.interval._replace(lo=hi)
         self.interval = self.interval._replace(hi=hi)
+        # The cut lies beyond everything the owner has asked for, so no request under way overlaps the part cut off.
         self.reader.window = replace(self.reader.window, end=Cursor(self.interval.migration_id, hi + 1))
         return rest
 
@@ -153,6 +159,7 @@ def halfway(shard: Shard, seen: int, page_size: int) -> int | None:
         page_size: items a request asks for.
     """
     end = min(shard.interval.hi, shard.top)
+    # Halving up to the year 9999 would give the other worker an empty part.
     if end >= LATEST or end - seen < 2 or shard.rest() < _PAGES_WORTH_SHARING * page_size:
         return None
     return (seen + end) // 2
@@ -185,6 +192,7 @@ def find_top(interval: Interval, probe: Probe, *, workers: int, each: Each, scal
         times = each([partial(probe, interval.migration_id, point) for point in points])
         for point, time in zip(points, times, strict=True):
             if time is None or time > interval.hi:
+                # Nothing lies between this point and the end of the interval.
                 high = min(high, point)
             else:
                 low = max(low, time)

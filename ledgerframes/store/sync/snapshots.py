@@ -53,6 +53,7 @@ SNAPSHOTS: Final = tuple(_LOADERS)
 def snapshot_table(name: str) -> Table:
     """A snapshot table as a store keeps it: with source and time of loading, which are part of its key."""
     table = CATALOGUE[name].having()
+    # `extra` stays the last column, as in every table.
     columns = (*table.columns[:-1], *_ADDED, table.columns[-1])
     return replace(table, columns=columns, key=(*table.key, "source", "loaded_at"))
 
@@ -88,6 +89,7 @@ def network_for(net: Network, known: str | None) -> str | None:
                 f" begin with update {update_id}. Open another store for it"
             )
         return known
+    # A store of snapshots is bound to its network as well, so the first update names it.
     first = first_update(AgreedServers(net.scan), Proofs(0))
     return None if first is None else f"{first[0].migration_id}/{first[1]}"
 

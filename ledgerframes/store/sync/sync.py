@@ -46,6 +46,7 @@ def run_sync(lake: Lake, net: Network, request: SyncRequest) -> SyncReport:
         try:
             run.carry_out()
         except BaseException as error:
+            # Also for KeyboardInterrupt: what was committed is a state of its own that as_of= can name.
             run.note(error)
             raise
         return run.finish()
@@ -74,6 +75,8 @@ class _Run:
         known = self._lake.network()
         if request.history:
             if known is not None and not self._lake.table(ORDER[0]).refresh().exists:
+                # The history's tables do not exist yet, so the comparison of stored updates would not notice another
+                # network.
                 network_for(self._net, known)  # a store of snapshots gets its history
             with progress_of("sync", shown=request.progress) as shown:
                 self._sync = _history_sync(self._lake, self._net, request, shown)

@@ -48,6 +48,7 @@ def keep(table: DeltaStoreTable, report: SyncReport, finished_at: int) -> None:
 def is_known(table: DeltaStoreTable, report: SyncReport) -> bool:
     """Whether the newest kept sync left the same state, as complete as this one; then this one adds nothing."""
     rows = all_runs(table)
+    # Otherwise a live tail without news would add a commit, and a row, every 30 seconds.
     return (
         bool(rows) and _versions(rows[-1]) == report.versions and rows[-1]["complete"] == report.complete
         and not report.left
@@ -62,6 +63,7 @@ def all_runs(table: DeltaStoreTable) -> list[dict[str, Any]]:
         syncs = table.dataset().to_table()
     times = syncs["finished_at"].cast(pa.int64())
     rows = syncs.set_column(syncs.column_names.index("finished_at"), "finished_at", times).to_pylist()
+    # Files of a table come in no particular order.
     return sorted(rows, key=lambda row: (row["finished_at"], row["sync_id"]))
 
 
