@@ -345,20 +345,19 @@ def test_traffic_without_its_numbers_is_a_decode_error():
         lf.load_traffic(net, [MEMBER], synchronizer="s::12")
 
 
-@pytest.mark.parametrize(
-    ("call", "reason"),
-    {
-        "no members": (lambda net: lf.load_traffic(net, []), "members"),
-        "a party as member": (lambda net: lf.load_traffic(net, ["alice::1220"]), "PAR::"),
-        "an empty synchronizer": (lambda net: lf.load_traffic(net, [MEMBER], synchronizer=""), "synchronizer"),
-        "no validators": (lambda net: lf.load_validator_faucets(net, []), "validators"),
-        "no party": (lambda net: lf.load_validator_faucets(net, ["a/b"]), "party id"),
-        "an empty prefix": (lambda net: lf.load_names(net, prefix=""), "prefix"),
-        "a prefix of another type": (lambda net: lf.load_names(net, prefix=5), "prefix"),
-        "blobs of another type": (lambda net: lf.load_rounds(net, blobs="yes"), "blobs"),
-    }.values(),
-    ids=str,
-)
+REFUSED = {
+    "no members": (lambda net: lf.load_traffic(net, []), "members"),
+    "a party as member": (lambda net: lf.load_traffic(net, ["alice::1220"]), "PAR::"),
+    "an empty synchronizer": (lambda net: lf.load_traffic(net, [MEMBER], synchronizer=""), "synchronizer"),
+    "no validators": (lambda net: lf.load_validator_faucets(net, []), "validators"),
+    "no party": (lambda net: lf.load_validator_faucets(net, ["a/b"]), "party id"),
+    "an empty prefix": (lambda net: lf.load_names(net, prefix=""), "prefix"),
+    "a prefix of another type": (lambda net: lf.load_names(net, prefix=5), "prefix"),
+    "blobs of another type": (lambda net: lf.load_rounds(net, blobs="yes"), "blobs"),
+}
+
+
+@pytest.mark.parametrize(("call", "reason"), REFUSED.values(), ids=REFUSED)
 def test_wrong_arguments_are_refused_unsent(net, call, reason):
     before = net.stats.requests
     with pytest.raises(lf.InputError, match=reason):
