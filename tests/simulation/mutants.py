@@ -149,7 +149,7 @@ def _by_first_id(original: Any) -> Any:
         from ledgerframes.errors import StoreError
         from ledgerframes.store.sync import agreement
 
-        _, answer = agreement._ask(self.servers, self.proofs, None, 1, server)
+        _, answer = agreement.ask(self.servers, self.proofs, None, 1, server)
         name = (self.history.network or "").partition("/")[2]
         if answer.value.glimpse.update_ids not in ([], [name]):
             raise StoreError(f"{server}: another network")

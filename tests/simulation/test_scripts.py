@@ -130,6 +130,44 @@ SCRIPTS = {
     ),
     # A sync without news made a new version each time.
     "rejects-at-the-end": Script(items=(Item(0, 4 * U, "A", "h", "broken"),)),
+    # Late updates filled the page by which a server is recognised: the store never knew its network again.
+    "late-updates-of-an-earlier-migration-fill-the-first-page": Script(
+        items=(Item(0, 7 * U, "A", "c"), Item(0, 8 * U, "A", "a", "broken"), Item(1, 5 * U, "A", "h")),
+        faults=("silent-cap", "kill"),
+        choices={"kill-before": [0, 1], "moves": [3, 1]},
+    ),
+    "late-updates-fill-the-first-page-after-a-kill": Script(
+        items=(Item(1, 11 * U, "A", "i"), Item(1, 12 * U, "A", "e"), Item(2, 9 * U, "A", "b")),
+        faults=("catching-up", "silent-cap", "kill"),
+        choices={"kill-request": [0, 0, 1], "moves": [0, 0, 1], "plan": [1]},
+    ),
+    "late-updates-of-the-same-migration-fill-the-first-page": Script(
+        items=(Item(0, 2 * U, "B", "n"), Item(0, 2 * U + 1, "A", "g"), Item(0, 3 * U, "C", "o")),
+        faults=("late", "silent-cap"),
+        choices={"moves": [0, 1, 2], "plan": [1]},
+    ),
+    # A server that showed nothing but a rejected item where the store is settled was called another network's.
+    "a-server-that-shows-only-what-was-rejected": Script(
+        items=(Item(0, 4 * U, "A", "c", "broken"), Item(1, 10 * U, "A", "j")),
+        servers=2,
+        faults=("lagging", "old-lake"),
+        choices={"moves": [5, 1, 0, 1, 1, 1], "plan": [1]},
+    ),
+    # A fork below the first update was taken for a server that lags.
+    "a-fork-below-the-first-update": Script(
+        items=(Item(1, 4 * U, "A", "e"), Item(2, 8 * U, "A", "h")),
+        faults=("fork-all",),
+        choices={"fork": [1], "moves": [4, 0, 0, 1, 1, 0, 2], "plan": [1]},
+        branch=(Item(1, 5 * U, "A", "ex", "assign"), Item(2, 8 * U, "A", "hx", "exercise")),
+        cut=1 * U,
+    ),
+    "a-fork-that-has-no-update-of-the-first-migration": Script(
+        items=(Item(0, 5 * U, "A", "o"), Item(2, 10 * U, "A", "l")),
+        faults=("fork-all",),
+        choices={"fork": [1], "moves": [3, 0, 1, 1, 0, 1], "plan": [1]},
+        branch=(Item(2, 9 * U - 1, "C", "px", "assign"),),
+        cut=3 * U,
+    ),
 }
 
 

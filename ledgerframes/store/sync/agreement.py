@@ -13,27 +13,19 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from ledgerframes.errors import (
-    DecodeError,
-    LedgerframesError,
-    PagingError,
-    RequestError,
-    StatusError,
-    StoppedError,
-    StoreError,
-)  # fmt: skip
+from ledgerframes.errors import DecodeError, LedgerframesError, PagingError, RequestError, StoppedError, StoreError
 from ledgerframes.interfaces.answers import UpdatesPage
-from ledgerframes.interfaces.history import PageSource, named_maximum, smaller_page
+from ledgerframes.interfaces.history import PageSource
 from ledgerframes.paging.cursor import Cursor, Glimpse, before
 from ledgerframes.paging.history import MAXIMUM
 from ledgerframes.paging.proofs import Proofs
 from ledgerframes.store.coverage import BEGINNING, CLOSED, Interval, lies_in
 from ledgerframes.store.history_tables import HistoryTables
+from ledgerframes.store.sync.asking import ask
 from ledgerframes.store.sync.looks import Look, Tail
-from ledgerframes.store.sync.probing import ignores_cursor
 from ledgerframes.store.sync.servers import AgreedServers, PageSize
+from ledgerframes.timestamps import LATEST
 from ledgerframes.transport import Answer
-from ledgerframes.transport.request import Request
 
 _log = logging.getLogger("ledgerframes.store")
 # Several, because late updates may have come before the one by which the store knows its network.
@@ -113,7 +105,8 @@ class Agreement:
         if not self._compare(server, tail, here, shown_to):
             self.servers.leave_out(server, "it does not show yet whether it belongs to the store's network")
             return Look(news=False, lags=True, known=False)
-        self._compare_whole(server, shown, {cursor.migration_id for cursor in shown.values()} - {migration_id})
+        begun = {cursor.migration_id for cursor in shown.values()} - {migration_id}
+        self._compare_whole(server, shown, begun, self.proofs.now().of(server))
         lags = not tail.held.keys() <= here.keys()
         later = [cursor for cursor in shown.values() if cursor.migration_id > migration_id]
         # A migration is closed by what a later one shows and never by a clock, which may be wrong by years.
@@ -147,7 +140,7 @@ class Agreement:
         return shown, False
 
     def _ask(self, after: Cursor | None, page_size: int, server: str) -> tuple[int, Answer[UpdatesPage]]:
-        return _ask(self.servers, self.proofs, after, page_size, server)
+        return ask(self.servers, self.proofs, after, page_size, server)
 
     def _compare(self, server: str, tail: Tail, here: Mapping[str, int], final: int) -> bool:
         """Refuse a server that contradicts the store; tells whether it is known to belong to the store's network.
@@ -186,20 +179,53 @@ class Agreement:
         Raises:
             StoreError: it belongs to another network.
         """
+        proof = self.proofs.now()
         _, answer = self._ask(None, _FIRST, server)
         ids, cursors = answer.value.glimpse.update_ids, answer.value.glimpse.cursors
-        name = (self.history.network or "").partition("/")[2]
         if not ids:
             return False
-        if name in ids or self.history.holds(ids):
-            self._compare_whole(
-                server, dict(zip(ids, cursors, strict=True)), {cursor.migration_id for cursor in cursors}
-            )
-            return True
-        # Where the store is settled it has every update, so a server that begins there with unknown ones is another's.
-        if certain or any(lies_in(cursor, self.history.slots.settled) for cursor in cursors):
-            raise _another_network(server, ids[0], name)
+        known = self._knows(ids)
+        if not known and any(lies_in(cursor, self.history.slots.settled) for cursor in cursors):
+            # Where the store is settled it has every update, so a server that begins there with unknown ones is
+            # another's.
+            raise _another_network(server, ids[0], self._name)
+        known = known or self._shows_name(server)
+        if certain and not known:
+            raise _another_network(server, ids[0], self._name)
+        # Also where nothing is known: after a fork below the first update a server shows nothing that is stored.
+        shown = dict(zip(ids, cursors, strict=True))
+        stored = {interval.migration_id for interval in self.history.slots.common}
+        begun = {migration_id for migration_id in stored if migration_id <= cursors[-1].migration_id}
+        self._compare_whole(server, shown, begun, proof.of(server, cursors))
+        return known
+
+    def _shows_name(self, server: str) -> bool:
+        """Whether a server shows the update that names the network; late ones that came before it may fill pages.
+
+        None of them lies further before it than `settle`, or it was not the first one shown when it gave the name.
+        """
+        migration_id = int((self.history.network or "0").partition("/")[0])
+        after: Cursor | None = Cursor(migration_id - 1, LATEST)
+        end: Cursor | None = None
+        for _ in range(_PAGES):
+            _, answer = self._ask(after, MAXIMUM, server)
+            ids, cursors = answer.value.glimpse.update_ids, answer.value.glimpse.cursors
+            if not cursors or self._knows(ids):
+                return bool(cursors)
+            end = end or Cursor(migration_id, cursors[0].micros + self.proofs.settle)
+            asked, after = after, before(cursors[-1])
+            if cursors[-1] > end or after == asked:
+                return False
         return False
+
+    @property
+    def _name(self) -> str:
+        """The id of the update by which the store knows its network."""
+        return (self.history.network or "").partition("/")[2]
+
+    def _knows(self, ids: Collection[str]) -> bool:
+        """Whether any of some updates is of the store's network: its first one, or one that is stored or rejected."""
+        return self._name in ids or not set(ids).isdisjoint(self.rejected) or self.history.holds(ids)
 
     def confirm(self, server: str, first: Cursor | None) -> bool:
         """Whether a server that has sent pages still belongs to the store's network; False if that cannot be known.
@@ -214,7 +240,7 @@ class Agreement:
         try:
             if first is None:
                 return self._recognise(server, certain=False)
-            _, answer = _ask(self.servers, self.proofs, before(first), _FIRST, server, insist=True)
+            _, answer = ask(self.servers, self.proofs, before(first), _FIRST, server, insist=True)
         # Ctrl-C: what was read is committed all the same, but unsettled, so the next sync compares it.
         except StoppedError:
             return False
@@ -222,21 +248,29 @@ class Agreement:
             _log.warning("%s could not be asked whether it still is of the same network: %s", server, error)
             return False
         ids, cursors = answer.value.glimpse.update_ids, answer.value.glimpse.cursors
-        name = (self.history.network or "").partition("/")[2]
-        if name in ids:
+        if self._name in ids:
             return True
         if cursors and cursors[-1] > first and self.proofs.now().of(server, cursors) >= first.micros:
-            raise _another_network(server, ids[0], name)
+            raise _another_network(server, ids[0], self._name)
         return False
 
-    def _compare_whole(self, server: str, shown: Mapping[str, Cursor], migrations: Collection[int]) -> None:
-        """Refuse a server that lacks an update of migrations that it shows from their beginning on."""
+    def _compare_whole(
+        self, server: str, shown: Mapping[str, Cursor], migrations: Collection[int], proven: int
+    ) -> None:
+        """Refuse a server that lacks an update of migrations that it shows from their beginning on.
+
+        Args:
+            server: which.
+            shown: what it shows.
+            migrations: those that are shown from their beginning on.
+            proven: up to this record time it has shown everything.
+        """
         last = max(shown.values(), default=None)
         if last is None:
             return
         for migration_id in migrations:
             end = last.micros - 1 if last.migration_id == migration_id else CLOSED
-            final = min(end, self.proofs.now().of(server))
+            final = min(end, proven)
             held = self.history.held(Interval(migration_id, BEGINNING, final)) if final > BEGINNING else {}
             missing = {update_id: held[update_id] for update_id in sorted(held.keys() - shown.keys())}
             if missing:
@@ -303,7 +337,7 @@ def first_update(servers: AgreedServers, proofs: Proofs) -> tuple[Cursor, str] |
     empty: list[str] = []
     for server in servers.servers:
         try:
-            glimpse = _ask(servers, proofs, None, _FIRST, server)[1].value.glimpse
+            glimpse = ask(servers, proofs, None, _FIRST, server)[1].value.glimpse
         except (RequestError, PagingError, DecodeError) as error:
             failed = error
             servers.leave_out(server, error)
@@ -332,7 +366,7 @@ def first_update(servers: AgreedServers, proofs: Proofs) -> tuple[Cursor, str] |
 def _tell_apart(servers: AgreedServers, proofs: Proofs, first: str, second: str) -> None:
     """Two servers begin differently: one has shown only a little yet, or they belong to different networks."""
     try:
-        pages = {server: _ask(servers, proofs, None, MAXIMUM, server)[1].value.glimpse for server in (first, second)}
+        pages = {server: ask(servers, proofs, None, MAXIMUM, server)[1].value.glimpse for server in (first, second)}
     except (RequestError, PagingError, DecodeError) as error:
         servers.leave_out(second, error)  # it has not been compared
         return
@@ -343,45 +377,6 @@ def _tell_apart(servers: AgreedServers, proofs: Proofs, first: str, second: str)
         if any(cursor.micros <= final for cursor in pages[other].cursors):
             raise _another_network(second, next(iter(pages[second].update_ids), ""), pages[first].update_ids[0])
     servers.leave_out(second, _UNKNOWN)
-
-
-def _ask(
-    servers: AgreedServers, proofs: Proofs, after: Cursor | None, page_size: int, server: str, *, insist: bool = False
-) -> tuple[int, Answer[UpdatesPage]]:
-    """Ask a server for a page; gives the page size that was asked for in the end, and the answer.
-
-    Args:
-        servers: the servers.
-        proofs: takes note of what is shown.
-        after: where to ask; None means the beginning of the ledger.
-        page_size: items to ask for.
-        server: which one.
-        insist: whether to retry where it sends no page.
-    """
-    size = min(page_size, servers.page_maximum(server) or page_size)
-
-    def revise(_request: Request, error: RequestError) -> Request | None:
-        nonlocal size
-        smaller = smaller_page(size, error)
-        if smaller == size:
-            return None
-        size = smaller
-        return servers.page_request(after, size)
-
-    named = None if len(servers.servers) == 1 else (server,) if insist else server
-    try:
-        answer = servers.send_page(servers.page_request(after, size), server=named, revise=revise)
-    except StatusError as error:  # a named server is asked once, even if the page was too large for it
-        maximum = named_maximum(error)
-        if maximum is None or maximum >= page_size:
-            raise
-        servers.learn_page_maximum(server, maximum)
-        return _ask(servers, proofs, after, maximum, server, insist=insist)
-    cursors = answer.value.glimpse.cursors
-    if cursors and after is not None and cursors[0] <= after:
-        raise ignores_cursor(server, after, cursors[0])
-    proofs.saw(server, cursors)
-    return size, answer
 
 
 class _DisagreesError(StoreError):

@@ -1,0 +1,52 @@
+"""`ask` asks one server for one page while servers are compared with each other and a store; `agreement` calls it."""
+
+from __future__ import annotations
+
+from ledgerframes.errors import RequestError, StatusError
+from ledgerframes.interfaces.answers import UpdatesPage
+from ledgerframes.interfaces.history import named_maximum, smaller_page
+from ledgerframes.paging.cursor import Cursor
+from ledgerframes.paging.proofs import Proofs
+from ledgerframes.store.sync.probing import ignores_cursor
+from ledgerframes.store.sync.servers import AgreedServers
+from ledgerframes.transport import Answer
+from ledgerframes.transport.request import Request
+
+
+def ask(
+    servers: AgreedServers, proofs: Proofs, after: Cursor | None, page_size: int, server: str, *, insist: bool = False
+) -> tuple[int, Answer[UpdatesPage]]:
+    """Ask a server for a page; gives the page size that was asked for in the end, and the answer.
+
+    Args:
+        servers: the servers.
+        proofs: takes note of what is shown.
+        after: where to ask; None means the beginning of the ledger.
+        page_size: items to ask for.
+        server: which one.
+        insist: whether to retry where it sends no page.
+    """
+    size = min(page_size, servers.page_maximum(server) or page_size)
+
+    def revise(_request: Request, error: RequestError) -> Request | None:
+        nonlocal size
+        smaller = smaller_page(size, error)
+        if smaller == size:
+            return None
+        size = smaller
+        return servers.page_request(after, size)
+
+    named = None if len(servers.servers) == 1 else (server,) if insist else server
+    try:
+        answer = servers.send_page(servers.page_request(after, size), server=named, revise=revise)
+    except StatusError as error:  # a named server is asked once, even if the page was too large for it
+        maximum = named_maximum(error)
+        if maximum is None or maximum >= page_size:
+            raise
+        servers.learn_page_maximum(server, maximum)
+        return ask(servers, proofs, after, maximum, server, insist=insist)
+    cursors = answer.value.glimpse.cursors
+    if cursors and after is not None and cursors[0] <= after:
+        raise ignores_cursor(server, after, cursors[0])
+    proofs.saw(server, cursors)
+    return size, answer
