@@ -21,8 +21,8 @@ from ledgerframes.paging.history import MAXIMUM
 from ledgerframes.paging.proofs import Proofs
 from ledgerframes.store.coverage import BEGINNING, CLOSED, Interval, lies_in
 from ledgerframes.store.history_tables import HistoryTables
-from ledgerframes.store.sync.asking import ask
 from ledgerframes.store.sync.looks import Look, Tail
+from ledgerframes.store.sync.page_requests import ask
 from ledgerframes.store.sync.servers import AgreedServers, PageSize
 from ledgerframes.timestamps import LATEST
 from ledgerframes.transport import Answer
