@@ -168,6 +168,15 @@ SCRIPTS = {
         branch=(Item(2, 9 * U - 1, "C", "px", "assign"),),
         cut=3 * U,
     ),
+    # A page of one heavy item may have been cut by its bytes, so a sync without news has to ask what follows it.
+    "a-tail-heavier-than-half-the-largest-page": Script(
+        items=(
+            Item(0, 1 * U, "A", "a", "unassign"),
+            Item(0, 3 * U, "A", "h", "unassign"),
+            Item(0, 5 * U, "A", "n", "unassign"),
+            Item(0, 12 * U, "A", "k", "exercise"),
+        ),
+    ),
 }
 
 

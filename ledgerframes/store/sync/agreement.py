@@ -9,7 +9,7 @@ and its history continued differently: a fork.
 from __future__ import annotations
 
 import logging
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -223,7 +223,7 @@ class Agreement:
         """The id of the update by which the store knows its network."""
         return (self.history.network or "").partition("/")[2]
 
-    def _knows(self, ids: Collection[str]) -> bool:
+    def _knows(self, ids: Sequence[str]) -> bool:
         """Whether any of some updates is of the store's network: its first one, or one that is stored or rejected."""
         return self._name in ids or not set(ids).isdisjoint(self.rejected) or self.history.holds(ids)
 
