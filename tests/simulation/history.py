@@ -252,7 +252,10 @@ class _History:
             self.watch.mixed(self.script.items, self.script.branch)
         if went and {"fork", "fork-all"} & self.faults:
             self.watch.unsaid_fork(
-                held, scan.seen, [url for url in scan.servers if any(url in text for text in records)]
+                held,
+                scan.seen,
+                [url for url in scan.servers if any(url in text for text in records)],
+                settle=order.settle_micros,
             )
 
     def _run(self, servers: list[Server], order: Any, *, calm: bool = False) -> tuple[SimScan, str, list[str]]:
