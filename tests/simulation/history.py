@@ -136,6 +136,7 @@ class _History:
         self.refused = self.left_out = False
         self.frames: dict[str, pa.Table] = {}
         self.largest: Counter[str] = Counter()  # by server, the most items that it has sent in a page
+        self.heaviest: Counter[str] = Counter()  # by server, the most bytes of such a page
         self._set_up()
         self.disk.before, self.disk.after = self._before_write, self._after_write
 
@@ -253,7 +254,10 @@ class _History:
             self.watch.mixed(self.script.items, self.script.branch)
         if went and {"fork", "fork-all"} & self.faults:
             self.watch.unsaid_fork(
-                held, scan.seen, [url for url in scan.servers if any(url in text for text in records)]
+                held,
+                scan.seen,
+                [url for url in scan.servers if any(url in text for text in records)],
+                settle=order.settle_micros,
             )
 
     def _run(self, servers: list[Server], order: Any, *, calm: bool = False) -> tuple[SimScan, str, list[str]]:
@@ -290,7 +294,9 @@ class _History:
             self.calm, self.disk.dead = True, False
             self.requests += scan.stats.requests
             for seen in scan.seen:
-                self.largest[seen.url] = max(self.largest[seen.url], len(seen.items))
+                if len(seen.items) >= self.largest[seen.url]:
+                    self.largest[seen.url] = len(seen.items)
+                    self.heaviest[seen.url] = max(self.heaviest[seen.url], len(page_of(seen.items)))
         self.log += [f"    {seen}" for seen in scan.seen]
         self.log.append(f"  {ending} after {scan.stats.requests} requests")
         self.syncs[ending] += 1
@@ -442,6 +448,9 @@ class _History:
             tail = self._tail(migration)
             size = min([page_size, *(min(server.cap, server.maximum) for server in self.fleet.servers)])
             if any(self.largest[server.url] <= 3 * len(tail) for server in self.fleet.servers) or migrations[0] > 0:
+                return None
+            weight = 2 * len(page_of(tuple(tail)))  # pages are capped by bytes as well, so few items may be a full page
+            if any(self.heaviest[server.url] < weight for server in self.fleet.servers):
                 return None
             if largest_group(tail) >= size:  # a page that is one tie may have been cut
                 return None

@@ -21,7 +21,7 @@ from ledgerframes.store.read.reading import Part
 from tests.simulation.faults import Holds
 from tests.simulation.net import Seen
 from tests.simulation.storage import Disk, SimLake
-from tests.simulation.world import SETTLE, Item, ago
+from tests.simulation.world import Item, ago
 
 #: How many items a sync asks for to recognise a network; a world has fewer, and no read of one asks for as many.
 RECOGNISING: Final = 50
@@ -291,14 +291,16 @@ class Watch:
             if kept != broken:
                 self.say(Holds.LIVE, f"rejects: {kept} items of {broken}")
 
-    def unsaid_fork(self, held: Mapping[str, Item], seen: Sequence[Seen], said: Collection[str]) -> None:
+    def unsaid_fork(
+        self, held: Mapping[str, Item], seen: Sequence[Seen], said: Collection[str], *, settle: int
+    ) -> None:
         """A server that does not have what it must have, if its answers show that, was named or the sync refused."""
         for answer in seen:
             if answer.url in said or not answer.clean or answer.size < 2:
                 continue
             there = {item.update_id for item in answer.items}
             for update_id, item in held.items():
-                proved = item.at <= answer.newest - SETTLE - 1
+                proved = item.at <= answer.newest - settle - 1  # what this sync was told of its servers
                 if proved and answer.spans(item.place) and update_id not in there:
                     self.say(Holds.FORKS, f"{answer.url} lacks {tell(item)}, which is stored; nobody was told")
                     return

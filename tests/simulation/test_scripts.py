@@ -168,6 +168,23 @@ SCRIPTS = {
         branch=(Item(2, 9 * U - 1, "C", "px", "assign"),),
         cut=3 * U,
     ),
+    # A page of one heavy item may have been cut by its bytes, so a sync without news has to ask what follows it.
+    "a-tail-heavier-than-half-the-largest-page": Script(
+        items=(
+            Item(0, 1 * U, "A", "a", "unassign"),
+            Item(0, 3 * U, "A", "h", "unassign"),
+            Item(0, 5 * U, "A", "n", "unassign"),
+            Item(0, 12 * U, "A", "k", "exercise"),
+        ),
+    ),
+    # The simulation expected a fork to be told by its own settle, where the sync had asked for a longer one.
+    "a-fork-that-a-longer-settle-does-not-prove": Script(
+        items=(Item(0, 6 * U, "A", "g"), Item(0, 11 * U, "A", "c")),
+        faults=("long-settle", "fork-all"),
+        choices={"fork": [1], "moves": [5, 0, 0, 0, 1, 1, 0, 3], "plan": [2], "sync": [0, 0, 0, 0, 0, 0, 3]},
+        branch=(Item(0, 10 * U, "B", "cx", "unassign"),),
+        cut=3 * U,
+    ),
 }
 
 
