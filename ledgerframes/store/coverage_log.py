@@ -273,6 +273,15 @@ def _shared(by_table: Iterable[tuple[Interval, ...]]) -> tuple[Interval, ...]:
     return reduce(intersection, tables) if tables else ()
 
 
+def claims(table: DeltaStoreTable) -> bool:
+    """Whether the log of a table says that a sync has committed to it.
+
+    Lakes of 0.1 count no commits. The first slot alone would not do: after a kill another table may be the only one
+    that has it.
+    """
+    return any(table.number(name) is not None for name in (_COMMIT, _names(0)[0]))
+
+
 def _names(number: int) -> tuple[str, ...]:
     return tuple(f"slot/{number}/{name}" for name in ("migration", "lo", "at", "settled", "ended"))
 

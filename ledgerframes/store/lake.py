@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 from ledgerframes.decoding.personal import LEFT_OUT
 from ledgerframes.errors import InputError, StoreError
 from ledgerframes.store.coverage import Interval
-from ledgerframes.store.coverage_log import Slots
+from ledgerframes.store.coverage_log import Slots, claims
 from ledgerframes.store.delta.stored_files import Verify
 from ledgerframes.store.delta.table import DeltaStoreTable
 from ledgerframes.store.history_tables import NETWORK, ORDER, PARTITIONS, HistoryTables
@@ -257,7 +257,7 @@ def lost(tables: Mapping[str, DeltaStoreTable]) -> list[str]:
     While the first sync creates them, some are missing for a moment beside others that are empty.
     """
     existing = [tables[name] for name in ORDER if tables[name].exists]
-    if not any(table.number("slot/0/migration") is not None for table in existing):
+    if not any(map(claims, existing)):
         return []
     return [name for name in ORDER if not tables[name].exists]
 

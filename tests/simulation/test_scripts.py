@@ -185,6 +185,12 @@ SCRIPTS = {
         branch=(Item(0, 10 * U, "B", "cx", "unassign"),),
         cut=3 * U,
     ),
+    # After a kill the tables can have their first slots under different numbers; then one of them was lost unseen.
+    "a-lost-table-that-alone-had-the-first-slot": Script(
+        items=(Item(0, 5 * U, "A", "l"), Item(0, 7 * U, "A", "c"), Item(0, 8 * U, "A", "j")),
+        faults=("kill", "replicas"),
+        choices={"check": [1], "kill-before": [0, 0, 0, 0, 1], "moves": [4, 1, 1, 1], "sync": [2]},
+    ),
 }
 
 
