@@ -16,6 +16,7 @@ from ledgerframes.errors import StoreError
 from ledgerframes.store.delta.commit_parts import holds_the_same, parted, properties, removed
 from ledgerframes.store.delta.compaction import groups_to_join, row_groups
 from ledgerframes.store.delta.data_files import FileWriter, Written, indexed_columns
+from ledgerframes.store.delta.log_numbers import LogNumbers
 from ledgerframes.store.delta.storage_errors import plain_errors
 from ledgerframes.store.delta.stored_files import Damage, Files, StoredFile, Verify
 from ledgerframes.store.read.personal import LEFT_OUT_OF_IT, PROPERTY, kept
@@ -64,6 +65,7 @@ class DeltaStoreTable:
         self._verify = verify
         self._personal = personal
         self._handle: DeltaTable | None = None
+        self._numbers = LogNumbers(url, self._options)
         self._lock = threading.Lock()
 
     @property
@@ -164,6 +166,9 @@ class DeltaStoreTable:
         """The number that the log keeps under a name."""
         if self._handle is None:
             return None
+        numbers = self._numbers.at(self._handle.version())
+        if numbers is not None:
+            return numbers.get(app_id)
         with plain_errors(self.url, "be read"):  # the log is read only now, and may have been shortened
             return self._handle.transaction_version(app_id)
 
