@@ -84,7 +84,7 @@ def _grouped(legs: pa.Table, key: Sequence[str]) -> pa.Table:
     places = {"away": pc.if_else(arriving, missing, rows), "back": pc.if_else(arriving, rows, missing)}
     source = legs["source_synchronizer"].dictionary_encode()  # few texts: numbers make the shorter key
     keys = {name: legs[name] for name in key} | {
-        "source_synchronizer": pa.chunked_array([one.indices for one in source.chunks], pa.int32())
+        "source_synchronizer": pa.chunked_array([chunk.indices for chunk in source.chunks], pa.int32())
     }
     wanted = [("away", "min"), ("back", "min"), ("away", "count"), ("back", "count")]
     found = pa.table({**keys, **places}).group_by(list(key)).aggregate(wanted)

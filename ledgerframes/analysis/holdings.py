@@ -227,8 +227,10 @@ def reconcile_holdings(computed: Any, summary: Any) -> pd.DataFrame:
         >>> lf.reconcile_holdings(computed, computed).empty
         True
     """
-    left, right = (_by_party(one, name) for one, name in ((computed, "computed"), (summary, "summary")))
-    rounds = {name: set(one["computed_as_of_round"].dropna()) for name, one in (("computed", left), ("summary", right))}
+    left, right = (_by_party(frame, name) for frame, name in ((computed, "computed"), (summary, "summary")))
+    rounds = {
+        name: set(frame["computed_as_of_round"].dropna()) for name, frame in (("computed", left), ("summary", right))
+    }
     stated = [name for name in AMOUNTS if _states(left, name) and _states(right, name)]
     fees = set(stated) & set(_OF_A_ROUND)
     # Only fees depend on the round; sums of amounts can be compared whatever it is.

@@ -131,7 +131,7 @@ def _round_times(rounds: pd.DataFrame) -> dict[int, int]:
             raise InputError(f"rounds: round {number} has two times; give each round once")
     times = [known[number] for number in sorted(known)]
     if times != sorted(times):
-        late = next(n for n, one, two in zip(sorted(known), times, times[1:], strict=False) if one > two)
+        late = next(n for n, earlier, two in zip(sorted(known), times, times[1:], strict=False) if earlier > two)
         raise InputError(f"rounds: round {late} opens after the one that follows it; times must grow with the rounds")
     return known
 

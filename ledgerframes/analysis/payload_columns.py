@@ -222,6 +222,6 @@ def _column(values: list[Raw], rows: np.ndarray[Any, Any], count: int) -> pa.Arr
 def _below(path: str, wanted: Sequence[str]) -> list[str]:
     """The members of a path that the caller wants."""
     prefix = f"{path}." if path else ""
-    steps = (_STEP.match(one, len(prefix)) for one in wanted if one.startswith(prefix))
+    steps = (_STEP.match(member, len(prefix)) for member in wanted if member.startswith(prefix))
     names = (step[0].replace(r"\.", ".") for step in steps if step is not None)
     return list(dict.fromkeys("" if name == _NAMELESS else name for name in names))

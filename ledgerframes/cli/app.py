@@ -189,8 +189,8 @@ def _serve(handle: Any) -> None:
     """Say where the sandbox is, and wait for an interrupt; being asked to terminate counts as one."""
     from ledgerframes.network import SANDBOX_USER
 
-    for one in (signal.SIGINT, signal.SIGTERM):  # a shell's background job starts with the first one ignored
-        signal.signal(one, signal.default_int_handler)
+    for number in (signal.SIGINT, signal.SIGTERM):  # a shell's background job starts with the first one ignored
+        signal.signal(number, signal.default_int_handler)
     try:
         for interface in ("scan", "validator", "registry", "ledger"):
             say(f"{interface:<10} {getattr(handle, f'{interface}_url')}")

@@ -100,14 +100,14 @@ def _show(report: SyncReport, *, as_json: bool) -> None:
 def _until_told() -> Iterator[None]:
     """Until Ctrl-C or SIGTERM, which is how this is meant to end; a sync under way commits what is whole."""
     numbers = (signal.SIGINT, signal.SIGTERM)
-    before = {one: signal.signal(one, signal.default_int_handler) for one in numbers}
+    before = {number: signal.signal(number, signal.default_int_handler) for number in numbers}
     try:
         yield
     except KeyboardInterrupt:
         pass
     finally:
-        for one, handler in before.items():
-            signal.signal(one, handler)
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 @app.command()

@@ -96,11 +96,11 @@ def without_members(value: Any) -> Any:
         # The verbose encoding writes a record as a list of label and value.
         labelled = isinstance(value.get("label"), str) and is_personal(value["label"])
         return {
-            name: without_members(one)
-            for name, one in value.items()
+            name: without_members(member)
+            for name, member in value.items()
             if not is_personal(name) and not (labelled and name == "value")
         }
-    return [without_members(one) for one in value] if isinstance(value, list) else value
+    return [without_members(element) for element in value] if isinstance(value, list) else value
 
 
 def is_text(kind: pa.DataType) -> bool:

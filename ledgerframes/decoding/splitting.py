@@ -49,7 +49,7 @@ def raws_of(body: bytes) -> list[bytes]:
             items = list(_pieces(members.pop(b'"transactions"'), b"[]"))
         except (NotWholeError, KeyError):
             items, members = [], {}
-        if not items or any(reason_of(b"{%b:%b}" % one) is not None for one in members.items()):
+        if not items or any(reason_of(b"{%b:%b}" % member) is not None for member in members.items()):
             raise
         return items
 
@@ -73,8 +73,8 @@ def place_of(raw: bytes) -> bytes:
     kept = {name: members[name] for name in _PLACE if name in members}
     if members.get(b'"event"', b"")[:1] == b"{":
         event = members_of(members[b'"event"'])
-        kept[b'"event"'] = b"{%b}" % b",".join(b"%b:%b" % one for one in event.items() if one[0] in _PLACE)
-    return b"{%b}" % b",".join(b"%b:%b" % one for one in kept.items())
+        kept[b'"event"'] = b"{%b}" % b",".join(b"%b:%b" % member for member in event.items() if member[0] in _PLACE)
+    return b"{%b}" % b",".join(b"%b:%b" % member for member in kept.items())
 
 
 def members_of(text: bytes) -> dict[bytes, bytes]:

@@ -228,10 +228,10 @@ def _workbook(asked: _Export, staging: Staging, name: str) -> list[_Written]:
 def _report(written: list[_Written], target: Path, format: Format, seconds: float) -> ExportReport:  # noqa: A002
     tables: list[ExportedTable] = []
     sizes: dict[str, int] = {}
-    for one in written:
-        files = sorted(one.place.rglob("*.parquet")) if one.place.is_dir() else [one.place]
+    for file in written:
+        files = sorted(file.place.rglob("*.parquet")) if file.place.is_dir() else [file.place]
         found = {str(path): path.stat().st_size for path in files}
         sizes |= found
         own = None if format == "xlsx" else sum(found.values())
-        tables.append(ExportedTable(one.name, one.rows, own, tuple(found), one.cut, one.lost))
+        tables.append(ExportedTable(file.name, file.rows, own, tuple(found), file.cut, file.lost))
     return ExportReport(str(target), format, tuple(tables), sum(sizes.values()), seconds)

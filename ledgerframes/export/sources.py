@@ -92,7 +92,7 @@ def _without(
     for batch in batches:
         found = batch.select(columns)
         texts = [field.name for field in found.schema if is_text(field.type)]
-        known = texts if declared is None else [one for one in json_columns(declared) if one in texts]
+        known = texts if declared is None else [column for column in json_columns(declared) if column in texts]
         stripped, count = strip_batch(found, known)
         lost[name] += count
         yield stripped

@@ -259,7 +259,7 @@ def _read_coins(items: Sequence[Raw]) -> pa.RecordBatch:
     locked = [_is_locked(item, position, endpoint) for position, item in enumerate(items)]
     parts, order = [], []
     for table, wanted in ((COINS, False), (LOCKED_COINS, True)):
-        places = [place for place, one in enumerate(locked) if one is wanted]
+        places = [place for place, index in enumerate(locked) if index is wanted]
         given = {"locked": [wanted] * len(places)}
         found = read_records(table, [items[place] for place in places], endpoint, given=given, left_out=_LEFT_OUT)
         parts.append(_plain_ids(found, COINS))

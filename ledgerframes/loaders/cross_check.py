@@ -93,9 +93,10 @@ class CrossCheck(Result):
         verdict = "agree in all" if self.agree else f"differ in {self.differing:,} of"
         lines = [f"{self.a} and {self.b} {verdict} {self.compared + self.differing:,} updates, {self.range}"]
         lines += [
-            f"{one.record_time} migration {one.migration_id} update {one.update_id[:20]}… {one.what}"
-            f"{f' at {one.pointer}: {one.a} / {one.b}' if one.pointer else ''}"
-            for one in self.differences
+            f"{difference.record_time} migration {difference.migration_id} update {difference.update_id[:20]}…"
+            f" {difference.what}"
+            f"{f' at {difference.pointer}: {difference.a} / {difference.b}' if difference.pointer else ''}"
+            for difference in self.differences
         ]
         return [visible(line) for line in [*lines, self.beyond] if line]
 
@@ -210,7 +211,7 @@ def _at(place: Cursor, group: Group | None, rest: Iterator[Group]) -> tuple[dict
 def _groups(side: Iterable[Canonical]) -> Iterator[Group]:
     """Updates of one record time, by id: servers need not agree on their order."""
     for place, group in groupby(side, key=lambda one: one.place):
-        yield place, {one.update_id: one for one in group}
+        yield place, {update.update_id: update for update in group}
 
 
 def _difference(mine: Canonical | None, other: Canonical | None) -> Difference | None:

@@ -208,8 +208,8 @@ def load_validator_faucets(
         for part in _parts(wanted):
             found |= _faucets(origin, net, part)
             asked += part
-    items = [found.get(one, Raw(b"{}")) for one in asked]
-    given: dict[str, list[Any]] = {"validator": asked, "found": [one in found for one in asked]}
+    items = [found.get(validator, Raw(b"{}")) for validator in asked]
+    given: dict[str, list[Any]] = {"validator": asked, "found": [validator in found for validator in asked]}
     left_out = ["/validator"]
     batch = read_records(VALIDATOR_FAUCETS, items, VALIDATOR_FAUCETS.endpoints[0], given=given, left_out=left_out)
     return form.frame(batch, origin)
@@ -244,12 +244,12 @@ def _parts(validators: list[str]) -> list[list[str]]:
     """Split the list so that no query is too long."""
     parts: list[list[str]] = [[]]
     size = 0
-    for one in validators:
-        length = len("&validator_ids=") + len(quote(one, safe=""))
+    for validator in validators:
+        length = len("&validator_ids=") + len(quote(validator, safe=""))
         if parts[-1] and size + length > _QUERY:
             parts.append([])
             size = 0
-        parts[-1].append(one)
+        parts[-1].append(validator)
         size += length
     return parts
 

@@ -235,13 +235,13 @@ def _members_of(members: dict[str, Raw]) -> list[Raw]:
     """Each super validator's entry in the rules, with the state of its node."""
     try:
         rules = _rules.decode(members["dso_rules"])
-        states = [one.contract.payload for one in _nodes.decode(members.get("sv_node_states", Raw(b"[]")))]
+        states = [node.contract.payload for node in _nodes.decode(members.get("sv_node_states", Raw(b"[]")))]
     except (KeyError, msgspec.DecodeError) as error:
         raise DecodeError(
             f"{routes.DSO}: the rules or the states of nodes cannot be read: {error}",
             endpoint=str(routes.DSO), table=SUPER_VALIDATORS.name,
         ) from error  # fmt: skip
-    nodes = {one.sv: dict(one.state.synchronizer_nodes) for one in states}
+    nodes = {state.sv: dict(state.state.synchronizer_nodes) for state in states}
     found = []
     for party, info in rules.contract.payload.svs:
         known = nodes.get(party, {})
@@ -316,4 +316,4 @@ def _groups(items: Sequence[Raw]) -> list[tuple[str, list[Raw]]]:
         found = [_group.decode(item) for item in items]
     except msgspec.DecodeError as error:
         raise DecodeError(f"{routes.SCANS}: {error}", endpoint=str(routes.SCANS), table=SCANS.name) from error
-    return [(one.domain_id, one.scans) for one in found]
+    return [(listed.domain_id, listed.scans) for listed in found]

@@ -82,8 +82,8 @@ def first_difference(ours: Any, theirs: Any, path: str = "") -> tuple[str, Any, 
                 return found
         return None
     if isinstance(ours, list) and isinstance(theirs, list):
-        for number, (one, other) in enumerate(zip(ours, theirs, strict=False)):
-            if (found := first_difference(one, other, f"{path}/{number}")) is not None:
+        for number, (own, other) in enumerate(zip(ours, theirs, strict=False)):
+            if (found := first_difference(own, other, f"{path}/{number}")) is not None:
                 return found
         if len(ours) != len(theirs):
             return path or "/", f"{len(ours)} elements", f"{len(theirs)} elements"
@@ -119,8 +119,8 @@ def _plain_of(text: str) -> Any:
 def _plain(value: Any) -> Any:
     """JSON without nulls in objects, numbers in one spelling."""
     if isinstance(value, dict):
-        return {name: _plain(one) for name, one in value.items() if one is not None}
+        return {name: _plain(member) for name, member in value.items() if member is not None}
     if isinstance(value, list):
-        return [_plain(one) for one in value]
+        return [_plain(element) for element in value]
     # `1.0` and `1.00` are one number, and servers need not write it alike.
     return f"{value.normalize()}" if isinstance(value, Decimal) else value

@@ -87,9 +87,9 @@ def migrations(net: Network) -> pd.DataFrame:
     found = find_migrations(net.scan)
     frame = pd.DataFrame(
         {
-            "migration_id": pd.Series([one.migration_id for one in found], dtype="int64"),
-            "first_record_time": _times([one.first for one in found]),
-            "last_record_time": _times([one.last for one in found]),
+            "migration_id": pd.Series([migration.migration_id for migration in found], dtype="int64"),
+            "first_record_time": _times([migration.first for migration in found]),
+            "last_record_time": _times([migration.last for migration in found]),
         }
     )
     frame.attrs["source"] = ", ".join(net.scan.servers)
@@ -129,13 +129,13 @@ def plan_window(net: Network, wanted: Window) -> Plan:
 def plan_windows(net: Network, windows: Sequence[Window], name: str) -> Plan:
     """Estimate what reading several windows takes; `name` describes them in words."""
     rows, size, items, seconds, probes = 0.0, 0, 0, 0.0, 0
-    for one, wanted in product(find_migrations(net.scan), windows):
-        low = wanted.nearest(Cursor(one.migration_id, one.first))
+    for migration, wanted in product(find_migrations(net.scan), windows):
+        low = wanted.nearest(Cursor(migration.migration_id, migration.first))
         # A window of bare times moves on to the next migration where this one has nothing of it.
-        if low is None or low.migration_id != one.migration_id or low.micros > one.last:
+        if low is None or low.migration_id != migration.migration_id or low.micros > migration.last:
             continue
-        high = _top(wanted, one)
-        sample = _Sample(net.scan, one.migration_id, low.micros, high)
+        high = _top(wanted, migration)
+        sample = _Sample(net.scan, migration.migration_id, low.micros, high)
         rows += sample.rows
         size += sample.bytes
         items += sample.items

@@ -261,7 +261,7 @@ def _partitions(batches: Sequence[pa.RecordBatch]) -> list[dict[str, Any]]:
     found = {}
     for batch in batches:
         ends = [pc.min_max(batch[name]).as_py() for name in PARTITIONS]
-        rows = batch.slice(0, 1) if all(one["min"] == one["max"] for one in ends) else batch
+        rows = batch.slice(0, 1) if all(statistics["min"] == statistics["max"] for statistics in ends) else batch
         places = pa.Table.from_batches([rows.select(PARTITIONS)])
         several = places.group_by(list(PARTITIONS)).aggregate([]) if len(rows) > 1 else places
         found.update({tuple(place.values()): place for place in several.to_pylist()})

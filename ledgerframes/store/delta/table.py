@@ -142,8 +142,10 @@ class DeltaStoreTable:
             )
         )
         fragments = [
-            checked.make_fragment(one.path, filesystem=files.filesystem, partition_expression=one.partition_expression)
-            for one in stored.get_fragments()
+            checked.make_fragment(
+                fragment.path, filesystem=files.filesystem, partition_expression=fragment.partition_expression
+            )
+            for fragment in stored.get_fragments()
         ]
         declared = [field for field in self.table.schema if field.name not in stored.schema.names]
         schema = pa.schema([*stored.schema, *declared]) if declared else stored.schema
@@ -282,7 +284,7 @@ class DeltaStoreTable:
                         raise StoreError(str(Damage(self.name, file, why)))
                 joined = self._joined([fragments[file.path] for file in group])
                 # `changes=False` says that rows only moved, so programs that follow the table do not see them as new.
-                added = [self._put(one, group[0].partition, changes=False) for one in joined]
+                added = [self._put(file, group[0].partition, changes=False) for file in joined]
                 self._commit([*added, *(removed(file, changes=False) for file in group)], {})
             self._handle.create_checkpoint()
 
