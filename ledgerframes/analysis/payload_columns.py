@@ -69,16 +69,16 @@ def leaves(payloads: pa.ChunkedArray, wanted: Sequence[str] | None) -> Leaves:
     """
     whole: set[str] = set()
     while True:
-        found = Leaves(whole=whole)
+        collected = Leaves(whole=whole)
         try:
             for block in _blocks(payloads):
-                _split(found, block, "", wanted, 0)
-                found.rows += len(block)
+                _split(collected, block, "", wanted, 0)
+                collected.rows += len(block)
         except _MixedError as mixed:
             # Earlier blocks are split at this path already, so all of them are read again.
             whole.add(str(mixed))
         else:
-            return found
+            return collected
 
 
 def _blocks(payloads: pa.ChunkedArray) -> Iterator[pa.Array]:

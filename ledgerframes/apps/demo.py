@@ -76,15 +76,15 @@ def _draw(store: Store, folder: Path, say: Callable[[str], None]) -> dict[str, P
         "update_rate": lambda: plot_update_rate(store.load("updates")),
     }
     say("\nPictures:")
-    found = {}
+    drawn = {}
     with mpl.rc_context({"backend": "agg"}), style("light"):
         for name, draw in pictures.items():
-            found[name] = folder / f"{name}.png"
+            drawn[name] = folder / f"{name}.png"
             figure = draw().figure
-            figure.savefig(found[name], dpi=150)
+            figure.savefig(drawn[name], dpi=150)
             plt.close(figure)
-            say(f"  {found[name]}")
-    return found
+            say(f"  {drawn[name]}")
+    return drawn
 
 
 def _tell(history: History[Any], say: Callable[[str], None]) -> None:

@@ -110,8 +110,8 @@ def plan(
     from ledgerframes.loaders.planning import plan as estimate
 
     with opt.network(profile, scan_url, rate, ca_file=ca_file) as net:
-        found = estimate(net, opt.bound(start), opt.bound(end))
-    say(found.to_json() if as_json else str(found))
+        estimated = estimate(net, opt.bound(start), opt.bound(end))
+    say(estimated.to_json() if as_json else str(estimated))
 
 
 @app.command()
@@ -127,8 +127,8 @@ def migrations(
     from ledgerframes.loaders.planning import migrations as find
 
     with opt.network(profile, scan_url, rate, ca_file=ca_file) as net:
-        found = find(net)
-    say_frame(found, as_json=as_json)
+        listed = find(net)
+    say_frame(listed, as_json=as_json)
 
 
 @app.command()

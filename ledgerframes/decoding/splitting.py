@@ -83,14 +83,14 @@ def members_of(text: bytes) -> dict[bytes, bytes]:
     Raises:
         NotWholeError: it is not a complete object, or has a member twice.
     """
-    found: dict[bytes, bytes] = {}
+    members: dict[bytes, bytes] = {}
     for piece in _pieces(text.strip(_BLANK), b"{}"):
         name = _NAME.match(piece)
         rest = piece[name.end() :].lstrip(_BLANK) if name is not None else b""
-        if name is None or not rest.startswith(b":") or name[0] in found:
+        if name is None or not rest.startswith(b":") or name[0] in members:
             raise NotWholeError
-        found[name[0]] = rest[1:].strip(_BLANK)
-    return found
+        members[name[0]] = rest[1:].strip(_BLANK)
+    return members
 
 
 def _pieces(text: bytes, brackets: bytes) -> Iterator[bytes]:

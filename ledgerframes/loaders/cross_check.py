@@ -175,7 +175,7 @@ def compare(
         most: how many differences to keep.
         whole: both streams are all there is: what one has beyond the other's end differs, too.
     """
-    found: list[Difference] = []
+    differences: list[Difference] = []
     compared = differing = 0
     up_to: Cursor | None = None
     left, right = (_groups(side) for side in (ours, theirs))
@@ -193,12 +193,12 @@ def compare(
             difference = _difference(here.get(update_id), there.get(update_id))
             compared += difference is None
             differing += difference is not None
-            if difference is not None and len(found) < most:
-                found.append(difference)
+            if difference is not None and len(differences) < most:
+                differences.append(difference)
         up_to = place
     beyond = "" if mine is None and other is None else f"{names[mine is None]} has more than the other, not compared"
     reached = None if up_to is None else (up_to.migration_id, format_timestamp(up_to.micros))
-    return CrossCheck(names[0], names[1], part, compared, differing, tuple(found), reached, beyond)
+    return CrossCheck(names[0], names[1], part, compared, differing, tuple(differences), reached, beyond)
 
 
 def _at(place: Cursor, group: Group | None, rest: Iterator[Group]) -> tuple[dict[str, Canonical], Group | None]:
@@ -224,8 +224,8 @@ def _difference(mine: Canonical | None, other: Canonical | None) -> Difference |
     # Digests first, since nearly all updates are equal and walking two trees is slow.
     if mine.digest == other.digest:
         return None
-    found = first_difference(mine.members, other.members)
-    return None if found is None else Difference(*place, found[0], _short(found[1]), _short(found[2]))
+    different = first_difference(mine.members, other.members)
+    return None if different is None else Difference(*place, different[0], _short(different[1]), _short(different[2]))
 
 
 def _short(value: Any) -> str:

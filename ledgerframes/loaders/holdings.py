@@ -215,7 +215,7 @@ def _migration(net: Network) -> int:
     if not net.settings.scan_url:
         raise InputError("migration_id is needed: this network has no scan to find the newest one; give migration_id=")
     # A snapshot belongs to one migration, and what is held now is in the newest one.
-    found = latest_migration(net.scan)
-    if found is None:
+    latest = latest_migration(net.scan)
+    if latest is None:
         raise InputError("migration_id is needed: the scan shows no update yet; give migration_id=")
-    return found
+    return latest

@@ -78,13 +78,13 @@ def first_difference(ours: Any, theirs: Any, path: str = "") -> tuple[str, Any, 
             step = f"{path}/{name.replace('~', '~0').replace('/', '~1')}"
             if name not in ours or name not in theirs:
                 return step, ours.get(name), theirs.get(name)
-            if (found := first_difference(ours[name], theirs[name], step)) is not None:
-                return found
+            if (difference := first_difference(ours[name], theirs[name], step)) is not None:
+                return difference
         return None
     if isinstance(ours, list) and isinstance(theirs, list):
         for number, (own, other) in enumerate(zip(ours, theirs, strict=False)):
-            if (found := first_difference(own, other, f"{path}/{number}")) is not None:
-                return found
+            if (difference := first_difference(own, other, f"{path}/{number}")) is not None:
+                return difference
         if len(ours) != len(theirs):
             return path or "/", f"{len(ours)} elements", f"{len(theirs)} elements"
         return None

@@ -84,12 +84,12 @@ def migrations(net: Network) -> pd.DataFrame:
         ...     lf.migrations(net).migration_id.to_list()
         [0, 1, 2]
     """
-    found = find_migrations(net.scan)
+    known = find_migrations(net.scan)
     frame = pd.DataFrame(
         {
-            "migration_id": pd.Series([migration.migration_id for migration in found], dtype="int64"),
-            "first_record_time": _times([migration.first for migration in found]),
-            "last_record_time": _times([migration.last for migration in found]),
+            "migration_id": pd.Series([migration.migration_id for migration in known], dtype="int64"),
+            "first_record_time": _times([migration.first for migration in known]),
+            "last_record_time": _times([migration.last for migration in known]),
         }
     )
     frame.attrs["source"] = ", ".join(net.scan.servers)
@@ -188,16 +188,16 @@ class _Sample:
 
 def find_migrations(scan: Scan) -> list[Migration]:
     """The migrations in order, by probes of one item."""
-    found: list[Migration] = []
+    migrations: list[Migration] = []
     place: Cursor | None = None
     while (first := _first_after(scan, place)) is not None:
-        if len(found) >= _MIGRATIONS:
+        if len(migrations) >= _MIGRATIONS:
             raise _endless(first)
         last = _last_of(scan, first)
-        found.append(Migration(first.migration_id, first.micros, last))
+        migrations.append(Migration(first.migration_id, first.micros, last))
         # Any higher migration id counts as later, so the rest of a migration is skipped in one request.
         place = Cursor(first.migration_id, LATEST)
-    return found
+    return migrations
 
 
 def latest_migration(scan: Scan) -> int | None:

@@ -65,23 +65,23 @@ def snapshot_times(
     """
     wanted = window(start, end)
     most = None if limit is None else whole_number(limit, "limit", least=1)
-    found: list[Cursor] = []
+    cursors: list[Cursor] = []
     firsts = first_places(net.scan)
     bounded = start is not None or most is not None
     with needing(SNAPSHOT_TIME, instead=_INSTEAD):
         for place in _newest_first(net.scan, wanted, firsts):
-            found.append(place)
-            if len(found) == 2:
-                _quote(found, firsts, wanted, bounded=bounded)
-            if len(found) == most:
+            cursors.append(place)
+            if len(cursors) == 2:
+                _quote(cursors, firsts, wanted, bounded=bounded)
+            if len(cursors) == most:
                 break
-            if len(found) > _FREE and not bounded:
+            if len(cursors) > _FREE and not bounded:
                 raise _too_many(_FREE, "more than ")
-    found.sort()
-    micros = np.asarray([place.micros for place in found], np.int64)
+    cursors.sort()
+    micros = np.asarray([place.micros for place in cursors], np.int64)
     frame = pd.DataFrame(
         {
-            "migration_id": pd.Series([place.migration_id for place in found], dtype="int64"),
+            "migration_id": pd.Series([place.migration_id for place in cursors], dtype="int64"),
             "record_time": pd.Series(micros.view("datetime64[us]")).dt.tz_localize("UTC"),
         }
     )
@@ -108,9 +108,9 @@ def snapshot_at(net: Network, at: Bound | None) -> Cursor:
     else:
         migrations = [place.migration_id for place in reversed(first_places(scan)) if place.micros <= micros]
     for migration_id in migrations:
-        found = _at_or_before(scan, migration_id, micros)
-        if found is not None:
-            return Cursor(migration_id, found)
+        snapshot = _at_or_before(scan, migration_id, micros)
+        if snapshot is not None:
+            return Cursor(migration_id, snapshot)
     said = "" if at is None else f" at or before {format_timestamp(micros)}"
     where = f" of migration {moment.migration_id}" if isinstance(moment, Cursor) else ""
     raise NotFoundError(
@@ -166,15 +166,15 @@ def _range(wanted: Window, migration_id: int) -> tuple[int, int]:
 
 def _before(scan: Scan, migration_id: int, micros: int) -> int | None:
     """The newest snapshot strictly before an instant; releases differ in whether they count one at the instant."""
-    found = _asked(scan, migration_id, micros)
-    if found is not None and found == micros:
-        found = _asked(scan, migration_id, micros - 1)
-    if found is not None and found >= micros:
+    cursor = _asked(scan, migration_id, micros)
+    if cursor is not None and cursor == micros:
+        cursor = _asked(scan, migration_id, micros - 1)
+    if cursor is not None and cursor >= micros:
         raise PagingError(
             f"{SNAPSHOT_TIME}: asked for a snapshot before {format_timestamp(micros)}, the server named"
-            f" {format_timestamp(found)}; a server that does not keep to the order cannot be searched"
+            f" {format_timestamp(cursor)}; a server that does not keep to the order cannot be searched"
         )
-    return found
+    return cursor
 
 
 def _at_or_before(scan: Scan, migration_id: int, micros: int) -> int | None:

@@ -94,11 +94,11 @@ def _proxies(away: Sequence[str]) -> Iterator[Finding]:
     if not {name for name in getproxies() if name in {"http", "https", "all"}}:
         return
     try:
-        found = {url: proxy_for(url) for url in away}
+        proxies = {url: proxy_for(url) for url in away}
     except ConfigurationError as error:
         yield Finding(HERE, "proxies", "fail", str(error), "mend or unset the variable that it names")
         return
-    used = [f"{url} by {proxy.shown} ({proxy.variable})" for url, proxy in found.items() if proxy is not None]
+    used = [f"{url} by {proxy.shown} ({proxy.variable})" for url, proxy in proxies.items() if proxy is not None]
     text = "; ".join(used) or "the environment names some, and no server here is reached by one"
     yield Finding(HERE, "proxies", "ok" if away else "skipped", f"{text}; loopback goes without")
 

@@ -65,10 +65,10 @@ def _examine(net: Network, store: str | os.PathLike[str] | None) -> Iterator[Fin
     scans = []
     for interface in INTERFACES:
         for url in getattr(net.settings, f"{interface}_url") if usable else ():
-            found = list(servers.examine_server(net, interface, url))
-            if interface == "scan" and any((finding.check, finding.status) == ("kind", "ok") for finding in found):
+            findings = list(servers.examine_server(net, interface, url))
+            if interface == "scan" and any((finding.check, finding.status) == ("kind", "ok") for finding in findings):
                 scans.append(url)
-            yield from found
+            yield from findings
     if scans:
         yield from histories.examine_history(net, tuple(scans))
     if store is not None:
