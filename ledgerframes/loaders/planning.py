@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
 from typing import TYPE_CHECKING, Any, Final
@@ -188,29 +188,30 @@ class _Sample:
 
 def find_migrations(scan: Scan) -> list[Migration]:
     """The migrations in order, by probes of one item."""
-    migrations: list[Migration] = []
-    place: Cursor | None = None
-    while (first := _first_after(scan, place)) is not None:
-        if len(migrations) >= _MIGRATIONS:
-            raise _endless(first)
-        last = _last_of(scan, first)
-        migrations.append(Migration(first.migration_id, first.micros, last))
-        # Any higher migration id counts as later, so the rest of a migration is skipped in one request.
-        place = Cursor(first.migration_id, LATEST)
-    return migrations
+    return [Migration(first.migration_id, first.micros, _last_of(scan, first)) for first in first_cursors(scan)]
 
 
 def latest_migration(scan: Scan) -> int | None:
     """The newest migration id that the scan shows, by one request per migration."""
+    return max((first.migration_id for first in first_cursors(scan)), default=None)
+
+
+def first_cursors(scan: Scan) -> Iterator[Cursor]:
+    """The first cursor of each migration, in order, by one request per migration and one more.
+
+    Raises:
+        PagingError: the server does not keep to the order of the history, or its migrations do not end.
+    """
     place: Cursor | None = None
-    newest: int | None = None
-    seen = 0
-    while (first := _first_after(scan, place)) is not None:
-        if seen >= _MIGRATIONS:
-            raise _endless(first)
-        newest, place = first.migration_id, Cursor(first.migration_id, LATEST)
-        seen += 1
-    return newest
+    for _ in range(_MIGRATIONS):
+        first = _first_after(scan, place)
+        if first is None:
+            return
+        yield first
+        # Any higher migration id counts as later, so the rest of a migration is skipped in one request.
+        place = Cursor(first.migration_id, LATEST)
+    if (first := _first_after(scan, place)) is not None:
+        raise _endless(first)
 
 
 def _say(place: Cursor) -> str:

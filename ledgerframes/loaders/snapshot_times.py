@@ -13,6 +13,7 @@ from ledgerframes.arguments import suggesting, whole_number
 from ledgerframes.config.settings import source_of
 from ledgerframes.errors import DecodeError, InputError, NotFoundError, PagingError
 from ledgerframes.interfaces.scan_snapshots import SNAPSHOT_TIME
+from ledgerframes.loaders.planning import first_cursors
 from ledgerframes.loaders.scan_routes import needing
 from ledgerframes.paging.cursor import Cursor
 from ledgerframes.paging.window import Bound, Window, bound, window
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
 _log = logging.getLogger("ledgerframes.loaders")
 #: The most snapshots to list without a range; a network takes one every few hours.
 _FREE: Final = 100
-_MIGRATIONS: Final = 1_000
 _INSTEAD: Final = 'load the history from start="begin", and lf.active_contracts replays it up to any moment'
 
 
@@ -66,7 +66,7 @@ def snapshot_times(
     wanted = window(start, end)
     most = None if limit is None else whole_number(limit, "limit", least=1)
     cursors: list[Cursor] = []
-    firsts = first_places(net.scan)
+    firsts = list(first_cursors(net.scan))
     bounded = start is not None or most is not None
     with needing(SNAPSHOT_TIME, instead=_INSTEAD):
         for place in _newest_first(net.scan, wanted, firsts):
@@ -106,7 +106,7 @@ def snapshot_at(net: Network, at: Bound | None) -> Cursor:
     if isinstance(moment, Cursor):
         migrations = [moment.migration_id]
     else:
-        migrations = [place.migration_id for place in reversed(first_places(scan)) if place.micros <= micros]
+        migrations = [place.migration_id for place in reversed(list(first_cursors(scan))) if place.micros <= micros]
     for migration_id in migrations:
         snapshot = _at_or_before(scan, migration_id, micros)
         if snapshot is not None:
@@ -117,26 +117,6 @@ def snapshot_at(net: Network, at: Bound | None) -> Cursor:
         f"{SNAPSHOT_TIME}: the scan has no snapshot{where}{said}. What to do: lf.snapshot_times lists those it has",
         status=404, server=scan.servers[0],
     )  # fmt: skip
-
-
-def first_places(scan: Scan) -> list[Cursor]:
-    """The first place of each migration, by one request per migration.
-
-    Raises:
-        PagingError: the server does not keep to the order of the history.
-    """
-    found: list[Cursor] = []
-    after: Cursor | None = None
-    while cursors := scan.updates(after=after, page_size=1).glimpse.cursors:  # type: ignore[arg-type]
-        place = cursors[0]
-        if (found and place.migration_id <= found[-1].migration_id) or len(found) >= _MIGRATIONS:
-            raise PagingError(
-                f"POST /v2/updates: after {len(found)} migrations the server shows migration {place.migration_id};"
-                " a server that does not keep to the order cannot be searched"
-            )
-        found.append(place)
-        after = Cursor(place.migration_id, LATEST)
-    return found
 
 
 def _newest_first(scan: Scan, wanted: Window, firsts: list[Cursor]) -> Iterator[Cursor]:
