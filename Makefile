@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-oldest test-matrix soak simulate mutants fuzz interop lint lab bench docs sample wheel clean
+.PHONY: help setup demo test test-oldest test-matrix soak simulate mutants fuzz interop lint lab bench docs sample pages wheel clean
 
 help:  ## list the commands
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -72,6 +72,9 @@ lab: $(READY)  ## JupyterLab on the notebooks
 
 bench: $(READY)  ## write benchmarks to docs/figures.md, as ratios against a baseline in the same run
 	$(BIN)/python -m tests.benchmarks --write docs/figures.md
+
+pages: $(READY)  ## run the pages' code blocks and write what they print beneath them; read the difference
+	$(BIN)/python -m tests.refresh_documents
 
 docs: $(READY)  ## make the data dictionary, the README's table of endpoints and picture, and the site in docs/site
 	$(BIN)/ledgerframes dictionary -o data/dictionary.md --readme README.md

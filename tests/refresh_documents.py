@@ -1,0 +1,61 @@
+"""`make pages`: runs the pages' Python blocks and writes what they print beneath them; the difference is to be read.
+
+The tests hold the same text against the same blocks, so this is for a change of the output that is meant.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import warnings
+from pathlib import Path
+
+from tests.documents import PAGES, ROOT, lines, python_blocks
+
+_BLOCK = re.compile(r"(^```python\n(.*?)^```\n\n```text\n)(.*?)(^```)", re.DOTALL | re.MULTILINE)
+
+
+def printed(page: Path) -> list[str]:
+    """What each block of a page prints, with the names of the blocks before it."""
+    names: dict[str, object] = {"__name__": "__main__"}
+    found = []
+    for block in python_blocks(page):
+        if page == ROOT / "README.md":  # each of its blocks is a program of its own
+            done = subprocess.run([sys.executable, "-c", block.code], check=True, capture_output=True, encoding="utf-8")
+            found.append(done.stdout)
+            continue
+        said = io.StringIO()
+        with contextlib.redirect_stdout(said):
+            exec(compile(block.code, page.name, "exec"), names)  # noqa: S102 - our own pages
+        found.append(said.getvalue())
+    return found
+
+
+def refresh(page: Path) -> bool:
+    """Write the outputs of one page; tells whether it changed."""
+    blocks = python_blocks(page)
+    outputs = dict(zip((block.code for block in blocks), printed(page), strict=True))
+    text = page.read_text(encoding="utf-8")
+    new = _BLOCK.sub(lambda part: part[1] + "\n".join(lines(outputs[part[2]])) + "\n" + part[4], text)
+    page.write_text(new, encoding="utf-8")
+    return new != text
+
+
+def main() -> None:
+    """Refresh the pages named, or all."""
+    os.environ["MPLBACKEND"] = "agg"
+    warnings.filterwarnings("ignore", ".*deprecated since", FutureWarning)
+    named = [Path(name).resolve() for name in sys.argv[1:]]
+    for page in named or [page for page in PAGES if python_blocks(page)]:
+        place = tempfile.mkdtemp() if page.is_relative_to(ROOT / "docs") or page == ROOT / "README.md" else str(ROOT)
+        os.chdir(place)
+        print(f"{page.relative_to(ROOT)}: {'changed' if refresh(page) else 'the same'}", flush=True)
+
+
+if __name__ == "__main__":
+    main()
