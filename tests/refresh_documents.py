@@ -17,7 +17,8 @@ from pathlib import Path
 
 from tests.documents import PAGES, ROOT, lines, python_blocks
 
-_BLOCK = re.compile(r"(^```python\n(.*?)^```\n\n```text\n)(.*?)(^```)", re.DOTALL | re.MULTILINE)
+_LINES = r"((?:(?!```).*\n)*)"
+_BLOCK = re.compile(rf"(^```python\n{_LINES}```\n\n```text\n){_LINES}(```)", re.MULTILINE)
 
 
 def printed(page: Path) -> list[str]:
@@ -31,7 +32,7 @@ def printed(page: Path) -> list[str]:
             continue
         said = io.StringIO()
         with contextlib.redirect_stdout(said):
-            exec(compile(block.code, page.name, "exec"), names)  # noqa: S102 - our own pages
+            exec(compile(block.code, page.name, "exec"), names)
         found.append(said.getvalue())
     return found
 
