@@ -28,11 +28,12 @@ from ledgerframes.errors import (
 from ledgerframes.paging.window import Window
 from ledgerframes.store.checks.check import check
 from ledgerframes.store.coverage import BEGINNING
-from ledgerframes.store.history_tables import NETWORK, ORDER
+from ledgerframes.store.history_tables import ORDER
 from ledgerframes.store.lake import Lake, declared
 from ledgerframes.store.read.reading import Part, load_table
 from ledgerframes.store.sync.request import SyncRequest
 from ledgerframes.store.sync.sync import run_sync
+from ledgerframes.store.table_sets import NETWORK
 from ledgerframes.timestamps import LATEST, format_timestamp
 from tests.simulation.choices import Choices
 from tests.simulation.clock import SimClock

@@ -6,12 +6,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
+from copy import copy
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, NamedTuple
 
 import msgspec
 
+from ledgerframes.decoding.paged_histories import UPDATE_HISTORY, PagedHistory
 from ledgerframes.errors import DecodeError, LedgerframesError, NoAnswerError, RequestError, ServerError, StatusError
 from ledgerframes.interfaces.answers import UpdatesPage
 from ledgerframes.paging.cursor import Cursor
@@ -115,6 +117,7 @@ class SimScan:
         self._choices = choices
         self._newest: dict[str, int] = {}
         self._down: set[str] = set()
+        self._history, self._lenient = UPDATE_HISTORY, False
         self.stats = Stats()
         self.seen: list[Seen] = []
         if "down" in self._faults:
@@ -123,6 +126,26 @@ class SimScan:
     @property
     def servers(self) -> tuple[str, ...]:
         return tuple(self._order)
+
+    @property
+    def history(self) -> PagedHistory:
+        return self._history
+
+    @property
+    def update_pages(self) -> SimScan:
+        return self.pages(UPDATE_HISTORY)
+
+    def pages(self, history: PagedHistory) -> SimScan:
+        """The same servers, asked for one of the two histories."""
+        twin = copy(self)
+        twin._history = history
+        return twin
+
+    def leniently(self) -> SimScan:
+        """The same, its pages read without the items that have no cursor."""
+        twin = copy(self)
+        twin._lenient = True
+        return twin
 
     def page_request(self, after: Cursor | None, page_size: int) -> Any:
         return Ask(after, page_size)
@@ -145,11 +168,11 @@ class SimScan:
         return self
 
     def send_page(
-        self, request: Any, *, server: str | tuple[str, ...] | None, revise: Revise | None, lenient: bool = False
+        self, request: Any, *, server: str | tuple[str, ...] | None, revise: Revise | None
     ) -> Answer[UpdatesPage]:
         """Ask as `Exchange` does: a named server once, otherwise one after the other until one answers."""
         self._disk.alive()
-        read = _LENIENT if lenient else _STRICT
+        read = _LENIENT if self._lenient else _STRICT
         order = [server] if isinstance(server, str) else list(server or self._order)
         for attempt in range(1 if isinstance(server, str) else ATTEMPTS):
             url = order[attempt % len(order)]

@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 from ledgerframes.errors import DecodeError, LedgerframesError, PagingError, RequestError, StoppedError, StoreError
-from ledgerframes.interfaces.answers import UpdatesPage
 from ledgerframes.interfaces.history import PageSource
+from ledgerframes.interfaces.page_reading import HistoryPage
 from ledgerframes.paging.cursor import Cursor, Glimpse, before
 from ledgerframes.paging.history import MAXIMUM
 from ledgerframes.paging.proofs import Proofs
@@ -44,6 +44,7 @@ class Agreement:
         proofs: takes note of what servers show.
         page_size: items a request asks for.
         rejected: the ids of updates that are kept in `rejects`.
+        rowless: the ids of items that the server asked last shows without a row of their own.
     """
 
     servers: AgreedServers
@@ -51,6 +52,7 @@ class Agreement:
     proofs: Proofs
     page_size: int
     rejected: Collection[str] = ()
+    rowless: set[str] = field(default_factory=set)
 
     def look(self, interval: Interval, *, every: bool) -> Look:
         """Look at the beginning of an interval that is not final, on every server or on the preferred one.
@@ -107,14 +109,19 @@ class Agreement:
             return Look(news=False, lags=True, known=False)
         begun = {cursor.migration_id for cursor in shown.values()} - {migration_id}
         self._compare_whole(server, shown, begun, self.proofs.now().of(server))
-        lags = not tail.held.keys() <= here.keys()
+        lags = not tail.held.keys() <= here.keys() - self.rowless
         later = [cursor for cursor in shown.values() if cursor.migration_id > migration_id]
         # A migration is closed by what a later one shows and never by a clock, which may be wrong by years.
         closed = bool(later) and final >= self.proofs.closes(migration_id, min(later)) > lo
-        kept = [micros for update_id, micros in here.items() if update_id in self.rejected]
+        kept = [micros for update_id, micros in here.items() if update_id in self._kept_out]
         settles = any(lo < micros <= final for micros in [*tail.held.values(), *kept])
-        unknown = not here.keys() <= {*tail.held, *self.rejected}
+        unknown = not here.keys() <= {*tail.held, *self._kept_out}
         return Look(unknown or settles or closed or tail.long or not whole, lags, tuple(shown.values()))
+
+    @property
+    def _kept_out(self) -> set[str]:
+        """The ids of items that are shown and are not in the table of the history's ids."""
+        return {*self.rejected, *self.rowless}
 
     def _shown(self, server: str, tail: Tail) -> tuple[dict[str, Cursor], bool]:
         """What a server shows after the beginning of a tail, while it is known; and whether that is all it has."""
@@ -130,7 +137,7 @@ class Agreement:
             page = PageSize(len(cursors), len(answer.value.raw))
             if page.items < size and (self.servers.can_send_more(server, page) or page.items < most):
                 return shown, True  # it has sent larger pages, so this one was not cut short
-            if tail.long or not {*ids} <= {*tail.held, *self.rejected}:
+            if tail.long or not {*ids} <= {*tail.held, *self._kept_out}:
                 return shown, False
             most = max(most, len(cursors))
             after = before(cursors[-1])
@@ -139,8 +146,13 @@ class Agreement:
                 return shown, beyond
         return shown, False
 
-    def _ask(self, after: Cursor | None, page_size: int, server: str) -> tuple[int, Answer[UpdatesPage]]:
-        return ask(self.servers, self.proofs, after, page_size, server)
+    def _ask(self, after: Cursor | None, page_size: int, server: str) -> tuple[int, Answer[HistoryPage]]:
+        size, answer = ask(self.servers, self.proofs, after, page_size, server)
+        glimpse = answer.value.glimpse
+        # By the newest answer: a verdict can appear after its update, and another server may have it already.
+        self.rowless -= {*glimpse.update_ids}
+        self.rowless |= glimpse.rowless
+        return size, answer
 
     def _compare(self, server: str, tail: Tail, here: Mapping[str, int], final: int) -> bool:
         """Refuse a server that contradicts the store; tells whether it is known to belong to the store's network.
@@ -151,15 +163,22 @@ class Agreement:
             here: what the server shows in the same migration.
             final: up to this record time it has shown everything.
         """
+        # A row that is stored, and that a server shows without what makes it a row, is missing there.
         missing = {
-            update_id: micros for update_id, micros in tail.held.items() if update_id not in here and micros <= final
+            update_id: micros
+            for update_id, micros in tail.held.items()
+            if (update_id not in here or update_id in self.rowless) and micros <= final
         }
         ours = {*tail.held, *self.rejected}
-        known = bool(here.keys() & ours) or not tail.anchored or self._recognise(server, certain=bool(missing))
+        known = (
+            bool((here.keys() & ours) - self.rowless)
+            or not tail.anchored
+            or self._recognise(server, certain=bool(missing))
+        )
         if missing:
             raise self._lacking(server, tail.interval.migration_id, missing)
         settled = self.history.slots.settled
-        for update_id in here.keys() - ours:
+        for update_id in here.keys() - ours - self.rowless:
             cursor = Cursor(tail.interval.migration_id, here[update_id])
             if lies_in(cursor, settled) and not self.history.holds([update_id]):
                 raise _DisagreesError(
@@ -185,7 +204,8 @@ class Agreement:
         if not ids:
             return False
         known = self._knows(ids)
-        if not known and any(lies_in(cursor, self.history.slots.settled) for cursor in cursors):
+        rows = [cursor for update_id, cursor in zip(ids, cursors, strict=True) if update_id not in self.rowless]
+        if not known and any(lies_in(cursor, self.history.slots.settled) for cursor in rows):
             # Where the store is settled it has every update, so a server that begins there with unknown ones is
             # another's.
             raise _another_network(server, ids[0], self._name)
@@ -272,7 +292,7 @@ class Agreement:
             end = last.micros - 1 if last.migration_id == migration_id else CLOSED
             final = min(end, proven)
             held = self.history.held(Interval(migration_id, BEGINNING, final)) if final > BEGINNING else {}
-            missing = {update_id: held[update_id] for update_id in sorted(held.keys() - shown.keys())}
+            missing = {update_id: held[update_id] for update_id in sorted(held.keys() - (shown.keys() - self.rowless))}
             if missing:
                 raise self._lacking(server, migration_id, missing)
 
