@@ -9,6 +9,7 @@ import ledgerframes as lf
 from ledgerframes.config.settings import Settings
 from ledgerframes.decoding.paged_histories import EVENT_HISTORY
 from ledgerframes.sandbox.faults import Faults
+from ledgerframes.sandbox.world.verdicts import events_of
 from tests.clocks import SkippingClock
 from tests.replay import read_capture, replay
 from tests.transport.hostile_server import HostileServer, answer, text
@@ -16,19 +17,9 @@ from tests.transport.hostile_server import HostileServer, answer, text
 ACCEPTED, REJECTED = "VERDICT_RESULT_ACCEPTED", "VERDICT_RESULT_REJECTED"
 
 
-def truth_of(net):
-    """The items of the sandbox's event history, read by one page after the other of its own routes."""
-    items, after = [], None
-    while page := net.scan.call("POST", "/v0/events", json={"page_size": 1000} | ({"after": after} if after else {}))[
-        "events"
-    ]:
-        last = max(place(item) for item in page)
-        # All of the last instant is asked for again: a page may end inside it.
-        whole = [item for item in page if place(item) < last] if len(page) == 1000 else page
-        items += whole
-        last = max(place(item) for item in whole)
-        after = {"after_migration_id": last[0], "after_record_time": last[1]}
-    return items
+def events_in(world):
+    """The event history of a sandbox, whole, without any server."""
+    return sorted(event for update in world.updates for event in events_of(update))
 
 
 def place(item):
@@ -115,13 +106,12 @@ def test_a_real_page_comes_out_as_its_verdicts_and_views(captures):
 
 @pytest.mark.parametrize("page_size", [2, 7, 1000])
 @pytest.mark.parametrize("silent_cap", [None, 5])
-def test_every_request_is_read_once_whatever_the_pages(net, page_size, silent_cap):
-    truth = [item["verdict"] for item in truth_of(net) if item["verdict"]]
-    assert {one["verdict_result"] for one in truth} == {ACCEPTED, REJECTED}
-    with net.sandbox.replica(silent_cap=silent_cap) as server, lf.connect(scan_url=server.scan_url) as far:
-        loaded = lf.load_verdicts(far, start="begin", end=(2, "2025-03-03T09:40:00Z"), page_size=page_size)
+def test_every_request_is_read_once_whatever_the_pages(page_size, silent_cap):
+    with lf.sandbox(seed=5, updates=200, silent_cap=silent_cap) as net:
+        wanted = [verdict for event in events_in(net.sandbox.world) if (verdict := json.loads(event.body)["verdict"])]
+        loaded = lf.load_verdicts(net, start="begin", page_size=page_size)
 
-    wanted = [one for one in truth if (one["migration_id"], one["record_time"]) < (2, "2025-03-03T09:40:00")]
+    assert {one["verdict_result"] for one in wanted} == {ACCEPTED, REJECTED}
     assert sorted(loaded.verdicts.update_id) == sorted(one["update_id"] for one in wanted)
     assert len(loaded.views) == sum(len(one["transaction_views"]["views"]) for one in wanted)
 
@@ -136,7 +126,8 @@ def test_requests_without_an_update_are_there_and_the_others_join_with_the_histo
 
 def test_a_hostile_history_is_read_whole():
     with lf.sandbox(seed=3, updates=300, hostile=True) as hostile:
-        truth = sorted(item["verdict"]["update_id"] for item in truth_of(hostile) if item["verdict"])
+        events = events_in(hostile.sandbox.world)
+        truth = sorted(event.update_id for event in events if json.loads(event.body)["verdict"])
         loaded = lf.load_verdicts(hostile, start="begin", page_size=11)
 
     assert sorted(loaded.verdicts.update_id) == truth

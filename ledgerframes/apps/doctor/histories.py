@@ -12,7 +12,7 @@ from ledgerframes.loaders.planning import Migration, find_migrations
 from ledgerframes.network import Network
 from ledgerframes.paging.cursor import Cursor
 from ledgerframes.paging.proofs import Proofs
-from ledgerframes.store.sync.agreement import first_update
+from ledgerframes.store.sync.first_update import first_update
 from ledgerframes.store.sync.servers import AgreedServers
 from ledgerframes.timestamps import format_timestamp
 

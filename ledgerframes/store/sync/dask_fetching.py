@@ -19,6 +19,7 @@ import pyarrow as pa
 
 from ledgerframes.config.settings import Settings
 from ledgerframes.config.token_sources import CommandToken
+from ledgerframes.decoding.paged_histories import UPDATE_HISTORY
 from ledgerframes.errors import ConfigurationError
 from ledgerframes.network import Network
 from ledgerframes.paging.cursor import Cursor
@@ -49,22 +50,22 @@ class ShardTask:
     Attributes:
         settings: what to connect with.
         worker_token: where the worker finds the scan's token: `env:NAME`, `file:PATH` or `command:WORDS`.
-        history: the endpoint of the history to read.
         interval: what to read, 20 pages of it at most.
         page_size: items a request asks for.
         proof: what the servers had shown before the task was handed out.
         overlap: as in `Proofs`.
         replicas: as in `Proofs`.
+        history: the endpoint of the history to read.
     """
 
     settings: dict[str, Any]
     worker_token: str | None
-    history: str
     interval: Interval
     page_size: int
     proof: Proof
     overlap: int
     replicas: bool
+    history: str = UPDATE_HISTORY.endpoint
 
 
 @dataclass(frozen=True)
@@ -225,12 +226,12 @@ class ClusterFetcher:
         task = ShardTask(
             self.settings,
             request.worker_token,
-            self.of.pages.endpoint,
             rest.interval,
             request.page_size,
             proofs.now(),
             proofs.overlap,
             proofs.replicas,
+            self.of.pages.endpoint,
         )
         # `pure=False`, or Dask would give the result of an earlier task with the same arguments.
         future = request.engine.submit(read_shard, task, pure=False)
@@ -248,7 +249,7 @@ class ClusterFetcher:
         return [interval._replace(lo=lo, hi=hi) for lo, hi in pairwise([interval.lo, *cuts, interval.hi]) if lo < hi]
 
 
-def cluster_fetcher(request: SyncRequest, settings: Settings, prober: Prober, of: TableSet) -> ClusterFetcher:
+def cluster_fetcher(request: SyncRequest, settings: Settings, prober: Prober, of: TableSet = HISTORY) -> ClusterFetcher:
     """A fetcher for the cluster of a request.
 
     Raises:
