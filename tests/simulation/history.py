@@ -471,7 +471,10 @@ class _History:
                 return None
             pages += 1 if len(tail) < size else 1 + -(-len(tail) // max(1, size - largest_group(tail)))
         servers = len(self.fleet.servers)
-        return max(pages, 1) + servers - 1 if pages <= 1 else pages * servers  # every server is compared page by page
+        due = max(pages, 1) + servers - 1 if pages <= 1 else pages * servers  # every server is compared page by page
+        # Where the newest migration shows nothing that could be stored, each server is recognised by its beginning.
+        nameless = not any(self.stored_as.has_row(item) or item.kind == "broken" for item in self._tail(migrations[-1]))
+        return due + servers if nameless else due
 
     def _tail(self, migration: int) -> list[Item]:
         """What a sync looks at: all that is not settled, from the last stored update on if none of it is stored."""
