@@ -2,6 +2,7 @@
 
 import json
 
+import pandas as pd
 import pytest
 
 import ledgerframes as lf
@@ -67,6 +68,9 @@ def test_a_history_and_its_verdicts_cover_what_each_of_them_has(ledger, tmp_path
     store.sync(ledger, tables=["verdicts"], end=(0, "2025-03-03T09:05:00Z"), progress=False)
 
     assert store.coverage().equals(before)
+    assert store.coverage(table="views").up_to.to_list() == [pd.Timestamp("2025-03-03T09:04:59.999999Z")]
+    with pytest.raises(lf.InputError, match="table='licenses' has no coverage: give one of updates"):
+        store.coverage(table="licenses")
     assert len(store.load("updates")) == 300
     assert 0 < len(store.load("verdicts")) < len(truth(ledger)[0])
     with pytest.raises(lf.PartialResultError, match="verdicts: the store does not cover"):
