@@ -314,6 +314,23 @@ SCRIPTS = {
         ),
         cut=1 * U,
     ),
+    # Two servers of one network were taken for two: the first page of one was cut off before what the other began with.
+    "a-first-page-that-is-cut-off-before-what-another-server-shows": Script(
+        items=(
+            Item(0, 8 * U, "A", "a"),
+            Item(0, 9 * U, "A", "p"),
+            Item(1, 5 * U, "A", "o"),
+        ),
+        servers=2,
+        faults=(
+            "lagging",
+            "catching-up",
+            "low-maximum",
+        ),
+        choices={
+            "moves": [0, 2, 0, 1, 2],
+        },
+    ),
 }
 
 

@@ -64,7 +64,9 @@ def _tell_apart(servers: AgreedServers, proofs: Proofs, first: str, second: str)
         return
     for server, other in ((first, second), (second, first)):
         final = proofs.now().of(server)
-        if any(cursor.micros <= final for cursor in pages[other].cursors):
+        # A page may be cut off: what lies at or behind its last cursor need not be on it.
+        shown = [cursor for cursor in pages[other].cursors if cursor < max(pages[server].cursors, default=cursor)]
+        if any(cursor.micros <= final for cursor in shown):
             raise another_network(second, next(iter(pages[second].update_ids), ""), pages[first].update_ids[0])
     servers.leave_out(second, _UNKNOWN)
 
