@@ -71,6 +71,8 @@ from ledgerframes.loaders.snapshot_times import snapshot_times as snapshot_times
 from ledgerframes.loaders.snapshots import load_instruments as load_instruments
 from ledgerframes.loaders.snapshots import load_name_entries as load_name_entries
 from ledgerframes.loaders.snapshots import load_users as load_users
+from ledgerframes.loaders.verdicts import Verdicts as Verdicts
+from ledgerframes.loaders.verdicts import load_verdicts as load_verdicts
 from ledgerframes.network import Network as Network
 from ledgerframes.network import connect as connect
 from ledgerframes.network import sandbox as sandbox

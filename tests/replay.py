@@ -29,7 +29,8 @@ PREFIXES = {"scan": "/api/scan", "validator": "/api/validator", "registry": "", 
 # Members of a request that say which page is wanted; a capture answers only the page it was captured from.
 CURSORS = ("after", "pageToken")
 
-UPDATES = "/api/scan/v2/updates"
+#: Histories by their paths, and the member that holds a page's items.
+HISTORIES = {"/api/scan/v2/updates": "transactions", "/api/scan/v0/events": "events"}
 RULES_HINT = "cached_ans_rules_contract_id"
 
 
@@ -164,7 +165,7 @@ def choose(captures: list[Capture], seen: Seen) -> Capture | None:
     routes = [capture for capture in captures if capture.matches(seen.method, seen.path)]
     if seen.path.endswith("/v0/ans-rules"):
         return _rules(routes, hint=asked.get(RULES_HINT))
-    if seen.path == UPDATES and routes:
+    if seen.path in HISTORIES and routes:
         return _beyond(max(routes, key=lambda capture: len(capture.asked)), asked.get("after"))
     pages = [capture for capture in routes if _cursor(capture.asked) == _cursor(asked)]
     return max(pages, key=lambda capture: len(capture.asked), default=None)
@@ -175,11 +176,13 @@ def _beyond(page: Capture, after: dict[str, Any] | None) -> Capture:
     if after is None:
         return page
     place = (after["after_migration_id"], after["after_record_time"])
-    items = [item for item in page.body["transactions"] if _place(item) > place]
-    return replace(page, body={"transactions": items})
+    member = HISTORIES[page.path]
+    items = [item for item in page.body[member] if _place(item) > place]
+    return replace(page, body={member: items})
 
 
 def _place(item: dict[str, Any]) -> tuple[int, str]:
+    item = item.get("verdict") or item.get("update") or item
     return item.get("event", item)["migration_id"], item["record_time"]
 
 

@@ -23,7 +23,8 @@ MODULES = {path.relative_to(ROOT).as_posix(): path for path in sorted(PACKAGE.rg
 ENTRANCES = {"connect", "sandbox", "Network"}
 LOADERS = {
     "History", "load_history", "load_updates", "load_events", "load_reassignments", "load_update",
-    "load_update_by_hash", "rebuild_items", "earliest_reward_round", "migrations", "plan", "Plan",
+    "load_update_by_hash", "rebuild_items", "earliest_reward_round", "migrations", "plan", "Plan", "load_verdicts",
+    "Verdicts",
 }  # fmt: skip
 TABLES = {
     "tables", "describe", "load_holdings_summary", "load_licenses", "load_instruments", "load_name_entries",

@@ -104,6 +104,8 @@ def test_overloads_take_the_same_keywords_and_say_what_as_gives(name):
         forms[form] = typing.get_type_hints(overload, localns=NAMED)["return"]
     if name in {"load_history", "load_update", "load_update_by_hash"}:
         assert forms == {form: lf.History[frame] for form, frame in FORMS.items()}
+    elif name == "load_verdicts":
+        assert forms == {form: lf.Verdicts[frame] for form, frame in FORMS.items()}
     else:
         assert forms == FORMS
 

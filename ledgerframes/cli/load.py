@@ -13,10 +13,14 @@ from ledgerframes.cli.app import app
 from ledgerframes.errors import InputError
 from ledgerframes.tables.catalogue import CATALOGUE
 
+#: Tables that come with others, or from a store alone.
+_PARTS: Final = frozenset({"ledger_transactions", "ledger_events", "rejects", "views", "app_activity"})
+#: What is loaded as several tables, into a folder.
+_SEVERAL: Final = frozenset({"history", "verdicts", "ledger_transaction"})
 #: What a user can load: the three history tables in one pass, or any table that a loader fills.
 LOADABLE: Final = (
     "history",
-    *(name for name in CATALOGUE if name not in {"ledger_transactions", "ledger_events", "rejects"}),
+    *(name for name in CATALOGUE if name not in _PARTS),
     "ledger_transaction",
 )
 
@@ -84,7 +88,7 @@ def load(
     if table not in LOADABLE:
         raise InputError(f"{table!r} is not a table that can be loaded; there are {', '.join(LOADABLE)}")
     single = output.suffix.lower() in WRITERS
-    if single and table in {"history", "ledger_transaction"}:
+    if single and table in _SEVERAL:
         raise InputError(f"{table} is several tables; name a folder instead of the file {str(output)!r}")
     opt.check_folder(output.parent if single else output)
     given: dict[str, Any] = {
@@ -121,7 +125,7 @@ def _call(table: str, given: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
         if parameter.default is parameter.empty:
             needed.add(name)
     for name in given:
-        if name not in known or (name == "columns" and table == "history"):
+        if name not in known or (name == "columns" and table in _SEVERAL):
             raise InputError(f"{_option(name)} means nothing to {table}; see: ledgerframes load --help")
     for name in sorted(needed - set(given)):
         raise InputError(f"{table} needs {_option(name)}")

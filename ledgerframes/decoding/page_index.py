@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Sequence
+from typing import Final, NamedTuple
 
 import msgspec
 import pyarrow as pa
@@ -15,6 +16,7 @@ from ledgerframes.paging.cursor import Cursor, Glimpse
 from ledgerframes.timestamps import parse_timestamp
 
 ENDPOINT: Final = "POST /v2/updates"
+EVENTS_ENDPOINT: Final = "POST /v0/events"
 
 
 class _Event(Struct):
@@ -32,11 +34,35 @@ class _Page(Struct):
     transactions: list[_Item]
 
 
-_decoder = msgspec.json.Decoder(_Page)
+class _Verdict(Struct):
+    update_id: str
+    record_time: str
+    migration_id: Int64
+
+
+class _Entry(Struct):
+    update: _Item | None = None
+    verdict: _Verdict | None = None
+
+
+class _Entries(Struct):
+    events: list[_Entry]
+
+
+class _Place(NamedTuple):
+    """What gives an item its cursor and its id."""
+
+    update_id: str
+    record_time: str
+    migration_id: int | UnsetType
+
+
+_page: Final = msgspec.json.Decoder(_Page)
+_entries: Final = msgspec.json.Decoder(_Entries)
 
 
 def peek(body: bytes) -> Glimpse:
-    """Read the cursor and the id of every item.
+    """Read the cursor and the id of every item of POST /v2/updates.
 
     A reassignment's migration id stands inside its event: the target's of an assignment, the source's of an
     unassignment.
@@ -46,40 +72,88 @@ def peek(body: bytes) -> Glimpse:
         DecodeError: an item has no cursor.
     """
     try:
-        items = _decoder.decode(body).transactions
+        items = _page.decode(body).transactions
     except msgspec.ValidationError as error:
         raise DecodeError(f"{ENDPOINT}: the answer is not a page of updates: {error}", endpoint=ENDPOINT) from error
-    for position, item in enumerate(items):
-        if not item.update_id:
-            raise _no_place(item, position, "update_id", "the text is empty")
+    return _glimpse([_place(item) for item in items], ENDPOINT, "updates")
+
+
+def peek_events(body: bytes) -> Glimpse:
+    """Read the cursor and the id of every item of POST /v0/events: those of its verdict, its update, or both.
+
+    Raises:
+        msgspec.DecodeError: the body is not complete JSON.
+        DecodeError: an item has no cursor, or its verdict and its update have different ones.
+    """
     try:
-        micros = canonical_times([item.record_time for item in items], SIX_DIGITS).cast(pa.int64()).to_pylist()
+        entries = _entries.decode(body).events
+    except msgspec.ValidationError as error:
+        raise DecodeError(
+            f"{EVENTS_ENDPOINT}: the answer is not a page of events: {error}", endpoint=EVENTS_ENDPOINT
+        ) from error
+    places = []
+    for position, entry in enumerate(entries):
+        update = None if entry.update is None else _place(entry.update)
+        verdict = None if entry.verdict is None else _Place(*_members(entry.verdict))
+        place = verdict or update
+        if place is None:
+            nothing = _Place("", "", UNSET)
+            raise _no_cursor(nothing, position, "update_id", "neither update nor verdict", EVENTS_ENDPOINT, "verdicts")
+        if update is not None and verdict is not None:
+            _check_same(update, verdict, position)
+        places.append(place)
+    glimpse = _glimpse(places, EVENTS_ENDPOINT, "verdicts")
+    rowless = frozenset(place.update_id for place, entry in zip(places, entries, strict=True) if entry.verdict is None)
+    return Glimpse(glimpse.cursors, glimpse.update_ids, rowless)
+
+
+def _members(verdict: _Verdict) -> tuple[str, str, int]:
+    return verdict.update_id, verdict.record_time, verdict.migration_id
+
+
+def _place(item: _Item) -> _Place:
+    migration_id = item.event.migration_id if isinstance(item.event, _Event) else item.migration_id
+    return _Place(item.update_id, item.record_time, migration_id)
+
+
+def _check_same(update: _Place, verdict: _Place, position: int) -> None:
+    """Refuse an item whose two parts lie at different cursors, since its own cursor would be unknown."""
+    if update == verdict:
+        return
+    same_time = _micros(update, position, EVENTS_ENDPOINT, "verdicts") == _micros(
+        verdict, position, EVENTS_ENDPOINT, "verdicts"
+    )
+    if not same_time or update._replace(record_time="") != verdict._replace(record_time=""):
+        why = f"the update says {tuple(update)}, the verdict {tuple(verdict)}"
+        raise _no_cursor(verdict, position, "update_id", why, EVENTS_ENDPOINT, "verdicts")
+
+
+def _glimpse(places: Sequence[_Place], endpoint: str, table: str) -> Glimpse:
+    for position, place in enumerate(places):
+        if not place.update_id:
+            raise _no_cursor(place, position, "update_id", "the text is empty", endpoint, table)
+    try:
+        micros = canonical_times([place.record_time for place in places], SIX_DIGITS).cast(pa.int64()).to_pylist()
     except (Irregular, pa.ArrowException):
         # One odd spelling sends the page to the slower reader, which accepts 0 to 9 digits.
-        micros = [_micros(item, position) for position, item in enumerate(items)]
-    cursors = [
-        Cursor(_migration(item, position), instant)
-        for position, (item, instant) in enumerate(zip(items, micros, strict=True))
-    ]
-    return Glimpse(cursors, [item.update_id for item in items])
+        micros = [_micros(place, position, endpoint, table) for position, place in enumerate(places)]
+    cursors = []
+    for position, (place, instant) in enumerate(zip(places, micros, strict=True)):
+        if isinstance(place.migration_id, UnsetType):
+            raise _no_cursor(place, position, "migration_id", "the member is missing", endpoint, table)
+        cursors.append(Cursor(place.migration_id, instant))
+    return Glimpse(cursors, [place.update_id for place in places])
 
 
-def _micros(item: _Item, position: int) -> int:
+def _micros(place: _Place, position: int, endpoint: str, table: str) -> int:
     try:
-        return parse_timestamp(item.record_time)[0]
+        return parse_timestamp(place.record_time)[0]
     except ValueError as error:
-        raise _no_place(item, position, "record_time", str(error)) from error
+        raise _no_cursor(place, position, "record_time", str(error), endpoint, table) from error
 
 
-def _migration(item: _Item, position: int) -> int:
-    migration_id = item.event.migration_id if isinstance(item.event, _Event) else item.migration_id
-    if migration_id is UNSET:
-        raise _no_place(item, position, "migration_id", "the member is missing")
-    return migration_id
-
-
-def _no_place(item: _Item, position: int, column: str, why: str) -> DecodeError:
+def _no_cursor(place: _Place, position: int, column: str, why: str, endpoint: str, table: str) -> DecodeError:
     return DecodeError(
-        f"{ENDPOINT}: item {position} (update {item.update_id}) has no cursor: {column}: {why}",
-        endpoint=ENDPOINT, table="updates", column=column, item=item.update_id or f"at position {position}",
+        f"{endpoint}: item {position} (update {place.update_id}) has no cursor: {column}: {why}",
+        endpoint=endpoint, table=table, column=column, item=place.update_id or f"at position {position}",
     )  # fmt: skip

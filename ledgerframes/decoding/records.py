@@ -43,6 +43,7 @@ def read_records(
     *,
     given: Mapping[str, Sequence[Any]] | None = None,
     left_out: Sequence[str] = (),
+    named: Sequence[str] | None = None,
 ) -> pa.RecordBatch:
     """Turn raw JSON items into a table's columns.
 
@@ -52,18 +53,22 @@ def read_records(
         endpoint: method and path, for messages.
         given: values of the other columns.
         left_out: pointers to leave out everywhere, also in `extra` and JSON columns.
+        named: what messages call each item; its position by default.
 
     Raises:
         DecodeError: a required member is missing or null, has the wrong type, is no time, or is an amount that does
             not fit 28 digits before and 10 after the point; it names endpoint, table, column and item.
     """
     values: dict[str, list[Any]] = {column.name: [] for column in table.columns}
+    read = tuple(column for column in table.columns if column.source.startswith("/"))
+    tree = _tree_of(_sources(read))
     for position, item in enumerate(items):
-        record = _Record(table, item, Origin(endpoint, f"item {position}", table.name), frozenset(left_out))
-        for name, value in record.values().items():
-            values[name].append(value)
-    for name, column in (given or {}).items():
-        values[name] = list(column)
+        name = f"item {position}" if named is None else named[position]
+        record = _Record(read, tree, item, Origin(endpoint, name, table.name), frozenset(left_out))
+        for column_name, value in record.values().items():
+            values[column_name].append(value)
+    for column_name, column in (given or {}).items():
+        values[column_name] = list(column)
     if "template_name" in values:
         values["template_name"] = col.templates(values["template_id"])[1].to_pylist()
     arrays = {column.name: pa.array(values[column.name], column.kind.arrow) for column in table.columns}
@@ -71,10 +76,18 @@ def read_records(
 
 
 class _Record:
-    """One item, split by the pointers of a table's columns."""
+    """One item, split by the pointers of the columns that are read from it."""
 
-    def __init__(self, table: Table, item: bytes | Raw, origin: Origin, left_out: frozenset[str]) -> None:
-        self._table = table
+    def __init__(
+        self,
+        columns: tuple[Column, ...],
+        tree: Mapping[str, Any],
+        item: bytes | Raw,
+        origin: Origin,
+        left_out: frozenset[str],
+    ) -> None:
+        self._columns = columns
+        self._tree = tree
         self._origin = origin
         self._left_out = left_out
         self._differences = Differences()
@@ -87,12 +100,10 @@ class _Record:
 
     def values(self) -> dict[str, Any]:
         """The values of the columns that the item holds, and `extra`."""
-        by_column = {
-            column.name: self._value(column) for column in self._table.columns if column.source.startswith("/")
-        }
-        self._note_the_rest("", _tree(self._table))
-        by_column["extra"] = self._differences.text()
-        return by_column
+        found = {column.name: self._value(column) for column in self._columns}
+        self._note_the_rest("", self._tree)
+        found["extra"] = self._differences.text()
+        return found
 
     def _value(self, column: Column) -> Any:
         prefix, _, name = column.source.rpartition("/")
@@ -160,8 +171,10 @@ class _Record:
     def _note_the_rest(self, prefix: str, known: Mapping[str, Any]) -> None:
         """Keep the members that no column holds."""
         for name, raw in (self._object(prefix) or {}).items():
-            pointer = pointer_to(prefix, name)
             below = known.get(name)
+            if below is not None and not below and not self._left_out:
+                continue
+            pointer = pointer_to(prefix, name)
             if pointer in self._left_out:
                 continue
             if below is None:
@@ -170,16 +183,17 @@ class _Record:
                 self._note_the_rest(pointer, below)
 
 
-def _tree(table: Table) -> dict[str, Any]:
-    return _tree_of(tuple(column for column in table.columns if column.source.startswith("/")))
+def _sources(columns: Sequence[Column]) -> tuple[str, ...]:
+    """The pointers of columns, those of members that are held whole last: they win."""
+    return tuple(column.source for column in sorted(columns, key=lambda column: column.kind is JSON))
 
 
 @cache
-def _tree_of(columns: tuple[Column, ...]) -> dict[str, Any]:
+def _tree_of(sources: tuple[str, ...]) -> dict[str, Any]:
     """The members that columns hold, nested; an empty dictionary is a member held whole."""
     tree: dict[str, Any] = {}
-    for column in sorted(columns, key=lambda column: column.kind is JSON):  # whole members last: they win
-        *steps, name = column.source.split("/")[1:]
+    for source in sources:
+        *steps, name = source.split("/")[1:]
         origin = tree
         for step in steps:
             origin = origin.setdefault(step, {})

@@ -11,9 +11,10 @@ from typing import Final
 
 import msgspec
 
-from ledgerframes.decoding.structs import RawPage
+from ledgerframes.decoding.structs import RawEventsPage, RawPage
 
 _raw_page: Final = msgspec.json.Decoder(RawPage)
+_raw_events_page: Final = msgspec.json.Decoder(RawEventsPage)
 _raw: Final = msgspec.json.Decoder(msgspec.Raw)
 _TEXT: Final = rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"'
 _NAME: Final = re.compile(_TEXT, re.DOTALL)
@@ -33,20 +34,26 @@ class NotWholeError(Exception):
     """The brackets and quotes of a text do not match: it is incomplete or damaged."""
 
 
-def raws_of(body: bytes) -> list[bytes]:
+def raws_of(body: bytes, member: str = "transactions") -> list[bytes]:
     """The items of a page as they were sent, whether they can be parsed or not.
+
+    Args:
+        body: the page.
+        member: the member that holds them: `transactions` or `events`.
 
     Raises:
         msgspec.DecodeError, UnicodeDecodeError, RecursionError: it is not a page, or not a complete one.
     """
     try:
+        if member == "events":
+            return [bytes(raw) for raw in _raw_events_page.decode(body).events]
         return [bytes(raw) for raw in _raw_page.decode(body).transactions]
     except msgspec.ValidationError:
         raise
     except UNREADABLE:
         try:
             members = members_of(body)
-            items = list(_pieces(members.pop(b'"transactions"'), b"[]"))
+            items = list(_pieces(members.pop(b'"%b"' % member.encode()), b"[]"))
         except (NotWholeError, KeyError):
             items, members = [], {}
         if not items or any(reason_of(b"{%b:%b}" % member) is not None for member in members.items()):
@@ -75,6 +82,17 @@ def place_of(raw: bytes) -> bytes:
         event = members_of(members[b'"event"'])
         kept[b'"event"'] = b"{%b}" % b",".join(b"%b:%b" % member for member in event.items() if member[0] in _PLACE)
     return b"{%b}" % b",".join(b"%b:%b" % member for member in kept.items())
+
+
+def place_of_event(raw: bytes) -> bytes:
+    """An item of the event history with only the members that give its cursor.
+
+    Raises:
+        NotWholeError: it is not an object, or one of its two parts is neither an object nor null.
+    """
+    parts = members_of(raw)
+    kept = {name: parts[name] for name in (b'"update"', b'"verdict"') if parts.get(name, b"null") != b"null"}
+    return b"{%b}" % b",".join(b"%b:%b" % (name, place_of(part)) for name, part in kept.items())
 
 
 def members_of(text: bytes) -> dict[bytes, bytes]:

@@ -5,7 +5,7 @@ Unknown members are ignored here; the loaders keep them. Numbers with a fraction
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
 from functools import cached_property
@@ -14,9 +14,11 @@ from typing import Any, Final, Literal, TypeVar
 import msgspec
 from msgspec import Raw, Struct
 
-from ledgerframes.decoding.page_index import ENDPOINT, peek
-from ledgerframes.decoding.splitting import UNREADABLE, NotWholeError, members_of, place_of, raws_of, reason_of
+from ledgerframes.decoding.page_index import ENDPOINT
+from ledgerframes.decoding.paged_histories import UPDATE_HISTORY
+from ledgerframes.decoding.splitting import raws_of
 from ledgerframes.errors import DecodeError
+from ledgerframes.interfaces.page_reading import Unplaced, read_glimpse, read_leniently
 from ledgerframes.paging.cursor import Glimpse
 
 T = TypeVar("T")
@@ -152,25 +154,14 @@ _transaction: Final = reads(TransactionItem)
 _reassignment: Final = reads(ReassignmentItem)
 
 
-def _page_of(raws: Sequence[bytes | Raw]) -> bytes:
-    return b'{"transactions":[' + b",".join(map(bytes, raws)) + b"]}"
+def update_item(raw: bytes | Raw) -> UpdateItem:
+    """One item of the update history, typed.
 
-
-def _item(raw: bytes | Raw) -> UpdateItem:
+    Raises:
+        msgspec.DecodeError: it breaks the contract.
+    """
     whole = bytes(raw)
     return _transaction(whole) if bytes(_tell.decode(whole).event) == b"null" else _reassignment(whole)
-
-
-def _unreadable(position: int, raw: bytes, reason: Exception | None) -> DecodeError:
-    try:
-        named = msgspec.json.decode(members_of(raw)[b'"update_id"'], type=str)
-    except (NotWholeError, KeyError, *UNREADABLE):
-        named = f"at position {position}"
-    return DecodeError(
-        f"{ENDPOINT}: item {position} (update {named}) cannot be read as JSON: {reason}. What to do: ask"
-        ' another server; in a lake, on_error="reject" puts it aside and continues',
-        endpoint=ENDPOINT, table="updates", item=named,
-    )  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -188,7 +179,7 @@ class Update:
     @classmethod
     def read(cls, body: bytes) -> Update:
         """Read the body of a look-up by id or by hash."""
-        return cls(body, _item(body))
+        return cls(body, update_item(body))
 
 
 @dataclass(frozen=True)
@@ -203,7 +194,7 @@ class UpdatesPage:
 
     raw: bytes = field(repr=False)
     glimpse: Glimpse = field(repr=False)
-    unplaced: tuple[tuple[bytes, DecodeError], ...] = field(default=(), repr=False)
+    unplaced: Unplaced = field(default=(), repr=False)
 
     @classmethod
     def read(cls, body: bytes) -> UpdatesPage:
@@ -212,44 +203,16 @@ class UpdatesPage:
         Raises:
             DecodeError: an item has no migration id and record time, or is not valid JSON; the message names it.
         """
-        try:
-            return cls(body, peek(body))
-        except UNREADABLE:
-            for position, raw in enumerate(raws_of(body)):
-                if (reason := reason_of(raw)) is not None:
-                    raise _unreadable(position, raw, reason) from reason
-            raise
+        return cls(body, read_glimpse(UPDATE_HISTORY, body))
 
     @classmethod
     def read_leniently(cls, body: bytes) -> UpdatesPage:
-        """Read the body of POST /v2/updates, leaving out items that say no place in the history.
-
-        An invalid item with a readable migration id and record time stays in the page; decoding it reports the fault.
+        """Read the body of POST /v2/updates, leaving out items that have no place in the history.
 
         Raises:
             DecodeError: no item has a readable record time, or only those of one instant: the next page is unknown.
         """
-        try:
-            return cls.read(body)
-        except DecodeError:
-            placed, places, unplaced = [], [], []
-            for position, raw in enumerate(raws_of(body)):
-                reason = reason_of(raw)
-                try:
-                    place = raw if reason is None else place_of(raw)
-                    peek(_page_of([place]))
-                except DecodeError as error:
-                    unplaced.append((raw, error))
-                except (NotWholeError, *UNREADABLE):
-                    unplaced.append((raw, _unreadable(position, raw, reason)))
-                else:
-                    placed.append(raw)
-                    places.append(place)
-            glimpse = peek(_page_of(places))
-            # With fewer than two cursors left, paging could not tell whether the page ends inside a tie.
-            if unplaced and len(set(glimpse.cursors)) < 2:
-                raise
-            return cls(_page_of(placed), glimpse, tuple(unplaced))
+        return cls(*read_leniently(UPDATE_HISTORY, body))
 
     @cached_property
     def items(self) -> tuple[UpdateItem, ...]:
@@ -262,7 +225,7 @@ class UpdatesPage:
 
     def _typed(self, raw: bytes, row: int) -> UpdateItem:
         try:
-            return _item(raw)
+            return update_item(raw)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
             raise DecodeError(f"{ENDPOINT}: item {row}: {error}", endpoint=ENDPOINT, item=str(row)) from error
 

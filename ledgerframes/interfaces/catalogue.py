@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from ledgerframes.errors import InputError
-from ledgerframes.interfaces import ledger, registry, scan, scan_now, scan_snapshots, validator
+from ledgerframes.interfaces import ledger, registry, scan, scan_events, scan_now, scan_snapshots, validator
 from ledgerframes.tables.catalogue import CATALOGUE
 from ledgerframes.transport import Endpoint
 
@@ -55,6 +55,8 @@ NEIGHBOURS: Final = (
     Served(scan_snapshots.ACTIVE_CONTRACTS, "scan.active_contracts"),
     Served(scan_snapshots.COINS, "scan.coins"),
     Served(scan_snapshots.HOLDINGS_SUMMARY, "scan.holdings_summary"),
+    Served(scan_events.EVENTS, "scan.events"),
+    Served(scan_events.EVENT_BY_ID, "scan.event_by_id"),
     Served(scan_now.ROUNDS, "scan.open_and_issuing_rounds"),
     Served(scan_now.CLOSED_ROUNDS, "scan.closed_rounds"),
     Served(scan_now.TRAFFIC, "scan.traffic_status"),

@@ -1,4 +1,4 @@
-"""Reads a window of scan's history page by page, adapts the page size, and leaves servers that lag."""
+"""Reads a window of one of scan's histories page by page, adapts the page size, and leaves servers that lag."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ from concurrent.futures import wait
 from dataclasses import dataclass, replace
 from typing import Final, Protocol
 
+from ledgerframes.decoding.paged_histories import PagedHistory
 from ledgerframes.errors import DecodeError, NoAnswerError, PartialResultError, RequestError, StatusError
-from ledgerframes.interfaces.answers import UpdatesPage
+from ledgerframes.interfaces.page_reading import HistoryPage
 from ledgerframes.paging.cursor import Cursor
 from ledgerframes.paging.history import HistoryReader
 from ledgerframes.paging.modes import Ask, Outcome
@@ -34,6 +35,10 @@ class PageSource(Protocol):
     """What a reader of histories needs of the scan interface."""
 
     @property
+    def history(self) -> PagedHistory:
+        """Which history it is."""
+
+    @property
     def servers(self) -> tuple[str, ...]:
         """The scans' base URLs, the preferred one first."""
 
@@ -42,7 +47,7 @@ class PageSource(Protocol):
 
     def send_page(
         self, request: Request, *, server: str | tuple[str, ...] | None, revise: Revise | None
-    ) -> Answer[UpdatesPage]:
+    ) -> Answer[HistoryPage]:
         """Fetch one page: from one server once, from some of them, or from the preferred one."""
 
     def pause(self, seconds: float) -> None:
@@ -57,6 +62,9 @@ class PageSource(Protocol):
     def stoppable(self, stop: Stop) -> PageSource:
         """The same for one operation, whose requests and pauses end once `stop` is set."""
 
+    def leniently(self) -> PageSource:
+        """The same, its pages read without the items that have no cursor."""
+
 
 @dataclass(frozen=True)
 class PageRows:
@@ -70,7 +78,7 @@ class PageRows:
         outcome: what the page means for the read.
     """
 
-    page: UpdatesPage
+    page: HistoryPage
     rows: list[int]
     server: str
     asked: Ask
@@ -141,7 +149,7 @@ class HistorySession:
             return rows, self._unconfirmed(answer.server)
         return rows, taken.outcome is Outcome.MORE
 
-    def _fetch(self) -> tuple[Ask, Answer[UpdatesPage]]:
+    def _fetch(self) -> tuple[Ask, Answer[HistoryPage]]:
         known = self._source.page_maximum(self._server)
         # Another reader of the network may have learnt it, which saves a refused request.
         if known is not None and known < self._reader.maximum:
@@ -199,8 +207,8 @@ class HistorySession:
         # Only the server that showed the rows can withdraw them; for any other one they are still to come.
         if showing is None or showing.server != server:
             raise PartialResultError(
-                f"POST /v2/updates: {server} does not have updates that another scan showed after {self._reader.last};"
-                " it lags behind. Try later, or name more scans in scan_url"
+                f"{self._source.history.endpoint}: {server} does not have updates that another scan showed after"
+                f" {self._reader.last}; it lags behind. Try later, or name more scans in scan_url"
             )
         _log.warning("%s showed updates that it no longer gives; the read ends with them", server)
         glimpse = showing.page.glimpse

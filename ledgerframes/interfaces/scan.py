@@ -2,29 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from typing import Any, Final, Literal
+from collections.abc import Iterator
+from typing import Final
 
-import msgspec
 from msgspec import Struct
 
-from ledgerframes.errors import DecodeError, InputError
+from ledgerframes.decoding.paged_histories import EVENT_HISTORY, UPDATE_HISTORY, PagedHistory
 from ledgerframes.interfaces.answers import Contract, ContractWithState, Update, UpdateItem, UpdatesPage, reads
 from ledgerframes.interfaces.calls import Call, CallMethod, Calls, Preview, Raw
 from ledgerframes.interfaces.history import read_pages
+from ledgerframes.interfaces.page_source import ScanPages
+from ledgerframes.interfaces.scan_events import EVENTS, EventCalls, EventsPage
 from ledgerframes.interfaces.scan_now import CurrentCalls
+from ledgerframes.interfaces.scan_requests import ValueEncoding, at_least_one, cursor_of, page_request
+from ledgerframes.interfaces.scan_requests import value_encoding as encoding_of
 from ledgerframes.interfaces.scan_snapshots import SnapshotCalls
-from ledgerframes.paging.cursor import Cursor
 from ledgerframes.paging.history import HistoryReader
 from ledgerframes.paging.tokens import follow_tokens
-from ledgerframes.paging.window import Bound, bound, window
-from ledgerframes.timestamps import format_timestamp
-from ledgerframes.transport import Answer
-from ledgerframes.transport.request import Endpoint, Request
-from ledgerframes.transport.retrying import Revise
-
-ValueEncoding = Literal["compact_json", "protobuf_json"]
+from ledgerframes.paging.window import Bound, window
+from ledgerframes.transport.request import Endpoint
 
 UPDATE_BY_ID: Final = Endpoint(
     interface="scan",
@@ -70,7 +66,7 @@ _ans_rules: Final = reads(AnsRules)
 _earliest: Final = reads(_EarliestRound)
 
 
-class ScanCalls(SnapshotCalls, CurrentCalls):
+class ScanCalls(SnapshotCalls, CurrentCalls, EventCalls):
     """The calls of the scan interface: the contract's six and their neighbours. One method, one request."""
 
     @CallMethod
@@ -84,7 +80,7 @@ class ScanCalls(SnapshotCalls, CurrentCalls):
         Raises:
             NotFoundError: the scan does not know the update.
         """
-        query = _encoding(value_encoding)
+        query = encoding_of(value_encoding)
         path = {"update_id": update_id}
         older, newer = (endpoint.request(path=path, query=query) for endpoint in (UPDATE_BY_ID, UPDATE_BY_ID_V2))
         # v1 first: unlike its successor it is in the contract, and a server without it answers 404 at once.
@@ -111,10 +107,7 @@ class ScanCalls(SnapshotCalls, CurrentCalls):
         Raises:
             InputError: an argument breaks a rule; nothing was sent.
         """
-        cursor = None if after is None else bound(after, "after")
-        if isinstance(cursor, int):
-            raise InputError(f"after={after!r} is not valid: give a pair (migration id, time)")
-        return Call(_updates_request(cursor, page_size, value_encoding), UpdatesPage.read)
+        return Call(page_request(UPDATES, cursor_of(after), page_size, value_encoding), UpdatesPage.read)
 
     @CallMethod
     def update_by_hash(self, hash: str, *, value_encoding: ValueEncoding | None = None) -> Call[Update]:  # noqa: A002
@@ -125,7 +118,7 @@ class ScanCalls(SnapshotCalls, CurrentCalls):
         Raises:
             NotFoundError: no scan has the hash indexed.
         """
-        request = UPDATE_BY_HASH.request(path={"hash": hash}, query=_encoding(value_encoding))
+        request = UPDATE_BY_HASH.request(path={"hash": hash}, query=encoding_of(value_encoding))
         return Call(request, Update.read)
 
     @CallMethod
@@ -150,7 +143,7 @@ class ScanCalls(SnapshotCalls, CurrentCalls):
             after: the `next_page_token` of the page before.
             limit: the most licenses to return.
         """
-        _at_least_one(limit, "limit")
+        at_least_one(limit, "limit")
         return Call(LICENSES.request(query={"after": after, "limit": limit}), reads(LicensesPage))
 
     @CallMethod
@@ -178,39 +171,24 @@ class Scan(Calls[ScanPreview, ScanRaw], ScanCalls):
     _preview = ScanPreview
     _raw = ScanRaw
 
-    def page_request(self, after: Cursor | None, page_size: int) -> Request:
-        """The request for one page; for readers of whole histories."""
-        return _updates_request(after, page_size, None)
+    @property
+    def update_pages(self) -> ScanPages[UpdatesPage]:
+        """The update history as a source of pages."""
+        return ScanPages(UPDATE_HISTORY, UPDATES, UpdatesPage.read, UpdatesPage.read_leniently, self._sender)
 
-    def send_page(
-        self, request: Request, *, server: str | tuple[str, ...] | None, revise: Revise | None, lenient: bool = False
-    ) -> Answer[UpdatesPage]:
-        """Fetch one page, for readers of whole histories: from a named server once, or from some servers only."""
-        # A caller that names one server chooses the next one itself, by what it knows of their lag.
-        attempts = 1 if isinstance(server, str) else None
-        read: Callable[[bytes], UpdatesPage] = UpdatesPage.read
-        if isinstance(server, str) and lenient:
-            read = UpdatesPage.read_leniently
-        elif lenient:
-            read = _Lenient(several=len(server or self.servers) > 1)
-        return self._sender.send(request, read=read, server=server, revise=revise, attempts=attempts)
+    @property
+    def event_pages(self) -> ScanPages[EventsPage]:
+        """The event history as a source of pages."""
+        return ScanPages(EVENT_HISTORY, EVENTS, EventsPage.read, EventsPage.read_leniently, self._sender)
+
+    def pages(self, history: PagedHistory) -> ScanPages[UpdatesPage] | ScanPages[EventsPage]:
+        """One of the two histories as a source of pages."""
+        return self.event_pages if history is EVENT_HISTORY else self.update_pages
 
     @property
     def servers(self) -> tuple[str, ...]:
         """The scans' base URLs, the preferred one first."""
         return self._sender.servers("scan")
-
-    def page_maximum(self, server: str | None) -> int | None:
-        """The largest page of updates that a scan has named: this one, or the preferred one."""
-        return self._sender.page_maximum(server)
-
-    def learn_page_maximum(self, server: str, maximum: int) -> None:
-        """Keep the largest page of updates that a scan has named, for every reader of this network."""
-        self._sender.learn_page_maximum(server, maximum)
-
-    def pause(self, seconds: float) -> None:
-        """Wait, by the transport's clock."""
-        self._sender.pause(seconds)
 
     def iter_updates(
         self, *, start: Bound | None = None, end: Bound | None = None, page_size: int = 1000
@@ -222,9 +200,10 @@ class Scan(Calls[ScanPreview, ScanRaw], ScanCalls):
             end: exclusive; likewise.
             page_size: how many items a request asks for.
         """
-        for page in read_pages(self, HistoryReader(window(start, end), page_size=page_size)):
+        for page in read_pages(self.update_pages, HistoryReader(window(start, end), page_size=page_size)):
+            items = UpdatesPage(page.page.raw, page.page.glimpse).items
             for row in page.rows:
-                yield page.page.items[row]
+                yield items[row]
 
     def iter_validator_licenses(self, *, limit: int = 1000) -> Iterator[Contract]:
         """Iterate over all licenses, following the tokens whatever the length of the pages.
@@ -237,52 +216,3 @@ class Scan(Calls[ScanPreview, ScanRaw], ScanCalls):
             lambda page: (page.validator_licenses, page.next_page_token),
             LICENSES.path,
         )
-
-
-@dataclass
-class _Lenient:
-    """Reads a page without its broken items, but only once another attempt, or another scan, did not have it whole.
-
-    A valid JSON item that breaks the contract is the same each time; only another scan may have it right.
-    """
-
-    several: bool
-    again: bool = False
-
-    def __call__(self, body: bytes) -> UpdatesPage:
-        if self.again:
-            return UpdatesPage.read_leniently(body)
-        try:
-            return UpdatesPage.read(body)
-        except DecodeError as error:
-            self.again = True
-            readable = error.__cause__ is None or isinstance(error.__cause__, msgspec.ValidationError)
-            if self.several or not readable:
-                raise
-            return UpdatesPage.read_leniently(body)
-
-
-def _updates_request(after: Cursor | None, page_size: int, value_encoding: ValueEncoding | None) -> Request:
-    _at_least_one(page_size, "page_size")
-    body: dict[str, Any] = {"page_size": page_size, **_encoding(value_encoding)}
-    if after is not None:
-        body["after"] = {
-            "after_migration_id": after.migration_id,
-            "after_record_time": format_timestamp(after.micros),
-        }
-    return UPDATES.request(json=body)
-
-
-def _encoding(value_encoding: ValueEncoding | None) -> dict[str, str]:
-    """The encoding under the contract's neutral name and the one that servers know; nothing for the default."""
-    if value_encoding not in {None, "compact_json", "protobuf_json"}:
-        raise InputError(f"value_encoding={value_encoding!r} is neither 'compact_json' nor 'protobuf_json'")
-    if value_encoding != "protobuf_json":
-        return {}
-    # Servers ignore a name that they do not know and then silently answer compact_json, so both are sent.
-    return {"contract_value_encoding": value_encoding, "daml_value_encoding": value_encoding}
-
-
-def _at_least_one(value: int, name: str) -> None:
-    if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value < 2**31:
-        raise InputError(f"{name}={value!r} is not a whole number from 1 to {2**31 - 1}")

@@ -152,7 +152,7 @@ def cross_check(
 
 def served_updates(net: Network, window: Window, *, limit: int | None = None) -> Iterator[Canonical]:
     """A server's updates of a window."""
-    for page in read_pages(net.scan, HistoryReader(window, limit=limit)):
+    for page in read_pages(net.scan.update_pages, HistoryReader(window, limit=limit)):
         yield from canonical_updates(decode_page(page.page.raw, rows=page.rows).batches)
 
 

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, Final
 import pyarrow as pa
 
 from ledgerframes.config.settings import source_of
-from ledgerframes.decoding.history import decode_page
 from ledgerframes.errors import DecodeError, InputError, PagingError, PartialResultError, RequestError
 from ledgerframes.frames import shape
 from ledgerframes.interfaces.history import PageRows, read_pages
@@ -19,6 +18,7 @@ from ledgerframes.loaders.history_request import HistoryRequest
 from ledgerframes.loaders.planning import plan_window
 from ledgerframes.loaders.progress import progress_of
 from ledgerframes.loaders.provenance import Provenance
+from ledgerframes.loaders.scan_routes import needing_history
 from ledgerframes.paging.history import HistoryReader
 from ledgerframes.paging.seen_ids import SeenIds
 from ledgerframes.tables.catalogue import table_named
@@ -62,11 +62,12 @@ def read_history(net: Network, request: HistoryRequest, *, unbounded: Most = UNB
     load = _Load(net, request, None if request.bounded else unbounded)
     with progress_of("history", shown=request.progress, total=request.limit) as progress:
         try:
-            for page in read_pages(net.scan, load.reader):
-                load.add(page)
-                last = page.page.glimpse.cursors[page.rows[-1]]
-                progress.advance(len(page.rows), format_timestamp(last.micros)[:19])
-            load.check_network()
+            with needing_history(request.history):
+                for page in read_pages(load.source, load.reader):
+                    load.add(page)
+                    last = page.page.glimpse.cursors[page.rows[-1]]
+                    progress.advance(len(page.rows), format_timestamp(last.micros)[:19])
+                load.check_network()
         except (RequestError, DecodeError, PagingError, PartialResultError) as error:
             if not request.allow_partial:
                 raise
@@ -87,14 +88,16 @@ class _Load:
     """The state of one load: the record batches so far, and what they are checked against."""
 
     def __init__(self, net: Network, request: HistoryRequest, most: Most | None) -> None:
-        self.reader = HistoryReader(request.window, limit=request.limit, page_size=request.page_size)
+        endpoint = request.history.endpoint
+        self.source = net.scan.pages(request.history)
+        self.reader = HistoryReader(request.window, limit=request.limit, page_size=request.page_size, endpoint=endpoint)
         self.complete = True
         self._net = net
         self._request = request
         self._most = most
         self._batches: dict[str, list[pa.RecordBatch]] = {name: [] for name in request.kept}
         self._servers: dict[str, None] = {}
-        self._ids = SeenIds()
+        self._ids = SeenIds(endpoint)
         self._first_page: PageRows | None = None
         self._updates = self._bytes = 0
 
@@ -114,7 +117,8 @@ class _Load:
         self._ids.check([index.update_ids[row] for row in page.rows], [index.cursors[row] for row in page.rows])
         kept = self._request.kept
         rows = page.rows if len(page.rows) < len(page.page) else None
-        for name, batch in decode_page(page.page.raw, tables=kept.keys(), rows=rows).batches.items():
+        decoded = self._request.history.decode_page(page.page.raw, tables=kept.keys(), rows=rows)
+        for name, batch in decoded.batches.items():
             self._batches[name].append(batch.select(list(kept[name])))
 
     def _count(self, page: PageRows) -> None:
@@ -142,13 +146,14 @@ class _Load:
         # Pages that overlap have shown all along that they are of one history.
         if first is None or not self.reader.leapt:
             return
-        request = self._net.scan.page_request(first.asked.after, min(first.asked.page_size, _REPEATED))
+        request = self.source.page_request(first.asked.after, min(first.asked.page_size, _REPEATED))
         # Asked of the server that sent it; another one may lag or order ties differently.
-        answer = self._net.scan.send_page(request, server=(first.server,), revise=None)
+        answer = self.source.send_page(request, server=(first.server,), revise=None)
         if not {*answer.value.glimpse.update_ids} & {*first.page.glimpse.update_ids}:
             raise PagingError(
-                f"POST /v2/updates: {first.server} now shows another history than when the load began: another"
-                " network answers there, or the server was restored. Nothing of this load can be trusted; load again"
+                f"{self.source.history.endpoint}: {first.server} now shows another history than when the load began:"
+                " another network answers there, or the server was restored. Nothing of this load can be trusted; load"
+                " again"
             )
 
     def tables(self, attrs: Mapping[str, Any]) -> dict[str, pa.Table]:

@@ -7,6 +7,7 @@ from dataclasses import InitVar, dataclass, field
 from typing import Final, TypedDict
 
 from ledgerframes.arguments import did_you_mean, flag, refuse, shown, whole_number
+from ledgerframes.decoding.paged_histories import UPDATE_HISTORY, PagedHistory
 from ledgerframes.errors import InputError
 from ledgerframes.frames import As, Decimals, check_shape
 from ledgerframes.paging.history import MAXIMUM
@@ -40,6 +41,7 @@ class HistoryRequest:
     """One load of the history, checked when it is made; its arguments are keywords of `load_history`.
 
     Attributes:
+        history: the history to read.
         tables: the tables to load.
         window: the part of the history that `start`, `end` and `last` name.
         kept: the columns to keep of each table to load.
@@ -48,6 +50,7 @@ class HistoryRequest:
         InputError: an argument breaks a rule.
     """
 
+    history: PagedHistory = UPDATE_HISTORY
     tables: tuple[str, ...] = NAMES
     start: InitVar[Bound | None] = None
     end: InitVar[Bound | None] = None
@@ -94,7 +97,7 @@ def _kept(tables: tuple[str, ...], columns: object) -> dict[str, tuple[str, ...]
         InputError: a table or a column does not exist.
     """
     if not isinstance(columns, Mapping):
-        refuse("columns", columns, 'give names by table, for example {"events": ["choice", "payload"]}')
+        refuse("columns", columns, f'give names by table, for example {{"{tables[0]}": ["update_id"]}}')
     for name in columns:
         if name not in tables:
             hint = did_you_mean(name, tables) or f"; there are {', '.join(tables)}"

@@ -260,7 +260,8 @@ def _first_after(scan: Scan, place: Cursor | None) -> Cursor | None:
 
 
 def _ask(scan: Scan, place: Cursor | None, page_size: int) -> Any:
-    return scan.send_page(scan.page_request(place, page_size), server=None, revise=None)
+    pages = scan.update_pages
+    return pages.send_page(pages.page_request(place, page_size), server=None, revise=None)
 
 
 def _times(micros: list[int]) -> pd.Series:

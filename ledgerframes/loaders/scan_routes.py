@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Final
 
+from ledgerframes.decoding.paged_histories import EVENT_HISTORY, PagedHistory
 from ledgerframes.errors import InputError, NotFoundError
+from ledgerframes.interfaces.scan_events import EVENTS
 from ledgerframes.transport.request import Endpoint
 
 #: The release of the captured answers; which older ones have the routes is not documented.
@@ -35,3 +37,10 @@ def needing(*endpoints: Endpoint, instead: str, since: str = SINCE) -> Iterator[
             f"the scan at {error.server} does not serve {routes}, which scan releases from {since} on have. What to do:"
             f" give scan_url= of a newer one, with its prefix /api/scan, or {instead}"
         ) from error
+
+
+def needing_history(history: PagedHistory) -> AbstractContextManager[None]:
+    """The same for a history; the contract has the one of updates, so every scan serves it."""
+    if history is not EVENT_HISTORY:
+        return nullcontext()
+    return needing(EVENTS, instead="read the updates without their verdicts by lf.load_history")

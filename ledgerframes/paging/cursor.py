@@ -23,10 +23,18 @@ class Cursor(NamedTuple):
 
 @dataclass(frozen=True)
 class Glimpse:
-    """The cursors and update ids of a page's items, in the server's order."""
+    """The cursors and update ids of a page's items, in the server's order.
+
+    Attributes:
+        cursors: of every item.
+        update_ids: of every item.
+        rowless: the ids of items that have no row in the table by whose ids a store compares: reassignments, where it
+            holds verdicts.
+    """
 
     cursors: list[Cursor]
     update_ids: list[str]
+    rowless: frozenset[str] = frozenset()
 
 
 def before(cursor: Cursor) -> Cursor | None:

@@ -27,9 +27,10 @@ class HistoryReader:
 
     Attributes:
         window: what is wanted.
-        limit: how many updates to read at most.
+        limit: how many updates to read at most; items without a row are not counted.
         page_size: how many items the next request asks for; it grows back to its first value.
         maximum: the largest page the server is known to allow.
+        endpoint: method and path, for messages.
         last: the cursor of the last update taken.
         taken: how many updates were taken.
         beyond: whether a server has shown an item at or after the window's end.
@@ -43,6 +44,7 @@ class HistoryReader:
     limit: int | None = None
     page_size: int = MAXIMUM
     maximum: int = MAXIMUM
+    endpoint: str = "POST /v2/updates"
     last: Cursor | None = None
     taken: int = 0
     beyond: bool = False
@@ -138,14 +140,14 @@ class HistoryReader:
             # Equal cursors are in order: record times increase strictly only within one synchronizer.
             if previous is not None and cursor < previous:
                 raise PagingError(
-                    f"POST /v2/updates: update {update_id} at {cursor} came after {previous}; the server's pages are"
+                    f"{self.endpoint}: update {update_id} at {cursor} came after {previous}; the server's pages are"
                     " not in order of migration id and record time, reading on could lose updates"
                 )
             # A server whose cursor is inclusive repeats what was just taken, which is dropped; anything else at the
             # cursor means that it does not continue after it.
             if cursor == after and update_id not in self._recent:
                 raise PagingError(
-                    f"POST /v2/updates: asked for what follows {cursor}, the server sent update {update_id} at that"
+                    f"{self.endpoint}: asked for what follows {cursor}, the server sent update {update_id} at that"
                     " very cursor; reading on could repeat updates for ever"
                 )
             previous = cursor
@@ -160,8 +162,11 @@ class HistoryReader:
         """
         rows = self._inside(page, stop)
         outcome = Outcome.MORE
-        if self.limit is not None and self.taken + len(rows) >= self.limit:
-            rows = rows[: self.limit - self.taken]
+        # Where the limit's last row is; the items without a row around it count for nothing.
+        counted = [place for place, row in enumerate(rows) if page.has_row(row)]
+        if self.limit is not None and self.taken + len(counted) >= self.limit:
+            room = self.limit - self.taken
+            rows = rows[: counted[room - 1] + 1] if room > 0 else []
             outcome = Outcome.LIMIT
         elif target is None:
             outcome = Outcome.PAST
@@ -180,7 +185,7 @@ class HistoryReader:
         self.mode = Reading(after, frozenset(update_ids[stop:]), cursors[-1])
         self.leapt = self.leapt or not self.mode.held
         self._recent = frozenset(update_ids[row] for row in rows)
-        self.taken += len(rows)
+        self.taken += sum(map(page.has_row, rows))
         if rows:
             self.reopened = 0
             self.last = cursors[rows[-1]]
@@ -205,7 +210,7 @@ class HistoryReader:
         """
         self._idle += 1
         if self._idle > _STUCK:
-            raise PagingError(f"POST /v2/updates: no progress after {shown(self.after)} in {_STUCK} requests")
+            raise PagingError(f"{self.endpoint}: no progress after {shown(self.after)} in {_STUCK} requests")
         return outcome
 
     def count_reopened(self) -> None:
@@ -217,5 +222,5 @@ class HistoryReader:
         self.reopened += 1
         if self.reopened > _STUCK:
             raise PagingError(
-                f"POST /v2/updates: no progress after {shown(self.after)}; the servers contradict each other"
+                f"{self.endpoint}: no progress after {shown(self.after)}; the servers contradict each other"
             )

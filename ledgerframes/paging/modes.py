@@ -57,6 +57,10 @@ class Page:
     def __len__(self) -> int:
         return len(self.glimpse.cursors)
 
+    def has_row(self, position: int) -> bool:
+        """Whether an item counts as a row of what is read."""
+        return self.glimpse.update_ids[position] not in self.glimpse.rowless
+
     @property
     def ids(self) -> frozenset[str]:
         """The ids of its updates."""
@@ -147,7 +151,7 @@ class Reading:
         if count >= page.asked.page_size:
             if page.asked.page_size >= reader.maximum:
                 raise PagingError(
-                    f"POST /v2/updates: {count} updates or more share {page.glimpse.cursors[0]}, and the server's"
+                    f"{reader.endpoint}: {count} updates or more share {page.glimpse.cursors[0]}, and the server's"
                     f" largest page is {reader.maximum}; they cannot be read without loss"
                 )
             reader.page_size = min(reader.maximum, max(2 * page.asked.page_size, count + 1))
@@ -185,7 +189,7 @@ class Probing:
         if page.server != self.server:
             return Taken([], reader.stay(Outcome.MORE))
         if len(page) <= self.group and page.ids != back.held:  # the group may be the whole history
-            raise _capped(self.group)
+            raise _capped(reader, self.group)
         reader.largest[self.server] = max(self.group + 1, reader.largest.get(self.server, 0))
         return Taken([], Outcome.MORE)
 
@@ -213,15 +217,15 @@ class Confirming:
             return Taken([], Outcome.END)
         # Only the server that sent the group can be shown to cut inside it; another one may simply have more.
         if reader.reopened >= _CUT and page.server == self.server:
-            raise _capped(len(self.back.held))
+            raise _capped(reader, len(self.back.held))
         reader.reopen()
         reader.count_reopened()
         return Taken([], Outcome.MORE)
 
 
-def _capped(group: int) -> PagingError:
+def _capped(reader: HistoryReader, group: int) -> PagingError:
     return PagingError(
-        f"POST /v2/updates: the server's pages end inside a group of at least {group} update(s) at one record time,"
+        f"{reader.endpoint}: the server's pages end inside a group of at least {group} update(s) at one record time,"
         " whatever page size is asked for: it caps them at so many items or bytes, and whether there are more of them"
         " cannot be known. Ask its operator to allow larger pages, or read from another scan"
     )

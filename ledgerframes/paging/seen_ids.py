@@ -21,6 +21,7 @@ class SeenIds:
     An update that is read twice has the same cursor; an id with another cursor is a repeated one.
     """
 
+    endpoint: str = "POST /v2/updates"
     _ids: list[_Hashes] = field(default_factory=list)
     _placed: list[_Hashes] = field(default_factory=list)
 
@@ -40,7 +41,7 @@ class SeenIds:
         if repeated.any():
             first = int(np.argmax(repeated))
             raise PagingError(
-                f"POST /v2/updates: update {update_ids[first]} is shown at {cursors[first]} and at another cursor; an"
+                f"{self.endpoint}: update {update_ids[first]} is shown at {cursors[first]} and at another cursor; an"
                 " update has one. Compare the server with another one by lf.cross_check"
             )
         _add(self._ids, ids)

@@ -243,7 +243,7 @@ def _app(view: View, gate: Access, *, holdings_limit: int, release: str, older: 
     every = {
         "scan": [
             *Scan(view, ScanOptions(newer=release != CURRENT, older=older, **options)).routes(),
-            *neighbours(view, gate, older=older, page_maximum=options["page_maximum"], holdings_maximum=holdings_limit),
+            *neighbours(view, gate, older=older, holdings_maximum=holdings_limit, **options),
         ],
         "validator": Validator(world, gate, holdings_maximum=holdings_limit, older=older).routes(),
         "ledger": [*LedgerRoutes(Ledger(world), gate).routes(), *PackageRoutes(world, gate).routes()],

@@ -1,4 +1,4 @@
-"""`HistoryTables`: the three tables of the update history; commits rows and coverage as one for syncs and repairs."""
+"""`HistoryTables`: the tables of a history in a store; commits rows and coverage as one for syncs and repairs."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from ledgerframes.store.coverage import Interval, intersection, merged, rows_of
 from ledgerframes.store.coverage_log import Slot, Slots
 from ledgerframes.store.delta.damage import damage_named
 from ledgerframes.store.delta.table import DeltaStoreTable
+from ledgerframes.store.table_sets import HISTORY, TableSet
 from ledgerframes.timestamps import EARLIEST, LATEST
 
 _log = logging.getLogger("ledgerframes.store")
 
-#: The order of writing: readers see an update only when everything that belongs to it is there.
-ORDER: Final = ("events", "reassignments", "updates")
+#: The order of writing of the update history.
+ORDER: Final = HISTORY.order
 PARTITIONS: Final = ("migration_id", "record_month")
 
 # Every file costs a read one open and every opening of the table one log entry.
 _FILES_PER_PARTITION: Final = 100
-NETWORK: Final = "ledgerframes.network"
 _HOUR: Final = 3_600_000_000
 
 
@@ -62,14 +62,23 @@ class Decoded:
 
 
 class HistoryTables:
-    """`updates`, `events` and `reassignments` in one store.
+    """The tables of one set in one store, such as `updates`, `events` and `reassignments`.
 
     Args:
-        tables: the three, by name.
+        tables: the tables, by name.
+        of: which set.
+        properties: texts that its tables get when they are created, beside the one that names its first item.
     """
 
-    def __init__(self, tables: Mapping[str, DeltaStoreTable]) -> None:
-        self.tables = {name: tables[name] for name in ORDER}
+    def __init__(
+        self,
+        tables: Mapping[str, DeltaStoreTable],
+        of: TableSet = HISTORY,
+        properties: Mapping[str, str] | None = None,
+    ) -> None:
+        self.of = of
+        self.tables = {name: tables[name] for name in of.order}
+        self._properties = dict(properties or {})
         self.slots = Slots()
         self.written = 0  # commits so far
         self._numbers: dict[int, int] = {}
@@ -84,20 +93,20 @@ class HistoryTables:
 
     @property
     def network(self) -> str | None:
-        """The name of the store's network: its first migration and update; None while nothing was synced."""
-        known = (table.property(NETWORK) for table in self.tables.values())
+        """The first item of the history, as migration and id, by which it is known; None while nothing was synced."""
+        known = (table.property(self.of.first) for table in self.tables.values())
         return next((network for network in known if network is not None), None)
 
     def prepare(self, network: str) -> None:
         """Create the tables that are missing and check the others, before anything is written."""
         for table in self.tables.values():
             if not table.exists:
-                table.create({NETWORK: network})
+                table.create({**self._properties, self.of.first: network})
             table.check_schema()
             self._count_files(table)
 
     def commit(self, pages: Sequence[Decoded]) -> Counter[str]:
-        """Write the rows of pages and how far they reach: one commit per table, `updates` last.
+        """Write the rows of pages and how far they reach: one commit per table, the index last.
 
         Rows that a table may hold already are left out by their update ids: a late update can lie anywhere in what is
         read again, so its record time proves nothing.
@@ -118,7 +127,7 @@ class HistoryTables:
             return written  # the rows read again are those stored
         for name, table in self.tables.items():
             self.slots.commits[name] += 1
-            # `updates` comes last in ORDER: a kill in between leaves rows that no reader shows, never an update in
+            # The index comes last in the order: a kill in between leaves rows that no reader shows, never an item in
             # part.
             table.append(fresh[name], self.slots.numbers(name, changed))
             written[name] = sum(batch.num_rows for batch in fresh[name])
@@ -155,8 +164,10 @@ class HistoryTables:
         """
         if not self.slots.in_step:
             # An event whose update no server shows any more would appear in reads once the tables counted as in step.
-            if any(self._torn(name) for name in ORDER if name != "updates"):
-                _log.warning("a killed sync left events of updates that no server shows any more; readers skip them")
+            if any(self._torn(name) for name in self.of.order if name != self.of.index):
+                _log.warning(
+                    "a killed sync left rows of %s that no server shows any more; readers skip them", self.of.index
+                )
             else:
                 self._level(self.slots.commits, ())
         joined = self.slots.joined()
@@ -171,14 +182,14 @@ class HistoryTables:
 
     def held(self, interval: Interval) -> dict[str, int]:
         """The updates stored in an interval, with their record times in microseconds."""
-        rows_held = _read(self.tables["updates"], ["update_id", "record_time"], rows_of([interval]))
+        rows_held = _read(self._index, ["update_id", "record_time"], rows_of([interval]))
         times = rows_held["record_time"].cast(pa.int64()).to_pylist()
         return dict(zip(rows_held["update_id"].to_pylist(), times, strict=True))
 
     def holds(self, update_ids: Sequence[str]) -> bool:
         """Whether any of some updates is stored."""
         chosen = pc.field("update_id").isin(list(update_ids))
-        return len(_stored_ids(self.tables["updates"], chosen)) > 0
+        return len(_stored_ids(self._index, chosen)) > 0
 
     def last_held(self, migration_id: int, hi: int) -> int | None:
         """The record time of the last update stored up to `hi`; looks close to it first."""
@@ -187,16 +198,21 @@ class HistoryTables:
         for back in (_HOUR, 24 * _HOUR, 24 * 31 * _HOUR, None):
             lo = EARLIEST - 1 if back is None else max(min(hi, LATEST) - back, EARLIEST - 1)
             rows = rows_of([Interval(migration_id, lo, hi)])
-            times = _read(self.tables["updates"], ["record_time"], rows)
+            times = _read(self._index, ["record_time"], rows)
             if times.num_rows:
                 last: int = pc.max(times["record_time"].cast(pa.int64())).as_py()
                 return last
         return None
 
     def _torn(self, name: str) -> bool:
-        """Whether a table holds rows of updates that `updates` lacks, where a crash may have left them."""
-        own, updates = (_ids_within(self.tables[table], self.slots.doubtful) for table in (name, "updates"))
-        return not pc.all(pc.is_in(own, updates), min_count=0).as_py()
+        """Whether a table holds rows of items that the index lacks, where a crash may have left them."""
+        own, whole = (_ids_within(self.tables[table], self.slots.doubtful) for table in (name, self.of.index))
+        return not pc.all(pc.is_in(own, whole), min_count=0).as_py()
+
+    @property
+    def _index(self) -> DeltaStoreTable:
+        """The table by whose ids the store is compared with servers."""
+        return self.tables[self.of.index]
 
     def _fresh(self, table: DeltaStoreTable, pages: Sequence[Decoded]) -> list[pa.RecordBatch]:
         """The rows of pages that a table does not hold yet."""

@@ -19,11 +19,12 @@ from ledgerframes.store.coverage import Interval
 from ledgerframes.store.coverage_log import Slots, claims
 from ledgerframes.store.delta.stored_files import Verify
 from ledgerframes.store.delta.table import DeltaStoreTable
-from ledgerframes.store.history_tables import NETWORK, ORDER, PARTITIONS, HistoryTables
+from ledgerframes.store.history_tables import PARTITIONS, HistoryTables
 from ledgerframes.store.read.personal import LEFT_OUT_OF_IT, PROPERTY, leaves_out
 from ledgerframes.store.sync.servers import PageSize
 from ledgerframes.store.sync.snapshots import SNAPSHOTS, snapshot_table
 from ledgerframes.store.sync.sync_log import SYNCS, find_versions
+from ledgerframes.store.table_sets import HISTORY, NETWORK, SETS, TableSet, set_of
 from ledgerframes.tables.catalogue import CATALOGUE, table_named
 from ledgerframes.tables.ledger import REJECTS
 from ledgerframes.tables.table import Table
@@ -43,19 +44,33 @@ class View:
 
     @property
     def covered(self) -> tuple[Interval, ...]:
-        """What all three tables of the history cover."""
+        """What all three tables of the update history cover."""
         return self.slots.common
 
-    @cached_property
-    def slots(self) -> Slots:
-        """What the tables of the history cover."""
-        return Slots.read([self.tables[name] for name in ORDER])
-
     @property
-    def first_migration(self) -> int | None:
-        """The migration that the ledger begins with, or None while nothing was synced."""
-        network = network_of(self.tables.values())
-        return None if network is None else int(network.partition("/")[0])
+    def slots(self) -> Slots:
+        """What the tables of the update history cover."""
+        return self.slots_of(HISTORY)
+
+    def slots_of(self, tables: TableSet) -> Slots:
+        """What the tables of one set cover."""
+        if tables.name not in self._slots:
+            self._slots[tables.name] = Slots.read([self.tables[name] for name in tables.order])
+        return self._slots[tables.name]
+
+    @cached_property
+    def _slots(self) -> dict[str, Slots]:
+        return {}
+
+    def has(self, tables: TableSet) -> bool:
+        """Whether all tables of a set exist."""
+        return set(tables.order) <= set(self.stored)
+
+    def first_migration(self, tables: TableSet) -> int | None:
+        """The migration that a history begins with, or None while nothing of it was synced."""
+        own = (self.tables[name].property(tables.first) for name in tables.order)
+        first = next((name for name in own if name is not None), None)
+        return None if first is None else int(first.partition("/")[0])
 
     def left_out(self, name: str) -> tuple[str, ...]:
         """The personal data that a table was created without, for provenance."""
@@ -127,7 +142,7 @@ class Lake:
             declared(name),
             f"{base}/{name}",
             storage_options=self.options,
-            partition_by=PARTITIONS if name in ORDER else (),
+            partition_by=PARTITIONS if set_of(name) else (),
             verify=self.verify,
             personal=self.keeps_personal,
         )
@@ -143,14 +158,18 @@ class Lake:
         stored = [table.property(PROPERTY) for table in tables if table.handle is not None]
         return not leaves_out(stored, asked=self._asked, url=self.url)
 
-    def history(self) -> HistoryTables:
-        """The tables of the update history, in their newest state.
+    def history(self, of: TableSet = HISTORY, properties: Mapping[str, str] | None = None) -> HistoryTables:
+        """The tables of a history, in their newest state.
+
+        Args:
+            of: which history.
+            properties: texts for the tables that have to be created.
 
         Raises:
             StoreError: one of them is lost.
         """
-        history = HistoryTables({name: self.table(name) for name in ORDER}).refresh()
-        _refuse_lost(self.url, lost(history.tables))
+        history = HistoryTables({name: self.table(name) for name in of.order}, of, properties).refresh()
+        _refuse_lost(self.url, lost(history.tables, of), of)
         return history
 
     def network(self) -> str | None:
@@ -162,20 +181,25 @@ class Lake:
 
         Args:
             as_of: a sync id, or a time: the last sync that had ended by then.
-            names: the tables wanted beside those of the history; all by default.
+            names: the tables wanted beside those of the update history, each with its set; all by default.
 
         Raises:
-            StoreError: there was no such sync, or a table of the history is lost.
+            StoreError: there was no such sync, or a table of a history is lost.
         """
+        wanted = [*HISTORY.shown, *names] if names else STORED
         # The table written last is read first, so that no update is seen before its events.
-        tables = {name: self.table(name) for name in ([*reversed(ORDER), *names] if names else STORED)}
+        whole = (own for name in wanted for own in _with_its_set(name))
+        tables = {name: self.table(name) for name in dict.fromkeys(whole)}
+        sets = [of for of in SETS if set(of.order) <= set(tables)]
         if as_of is None:
             view = View({name: table.refresh() for name, table in tables.items()})
-            _refuse_lost(self.url, lost(view.tables))
+            for of in sets:
+                _refuse_lost(self.url, lost(view.tables, of), of)
             return view
         versions = find_versions(self.table(SYNCS.name).refresh(), as_of, self.url)
         view = View({name: table.as_of(versions.get(name)) for name, table in tables.items()})
-        _refuse_lost(self.url, [name for name, table in tables.items() if name in versions and not table.exists])
+        gone = [name for name, table in tables.items() if name in versions and not table.exists]
+        _refuse_lost(self.url, gone, next((of for of in sets if set(of.order) & set(gone)), HISTORY))
         return view
 
     def existing(self, as_of: str | date | datetime | None = None, *, names: Iterable[str] = ()) -> View:
@@ -246,26 +270,32 @@ class Lake:
             self.keeps_personal()
 
 
+def _with_its_set(name: str) -> tuple[str, ...]:
+    """A table, with those that are read together with it."""
+    of = set_of(name)
+    return (name,) if of is None else of.shown
+
+
 def network_of(tables: Iterable[DeltaStoreTable]) -> str | None:
     """The network that tables belong to, by the first of them that names it."""
     return next((network for table in tables if (network := table.property(NETWORK)) is not None), None)
 
 
-def lost(tables: Mapping[str, DeltaStoreTable]) -> list[str]:
-    """The tables of the history that are missing although others hold rows.
+def lost(tables: Mapping[str, DeltaStoreTable], of: TableSet) -> list[str]:
+    """The tables of a history that are missing although others of it hold rows.
 
     While the first sync creates them, some are missing for a moment beside others that are empty.
     """
-    existing = [tables[name] for name in ORDER if tables[name].exists]
+    existing = [tables[name] for name in of.order if tables[name].exists]
     if not any(map(claims, existing)):
         return []
-    return [name for name in ORDER if not tables[name].exists]
+    return [name for name in of.order if not tables[name].exists]
 
 
-def _refuse_lost(url: str, names: Sequence[str]) -> None:
+def _refuse_lost(url: str, names: Sequence[str], of: TableSet) -> None:
     if names:
         raise StoreError(
-            f"{url}: the table {names[0]!r} is missing beside others of the history: its log is lost. store.repair()"
+            f"{url}: the table {names[0]!r} is missing beside others of the {of.name}: its log is lost. store.repair()"
             " makes it anew, empty, and the next sync fills it; or restore its folder from a copy"
         )
 
@@ -290,7 +320,7 @@ def _check_folder(folder: Path) -> None:
 _MISREAD: Final = re.compile(r"%[0-9A-Fa-f]{2}|[\\\[\]^|]")
 
 #: The tables that a store can have.
-STORED: Final = (*reversed(ORDER), REJECTS.name, *SNAPSHOTS)
+STORED: Final = (*(name for of in SETS for name in of.shown), REJECTS.name, *SNAPSHOTS)
 
 
 def declared(name: str) -> Table:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import pandas as pd
 
 from ledgerframes.arguments import flag, suggesting
+from ledgerframes.errors import InputError
 from ledgerframes.loaders.planning import Plan, plan_windows
 from ledgerframes.paging.history import MAXIMUM
 from ledgerframes.paging.window import Bound, Duration, When, window
@@ -29,6 +30,7 @@ from ledgerframes.store.sync.report import SyncReport
 from ledgerframes.store.sync.request import SyncRequest
 from ledgerframes.store.sync.sync import run_sync
 from ledgerframes.store.sync.sync_log import SYNCS, all_runs
+from ledgerframes.store.table_sets import SETS, set_of
 from ledgerframes.timestamps import to_micros
 
 if TYPE_CHECKING:
@@ -80,9 +82,9 @@ class Store:
             end: exclusive; likewise.
             last: count back from now: `"1h"`, `"7 days"`, a timedelta, or seconds; instead of `start`.
             workers: how many requests are sent at once.
-            tables: what to sync. The history is `updates`, `events` and `reassignments`, always together; snapshots
-                (`licenses`, `instruments`, `holdings_summary`, …) are appended with their time of loading. Without
-                it: the history.
+            tables: what to sync. The history is `updates`, `events` and `reassignments`, always together; so are
+                `verdicts`, `views` and `app_activity`; snapshots (`licenses`, `instruments`, …) are appended with their
+                time of loading. Without it: the history.
             parties: whose holdings or preapprovals, for snapshots that are read party by party.
             settle: how long after its newest update a server may show an older one, for instance of a slow
                 synchronizer. Newer rows than that are stored, and read again by the next sync.
@@ -249,10 +251,11 @@ class Store:
         return pd.DataFrame(rows, columns=["table", "rows", "files", "bytes", "version"])
 
     @suggesting
-    def coverage(self, *, as_of: AsOf | None = None) -> pd.DataFrame:
+    def coverage(self, *, table: str = "updates", as_of: AsOf | None = None) -> pd.DataFrame:
         """Which intervals of the history the store covers: what `load` returns without a PartialResultError.
 
         Args:
+            table: any table of the history, or one of `verdicts`, `views` and `app_activity`, which have their own.
             as_of: read the state that a sync left: its id, or a time.
 
         Returns:
@@ -261,7 +264,7 @@ class Store:
             from_beginning and to_end where a migration is covered from its first or up to its last update.
 
         Raises:
-            InputError: `as_of` is not valid.
+            InputError: `as_of` is not valid, or `table` has no place in a history.
             StoreError: a table of the history is lost, or a log cannot be read.
 
         Example:
@@ -272,7 +275,11 @@ class Store:
             ...     store.coverage().from_beginning.to_list()
             [True, True, True]
         """
-        return coverage_frame(self._lake.view(as_of, names=ORDER).slots)
+        of = set_of(table) if isinstance(table, str) else None
+        if of is None:
+            covered = ", ".join(name for one in SETS for name in one.shown)
+            raise InputError(f"table={table!r} has no coverage: give one of {covered}")
+        return coverage_frame(self._lake.view(as_of, names=of.order).slots_of(of))
 
     @suggesting
     def plan(self, net: Network, *, start: Bound | None = None, end: Bound | None = None) -> Plan:

@@ -21,11 +21,13 @@ from ledgerframes.tables.network_now import (
 )
 from ledgerframes.tables.snapshots import HOLDINGS_SUMMARY, INSTRUMENTS, NAME_ENTRIES, USERS
 from ledgerframes.tables.table import Table
+from ledgerframes.tables.verdicts import APP_ACTIVITY, VERDICTS, VIEWS
 
 CATALOGUE: Final[dict[str, Table]] = {
     table.name: table
     for table in (
         *(UPDATES, EVENTS, REASSIGNMENTS),
+        *(VERDICTS, VIEWS, APP_ACTIVITY),
         *(HOLDINGS_SUMMARY, LICENSES, INSTRUMENTS, NAME_ENTRIES, NAME_RULES),
         *(TRANSFER_OFFERS, TRANSFER_PREAPPROVALS, USERS),
         *(ACTIVE_CONTRACTS, COINS),

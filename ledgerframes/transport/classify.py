@@ -16,11 +16,12 @@ from ledgerframes.transport.outcome import Broken, Received
 from ledgerframes.transport.request import PREFIXES, Request
 
 T = TypeVar("T")
+T_co = TypeVar("T_co", covariant=True)
 Masking = Callable[[str], str]
 
 
 @dataclass(frozen=True)
-class Answer(Generic[T]):
+class Answer(Generic[T_co]):
     """What was read from a server's answer, and where it came from.
 
     Attributes:
@@ -33,7 +34,7 @@ class Answer(Generic[T]):
         headers: the answer's headers, names in lower case.
     """
 
-    value: T = field(repr=False)
+    value: T_co = field(repr=False)
     status: int
     server: str
     request: Request

@@ -76,7 +76,7 @@ def _pages(net: lf.Network) -> list[bytes]:
     from ledgerframes.paging.history import HistoryReader
     from ledgerframes.paging.window import Window
 
-    return [page.page.raw for page in read_pages(net.scan, HistoryReader(Window()))]
+    return [page.page.raw for page in read_pages(net.scan.update_pages, HistoryReader(Window()))]
 
 
 def _seconds(call: Callable[[], None]) -> float:

@@ -116,9 +116,8 @@ def test_an_item_that_one_server_spoils_comes_from_the_other():
             return answer(page)
 
         with HostileServer(spoilt) as liar, connected(liar.url, base.sandbox.scan_url) as net:
-            scan = net.scan
-            request = scan.page_request(None, 20)
-            page = scan.send_page(request, server=None, revise=None, lenient=True)
+            pages = net.scan.update_pages.leniently()
+            page = pages.send_page(pages.page_request(None, 20), server=None, revise=None)
             assert page.server == base.sandbox.scan_url
             assert page.value.unplaced == ()
 

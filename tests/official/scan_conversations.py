@@ -30,6 +30,9 @@ def neighbours(sandbox: Any, alice: str) -> Iterator[Callable[[lf.Network], Any]
     yield lambda net: lf.load_validator_faucets(net, lf.load_licenses(net).validator)
     yield lf.load_featured_apps
     yield lf.load_scans
+    yield lambda net: lf.load_verdicts(net, limit=40, page_size=30)
+    yield lambda net: net.scan.events(after=(0, "2025-03-03T09:00:05Z"), page_size=5, value_encoding="protobuf_json")
+    yield lambda net: net.scan.event_by_id(net.scan.events(page_size=9).glimpse.update_ids[8])
     yield lambda net: net.scan.snapshot_time(before="2000-01-01", migration_id=0)
     yield lambda net: net.scan.active_contracts(**snapshot, templates=[COIN], parties=[alice], after=3, page_size=5)
     yield lambda net: net.scan.coins(**snapshot, owners=[alice, "nobody::1220"], after=3, page_size=5)

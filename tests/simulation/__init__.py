@@ -8,6 +8,8 @@ Simulated:
     world       a ledger of two to six updates: synchronizers with clocks of their own, ties, migrations whose record
                 times overlap. Time runs from 0 to 12 units of six hours; `settle` is three units, the day by which
                 migrations may overlap is four.
+    stored_as   what a store makes of an item: rows of the update history, or verdicts (`--verdicts`), where some items
+                have no row.
     servers     each shows a growing part of the ledger: an item may be late by less than `settle`. They catch up
                 between two requests, lag, step back, fork, hide replicas, cap pages.
     net         `PageSource` over them, with the retries and the failover that transport does; real pages of JSON.

@@ -1,6 +1,7 @@
 """`make simulate`: histories from one seed on, on all cores, for a given time; failures shrunk into scripts.
 
 python -m tests.simulation --minutes 10 --seed 0          all cores
+python -m tests.simulation --verdicts ...                 worlds of verdicts, with any other option but --mutant
 python -m tests.simulation --show 4711                    one seed, told step by step
 python -m tests.simulation --shrink 4711 --breaks LIVE    its script, made small
 python -m tests.simulation --mutant by-time               seeds until the mutant is found
@@ -20,9 +21,9 @@ from tests.simulation.scripts import failing, literal, shrink
 from tests.simulation.searching import hunt, simulate
 
 
-def show(seed: int) -> None:
+def show(seed: int, *, verdicts: bool = False) -> None:
     """Tell one history."""
-    script = draw(seed)
+    script = draw(seed, verdicts=verdicts)
     outcome = run(script)
     print(literal(outcome.script))
     print("\n".join(outcome.log))
@@ -30,9 +31,9 @@ def show(seed: int) -> None:
         print(f"** {problem.holds.name}: {problem.text}")
 
 
-def small(seed: int, breaks: str | None) -> None:
+def small(seed: int, breaks: str | None, *, verdicts: bool = False) -> None:
     """Print the shrunk script of a failing seed."""
-    outcome = run(draw(seed))
+    outcome = run(draw(seed, verdicts=verdicts))
     broken = failing(outcome)
     if not broken:
         print(f"seed {seed} breaks nothing")
@@ -50,6 +51,7 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--minutes", type=float, default=1.0)
     parser.add_argument("--workers", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("--verdicts", action="store_true", help="sync the event history in place of that of updates")
     parser.add_argument("--show", type=int)
     parser.add_argument("--shrink", type=int)
     parser.add_argument("--breaks", choices=[one.name for one in Holds])
@@ -57,16 +59,16 @@ def main() -> int:
     parser.add_argument("--most", type=int, default=20_000)
     given = parser.parse_args()
     if given.show is not None:
-        show(given.show)
+        show(given.show, verdicts=given.verdicts)
         return 0
     if given.shrink is not None:
-        small(given.shrink, given.breaks)
+        small(given.shrink, given.breaks, verdicts=given.verdicts)
         return 0
     if given.mutant:
         names = list(MUTANTS) if given.mutant == "all" else [given.mutant]
         return int(any(hunt(name, given.seed, given.most) is None for name in names))
     began = time.monotonic()
-    tally = simulate(seed=given.seed, minutes=given.minutes, workers=given.workers)
+    tally = simulate(seed=given.seed, minutes=given.minutes, workers=given.workers, verdicts=given.verdicts)
     seconds = time.monotonic() - began
     print(f"{tally.histories:,} histories from seed {given.seed} on, {tally.requests:,} requests, {seconds:,.0f} s,"
           f" {tally.histories / seconds:,.1f} per second on {given.workers} cores")  # fmt: skip

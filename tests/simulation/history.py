@@ -28,11 +28,11 @@ from ledgerframes.errors import (
 from ledgerframes.paging.window import Window
 from ledgerframes.store.checks.check import check
 from ledgerframes.store.coverage import BEGINNING
-from ledgerframes.store.history_tables import NETWORK, ORDER
 from ledgerframes.store.lake import Lake, declared
 from ledgerframes.store.read.reading import Part, load_table
 from ledgerframes.store.sync.request import SyncRequest
 from ledgerframes.store.sync.sync import run_sync
+from ledgerframes.store.table_sets import NETWORK
 from ledgerframes.timestamps import LATEST, format_timestamp
 from tests.simulation.choices import Choices
 from tests.simulation.clock import SimClock
@@ -43,6 +43,7 @@ from tests.simulation.rot import damage
 from tests.simulation.scheduling import Deadlock, SeededDrive
 from tests.simulation.servers import Fleet, Server, largest_group
 from tests.simulation.storage import Disk, Killed, SimLake
+from tests.simulation.stored_as import OF_VERDICTS, UPDATES, StoredAs
 from tests.simulation.world import BASE, SETTLE, Item, U, branched, draw_items, page_of
 
 
@@ -58,6 +59,7 @@ class Script:
         branch: what forked servers go on with, and another network's items.
         cut: up to where forked servers keep what they have, in microseconds after the world's beginning.
         seed: where the choices are drawn from, if there is no script of them.
+        verdicts: whether the event history is synced in place of that of updates.
     """
 
     items: tuple[Item, ...]
@@ -67,6 +69,12 @@ class Script:
     branch: tuple[Item, ...] = ()
     cut: int = 0
     seed: int | None = None
+    verdicts: bool = False
+
+    @property
+    def stored_as(self) -> StoredAs:
+        """The tables that it fills."""
+        return OF_VERDICTS if self.verdicts else UPDATES
 
 
 @dataclass
@@ -88,16 +96,18 @@ class Outcome:
     requests: int
 
 
-def draw(seed: int, among: Collection[str] | None = None) -> Script:
+def draw(seed: int, among: Collection[str] | None = None, *, verdicts: bool = False) -> Script:
     """The history of a seed.
 
     Args:
         seed: a whole number.
+        verdicts: sync the event history; version 0.1 made no lake of it.
         among: only these faults, each of which four of five histories have.
     """
     rng = random.Random(f"{seed}/faults")
     weights = {name: fault.weight if among is None else 80 * (name in among) for name, fault in FAULTS.items()}
     faults = tuple(name for name, weight in weights.items() if rng.random() * 100 < weight)
+    faults = tuple(name for name in faults if not verdicts or name != "old-lake")
     rng = random.Random(f"{seed}/world")
     items = draw_items(rng, faults)
     servers = rng.choice([1, 1, 2, 2, 3]) if {"lagging", "fork", "replicas", "other-network"} & set(faults) else 1
@@ -107,7 +117,7 @@ def draw(seed: int, among: Collection[str] | None = None) -> Script:
         branch = branched(rng, items, cut)
     elif "other-network" in faults:
         branch = draw_items(rng, faults, prefix="n")
-    return Script(items, servers, faults, branch=branch, cut=cut, seed=seed)
+    return Script(items, servers, faults, branch=branch, cut=cut, seed=seed, verdicts=verdicts)
 
 
 def run(script: Script, *, lake: Callable[[Disk], Lake] = SimLake) -> Outcome:
@@ -124,7 +134,8 @@ class _History:
         self.choices = Choices(script.seed, None if script.seed is not None else script.choices)
         self.disk = Disk()
         self.lake = lake(self.disk)
-        self.watch = Watch(self.disk, self.lake)
+        self.stored_as = script.stored_as
+        self.watch = Watch(self.disk, self.lake, stored_as=self.stored_as)
         everything = (*script.items, *script.branch)
         self.watch.kinds = {item.update_id: item.kind for item in everything}
         self.broken = any(item.kind == "broken" for item in everything)
@@ -200,7 +211,7 @@ class _History:
         if "windows" in self.faults:
             start, end = self._window()
         return SyncRequest(
-            start=start, end=end, workers=workers,
+            tables=(self.stored_as.index,), start=start, end=end, workers=workers,
             settle=f"{settle // 1_000_000}s", now=format_timestamp(self.clock.micros),
             page_size=2 + choices.pick("sync", 3),
             commit_bytes=(1, 3000, 10**9)[choices.pick("sync", 3)],
@@ -296,7 +307,7 @@ class _History:
             for seen in scan.seen:
                 if len(seen.items) >= self.largest[seen.url]:
                     self.largest[seen.url] = len(seen.items)
-                    self.heaviest[seen.url] = max(self.heaviest[seen.url], len(page_of(seen.items)))
+                    self.heaviest[seen.url] = max(self.heaviest[seen.url], len(self.stored_as.body(seen.items)))
         self.log += [f"    {seen}" for seen in scan.seen]
         self.log.append(f"  {ending} after {scan.stats.requests} requests")
         self.syncs[ending] += 1
@@ -327,7 +338,7 @@ class _History:
 
     def _after_write(self, name: str) -> None:
         self.watch.after_commit(name)
-        if name in ORDER and self.choices.chance("reader", 10):
+        if name in self.stored_as.order and self.choices.chance("reader", 10):
             self.watch.read()
         if not self.calm and "kill" in self.faults and self.choices.chance("kill-after", 5):
             self.log.append(f"  killed after a write to {name}")
@@ -342,7 +353,7 @@ class _History:
         if not {"fork", "fork-all"} & self.faults:
             return {}
         known = {item.update_id: item for item in self._ever()}
-        return {row[0]: known[row[0]] for row in self.watch.stored("updates") if row[0] in known}
+        return {row[0]: known[row[0]] for row in self.watch.stored(self.stored_as.index) if row[0] in known}
 
     # frames
 
@@ -352,9 +363,11 @@ class _History:
             self.frames[sync_id] = self._frame(sync_id)
 
     def _frame(self, sync_id: str) -> pa.Table:
-        view = self.lake.view(sync_id, names=("updates",))
-        part = Part.of(view, "updates", Window(), allow_partial=True)
-        return load_table(part.dataset, ["update_id", "migration_id", "record_time"], None, declared("updates"))
+        view = self.lake.view(sync_id, names=(self.stored_as.index,))
+        part = Part.of(view, self.stored_as.index, Window(), allow_partial=True)
+        return load_table(
+            part.dataset, ["update_id", "migration_id", "record_time"], None, declared(self.stored_as.index)
+        )
 
     # the end
 
@@ -394,11 +407,11 @@ class _History:
 
         One sync may still settle what the servers' newest items prove by now, without adding a row.
         """
-        rows = {name: self.watch.stored(name) for name in ORDER}
+        rows = {name: self.watch.stored(name) for name in self.stored_as.order}
         before = self._versions()
         seen = self._repeat()
         if before != self._versions():
-            if rows != {name: self.watch.stored(name) for name in ORDER}:
+            if rows != {name: self.watch.stored(name) for name in self.stored_as.order}:
                 self.watch.say(Holds.QUIET, "a sync without news changed rows")
             before = self._versions()
             seen = self._repeat()
@@ -439,7 +452,7 @@ class _History:
         None where a server was never seen to send a page longer than a tail, so that a page with all of it proves
         nothing, and where a migration before the first one may still show its first item.
         """
-        done = [settled(self.watch.numbers(name)) for name in ORDER]
+        done = [settled(self.watch.numbers(name)) for name in self.stored_as.order]
         pages = 0
         migrations = sorted({item.migration for item in self.script.items})
         for migration in migrations:
@@ -449,23 +462,28 @@ class _History:
             size = min([page_size, *(min(server.cap, server.maximum) for server in self.fleet.servers)])
             if any(self.largest[server.url] <= 3 * len(tail) for server in self.fleet.servers) or migrations[0] > 0:
                 return None
-            weight = 2 * len(page_of(tuple(tail)))  # pages are capped by bytes as well, so few items may be a full page
+            weight = 2 * len(
+                self.stored_as.body(tuple(tail))
+            )  # pages are capped by bytes as well, so few items may be a full page
             if any(self.heaviest[server.url] < weight for server in self.fleet.servers):
                 return None
             if largest_group(tail) >= size:  # a page that is one tie may have been cut
                 return None
             pages += 1 if len(tail) < size else 1 + -(-len(tail) // max(1, size - largest_group(tail)))
         servers = len(self.fleet.servers)
-        return max(pages, 1) + servers - 1 if pages <= 1 else pages * servers  # every server is compared page by page
+        due = max(pages, 1) + servers - 1 if pages <= 1 else pages * servers  # every server is compared page by page
+        # Where the newest migration shows nothing that could be stored, each server is recognised by its beginning.
+        nameless = not any(self.stored_as.has_row(item) or item.kind == "broken" for item in self._tail(migrations[-1]))
+        return due + servers if nameless else due
 
     def _tail(self, migration: int) -> list[Item]:
         """What a sync looks at: all that is not settled, from the last stored update on if none of it is stored."""
-        done = [settled(self.watch.numbers(name)) for name in ORDER]
+        done = [settled(self.watch.numbers(name)) for name in self.stored_as.order]
         items = sorted(item for item in self.script.items if item.migration == migration)
         tail = [item for item in items if not all(inside(item.place, spans) for spans in done)]
-        if any(item.kind != "broken" for item in tail):
+        if any(map(self.stored_as.has_row, tail)):
             return tail
-        anchor = max((item.at for item in items if item.kind != "broken"), default=0)
+        anchor = max((item.at for item in items if self.stored_as.has_row(item)), default=0)
         return [item for item in items if item.at >= anchor]
 
     def _check(self) -> None:
@@ -474,6 +492,8 @@ class _History:
         found = check(SimLake(self.disk))
         if not found and Holds.LIVE in holding(self.faults):
             self.watch.say(Holds.SOUND, f"check() of a sound lake says: {'; '.join(map(str, found.findings))}")
+        if self.script.verdicts:  # how many views a request has is not told by its verdict
+            return
         rotten = self.disk.copy()
         what = damage(rotten, self.choices)
         if what is None:
@@ -502,7 +522,7 @@ class _History:
                 at = LATEST
             numbers |= {f"slot/{slot}/migration": migration, f"slot/{slot}/lo": BEGINNING, f"slot/{slot}/at": at}
         batches = decode_page(page_of(tuple(kept))).batches
-        for name in ORDER:
+        for name in self.stored_as.order:
             table = self.lake.table(name)
             table.create({NETWORK: f"{kept[0].migration}/{first}"})
             table.append([batches[name]], numbers)

@@ -15,12 +15,12 @@ import pyarrow as pa
 
 from ledgerframes.paging.window import Window
 from ledgerframes.store import coverage_log
-from ledgerframes.store.history_tables import ORDER
 from ledgerframes.store.lake import Lake
 from ledgerframes.store.read.reading import Part
 from tests.simulation.faults import Holds
 from tests.simulation.net import Seen
 from tests.simulation.storage import Disk, SimLake
+from tests.simulation.stored_as import UPDATES, StoredAs
 from tests.simulation.world import Item, ago
 
 #: How many items a sync asks for to recognise a network; a world has fewer, and no read of one asks for as many.
@@ -100,12 +100,14 @@ class Watch:
         lake: the lake, for reading as callers do.
         problems: what was wrong.
         kinds: the kind of every update there can be, by id.
+        stored_as: the tables of the history that is synced.
     """
 
     disk: Disk
     lake: Lake
     problems: list[Problem] = field(default_factory=list)
     kinds: dict[str, str] = field(default_factory=dict)
+    stored_as: StoredAs = UPDATES
     _looked: tuple[int, ...] = ()
     _sight: Mapping[str, set[str]] = field(default_factory=dict)
     _held: dict[str, tuple[list[Span], set[str]]] = field(default_factory=dict)
@@ -123,15 +125,15 @@ class Watch:
 
     def covers(self, item: Item) -> bool:
         """Whether all tables cover an item's place."""
-        return all(inside(item.place, covered(self.numbers(name))) for name in ORDER)
+        return all(inside(item.place, covered(self.numbers(name))) for name in self.stored_as.order)
 
     def settles(self, item: Item) -> bool:
         """Whether all tables say that an item's place is final."""
-        return all(inside(item.place, settled(self.numbers(name))) for name in ORDER)
+        return all(inside(item.place, settled(self.numbers(name))) for name in self.stored_as.order)
 
     def after_commit(self, name: str) -> None:
         """Neither coverage nor its settled part may fall."""
-        if name not in ORDER:
+        if name not in self.stored_as.order:
             return
         for what, found, before in (
             ("covered", covered(self.numbers(name)), self._covered),
@@ -146,20 +148,20 @@ class Watch:
 
     def read(self) -> Mapping[str, set[str]]:
         """What a reader sees now: the update ids of each table; torn updates are a problem."""
-        versions = tuple(len(self.disk.versions.get(name, ())) for name in ORDER)
+        versions = tuple(len(self.disk.versions.get(name, ())) for name in self.stored_as.order)
         if versions != self._looked:
             self._looked, self._sight = versions, self._read()
         return self._sight
 
     def _read(self) -> Mapping[str, set[str]]:
-        view = self.lake.view(names=("updates",))
-        told = [Span(*interval) for interval in view.covered]
-        for name in ORDER:
+        view = self.lake.view(names=(self.stored_as.index,))
+        told = [Span(*interval) for interval in view.slots_of(self.stored_as.of).common]
+        for name in self.stored_as.order:
             there = covered(self.numbers(name))
             if any(_common([[span], there]) != [span] for span in told):
                 self.say(Holds.WHOLE, f"a reader is told that {'; '.join(map(str, told))} is covered, {name} does not")
         seen: dict[str, Counter[str]] = {}
-        for name in ORDER:
+        for name in self.stored_as.order:
             part = Part.of(view, name, Window(), allow_partial=True)
             seen[name] = Counter(part.dataset.to_table(columns=["update_id"])["update_id"].to_pylist())
         self._torn(seen)
@@ -168,8 +170,7 @@ class Watch:
     def _torn(self, seen: Mapping[str, Counter[str]]) -> None:
         for update_id in set().union(*seen.values()):
             kind = self.kinds.get(update_id, "")
-            wanted = {"updates": 1, "events": {"create": 1, "exercise": 2}.get(kind, 0),
-                      "reassignments": int(kind in {"assign", "unassign"})}  # fmt: skip
+            wanted = {**self.stored_as.counts(kind), self.stored_as.index: 1}
             there = {name: seen[name][update_id] for name in wanted}
             if kind and any((there[name] > 0) != (wanted[name] > 0) or there[name] < wanted[name] for name in wanted):
                 self.say(Holds.WHOLE, f"a reader sees {there} rows of {update_id} ({kind})")
@@ -181,9 +182,12 @@ class Watch:
             return []
         rows = states[-1].rows
         ids = rows["update_id"].to_pylist()
-        events = rows["event_id"].to_pylist() if name == "events" else [""] * len(ids)
+        parts = [""] * len(ids)
+        if name == self.stored_as.parts:
+            numbers = rows[self.stored_as.part_id].to_pylist()
+            parts = [one if isinstance(one, str) else f"{of}:{one}" for of, one in zip(ids, numbers, strict=True)]
         times = rows["record_time"].cast(pa.int64()).to_pylist()
-        return list(zip(ids, rows["migration_id"].to_pylist(), times, events, strict=True))
+        return list(zip(ids, rows["migration_id"].to_pylist(), times, parts, strict=True))
 
     def after_run(self, truth: Collection[Item] | None, ever: Collection[Item], seen: Sequence[Seen] | None) -> None:
         """Everything that must hold between two syncs.
@@ -193,7 +197,7 @@ class Watch:
             ever: what servers have shown.
             seen: the answers of a sync that went to its end with one worker.
         """
-        rows = {name: self.stored(name) for name in ORDER}
+        rows = {name: self.stored(name) for name in self.stored_as.order}
         self._once(rows)
         self._true(rows, ever)
         self._unchanged(rows)
@@ -205,7 +209,7 @@ class Watch:
 
     def mixed(self, ours: Collection[Item], others: Collection[Item]) -> None:
         """A store is bound to one network: whichever it met first."""
-        stored = {row[0] for name in ORDER for row in self.stored(name)}
+        stored = {row[0] for name in self.stored_as.order for row in self.stored(name)}
         of_both = [sorted(stored & {item.update_id for item in items}) for items in (ours, others)]
         if all(of_both):
             self.say(Holds.MIXED, f"updates {', '.join(of_both[0])} of one network lie beside {', '.join(of_both[1])}")
@@ -236,7 +240,7 @@ class Watch:
             now = {row[3] or row[0] for row in found if inside((row[1], row[2]), spans)}
             if now != ids:
                 self.say(Holds.FINAL, f"{name}: {sorted(now ^ ids)} came or went at a settled place")
-        every = [settled(self.numbers(name)) for name in ORDER]
+        every = [settled(self.numbers(name)) for name in self.stored_as.order]
         for name, found in rows.items():
             ids = {row[3] or row[0] for row in found if all(inside((row[1], row[2]), spans) for spans in every)}
             self._held[name] = (_common(every), ids)
@@ -245,24 +249,25 @@ class Watch:
         self, rows: Mapping[str, Sequence[tuple[str, int, int, str]]], shown: Mapping[str, set[str]],
         truth: Collection[Item],
     ) -> None:  # fmt: skip
-        spans = {name: settled(self.numbers(name)) for name in ORDER}
-        events = {row[3] for row in rows["events"]}
+        spans = {name: settled(self.numbers(name)) for name in self.stored_as.order}
+        parts = {row[3] for row in rows[self.stored_as.parts]}
         for item in truth:
-            if item.kind == "broken" or not all(inside(item.place, found) for found in spans.values()):
+            if not all(inside(item.place, found) for found in spans.values()):
                 continue
-            home = "reassignments" if item.kind in {"assign", "unassign"} else "events"
-            lost = [name for name in ("updates", home) if item.update_id not in shown[name]]
-            lost += [event_id for event_id in item.events if event_id not in events]
+            homes = [name for name, count in self.stored_as.counts(item.kind).items() if count]
+            lost = [name for name in homes if item.update_id not in shown[name]]
+            if self.stored_as.parts in homes:
+                lost += [event_id for event_id in item.events if event_id not in parts]
             if lost:
                 self.say(Holds.SETTLED, f"{tell(item)} is lost: not in {', '.join(lost)} though settled")
 
     def _shown(
         self, rows: Mapping[str, Sequence[tuple[str, int, int, str]]], ever: Collection[Item], seen: Sequence[Seen]
     ) -> None:
-        stored = {row[0] for row in rows["updates"]}
+        stored = {row[0] for row in rows[self.stored_as.index]}
         reads = _reads(seen)
         for item in ever:
-            if item.update_id in stored or item.kind == "broken" or not self.covers(item):
+            if item.update_id in stored or not self.stored_as.has_row(item) or not self.covers(item):
                 continue
             last = next((one for one in reversed(reads) if one.spans(item.place)), None)
             if last is not None and item in last.items:
@@ -270,20 +275,21 @@ class Watch:
 
     def everything(self, truth: Collection[Item], *, rejects: bool) -> None:
         """Once all servers showed all, the rows are the truth."""
-        rows = {name: self.stored(name) for name in ORDER}
-        sound = [item for item in truth if item.kind != "broken"]
+        rows = {name: self.stored(name) for name in self.stored_as.order}
+        own = self.stored_as
+        sound = [item for item in truth if own.has_row(item)]
         wanted = {
-            "updates": {item.update_id for item in sound},
-            "events": {event_id for item in sound for event_id in item.events},
-            "reassignments": {item.update_id for item in sound if item.kind in {"assign", "unassign"}},
+            own.index: {item.update_id for item in sound},
+            own.parts: {event_id for item in sound for event_id in item.events},
+            own.third: {item.update_id for item in sound if own.counts(item.kind)[own.third]},
         }
         for name, ids in wanted.items():
             lost = ids - {row[3] or row[0] for row in rows[name]}
             if lost:
                 items = [tell(item) for item in sound if any(one.startswith(item.update_id) for one in lost)]
                 self.say(Holds.LIVE, f"{name} never gets {', '.join(sorted(lost))}: {', '.join(items)}")
-        shown = self.read()["updates"]
-        if hidden := wanted["updates"] - shown:
+        shown = self.read()[own.index]
+        if hidden := wanted[own.index] - shown:
             self.say(Holds.LIVE, f"readers never see {', '.join(sorted(hidden))}")
         if rejects:
             states = self.disk.versions.get("rejects")

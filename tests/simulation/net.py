@@ -6,14 +6,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
+from copy import copy
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, NamedTuple
 
 import msgspec
 
+from ledgerframes.config.settings import Settings
+from ledgerframes.decoding.paged_histories import EVENT_HISTORY, UPDATE_HISTORY, PagedHistory
 from ledgerframes.errors import DecodeError, LedgerframesError, NoAnswerError, RequestError, ServerError, StatusError
 from ledgerframes.interfaces.answers import UpdatesPage
+from ledgerframes.interfaces.scan_events import EventsPage
 from ledgerframes.paging.cursor import Cursor
 from ledgerframes.transport import Answer, Stats
 from ledgerframes.transport.retrying import Revise
@@ -22,19 +26,21 @@ from tests.simulation.choices import Choices
 from tests.simulation.clock import SimClock
 from tests.simulation.servers import Fleet, Server
 from tests.simulation.storage import Disk
-from tests.simulation.world import Item, U, ago, page_of
+from tests.simulation.stored_as import OF_VERDICTS, UPDATES, StoredAs
+from tests.simulation.world import Item, U, ago
 
 ATTEMPTS = 8
-_STRICT = UpdatesPage.read
-_LENIENT = UpdatesPage.read_leniently
 #: A sync of so small a world needs far less.
 MOST_REQUESTS = 400
 
 
+Page = UpdatesPage | EventsPage
+
+
 @lru_cache(4096)
-def _page(items: tuple[Item, ...], read: Callable[[bytes], UpdatesPage]) -> UpdatesPage:
+def _page(items: tuple[Item, ...], stored_as: StoredAs, read: Callable[[bytes], Page]) -> Page:
     """A page as the scan interface reads it; the same answer comes many times in a history."""
-    return read(page_of(items))
+    return read(stored_as.body(items))
 
 
 class Endless(BaseException):
@@ -115,6 +121,7 @@ class SimScan:
         self._choices = choices
         self._newest: dict[str, int] = {}
         self._down: set[str] = set()
+        self._history, self._lenient = UPDATE_HISTORY, False
         self.stats = Stats()
         self.seen: list[Seen] = []
         if "down" in self._faults:
@@ -123,6 +130,30 @@ class SimScan:
     @property
     def servers(self) -> tuple[str, ...]:
         return tuple(self._order)
+
+    @property
+    def history(self) -> PagedHistory:
+        return self._history
+
+    @property
+    def _stored_as(self) -> StoredAs:
+        return OF_VERDICTS if self._history is EVENT_HISTORY else UPDATES
+
+    @property
+    def update_pages(self) -> SimScan:
+        return self.pages(UPDATE_HISTORY)
+
+    def pages(self, history: PagedHistory) -> SimScan:
+        """The same servers, asked for one of the two histories."""
+        twin = copy(self)
+        twin._history = history
+        return twin
+
+    def leniently(self) -> SimScan:
+        """The same, its pages read without the items that have no cursor."""
+        twin = copy(self)
+        twin._lenient = True
+        return twin
 
     def page_request(self, after: Cursor | None, page_size: int) -> Any:
         return Ask(after, page_size)
@@ -144,17 +175,16 @@ class SimScan:
         del stop
         return self
 
-    def send_page(
-        self, request: Any, *, server: str | tuple[str, ...] | None, revise: Revise | None, lenient: bool = False
-    ) -> Answer[UpdatesPage]:
+    def send_page(self, request: Any, *, server: str | tuple[str, ...] | None, revise: Revise | None) -> Answer[Any]:
         """Ask as `Exchange` does: a named server once, otherwise one after the other until one answers."""
         self._disk.alive()
-        read = _LENIENT if lenient else _STRICT
+        page = EventsPage if self._history is EVENT_HISTORY else UpdatesPage
+        read = page.read_leniently if self._lenient else page.read
         order = [server] if isinstance(server, str) else list(server or self._order)
         for attempt in range(1 if isinstance(server, str) else ATTEMPTS):
             url = order[attempt % len(order)]
             outcome = self._attempt(request, url, read)
-            if isinstance(outcome, UpdatesPage):
+            if isinstance(outcome, Page):
                 if attempt:
                     self._order.sort(key=lambda other: other != url)
                 return Answer(outcome, 200, url, request, len(outcome.raw), 0.0, {})
@@ -172,7 +202,7 @@ class SimScan:
             self._clock.sleep(0.1)
         raise error
 
-    def _attempt(self, ask: Ask, url: str, read: Any) -> UpdatesPage | LedgerframesError:
+    def _attempt(self, ask: Ask, url: str, read: Any) -> Page | LedgerframesError:
         """Send one request once."""
         self._clock.sleep(0.01)
         self.stats.received(200, 1)
@@ -199,12 +229,12 @@ class SimScan:
         last = len(honest) == len(server.beyond(after))
         self.seen.append(Seen(url, after, ask.page_size, items, self._newest[url], items == honest, last))
         if "damaged" in self._faults and self._choices.chance("damaged", 8):
-            body = page_of(items)
+            body = self._stored_as.body(items)
             try:
                 read(body[: len(body) // 2])
             except (msgspec.DecodeError, UnicodeDecodeError) as error:
                 return DecodeError(f"the answer of {url} is not whole JSON: {error}")
-        return _page(items, read)
+        return _page(items, self._stored_as, read)
 
     def _refusal(self, server: Server, ask: Ask) -> LedgerframesError | None:
         """What a server says instead of a page."""
@@ -260,4 +290,7 @@ class SimNet:
         """What was sent in this sync."""
         return self.scan.stats
 
-    settings: None = None
+    @property
+    def settings(self) -> Settings:
+        """No scan is configured: what names the network is not asked for by an address."""
+        return Settings()

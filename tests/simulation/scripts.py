@@ -100,6 +100,8 @@ def literal(script: Script) -> str:
     if script.branch:
         lines += ["    branch=(", *(f"        {_item(item)}," for item in script.branch), "    ),"]
         lines.append(f"    cut={_at(script.cut)},")
+    if script.verdicts:
+        lines.append("    verdicts=True,")
     return "\n".join([*lines, ")"])
 
 

@@ -55,12 +55,12 @@ class Tally:
             self.failures.setdefault(name, []).extend(seeds)
 
 
-def batch(first: int) -> Tally:
+def batch(first: int, *, verdicts: bool = False) -> Tally:
     """Some seeds in a row, in a process of a pool."""
     tally = Tally()
     for seed in range(first, first + _BATCH):
         try:
-            tally.count(seed, run(draw(seed)))
+            tally.count(seed, run(draw(seed, verdicts=verdicts)))
         except Exception:  # noqa: BLE001 - a fault of the simulation itself is shown with its seed
             traceback.print_exc()
             tally.failures.setdefault("SIMULATION", []).append(seed)
@@ -73,7 +73,7 @@ def one_thread() -> None:
     pa.set_io_thread_count(1)
 
 
-def simulate(*, seed: int, minutes: float, workers: int) -> Tally:
+def simulate(*, seed: int, minutes: float, workers: int, verdicts: bool = False) -> Tally:
     """Run batches of seeds on all cores until the time is over."""
     tally = Tally()
     end = time.monotonic() + minutes * 60
@@ -87,7 +87,7 @@ def simulate(*, seed: int, minutes: float, workers: int) -> Tally:
     with multiprocessing.get_context("spawn").Pool(workers, one_thread) as pool:
         waiting, coming = [], firsts()
         for first in coming:
-            waiting.append(pool.apply_async(batch, (first,)))
+            waiting.append(pool.apply_async(batch, (first,), {"verdicts": verdicts}))
             if len(waiting) > 2 * workers:
                 tally.add(waiting.pop(0).get())
         for result in waiting:

@@ -21,8 +21,9 @@ from pyarrow import acero
 
 from ledgerframes.errors import StoreError
 from ledgerframes.store.delta.table import DeltaStoreTable
-from ledgerframes.store.history_tables import ORDER, PARTITIONS
+from ledgerframes.store.history_tables import PARTITIONS
 from ledgerframes.store.lake import Lake, declared
+from ledgerframes.store.table_sets import set_of
 from ledgerframes.tables.table import Table
 
 URL = "memory://lake"
@@ -111,7 +112,7 @@ class MemoryTable(DeltaStoreTable):
     """
 
     def __init__(self, table: Table, disk: Disk) -> None:
-        partition_by = PARTITIONS if table.name in ORDER else ()
+        partition_by = PARTITIONS if set_of(table.name) else ()
         super().__init__(table, f"{URL}/{table.name}", storage_options={}, partition_by=partition_by)
         self._disk = disk
         self._version: int | None = None

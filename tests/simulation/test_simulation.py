@@ -22,6 +22,19 @@ def test_no_history_loses_repeats_or_tears_anything(first):
         assert not outcome.problems, f"seed {seed}: {outcome.problems[0]}\n{literal(outcome.script)}"
 
 
+@pytest.mark.parametrize("first", range(0, SEEDS // 2, A_TEST))
+def test_no_history_of_verdicts_loses_repeats_or_tears_anything(first):
+    for seed in range(first, first + A_TEST):
+        outcome = run(draw(seed, verdicts=True))
+        assert not outcome.problems, f"seed {seed}: {outcome.problems[0]}\n{literal(outcome.script)}"
+
+
+def test_worlds_of_verdicts_have_items_of_every_kind():
+    kinds = {item.kind for seed in range(200) for item in draw(seed, verdicts=True).items}
+
+    assert kinds == {"create", "exercise", "assign", "unassign", "broken"}
+
+
 @pytest.mark.parametrize("seed", [3, 10, 42])
 def test_a_history_is_the_same_from_its_seed_and_from_its_script(seed):
     first, again = run(draw(seed)), run(draw(seed))

@@ -25,6 +25,11 @@ FIXED = {
     "reassignments": "migration_id record_time record_month update_id kind submitter source_synchronizer"
     " target_synchronizer unassign_id reassignment_counter contract_id event_id template_id template_name package_name"
     " created_at signatories observers payload",
+    "verdicts": "migration_id record_time record_month update_id synchronizer_id finalization_time result"
+    " submitting_parties submitting_participant_uid mediator_group has_update total_traffic_cost root_views",
+    "views": "migration_id record_time record_month update_id view_id informees confirming_parties sub_views"
+    " traffic_cost view_hash",
+    "app_activity": "migration_id record_time record_month update_id round_number party weight",
     "holdings_summary": "record_time migration_id computed_as_of_round party_id found total_unlocked_coin"
     " total_locked_coin total_coin_holdings accumulated_holding_fees_unlocked accumulated_holding_fees_locked"
     " accumulated_holding_fees_total total_available_coin",

@@ -171,7 +171,7 @@ def examine_store(net: Network | None, place: str | os.PathLike[str]) -> Iterato
     yield Finding(subject, "coverage", "warn" if gaps else "ok", text, "the next sync fills the gaps" if gaps else "")
     if net is not None and net.settings.scan_url:
         try:
-            check_network(net.scan, lake.history(), _SETTLE)
+            check_network(net.scan.update_pages, lake.history(), _SETTLE)
         except LedgerframesError as error:
             yield Finding(subject, "network", "fail", bare(error), "name the lake of this network, or its scan")
         else:

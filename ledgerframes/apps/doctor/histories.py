@@ -64,7 +64,7 @@ def _agreement(net: Network, scans: Sequence[str], last: Migration) -> Iterator[
         return
     try:
         others = {server: "it did not answer" for server in net.scan.servers if server not in scans}
-        servers = AgreedServers(net.scan, left_out=dict(others))
+        servers = AgreedServers(net.scan.update_pages, left_out=dict(others))
         first_update(servers, Proofs(_SETTLE))
     except StoreError as error:
         yield Finding(SUBJECT, "one network", "fail", str(error).partition(". Open")[0], "leave one of them out")
@@ -89,8 +89,9 @@ def _agreement(net: Network, scans: Sequence[str], last: Migration) -> Iterator[
 
 
 def _has(net: Network, server: str, last: Migration) -> bool:
-    request = net.scan.page_request(Cursor(last.migration_id, last.last - 1), 1)
+    pages = net.scan.update_pages.leniently()
+    request = pages.page_request(Cursor(last.migration_id, last.last - 1), 1)
     try:
-        return bool(net.scan.send_page(request, server=server, revise=None, lenient=True).value.glimpse.cursors)
+        return bool(pages.send_page(request, server=server, revise=None).value.glimpse.cursors)
     except LedgerframesError:
         return False

@@ -73,7 +73,7 @@ class Scan:
         body = await read_object(request)
         # `contract_value_encoding` is not read: real servers ignore names that they do not know.
         size, after = read_page_request(body, maximum=self.options.page_maximum)
-        carrying = _carries_types(body.get("daml_value_encoding"))
+        carrying = carries_types(body.get("daml_value_encoding"))
         # A silent cap shortens the page, and nothing in the answer says so.
         found = self.view.page(after, min(size, self.options.silent_cap or size))
         if carrying:
@@ -135,7 +135,7 @@ class Scan:
         return self._item(request, self.view.world.update(update_id), f"Transaction with id {update_id} not found")
 
     def _item(self, request: Request, update: Update | None, missing: str) -> bytes:
-        carrying = _carries_types(request.query_params.get("daml_value_encoding"))
+        carrying = carries_types(request.query_params.get("daml_value_encoding"))
         if update is None or not self.view.knows(update):
             raise RefusalError(404, missing)
         return render.type_carrying(update.rendered) if carrying else update.rendered
@@ -170,7 +170,12 @@ def _cursor(after: Any) -> Cursor | None:
         raise RefusalError(400, str(error)) from error
 
 
-def _carries_types(encoding: Any) -> bool:
+def carries_types(encoding: Any) -> bool:
+    """Whether an encoding's values carry their types.
+
+    Raises:
+        RefusalError: 400, the encoding is not known.
+    """
     if encoding not in (None, "compact_json", "protobuf_json"):
         raise RefusalError(400, f"Unknown daml_value_encoding: {encoding}")
     return bool(encoding == "protobuf_json")

@@ -8,6 +8,7 @@ from starlette.requests import Request
 from starlette.routing import BaseRoute, Route
 
 from ledgerframes.sandbox.http.callers import Access
+from ledgerframes.sandbox.http.scan_events import EventRoutes
 from ledgerframes.sandbox.http.scan_now import CurrentRoutes
 from ledgerframes.sandbox.http.scan_snapshots import SnapshotRoutes
 from ledgerframes.sandbox.http.validator import Validator
@@ -21,7 +22,9 @@ class _Summaries(Validator):
         return None
 
 
-def neighbours(view: View, gate: Access, *, older: bool, page_maximum: int, holdings_maximum: int) -> list[BaseRoute]:
+def neighbours(
+    view: View, gate: Access, *, older: bool, page_maximum: int, silent_cap: int | None, holdings_maximum: int
+) -> list[BaseRoute]:
     """The routes of one scan server, without the interface's prefix.
 
     Args:
@@ -29,6 +32,7 @@ def neighbours(view: View, gate: Access, *, older: bool, page_maximum: int, hold
         gate: the validator's gate; scan serves its summaries too, but without a token.
         older: a release without the routes under /v1.
         page_maximum: the largest page that it returns.
+        silent_cap: silently return this number of events per page at most; None for no such cap.
         holdings_maximum: a summary of more coin contracts than this is refused.
     """
     summaries = _Summaries(view.world, gate, holdings_maximum=holdings_maximum, older=older)
@@ -37,5 +41,6 @@ def neighbours(view: View, gate: Access, *, older: bool, page_maximum: int, hold
         *SnapshotRoutes(view, older=older, page_maximum=page_maximum).routes(),
         Route("/v0/holdings/summary", summaries.holdings_with_fees, methods=["POST"]),
         *newer,
+        *EventRoutes(view, page_maximum=page_maximum, silent_cap=silent_cap).routes(),
         *CurrentRoutes(view.world, page_maximum=page_maximum).routes(),
     ]

@@ -19,10 +19,10 @@ from ledgerframes.store.delta.damage import READ_ERRORS
 from ledgerframes.store.delta.data_files import has_digest
 from ledgerframes.store.delta.storage_errors import is_panic
 from ledgerframes.store.delta.stored_files import Damage
-from ledgerframes.store.history_tables import ORDER
 from ledgerframes.store.lake import Lake, View, declared, lost
 from ledgerframes.store.read.reading import Part
 from ledgerframes.store.sync.snapshots import SNAPSHOTS
+from ledgerframes.store.table_sets import SETS
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,7 @@ def check(lake: Lake, *, full: bool = False) -> Check:
         StoreError: there is no store, or a log cannot be read.
     """
     view = lake.raw_view()
-    findings = [_lost(name) for name in lost(view.tables)]
+    findings = [_lost(name, of.name) for of in SETS for name in lost(view.tables, of)]
     findings += _damaged(view, full=full)
     findings += _shortened(lake)
     # With files or entries missing, every count below would be wrong for that reason alone.
@@ -107,10 +107,10 @@ def check(lake: Lake, *, full: bool = False) -> Check:
 def _checked(view: View) -> tuple[dict[str, int], list[CheckFinding]]:
     findings: list[CheckFinding] = []
     rows: dict[str, int] = {}
-    if set(ORDER) <= set(view.stored):
-        history = Soundness(view)
+    for of in filter(view.has, SETS):
+        history = Soundness(view, of)
         findings += _grouped(history.faults())
-        rows = {name: history.rows[name] for name in reversed(ORDER)}
+        rows |= {name: history.rows[name] for name in of.shown}
         findings += [
             CheckFinding(
                 f"{name}: rows outside of what is covered, left by a sync that was stopped", "note", count, update_id,
@@ -137,8 +137,8 @@ def _grouped(faults: Iterator[Fault]) -> list[CheckFinding]:
     return [CheckFinding(name, "error", counts[name], fault.update_id, fault.advice) for name, fault in first.items()]
 
 
-def _lost(name: str) -> CheckFinding:
-    return CheckFinding(f"{name}: the table is missing beside others of the history", "error", 1, name, REPAIR)
+def _lost(name: str, history: str) -> CheckFinding:
+    return CheckFinding(f"{name}: the table is missing beside others of the {history}", "error", 1, name, REPAIR)
 
 
 def _shortened(lake: Lake) -> list[CheckFinding]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import logging
 import time
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import reduce
@@ -28,9 +29,10 @@ from ledgerframes.store.coverage_log import Slots
 from ledgerframes.store.delta.data_files import has_digest
 from ledgerframes.store.delta.stored_files import Damage, StoredFile
 from ledgerframes.store.delta.table import DeltaStoreTable
-from ledgerframes.store.history_tables import NETWORK, ORDER, HistoryTables
+from ledgerframes.store.history_tables import HistoryTables
 from ledgerframes.store.lake import STORED, Lake, View, lost, network_of
 from ledgerframes.store.sync.sync_log import SYNCS
+from ledgerframes.store.table_sets import HISTORY, NETWORK, SETS, TableSet, set_of
 
 _log = logging.getLogger("ledgerframes.store")
 _LOG: Final = "_delta_log"
@@ -88,22 +90,29 @@ def repair(lake: Lake, *, unsettled: bool = False) -> RepairReport:
     with lake.writing():
         unreadable = _set_unreadable_logs_aside(lake)
         view = lake.raw_view()
-        before = _covered(view, common=False)
+        before = {of.name: _covered(view, of, common=False) for of in SETS}
         remade = _remade(view, unreadable)
         damaged, gone = _without_damage(lake, view)
         entries = list(log_damages(lake))  # reads `syncs`, so its damaged files have to be out before
         for entry in entries:
             fill_log(lake, entry)
-        unsound = _without_unsound(lake)
-        if unsettled:
-            _without_tail(lake)
-        read_again = beyond(before, _covered(lake.raw_view(), common=True))
+        unsound: Counter[str] = Counter()
+        for of in SETS:
+            unsound.update(_without_unsound(lake, of))
+            if unsettled:
+                _without_tail(lake, of)
+        after = lake.raw_view()
+        read_again = [
+            str(interval) if of is HISTORY else f"{of.name}: {interval}"
+            for of in SETS
+            for interval in beyond(before[of.name], _covered(after, of, common=True))
+        ]
     return RepairReport(
         lake.url,
         tuple(map(str, damaged)),
         tuple(remade),
-        unsound,
-        tuple(map(str, read_again)),
+        dict(unsound),
+        tuple(read_again),
         gone,
         {entry.table: entry.count for entry in entries},
     )
@@ -132,15 +141,26 @@ def _set_unreadable_logs_aside(lake: Lake) -> list[str]:
 
 
 def _remade(view: View, unreadable: Sequence[str]) -> list[str]:
-    """Create the lost tables of the history, empty and of the same network."""
-    history = {name: view.tables[name] for name in ORDER}
+    """Create the lost tables of the histories, empty and of the same network."""
+    remade = []
+    for of in SETS:
+        names = [name for name in of.order if name in unreadable or name in lost(view.tables, of)]
+        remade += names
+        properties = _properties(view, of)
+        if properties is not None:
+            for name in names:
+                view.tables[name].create(properties)
+    return remade
+
+
+def _properties(view: View, of: TableSet) -> dict[str, str] | None:
+    """What the tables of a history were created with; None if no table tells it."""
     network = network_of(view.tables.values())
-    names = [name for name in ORDER if name in unreadable or name in lost(history)]
-    if network is None:
-        return names
-    for name in names:
-        history[name].create({NETWORK: network})
-    return names
+    own = (view.tables[name].property(of.first) for name in of.order)
+    first = network if of.first == NETWORK else next((name for name in own if name is not None), None)
+    if first is None:
+        return None
+    return {**({} if network is None else {NETWORK: network}), of.first: first}
 
 
 def _without_damage(lake: Lake, view: View) -> tuple[list[Damage], dict[str, int]]:
@@ -150,8 +170,9 @@ def _without_damage(lake: Lake, view: View) -> tuple[list[Damage], dict[str, int
         table = lake.table(name).refresh()
         own = [] if table.files is None else list(table.files.damages(full=True))
         damages += own
-        if own and name in ORDER:
-            history = _history(view)
+        of = set_of(name)
+        if own and of is not None:
+            history = _history(view, of)
             # Read anew for each table, because the commit before has changed the numbers in its log.
             _take_out(history, name, [_interval_of(damage.file) for damage in own], [damage.file for damage in own])
         elif own:
@@ -160,32 +181,32 @@ def _without_damage(lake: Lake, view: View) -> tuple[list[Damage], dict[str, int
     return damages, gone
 
 
-def _without_unsound(lake: Lake) -> dict[str, int]:
-    """Take the record times of rows that contradict each other out of all three tables."""
+def _without_unsound(lake: Lake, of: TableSet) -> dict[str, int]:
+    """Take the record times of rows that contradict each other out of all tables of a history."""
     view = lake.raw_view()
-    if not set(ORDER) <= set(view.stored):
+    if not view.has(of):
         return {}
     counts: dict[str, int] = {}
     intervals: set[Interval] = set()
-    for fault in Soundness(view).faults():
+    for fault in Soundness(view, of).faults():
         counts[fault.name] = counts.get(fault.name, 0) + 1
         # One record time is the least that can be read again, since paging asks by time.
         intervals.add(Interval(fault.cursor.migration_id, fault.cursor.micros - 1, fault.cursor.micros))
     if intervals:
-        history = _history(view)
-        for name in ORDER:
+        history = _history(view, of)
+        for name in of.order:
             _take_out(history, name, intervals, ())
     return counts
 
 
-def _without_tail(lake: Lake) -> None:
-    """Take what is covered and not settled out of all three tables, one commit each."""
+def _without_tail(lake: Lake, of: TableSet) -> None:
+    """Take what is covered and not settled out of all tables of a history, one commit each."""
     view = lake.raw_view()
-    if not set(ORDER) <= set(view.stored):
+    if not view.has(of):
         return
-    history = _history(view)
-    tail = beyond(_covered(view, common=False), history.slots.settled)
-    for name in ORDER if tail else ():
+    history = _history(view, of)
+    tail = beyond(_covered(view, of, common=False), history.slots.settled)
+    for name in of.order if tail else ():
         _take_out(history, name, tail, ())
 
 
@@ -239,11 +260,11 @@ def _interval_of(file: StoredFile) -> Interval:
     return file.interval._replace(lo=file.interval.lo - 1, hi=file.interval.hi + cut_off)
 
 
-def _history(view: View) -> HistoryTables:
-    return HistoryTables({name: view.tables[name] for name in ORDER}).refresh()
+def _history(view: View, of: TableSet) -> HistoryTables:
+    return HistoryTables({name: view.tables[name] for name in of.order}, of).refresh()
 
 
-def _covered(view: View, *, common: bool) -> tuple[Interval, ...]:
-    """What all tables of the history cover, or what any of them does."""
-    slots = Slots.read([view.tables[name] for name in ORDER])
-    return slots.common if common else merged(interval for name in ORDER for interval in slots.covered(name))
+def _covered(view: View, of: TableSet, *, common: bool) -> tuple[Interval, ...]:
+    """What all tables of a history cover, or what any of them does."""
+    slots = Slots.read([view.tables[name] for name in of.order])
+    return slots.common if common else merged(interval for name in of.order for interval in slots.covered(name))

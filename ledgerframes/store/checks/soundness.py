@@ -1,4 +1,4 @@
-"""`Soundness`: whether the three tables of a history fit each other; `check` and `repair` call it.
+"""`Soundness`: whether the tables of a history fit each other; `check` and `repair` call it.
 
 Its memory does not grow with the store. Rows are read in slices of record time: all rows of one update have its
 migration and record time. What has to be unique in the whole store is compared by 64-bit hashes, a batch at a time.
@@ -7,7 +7,7 @@ migration and record time. What has to be unique in the whole store is compared 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
@@ -18,9 +18,9 @@ import pyarrow.compute as pc
 from ledgerframes.analysis.anomalies import reassignment_anomalies
 from ledgerframes.paging.cursor import Cursor
 from ledgerframes.store.coverage import Interval
-from ledgerframes.store.history_tables import ORDER
 from ledgerframes.store.lake import View
 from ledgerframes.store.read.reading import visible_rows
+from ledgerframes.store.table_sets import HISTORY, TableSet
 
 if TYPE_CHECKING:
     import pyarrow.dataset as ds
@@ -36,6 +36,9 @@ _COLUMNS: Final = {
     "updates": ("kind", "event_count"),
     "events": ("event_id",),
     "reassignments": ("kind",),
+    "verdicts": (),
+    "views": ("view_id",),
+    "app_activity": ("party",),
 }
 _LEGS: Final = (
     "migration_id", "record_time", "update_id", "kind", "source_synchronizer", "target_synchronizer", "unassign_id",
@@ -68,42 +71,43 @@ class Fault:
 
 @dataclass
 class Soundness:
-    """One examination of the history of a store.
+    """One examination of a history of a store.
 
     Attributes:
         view: its tables.
+        of: which history.
         rows: rows examined so far, by table.
         most: about how many rows a slice has.
         hashes: how many hashes are held at once.
     """
 
     view: View
+    of: TableSet = HISTORY
     rows: Counter[str] = field(default_factory=Counter)
     most: int = _ROWS
     hashes: int = _HASHES
 
     def __post_init__(self) -> None:
-        self._stored: dict[str, ds.Dataset] = {name: self.view.tables[name].dataset() for name in ORDER}
-        self._shown = {name: visible_rows(self.view, name, self.view.covered) for name in ORDER}
+        order, covered = self.of.order, self.view.slots_of(self.of).common
+        self._stored: dict[str, ds.Dataset] = {name: self.view.tables[name].dataset() for name in order}
+        self._shown = {name: visible_rows(self.view, name, covered, self.of) for name in order}
         self._data = {name: data.filter(self._shown[name]) for name, data in self._stored.items()}
 
     def faults(self) -> Iterator[Fault]:
         """Every row that is wrong."""
         for interval in self._slices():
-            data = {name: self._read(name, interval) for name in ORDER}
+            data = {name: self._read(name, interval) for name in self.of.order}
             self.rows.update({name: rows.num_rows for name, rows in data.items()})
-            yield from _repeated(data["events"], ["update_id", "event_id"], "events")
-            yield from _repeated(data["reassignments"], ["update_id"], "reassignments")
-            yield from _event_counts(data["updates"], data["events"])
-            yield from _reassignment_rows(data["updates"], data["reassignments"])
+            yield from _of_updates(data) if self.of is HISTORY else _of_verdicts(data)
             for name, rows in data.items():
                 yield from _months(name, rows)
         yield from self._repeated_updates()
-        yield from self._counters()
+        if self.of is HISTORY:
+            yield from self._counters()
 
     def left_over(self) -> Iterator[tuple[str, int, str]]:
         """The rows per table that an interrupted sync left outside of what is covered: name, count, an update."""
-        for name in ORDER:
+        for name in self.of.order:
             outside = self._stored[name].filter(~self._shown[name])
             count = outside.count_rows()
             if count:
@@ -112,7 +116,7 @@ class Soundness:
     def _slices(self) -> Iterator[Interval]:
         """Intervals of covered record time that hold about as many rows as are read at once."""
         minutes: Counter[tuple[int, int]] = Counter()
-        for name in ORDER:
+        for name in self.of.order:
             for batch in self._batches(name, ["migration_id", "record_time"]):
                 for migration_id in pc.unique(batch["migration_id"]).to_pylist():
                     own = batch.filter(pc.equal(batch["migration_id"], migration_id))
@@ -148,10 +152,11 @@ class Soundness:
 
     def _repeated_updates(self) -> Iterator[Fault]:
         """Update ids that occur twice, anywhere in the store."""
-        passes = self.rows["updates"] // self.hashes + 1
+        index = self.of.index
+        passes = self.rows[index] // self.hashes + 1
         for part in range(passes):
             hashes = np.concatenate(
-                [np.empty(0, np.int64), *(own for _, own in self._hashed("updates", "update_id", part, passes))]
+                [np.empty(0, np.int64), *(own for _, own in self._hashed(index, "update_id", part, passes))]
             )
             hashes.sort()
             twice = set(hashes[1:][hashes[1:] == hashes[:-1]].tolist())
@@ -163,7 +168,7 @@ class Soundness:
         """All rows of those ids that more than one row has, among the ids of some hashes."""
         rows = [
             row
-            for batch in self._batches("updates", list(_KEYS))
+            for batch in self._batches(self.of.index, list(_KEYS))
             for row in batch.filter(
                 pa.array([hash(update_id) in twice for update_id in batch["update_id"].to_pylist()])
             ).to_pylist()
@@ -171,7 +176,7 @@ class Soundness:
         counts = Counter(row["update_id"] for row in rows)
         for row in rows:
             if counts[row["update_id"]] > 1:
-                yield _fault("updates: the key update_id occurs more than once", row)
+                yield _fault(f"{self.of.index}: the key update_id occurs more than once", row)
 
     def _hashed(
         self, name: str, column: str, part: int, passes: int, columns: list[str] | None = None
@@ -194,6 +199,20 @@ class Soundness:
                 batches = [batch for batch, _ in self._hashed("reassignments", column, part, passes, list(_LEGS))]
                 if batches:
                     yield from _anomalies(pa.Table.from_batches(batches), names)
+
+
+def _of_updates(data: Mapping[str, pa.Table]) -> Iterator[Fault]:
+    yield from _repeated(data["events"], ["update_id", "event_id"], "events")
+    yield from _repeated(data["reassignments"], ["update_id"], "reassignments")
+    yield from _event_counts(data["updates"], data["events"])
+    yield from _reassignment_rows(data["updates"], data["reassignments"])
+
+
+def _of_verdicts(data: Mapping[str, pa.Table]) -> Iterator[Fault]:
+    yield from _repeated(data["views"], ["update_id", "view_id"], "views")
+    yield from _repeated(data["app_activity"], ["update_id", "party"], "app_activity")
+    for name in ("views", "app_activity"):
+        yield from _without(data[name], data["verdicts"], f"{name}: their verdict is missing")
 
 
 def _anomalies(legs: pa.Table, names: tuple[str, ...]) -> Iterator[Fault]:

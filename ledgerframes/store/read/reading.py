@@ -18,8 +18,8 @@ from ledgerframes.paging.window import Window
 from ledgerframes.store.coverage import BEGINNING, CLOSED, Interval, intersection, merged, missing, rows_of, wanted_in
 from ledgerframes.store.delta.damage import damage_named
 from ledgerframes.store.delta.table import DeltaStoreTable
-from ledgerframes.store.history_tables import ORDER
 from ledgerframes.store.lake import View, declared
+from ledgerframes.store.table_sets import VERDICTS, TableSet, set_of
 from ledgerframes.tables.table import Table
 
 if TYPE_CHECKING:
@@ -138,6 +138,8 @@ def _folder(fragment: ds.Fragment) -> tuple[int, str]:
 def load_table(data: ds.Dataset, names: Sequence[str], rows: pc.Expression | None, table: Table) -> pa.Table:
     """Read columns and rows, in the order of the history or of loading, in the declared types."""
     order: list[str] = [name for name in _ORDER if name in table.names] or [*table.key]
+    if set_of(table.name) is VERDICTS:
+        order += [name for name in table.key if name not in order]
     read = data.to_table(columns=list(dict.fromkeys([*names, *order])), filter=rows)
     read = _sorted(read, order).select(list(names))
     schema = pa.schema([table.schema.field(name) for name in names], metadata=table.schema.metadata)
@@ -194,19 +196,21 @@ class Part:
         partly = flag(allow_partial, "allow_partial")
         table = view.tables[name]
         data = table.dataset()
-        if name not in ORDER:
+        of = set_of(name)
+        if of is None:
             # A snapshot has the time of its loading and no place in the history.
             if not wanted.whole:
                 raise InputError(
                     f"start and end are times of the history, and {name!r} is a snapshot table. Use where="
                 )
             return cls(table, data, None, complete=True, left_out=view.left_out(name)).checked()
-        shown, complete = visible(view.covered, wanted, ended=view.slots.ended, allow_partial=partly, name=name)
-        first = view.first_migration
+        slots = view.slots_of(of)
+        shown, complete = visible(slots.common, wanted, ended=slots.ended, allow_partial=partly, name=name)
+        first = view.first_migration(of)
         begins = bool(shown) and (shown[0].migration_id, shown[0].lo) == (first, BEGINNING)
-        rows = visible_rows(view, name, shown)
+        rows = visible_rows(view, name, shown, of)
         return cls(
-            table, data, rows, complete, begins, _settled(shown, view.slots.settled), left_out=view.left_out(name)
+            table, data, rows, complete, begins, _settled(shown, slots.settled), left_out=view.left_out(name)
         ).checked()
 
     def provenance(self, url: str, wanted: Window) -> Provenance:
@@ -237,17 +241,17 @@ class Part:
             return load_table(self.dataset, columns, rows, self.table.table)
 
 
-def visible_rows(view: View, name: str, shown: Sequence[Interval]) -> pc.Expression:
-    """The rows of some intervals; where a crash may have left an update in part, only those of whole updates.
+def visible_rows(view: View, name: str, shown: Sequence[Interval], of: TableSet) -> pc.Expression:
+    """The rows of some intervals; where a crash may have left an item in part, only those of whole items.
 
-    A sync writes `updates` last, so an update that it holds is whole.
+    A sync writes the index of a set last, so an item that it holds is whole.
     """
-    slots = view.slots
-    if name == "updates" or (slots.in_step and slots.added_in_step):
+    slots = view.slots_of(of)
+    if name == of.index or (slots.in_step and slots.added_in_step):
         return rows_of(shown)
     # Tables are apart only after a kill, so this second read is rare.
-    updates = view.tables["updates"].dataset().to_table(columns=["update_id"], filter=rows_of(shown))
-    return rows_of(shown) & pc.field("update_id").isin(pc.unique(updates["update_id"]))
+    index = view.tables[of.index].dataset().to_table(columns=["update_id"], filter=rows_of(shown))
+    return rows_of(shown) & pc.field("update_id").isin(pc.unique(index["update_id"]))
 
 
 def _settled(shown: Sequence[Interval], settled: Sequence[Interval]) -> Cursor | None:
@@ -271,7 +275,7 @@ def exported(
     sources: dict[str, Callable[[], pa.RecordBatchReader]] = {}
     for name in list(view.versions) if tables is None else tables:
         declared(name)
-        window = wanted if name in ORDER else Window()
+        window = wanted if set_of(name) else Window()
         part = Part.of(view, name, window, allow_partial=allow_partial)
         sources[name] = partial(batches_of, part.table, part.data, part.rows)
     return sources

@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
 from ledgerframes.errors import DecodeError, LedgerframesError, PagingError, RequestError, StoppedError, StoreError
-from ledgerframes.interfaces.answers import UpdatesPage
 from ledgerframes.interfaces.history import PageSource
+from ledgerframes.interfaces.page_reading import HistoryPage
 from ledgerframes.paging.cursor import Cursor, Glimpse, before
 from ledgerframes.paging.history import MAXIMUM
 from ledgerframes.paging.proofs import Proof, Proofs
@@ -56,6 +56,7 @@ class Agreement:
         proofs: takes note of what servers show.
         page_size: items a request asks for.
         rejected: the ids of updates that are kept in `rejects`.
+        rowless: the ids of items that the server asked last shows without a row of their own.
     """
 
     servers: AgreedServers
@@ -63,6 +64,7 @@ class Agreement:
     proofs: Proofs
     page_size: int
     rejected: Collection[str] = ()
+    rowless: set[str] = field(default_factory=set)
 
     def look(self, interval: Interval, *, every: bool) -> Look:
         """Look at the beginning of an interval that is not final, on every server or on the preferred one.
@@ -117,22 +119,22 @@ class Agreement:
             return Look(news=False, lags=True, known=False)
         begun = {cursor.migration_id for cursor in shown.cursors.values()} - {migration_id}
         self._compare_whole(server, shown.cursors, begun, shown.proven)
-        lags = not tail.held.keys() <= here.keys()
+        lags = not tail.held.keys() <= here.keys() - self.rowless
         later = [cursor for cursor in shown.cursors.values() if cursor.migration_id > migration_id]
         # Whether a read would settle more: by then it has the proof of what was shown here.
         final = self.proofs.now().of(server, shown.cursors.values())
         # A migration is closed by what a later one shows and never by a clock, which may be wrong by years.
         closed = bool(later) and final >= self.proofs.closes(migration_id, min(later)) > lo
-        kept = [micros for update_id, micros in here.items() if update_id in self.rejected]
+        apart = {*self.rejected, *self.rowless}
+        kept = [micros for update_id, micros in here.items() if update_id in apart]
         settles = any(lo < micros <= final for micros in [*tail.held.values(), *kept])
-        unknown = not here.keys() <= {*tail.held, *self.rejected}
+        unknown = not here.keys() <= {*tail.held, *apart}
         news = unknown or settles or closed or tail.long or not shown.whole
         return Look(news, lags, tuple(shown.cursors.values()))
 
     def _shown(self, server: str, tail: Tail) -> Shown:
         """What a server shows after the beginning of a tail, page by page, until it shows something unknown."""
         shown = Shown()
-        ours = {*tail.held, *self.rejected}
         after, most = tail.after, 0
         for _ in range(_PAGES):
             proof = self.proofs.now()
@@ -145,7 +147,7 @@ class Agreement:
                 or cursors[-1].migration_id > tail.interval.migration_id
                 or (page.items < size and (self.servers.can_send_more(server, page) or page.items < most))
             )
-            done = whole or tail.long or not {*ids} <= ours
+            done = whole or tail.long or not {*ids} <= {*tail.held, *self.rejected, *self.rowless}
             following = before(cursors[-1]) if cursors else after
             if following == after and not done:  # one group of equal cursors, which the page may have cut
                 done = True
@@ -157,8 +159,13 @@ class Agreement:
             after = following
         return shown
 
-    def _ask(self, after: Cursor | None, page_size: int, server: str) -> tuple[int, Answer[UpdatesPage]]:
-        return ask(self.servers, self.proofs, after, page_size, server)
+    def _ask(self, after: Cursor | None, page_size: int, server: str) -> tuple[int, Answer[HistoryPage]]:
+        size, answer = ask(self.servers, self.proofs, after, page_size, server)
+        glimpse = answer.value.glimpse
+        # By the newest answer: a verdict can appear after its update, and another server may have it already.
+        self.rowless -= {*glimpse.update_ids}
+        self.rowless |= glimpse.rowless
+        return size, answer
 
     def _compare(self, server: str, tail: Tail, here: Mapping[str, int], final: int) -> bool:
         """Refuse a server that contradicts the store; tells whether it is known to belong to the store's network.
@@ -169,15 +176,17 @@ class Agreement:
             here: what the server shows in the same migration.
             final: up to this record time it has shown everything.
         """
+        # An item that is shown without the row that is stored of it is missing, too.
+        rows = here.keys() - self.rowless
         missing = {
-            update_id: micros for update_id, micros in tail.held.items() if update_id not in here and micros <= final
+            update_id: micros for update_id, micros in tail.held.items() if update_id not in rows and micros <= final
         }
         ours = {*tail.held, *self.rejected}
-        known = bool(here.keys() & ours) or not tail.anchored or self._recognise(server, certain=bool(missing))
+        known = bool(rows & ours) or not tail.anchored or self._recognise(server, certain=bool(missing))
         if missing:
             raise self._lacking(server, tail.interval.migration_id, missing)
         settled = self.history.slots.settled
-        for update_id in here.keys() - ours:
+        for update_id in rows - ours:
             cursor = Cursor(tail.interval.migration_id, here[update_id])
             if lies_in(cursor, settled) and not self.history.holds([update_id]):
                 raise _DisagreesError(
@@ -203,7 +212,8 @@ class Agreement:
         if not ids:
             return False
         known = self._knows(ids)
-        if not known and any(lies_in(cursor, self.history.slots.settled) for cursor in cursors):
+        rows = [cursor for update_id, cursor in zip(ids, cursors, strict=True) if update_id not in self.rowless]
+        if not known and any(lies_in(cursor, self.history.slots.settled) for cursor in rows):
             # Where the store is settled it has every update, so a server that begins there with unknown ones is
             # another's.
             raise another_network(server, ids[0], self._name)
@@ -296,7 +306,7 @@ class Agreement:
             end = last.micros - 1 if last.migration_id == migration_id else CLOSED
             final = min(end, proven)
             held = self.history.held(Interval(migration_id, BEGINNING, final)) if final > BEGINNING else {}
-            missing = {update_id: held[update_id] for update_id in sorted(held.keys() - shown.keys())}
+            missing = {update_id: held[update_id] for update_id in sorted(held.keys() - (shown.keys() - self.rowless))}
             if missing:
                 raise self._lacking(server, migration_id, missing)
 

@@ -19,12 +19,12 @@ import pyarrow as pa
 
 from ledgerframes.config.settings import Settings
 from ledgerframes.config.token_sources import CommandToken
+from ledgerframes.decoding.paged_histories import UPDATE_HISTORY
 from ledgerframes.errors import ConfigurationError
 from ledgerframes.network import Network
 from ledgerframes.paging.cursor import Cursor
 from ledgerframes.paging.proofs import Proof, Proofs
 from ledgerframes.store.coverage import Interval
-from ledgerframes.store.history_tables import ORDER
 from ledgerframes.store.sync.driving import OneByOne, ThreadDrive
 from ledgerframes.store.sync.fetching import Fetched, LocalFetcher
 from ledgerframes.store.sync.history_sync import PageDecoder
@@ -32,6 +32,7 @@ from ledgerframes.store.sync.probing import Prober
 from ledgerframes.store.sync.request import SyncRequest
 from ledgerframes.store.sync.servers import AgreedServers
 from ledgerframes.store.sync.shards import even_cuts, find_top
+from ledgerframes.store.table_sets import HISTORY, SETS, TableSet
 from ledgerframes.transport.stopping import Stop
 
 # Rows of a task are in memory on both sides; a page of 1,000 updates is about 9 MB of JSON.
@@ -54,6 +55,7 @@ class ShardTask:
         proof: what the servers had shown before the task was handed out.
         overlap: as in `Proofs`.
         replicas: as in `Proofs`.
+        history: the endpoint of the history to read.
     """
 
     settings: dict[str, Any]
@@ -63,6 +65,7 @@ class ShardTask:
     proof: Proof
     overlap: int
     replicas: bool
+    history: str = UPDATE_HISTORY.endpoint
 
 
 @dataclass(frozen=True)
@@ -92,9 +95,10 @@ class ShardResult:
 
 def read_shard(task: ShardTask) -> ShardResult:
     """Fetch and decode up to 20 pages; runs on a worker."""
-    batches: dict[str, list[pa.RecordBatch]] = {name: [] for name in ORDER}
+    pages = next(of.pages for of in SETS if of.pages.endpoint == task.history)
+    batches: dict[str, list[pa.RecordBatch]] = {name: [] for name in pages.tables}
     following: list[Cursor] = []
-    server, pages, ended, exhausted = "", 0, False, False
+    server, read, ended, exhausted = "", 0, False, False
     settings = Settings(**task.settings, scan_token=worker_secret(task.worker_token))
     proofs = Proofs(task.proof.settle, task.overlap, replicas=task.replicas)
     # The worker starts with what was proven before the task was handed out, so it need not probe again.
@@ -102,17 +106,17 @@ def read_shard(task: ShardTask) -> ShardResult:
         proofs.saw(name, [Cursor(task.interval.migration_id, newest)])
     with Network(settings) as net:
         stop = Stop()
-        servers = AgreedServers(net.scan).stoppable(stop)
+        servers = AgreedServers(net.scan.pages(pages)).stoppable(stop)
         prober = Prober(servers, proofs, 0, task.interval.migration_id)
-        fetcher = LocalFetcher(servers, prober, PageDecoder(), 1, task.page_size, OneByOne(), stop.set)
+        fetcher = LocalFetcher(servers, prober, PageDecoder(pages), 1, task.page_size, OneByOne(), stop.set)
         for fetched in fetcher.read([task.interval]):
             read_to, settled = fetched.read.hi, fetched.settled
             server, ended, exhausted = fetched.server or server, fetched.ended, exhausted or fetched.exhausted
             following += [] if fetched.following is None else [fetched.following]
-            pages += 1
+            read += 1
             for name, batch in fetched.batches.items():
                 batches[name].append(batch)
-            if pages == _PAGES_PER_TASK:
+            if read == _PAGES_PER_TASK:
                 break
     packed = {name: _packed(own) for name, own in batches.items() if own}
     first_following = min(following, default=None)
@@ -172,6 +176,7 @@ class ClusterFetcher:
         request: what the sync is asked to do; its `engine` is the cluster's client.
         settings: what the workers connect with.
         prober: finds out how far servers have got, from this process.
+        of: the tables to fill.
         left: what could not be read for now, in words.
         seconds: not measured: the work is done elsewhere.
         cpu_seconds: likewise.
@@ -180,6 +185,7 @@ class ClusterFetcher:
     request: SyncRequest
     settings: dict[str, Any]
     prober: Prober
+    of: TableSet = HISTORY
     left: list[str] = field(default_factory=list)
     seconds: float = 0.0
     cpu_seconds: float = 0.0
@@ -218,9 +224,15 @@ class ClusterFetcher:
     def _submit(self, done: Any, running: dict[Any, _Rest], rest: _Rest) -> None:
         proofs, request = self.prober.proofs, self.request
         task = ShardTask(
-            self.settings, request.worker_token, rest.interval, request.page_size, proofs.now(), proofs.overlap,
+            self.settings,
+            request.worker_token,
+            rest.interval,
+            request.page_size,
+            proofs.now(),
+            proofs.overlap,
             proofs.replicas,
-        )  # fmt: skip
+            self.of.pages.endpoint,
+        )
         # `pure=False`, or Dask would give the result of an earlier task with the same arguments.
         future = request.engine.submit(read_shard, task, pure=False)
         running[future] = rest
@@ -237,7 +249,7 @@ class ClusterFetcher:
         return [interval._replace(lo=lo, hi=hi) for lo, hi in pairwise([interval.lo, *cuts, interval.hi]) if lo < hi]
 
 
-def cluster_fetcher(request: SyncRequest, settings: Settings, prober: Prober) -> ClusterFetcher:
+def cluster_fetcher(request: SyncRequest, settings: Settings, prober: Prober, of: TableSet = HISTORY) -> ClusterFetcher:
     """A fetcher for the cluster of a request.
 
     Raises:
@@ -245,7 +257,7 @@ def cluster_fetcher(request: SyncRequest, settings: Settings, prober: Prober) ->
     """
     workers = _worker_count(request.engine)
     plain = plain_settings(settings, workers=workers, worker_token=request.worker_token)
-    return ClusterFetcher(request, plain, prober)
+    return ClusterFetcher(request, plain, prober, of)
 
 
 def _worker_count(engine: Any) -> int:

@@ -137,8 +137,12 @@ class LocalFetcher:
 
     def _shard(self, interval: Interval, *, uncut: bool = False, top: int | None = None) -> Shard:
         # A shard reads by cursor inside one migration, since record times of migrations may overlap.
-        reader = HistoryReader(window_of(interval), page_size=self.page_size)
+        reader = self._reader(interval)
         return Shard(next(self._keys), interval, reader, interval.hi if top is None else top, uncut=uncut)
+
+    def _reader(self, interval: Interval) -> HistoryReader:
+        endpoint = self.source.history.endpoint
+        return HistoryReader(window_of(interval), page_size=self.page_size, endpoint=endpoint)
 
     def _put(self, shard: Shard) -> None:
         with self._change:
@@ -191,7 +195,7 @@ class LocalFetcher:
                     raise
                 # What the server gave and is not final is read again, and can be reached by a rewind.
                 rest = shard.interval._replace(lo=shard.settled)
-                shard.reader = HistoryReader(window_of(rest), page_size=self.page_size)
+                shard.reader = self._reader(rest)
                 session = HistorySession(self.source, shard.reader)
                 fetched = _progress(shard)
             if not more:

@@ -54,9 +54,9 @@ def follow(
         end: exclusive; likewise.
         last: count back from now: `"1h"`, `"7 days"`, a timedelta, or seconds; instead of `start`.
         workers: how many requests are sent at once.
-        tables: what to sync. The history is `updates`, `events` and `reassignments`, always together; snapshots
-            (`licenses`, `instruments`, `holdings_summary`, …) are appended with their time of loading. Without
-            it: the history.
+        tables: what to sync. The history is `updates`, `events` and `reassignments`, always together; so are
+            `verdicts`, `views` and `app_activity`; snapshots (`licenses`, `instruments`, …) are appended with their
+            time of loading. Without it: the history.
         parties: whose holdings or preapprovals, for snapshots that are read party by party.
         settle: how long after its newest update a server may show an older one; see `sync`.
         page_size: items per request; adapted to what the server can do.

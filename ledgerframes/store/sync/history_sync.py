@@ -1,4 +1,4 @@
-"""`HistorySync`: one sync of the update history; finds what is missing, has it fetched and decoded, and commits it."""
+"""`HistorySync`: one sync of a history; finds what is missing, has it fetched and decoded, and commits it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Final
 import pyarrow as pa
 
 from ledgerframes.config.settings import source_of
-from ledgerframes.decoding.history import decode_page
+from ledgerframes.decoding.paged_histories import UPDATE_HISTORY, PagedHistory
 from ledgerframes.errors import PagingError, StoreError
 from ledgerframes.interfaces.history import PageRows
 from ledgerframes.loaders.progress import Progress
@@ -42,11 +42,13 @@ class PageDecoder:
     """Decodes pages, and measures how long that takes.
 
     Attributes:
+        history: what the pages belong to.
         rejecting: decodes bad pages item by item, where the sync goes on without broken items.
         seconds: time spent decoding.
         cpu_seconds: processor time of it.
     """
 
+    history: PagedHistory = UPDATE_HISTORY
     rejecting: RejectingDecoder | None = None
     seconds: float = 0.0
     cpu_seconds: float = 0.0
@@ -58,7 +60,7 @@ class PageDecoder:
         if self.rejecting is not None:
             batches = self.rejecting.decode(page.page, rows)
         else:
-            batches = decode_page(page.page.raw, rows=rows).batches
+            batches = self.history.decode_page(page.page.raw, rows=rows).batches
         self.seconds += time.perf_counter() - began
         self.cpu_seconds += time.thread_time() - cpu
         return batches
@@ -66,7 +68,7 @@ class PageDecoder:
 
 @dataclass
 class HistorySync:
-    """One sync of the update history.
+    """One sync of a history, such as that of updates.
 
     Attributes:
         request: what to do.
@@ -94,13 +96,14 @@ class HistorySync:
     _left: list[str] = field(default_factory=list)
     _recognised: bool = True
     _seen: set[int] = field(default_factory=set)  # migrations that looks have shown
-    _ids: SeenIds = field(default_factory=SeenIds)
+    _ids: SeenIds = field(init=False)
     _news: dict[Interval, bool] = field(default_factory=dict)  # whether a look at an interval has shown something new
 
     def __post_init__(self) -> None:
         self.servers = self.agreement.servers
         self.history = self.agreement.history
         self.proofs = self.agreement.proofs
+        self._ids = SeenIds(self.servers.history.endpoint)
 
     @property
     def left(self) -> tuple[str, ...]:
@@ -122,8 +125,8 @@ class HistorySync:
         while new := sorted(known - done):
             if len(known) > MIGRATIONS:
                 raise PagingError(
-                    f"POST /v2/updates: the servers show more than {MIGRATIONS} migrations; they make them up as they"
-                    " are asked"
+                    f"{self.servers.history.endpoint}: the servers show more than {MIGRATIONS} migrations; they make"
+                    " them up as they are asked"
                 )
             self.prober.newest = max(known)
             intervals = [interval for migration_id in new for interval in self._worth_reading(migration_id)]
@@ -232,7 +235,7 @@ class HistorySync:
                     if fetched.batches:
                         self.sources[source_of(fetched.server)] = None
                         read_to = format_timestamp(min(fetched.read.hi, LATEST))[:19]
-                        self.shown.advance(len(fetched.batches["updates"]), read_to)
+                        self.shown.advance(len(fetched.batches[self.history.of.index]), read_to)
                     if fetched.following is not None:
                         seen.add(fetched.following.migration_id)
         except BaseException:
@@ -258,12 +261,12 @@ class HistorySync:
             _log.warning("the pages read last could not be committed: %s", error)
 
     def _check_ids(self, batches: Mapping[str, pa.RecordBatch]) -> None:
-        updates = batches.get("updates")
-        if updates is not None:
-            times = updates["record_time"].cast(pa.int64()).to_pylist()
-            cursors = [Cursor(*at) for at in zip(updates["migration_id"].to_pylist(), times, strict=True)]
+        rows = batches.get(self.history.of.index)
+        if rows is not None:
+            times = rows["record_time"].cast(pa.int64()).to_pylist()
+            cursors = [Cursor(*at) for at in zip(rows["migration_id"].to_pylist(), times, strict=True)]
             # Over all shards of the sync: an id shown at two cursors would be stored twice, by different workers.
-            self._ids.check(updates["update_id"].to_pylist(), cursors)
+            self._ids.check(rows["update_id"].to_pylist(), cursors)
 
     def _check_clock(self) -> None:
         """Warn if this machine's clock is wrong: servers show record times that are years away from it."""

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from ledgerframes.errors import RequestError, StatusError
-from ledgerframes.interfaces.answers import UpdatesPage
 from ledgerframes.interfaces.history import named_maximum, smaller_page
+from ledgerframes.interfaces.page_reading import HistoryPage
 from ledgerframes.paging.cursor import Cursor
 from ledgerframes.paging.proofs import Proofs
 from ledgerframes.store.sync.probing import ignores_cursor
@@ -15,7 +15,7 @@ from ledgerframes.transport.request import Request
 
 def ask(
     servers: AgreedServers, proofs: Proofs, after: Cursor | None, page_size: int, server: str, *, insist: bool = False
-) -> tuple[int, Answer[UpdatesPage]]:
+) -> tuple[int, Answer[HistoryPage]]:
     """Ask a server for a page; gives the page size that was asked for in the end, and the answer.
 
     Args:
@@ -47,6 +47,6 @@ def ask(
         return ask(servers, proofs, after, maximum, server, insist=insist)
     cursors = answer.value.glimpse.cursors
     if cursors and after is not None and cursors[0] <= after:
-        raise ignores_cursor(server, after, cursors[0])
+        raise ignores_cursor(servers, server, after, cursors[0])
     proofs.saw(server, cursors)
     return size, answer

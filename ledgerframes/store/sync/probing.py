@@ -110,7 +110,7 @@ def first_after(
             proofs.lose(answer.server)
         return None
     if after is not None and cursors[0] <= after:
-        raise ignores_cursor(answer.server, after, cursors[0])
+        raise ignores_cursor(source, answer.server, after, cursors[0])
     proofs.saw(answer.server, cursors)
     return cursors[0]
 
@@ -123,18 +123,19 @@ def migrations_after(source: PageSource, after: Cursor | None) -> Iterator[Curso
         if not cursors:
             return
         if after is not None and cursors[0] <= after:
-            raise ignores_cursor(answer.server, after, cursors[0])
+            raise ignores_cursor(source, answer.server, after, cursors[0])
         yield cursors[0]
         # Higher migration ids count as later, so this skips the rest of the migration in one request.
         after = Cursor(cursors[0].migration_id, LATEST)
     raise PagingError(
-        f"POST /v2/updates: the server shows more than {MIGRATIONS} migrations, the last of them {after}; it makes them"
-        " up as it is asked"
+        f"{source.history.endpoint}: the server shows more than {MIGRATIONS} migrations, the last of them {after}; it"
+        " makes them up as it is asked"
     )
 
 
-def ignores_cursor(server: str, after: Cursor, shown: Cursor) -> PagingError:
+def ignores_cursor(source: PageSource, server: str, after: Cursor, shown: Cursor) -> PagingError:
     """The error for a server that sent an item which does not follow the cursor it was asked for."""
     return PagingError(
-        f"POST /v2/updates: asked for what follows {after}, {server} sent an update at {shown}; it ignores the cursor"
+        f"{source.history.endpoint}: asked for what follows {after}, {server} sent an update at {shown}; it ignores the"
+        " cursor"
     )

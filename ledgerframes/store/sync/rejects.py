@@ -4,67 +4,22 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 import pyarrow as pa
 
-from ledgerframes.decoding.history import decode_items, decode_page
-from ledgerframes.decoding.splitting import raws_of
+from ledgerframes.decoding.paged_histories import EVENT_HISTORY, UPDATE_HISTORY, PagedHistory
 from ledgerframes.errors import DecodeError
-from ledgerframes.interfaces.answers import UpdatesPage
-from ledgerframes.interfaces.scan import Scan
-from ledgerframes.paging.cursor import Cursor
+from ledgerframes.interfaces.page_reading import HistoryPage
 from ledgerframes.store.delta.table import DeltaStoreTable
-from ledgerframes.store.history_tables import HistoryTables
 from ledgerframes.store.lake import Lake
-from ledgerframes.transport import Answer, Stop
-from ledgerframes.transport.request import Request
-from ledgerframes.transport.retrying import Revise
+from ledgerframes.store.table_sets import SETS, TableSet
 
 _log = logging.getLogger("ledgerframes.store")
-_ENDPOINT: Final = "POST /v2/updates"
 # A rejected item need not be JSON, so its id is searched for in the text.
 _ID: Final = re.compile(r'"update_id"\s*:\s*"([^"\\]+)"')
-
-
-@dataclass(frozen=True)
-class LenientSource:
-    """The scan interface, its pages read without the items that have no cursor."""
-
-    scan: Scan
-
-    @property
-    def servers(self) -> tuple[str, ...]:
-        """The scans' base URLs, the preferred one first."""
-        return self.scan.servers
-
-    def page_request(self, after: Cursor | None, page_size: int) -> Request:
-        """The request for one page."""
-        return self.scan.page_request(after, page_size)
-
-    def send_page(
-        self, request: Request, *, server: str | tuple[str, ...] | None, revise: Revise | None
-    ) -> Answer[UpdatesPage]:
-        """Ask for one page."""
-        return self.scan.send_page(request, server=server, revise=revise, lenient=True)
-
-    def page_maximum(self, server: str | None) -> int | None:
-        """The largest page of updates that a scan has named, if it has."""
-        return self.scan.page_maximum(server)
-
-    def learn_page_maximum(self, server: str, maximum: int) -> None:
-        """Keep the largest page of updates that a scan has named."""
-        self.scan.learn_page_maximum(server, maximum)
-
-    def pause(self, seconds: float) -> None:
-        """Wait, by the transport's clock."""
-        self.scan.pause(seconds)
-
-    def stoppable(self, stop: Stop) -> LenientSource:
-        """The same for one operation, whose requests and pauses end once `stop` is set."""
-        return replace(self, scan=self.scan.stoppable(stop))
 
 
 @dataclass
@@ -73,32 +28,34 @@ class RejectingDecoder:
 
     Attributes:
         table: the table `rejects`.
+        history: what the pages belong to.
         count: how many items were added to it.
     """
 
     table: DeltaStoreTable
+    history: PagedHistory = UPDATE_HISTORY
     count: int = 0
     _stored: set[str] | None = field(default=None, repr=False)
 
-    def decode(self, page: UpdatesPage, rows: Sequence[int] | None) -> dict[str, pa.RecordBatch]:
+    def decode(self, page: HistoryPage, rows: Sequence[int] | None) -> dict[str, pa.RecordBatch]:
         """The rows of those items that can be decoded."""
         self.reject(page.unplaced)
         try:
-            return decode_page(page.raw, rows=rows).batches
+            return self.history.decode_page(page.raw, rows=rows).batches
         except DecodeError:
             pass
-        raws = raws_of(page.raw)
+        raws = self.history.raws_of(page.raw)
         good, bad = [], []
         for position in range(len(raws)) if rows is None else rows:
             try:
-                decode_items([raws[position]], endpoint=_ENDPOINT)
+                self.history.decode_items([raws[position]], endpoint=self.history.endpoint)
             except DecodeError as error:
                 bad.append((raws[position], error))
             else:
                 good.append(raws[position])
         # Before the rest of the page is committed: its coverage says that nothing of the page is missing.
         self.reject(bad)
-        return decode_items(good, endpoint=_ENDPOINT).batches
+        return self.history.decode_items(good, endpoint=self.history.endpoint).batches
 
     def reject(self, bad: Sequence[tuple[bytes, DecodeError]]) -> None:
         """Keep broken items, each once."""
@@ -106,7 +63,9 @@ class RejectingDecoder:
             return
         if self._stored is None:
             self._stored = {row["raw"] for row in _rows(self.table.refresh())}
-        given = pa.RecordBatch.from_pylist([_row(raw, error) for raw, error in bad], self.table.table.schema)
+        given = pa.RecordBatch.from_pylist(
+            [_row(raw, error, self.history) for raw, error in bad], self.table.table.schema
+        )
         # Compared as stored: a lake without personal data keeps the item without it.
         rows = self.table.as_kept(given).to_pylist()
         new = list({row["raw"]: row for row in rows if row["raw"] not in self._stored}.values())
@@ -127,27 +86,40 @@ def retry(lake: Lake) -> None:
     Rows are added before rejects are removed, and never twice, so a kill in between loses nothing.
     """
     with lake.writing():
-        moved, left = _retry(lake.table("rejects").refresh(), lake.history())
-    _log.info("%d rejected items moved to the history, %d are left", moved, left)
+        rejects = lake.table("rejects").refresh()
+        moved = sum(_retry(rejects, of, lake) for of in SETS)
+    _log.info("%d rejected items moved to where they belong, %d are left", moved, len(_rows(rejects)))
 
 
-def _retry(rejects: DeltaStoreTable, history: HistoryTables) -> tuple[int, int]:
-    rows = _rows(rejects)
+def _retry(rejects: DeltaStoreTable, of: TableSet, lake: Lake) -> int:
+    """Decode the rejects of one history again; gives how many moved to its tables."""
+    pages = of.pages
     moved: list[bytes] = []
     left = []
-    for row in rows:
+    for row in _rows(rejects):
         raw = row["raw"].encode()
-        try:
-            decode_items([raw], endpoint=row["endpoint"])
-        except DecodeError:
-            left.append(row)
-        else:
+        if _history_of(row) is pages and _is_readable(raw, pages):
             moved.append(raw)
+        else:
+            left.append(row)
     if moved:
-        batches = decode_items(moved, endpoint=_ENDPOINT).batches
+        batches = pages.decode_items(moved, endpoint=pages.endpoint).batches
+        history = lake.history(of)
         history.add({name: batches[name] for name in history.tables})
         rejects.replace(pa.Table.from_pylist(left, rejects.table.schema))
-    return len(moved), len(left)
+    return len(moved)
+
+
+def _is_readable(raw: bytes, history: PagedHistory) -> bool:
+    try:
+        history.decode_items([raw], endpoint=history.endpoint)
+    except DecodeError:
+        return False
+    return True
+
+
+def _history_of(row: Mapping[str, Any]) -> PagedHistory:
+    return EVENT_HISTORY if row["endpoint"] == EVENT_HISTORY.endpoint else UPDATE_HISTORY
 
 
 def _rows(table: DeltaStoreTable) -> list[dict[str, Any]]:
@@ -157,17 +129,17 @@ def _rows(table: DeltaStoreTable) -> list[dict[str, Any]]:
     return rows
 
 
-def rejected_ids(table: DeltaStoreTable) -> frozenset[str]:
-    """The ids of the updates among the rejects."""
-    rows = _rows(table.refresh())
+def rejected_ids(table: DeltaStoreTable, history: PagedHistory = UPDATE_HISTORY) -> frozenset[str]:
+    """The ids of the items of a history among the rejects."""
+    rows = [row for row in _rows(table.refresh()) if _history_of(row) is history]
     named = (match[1] if (match := _ID.search(row["raw"])) else row["item"] for row in rows)
     return frozenset(update_id for update_id in named if update_id is not None)
 
 
-def _row(raw: bytes, error: DecodeError) -> dict[str, Any]:
+def _row(raw: bytes, error: DecodeError, history: PagedHistory) -> dict[str, Any]:
     return {
-        "table": error.table or "updates",
-        "endpoint": error.endpoint or _ENDPOINT,
+        "table": error.table or history.index,
+        "endpoint": error.endpoint or history.endpoint,
         "item": error.item,
         "reason": str(error),
         # An item that is not UTF-8 still has to fit a text column.

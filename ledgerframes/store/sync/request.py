@@ -15,11 +15,11 @@ from ledgerframes.loaders.contracts import party_list
 from ledgerframes.paging.history import MAXIMUM
 from ledgerframes.paging.proofs import OVERLAP
 from ledgerframes.paging.window import Bound, Duration, When, Window, wanted_window
-from ledgerframes.store.history_tables import ORDER
 from ledgerframes.store.lake import declared
 from ledgerframes.store.sync.committing import COMMIT_BYTES
 from ledgerframes.store.sync.driving import Drive, ThreadDrive
 from ledgerframes.store.sync.snapshots import SNAPSHOTS, check_snapshots
+from ledgerframes.store.table_sets import HISTORY, SETS, TableSet
 from ledgerframes.timestamps import to_micros
 from ledgerframes.transport import Clock, SystemClock
 
@@ -86,9 +86,9 @@ class SyncRequest:
             self._check_engine()
 
     @property
-    def history(self) -> bool:
-        """Whether the update history is to be synced."""
-        return not set(cast("tuple[str, ...]", self.tables)).isdisjoint(ORDER)
+    def sets(self) -> tuple[TableSet, ...]:
+        """The histories to sync, each with all its tables."""
+        return tuple(of for of in SETS if not set(cast("tuple[str, ...]", self.tables)).isdisjoint(of.order))
 
     @property
     def snapshots(self) -> tuple[str, ...]:
@@ -117,9 +117,9 @@ class SyncRequest:
 def _table_names(tables: Iterable[str] | None) -> tuple[str, ...]:
     """The tables to sync; the history if none are named."""
     if tables is None:
-        return ORDER
+        return HISTORY.order
     wanted = names(tables, "tables")
-    syncable = (*ORDER, *SNAPSHOTS)
+    syncable = (*(name for of in SETS for name in of.order), *SNAPSHOTS)
     for name in wanted:
         declared(name)
         if name not in syncable:

@@ -8,8 +8,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Final, NamedTuple
 
-from ledgerframes.interfaces.answers import UpdatesPage
+from ledgerframes.decoding.paged_histories import PagedHistory
 from ledgerframes.interfaces.history import PageSource
+from ledgerframes.interfaces.page_reading import HistoryPage
 from ledgerframes.paging.cursor import Cursor
 from ledgerframes.transport import Answer
 from ledgerframes.transport.request import Request
@@ -69,6 +70,11 @@ class AgreedServers:
     left_out: dict[str, str] = field(default_factory=dict)
 
     @property
+    def history(self) -> PagedHistory:
+        """Which history it is."""
+        return self.source.history
+
+    @property
     def servers(self) -> tuple[str, ...]:
         """The scans' base URLs, the preferred one first."""
         return tuple(server for server in self.source.servers if server not in self.left_out)
@@ -79,7 +85,7 @@ class AgreedServers:
 
     def send_page(
         self, request: Request, *, server: str | tuple[str, ...] | None, revise: Revise | None
-    ) -> Answer[UpdatesPage]:
+    ) -> Answer[HistoryPage]:
         """Ask for one page."""
         # Without a choice the transport would go back to a server that was left out.
         chosen = self.servers if server is None and self.left_out else server
@@ -108,6 +114,10 @@ class AgreedServers:
     def stoppable(self, stop: Stop) -> AgreedServers:
         """The same for one operation, whose requests and pauses end once `stop` is set."""
         return replace(self, source=self.source.stoppable(stop))
+
+    def leniently(self) -> AgreedServers:
+        """The same, its pages read without the items that have no cursor."""
+        return replace(self, source=self.source.leniently())
 
     def leave_out(self, server: str, why: object) -> bool:
         """Ask a server no more in this sync; False if it is the only one left."""

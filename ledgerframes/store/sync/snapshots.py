@@ -90,7 +90,7 @@ def network_for(net: Network, known: str | None) -> str | None:
             )
         return known
     # A store of snapshots is bound to its network as well, so the first update names it.
-    first = first_update(AgreedServers(net.scan), Proofs(0))
+    first = first_update(AgreedServers(net.scan.update_pages), Proofs(0))
     return None if first is None else f"{first[0].migration_id}/{first[1]}"
 
 

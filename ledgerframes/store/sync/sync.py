@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import uuid
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -12,20 +13,20 @@ from ledgerframes.errors import LedgerframesError
 from ledgerframes.interfaces.history import PageSource
 from ledgerframes.loaders.progress import Progress, progress_of
 from ledgerframes.paging.proofs import Proofs
-from ledgerframes.store.history_tables import NETWORK, ORDER
-from ledgerframes.store.lake import Lake
+from ledgerframes.store.lake import Lake, View
 from ledgerframes.store.sync.agreement import Agreement
 from ledgerframes.store.sync.committing import Committer
 from ledgerframes.store.sync.fetching import Fetcher, LocalFetcher
 from ledgerframes.store.sync.finality import Finality
 from ledgerframes.store.sync.history_sync import HistorySync, PageDecoder
 from ledgerframes.store.sync.probing import Prober
-from ledgerframes.store.sync.rejects import LenientSource, RejectingDecoder, rejected_ids
+from ledgerframes.store.sync.rejects import RejectingDecoder, rejected_ids
 from ledgerframes.store.sync.report import SyncReport
 from ledgerframes.store.sync.request import SyncRequest
 from ledgerframes.store.sync.servers import AgreedServers, PageSizes
 from ledgerframes.store.sync.snapshots import load_snapshot, network_for
 from ledgerframes.store.sync.sync_log import SYNCS, is_known, keep
+from ledgerframes.store.table_sets import HISTORY, NETWORK, SETS, TableSet
 from ledgerframes.timestamps import EPOCH, MICROSECOND
 from ledgerframes.transport.stopping import Stop
 
@@ -63,7 +64,7 @@ class _Run:
         self._began = request.clock.monotonic()
         now = EPOCH + self._now() * MICROSECOND
         self._report = SyncReport(f"{now:%Y%m%dT%H%M%S}-{uuid.uuid4().hex[:8]}", f"{now:%Y-%m-%dT%H:%M:%SZ}")
-        self._sync: HistorySync | None = None
+        self._syncs: list[HistorySync] = []
         self._rows: dict[str, int] = {}
         self._sources: dict[str, None] = {}
 
@@ -73,17 +74,31 @@ class _Run:
     def carry_out(self) -> None:
         request = self._request
         known = self._lake.network()
-        if request.history:
-            if known is not None and not self._lake.table(ORDER[0]).refresh().exists:
-                # The history's tables do not exist yet, so the comparison of stored updates would not notice another
-                # network.
-                network_for(self._net, known)  # a store of snapshots gets its history
+        for of in request.sets:
+            properties = self._properties(of)
             with progress_of("sync", shown=request.progress) as shown:
-                self._sync = _history_sync(self._lake, self._net, request, shown)
-                self._sync.run()
+                self._syncs.append(_history_sync(self._lake, self._net, request, shown, of, properties))
+                self._syncs[-1].run()
         network = network_for(self._net, known) if request.snapshots else None
         for name in request.snapshots:
             self._append(name, network)
+
+    def _properties(self, of: TableSet) -> dict[str, str]:
+        """The properties of the tables of a history that the store does not have yet.
+
+        Raises:
+            StoreError: the store was filled from another network.
+        """
+        if self._lake.table(of.order[0]).refresh().exists:
+            return {}
+        known = self._lake.network()
+        if of is HISTORY:
+            if known is not None:
+                # Without stored updates their comparison would not notice another network.
+                network_for(self._net, known)  # a store of snapshots gets its history
+            return {}
+        network = network_for(self._net, known)
+        return {} if network is None else {NETWORK: network}
 
     def _append(self, name: str, network: str | None) -> None:
         batch = load_snapshot(self._net, name, self._request.owners)
@@ -117,42 +132,58 @@ class _Run:
 
     def _filled(self) -> SyncReport:
         view = self._lake.view()
-        sync, stats = self._sync, self._net.stats.snapshot()
+        stats = self._net.stats.snapshot()
         report = replace(
             self._report,
             seconds=round(self._request.clock.monotonic() - self._began, 3),
-            covered=tuple(str(interval) for interval in view.covered),
+            covered=_covered(view),
             versions=view.versions,
             requests=stats.requests - self._before.requests,
             bytes=stats.bytes - self._before.bytes,
             retries=stats.retries - self._before.retries,
             waits_seconds=round(stats.waits_seconds - self._before.waits_seconds, 3),
         )
-        if sync is None:
+        syncs = self._syncs
+        if not syncs:
             return replace(report, rows=self._rows, sources=tuple(self._sources))
+        rows = {name: sync.commit.rows[name] for sync in syncs for name in sync.history.tables}
+        sources = {source: None for sync in syncs for source in sync.sources} | self._sources
+        left = tuple(text for sync in syncs for text in sync.left)
         return replace(
             report,
-            rows={**{name: sync.commit.rows[name] for name in sync.history.tables}, **self._rows},
-            commits=sync.commit.commits,
-            stages=_stages(sync),
-            left=sync.left,
-            rejected=0 if sync.decode.rejecting is None else sync.decode.rejecting.count,
-            sources=tuple({**sync.sources, **self._sources}) or tuple(map(source_of, sync.servers.servers)),
-            complete=not sync.left,
+            rows={**rows, **self._rows},
+            commits=sum(sync.commit.commits for sync in syncs),
+            stages=_stages(syncs),
+            left=left,
+            rejected=sum(sync.decode.rejecting.count for sync in syncs if sync.decode.rejecting is not None),
+            sources=tuple(sources) or tuple(map(source_of, syncs[-1].servers.servers)),
+            complete=not left,
         )
 
 
-def _history_sync(lake: Lake, net: Network, request: SyncRequest, shown: Progress) -> HistorySync:
+def _covered(view: View) -> tuple[str, ...]:
+    """What each history of a store covers, in words."""
+    return tuple(
+        str(interval) if of is HISTORY else f"{of.name}: {interval}"
+        for of in SETS
+        for interval in view.slots_of(of).common
+    )
+
+
+def _history_sync(
+    lake: Lake, net: Network, request: SyncRequest, shown: Progress, of: TableSet, properties: Mapping[str, str]
+) -> HistorySync:
     """Put the stages of a sync together."""
     stop = Stop()
-    source: PageSource = LenientSource(net.scan) if request.reject else net.scan
+    source: PageSource = net.scan.pages(of.pages)
+    source = source.leniently() if request.reject else source
     servers = AgreedServers(source, PageSizes(request.clock.monotonic, lake.page_sizes)).stoppable(stop)
-    history = lake.history()
+    history = lake.history(of, properties)
     proofs = Proofs(request.settle_micros, request.overlap, replicas=request.replicas)
     prober = Prober(servers, proofs, request.now_micros, newest=0)
-    agreement = Agreement(servers, history, proofs, request.page_size, rejected_ids(lake.table("rejects")))
+    agreement = Agreement(servers, history, proofs, request.page_size, rejected_ids(lake.table("rejects"), of.pages))
     finality = Finality(agreement)
-    decode = PageDecoder(RejectingDecoder(lake.table("rejects")) if request.reject else None)
+    decode = PageDecoder(of.pages, RejectingDecoder(lake.table("rejects"), of.pages) if request.reject else None)
     fetch: Fetcher
     if request.engine is None:
         fetch = LocalFetcher(
@@ -161,16 +192,21 @@ def _history_sync(lake: Lake, net: Network, request: SyncRequest, shown: Progres
     else:
         from ledgerframes.store.sync.dask_fetching import cluster_fetcher
 
-        fetch = cluster_fetcher(request, net.settings, prober)
+        fetch = cluster_fetcher(request, net.settings, prober, of)
     commit = Committer(history, request.drive, request.commit_bytes, request.clock.monotonic, finality.confirm)
     return HistorySync(request, agreement, prober, finality, shown, stop, fetch=fetch, decode=decode, commit=commit)
 
 
-def _stages(sync: HistorySync) -> dict[str, dict[str, float]]:
-    stages: dict[str, Fetcher | PageDecoder | Committer] = {
-        "fetch": sync.fetch, "decode": sync.decode, "commit": sync.commit
-    }  # fmt: skip
+def _stages(syncs: Sequence[HistorySync]) -> dict[str, dict[str, float]]:
+    stages: dict[str, list[Fetcher | PageDecoder | Committer]] = {
+        "fetch": [sync.fetch for sync in syncs],
+        "decode": [sync.decode for sync in syncs],
+        "commit": [sync.commit for sync in syncs],
+    }
     return {
-        name: {"seconds": round(stage.seconds, 3), "cpu_seconds": round(stage.cpu_seconds, 3)}
-        for name, stage in stages.items()
+        name: {
+            "seconds": round(sum(stage.seconds for stage in own), 3),
+            "cpu_seconds": round(sum(stage.cpu_seconds for stage in own), 3),
+        }
+        for name, own in stages.items()
     }

@@ -1,0 +1,108 @@
+"""`ScanPages`: one of scan's histories as a source of pages, for readers of whole histories; `Scan` makes it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Generic, TypeVar
+
+import msgspec
+
+from ledgerframes.decoding.paged_histories import PagedHistory
+from ledgerframes.errors import DecodeError
+from ledgerframes.interfaces.calls import Sender
+from ledgerframes.interfaces.scan_requests import page_request
+from ledgerframes.paging.cursor import Cursor
+from ledgerframes.transport import Answer, Stop
+from ledgerframes.transport.request import Endpoint, Request
+from ledgerframes.transport.retrying import Revise
+
+PageT = TypeVar("PageT")
+
+
+@dataclass(frozen=True)
+class ScanPages(Generic[PageT]):
+    """The pages of one of scan's histories.
+
+    Attributes:
+        history: which.
+        endpoint: asks for a page.
+        read: makes a page of a body.
+        read_leniently: the same without broken items.
+        sender: sends the requests.
+        lenient: whether pages are to be read without broken items.
+    """
+
+    history: PagedHistory
+    endpoint: Endpoint
+    read: Callable[[bytes], PageT]
+    read_leniently: Callable[[bytes], PageT]
+    sender: Sender
+    lenient: bool = False
+
+    @property
+    def servers(self) -> tuple[str, ...]:
+        """The scans' base URLs, the preferred one first."""
+        return self.sender.servers("scan")
+
+    def page_request(self, after: Cursor | None, page_size: int) -> Request:
+        """The request for one page."""
+        return page_request(self.endpoint, after, page_size, None)
+
+    def send_page(
+        self, request: Request, *, server: str | tuple[str, ...] | None, revise: Revise | None
+    ) -> Answer[PageT]:
+        """Fetch one page: from a named server once, from some servers only, or from the preferred one."""
+        # A caller that names one server chooses the next one itself, by what it knows of their lag.
+        attempts = 1 if isinstance(server, str) else None
+        read = self.read
+        if isinstance(server, str) and self.lenient:
+            read = self.read_leniently
+        elif self.lenient:
+            read = _Lenient(self.read, self.read_leniently, several=len(server or self.servers) > 1)
+        return self.sender.send(request, read=read, server=server, revise=revise, attempts=attempts)
+
+    def page_maximum(self, server: str | None) -> int | None:
+        """The largest page that a scan has named: this one, or the preferred one."""
+        return self.sender.page_maximum(server)
+
+    def learn_page_maximum(self, server: str, maximum: int) -> None:
+        """Keep the largest page that a scan has named, for every reader of this network."""
+        self.sender.learn_page_maximum(server, maximum)
+
+    def pause(self, seconds: float) -> None:
+        """Wait, by the transport's clock."""
+        self.sender.pause(seconds)
+
+    def stoppable(self, stop: Stop) -> ScanPages[PageT]:
+        """The same for one operation, whose requests and pauses end once `stop` is set."""
+        return replace(self, sender=self.sender.stoppable(stop))
+
+    def leniently(self) -> ScanPages[PageT]:
+        """The same, its pages read without the items that have no cursor."""
+        return replace(self, lenient=True)
+
+
+@dataclass
+class _Lenient(Generic[PageT]):
+    """Reads a page without its broken items, but only once another attempt, or another scan, did not have it whole.
+
+    A valid JSON item that breaks the contract is the same each time; only another scan may have it right.
+    """
+
+    read: Callable[[bytes], PageT]
+    read_leniently: Callable[[bytes], PageT]
+    several: bool
+    again: bool = False
+
+    def __call__(self, body: bytes) -> PageT:
+        if self.again:
+            return self.read_leniently(body)
+        try:
+            return self.read(body)
+        except DecodeError as error:
+            self.again = True
+            readable = error.__cause__ is None or isinstance(error.__cause__, msgspec.ValidationError)
+            if self.several or not readable:
+                raise
+            return self.read_leniently(body)

@@ -1,0 +1,94 @@
+"""The event history of a world as Starlette routes of scan: updates with their verdicts, and rejected requests."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import BaseRoute, Route
+
+from ledgerframes.sandbox.http import render
+from ledgerframes.sandbox.http.responses import RefusalError, json_answer, read_object
+from ledgerframes.sandbox.http.scan import carries_types, read_page_request
+from ledgerframes.sandbox.world.timestamps import Cursor
+from ledgerframes.sandbox.world.verdicts import Event, events_of
+from ledgerframes.sandbox.world.views import View
+
+
+@dataclass(frozen=True, slots=True)
+class EventRoutes:
+    """The handlers of one scan server.
+
+    Attributes:
+        view: what it shows of its world.
+        page_maximum: the largest page size; more is refused.
+        silent_cap: silently return this number of items per page at most; None for no such cap.
+    """
+
+    view: View
+    page_maximum: int = 1_000
+    silent_cap: int | None = None
+
+    def routes(self) -> list[BaseRoute]:
+        """The routes, without the interface's prefix."""
+        return [
+            Route("/v0/events", self.events, methods=["POST"]),
+            Route("/v0/events/{update_id:path}", self.event_by_id, methods=["GET"]),
+        ]
+
+    async def events(self, request: Request) -> Response:
+        """POST /v0/events."""
+        body = await read_object(request)
+        size, after = read_page_request(body, maximum=self.page_maximum)
+        carrying = carries_types(body.get("daml_value_encoding"))
+        found = self._page(after, min(size, self.silent_cap or size))
+        bodies = [_typed(event).body if carrying else event.body for event in found]
+        return json_answer(b'{"events":[' + b",".join(bodies) + b"]}")
+
+    async def event_by_id(self, request: Request) -> Response:
+        """GET /v0/events/{update_id}, of an update or of a rejected request."""
+        wanted = request.path_params["update_id"]
+        carrying = carries_types(request.query_params.get("daml_value_encoding"))
+        event = self._by_id(wanted)
+        if event is None:
+            raise RefusalError(404, f"Event with id {wanted} not found")
+        return json_answer(_typed(event).body if carrying else event.body)
+
+    def _page(self, after: Cursor | None, size: int) -> list[Event]:
+        """The items of this server strictly after a cursor, `size` at most."""
+        # A rejected request follows its update by a microsecond, so the update may lie at the cursor itself.
+        begin = None if after is None else (after[0], after[1] - 1)
+        wanted = size + 8
+        while True:
+            updates = self.view.page(begin, wanted)
+            events = sorted(event for update in updates for event in events_of(update))
+            whole = len(updates) < wanted
+            last = (*updates[-1][:3],) if updates else ()
+            sure = [event for event in events if _is_after(event, after) and (whole or _place(event) <= last)]
+            if whole or len(sure) >= size:
+                return sure[:size]
+            wanted *= 2
+
+    def _by_id(self, wanted: str) -> Event | None:
+        world = self.view.world
+        with world.lock:
+            updates = list(world.updates)
+        events = (event for update in updates for event in events_of(update) if event.update_id == wanted)
+        event = next(events, None)
+        return event if event is not None and self.view.knows(event.update) else None
+
+
+def _place(event: Event) -> tuple[int, int, str]:
+    return event.migration_id, event.record_time, event.update_id
+
+
+def _is_after(event: Event, after: Cursor | None) -> bool:
+    return after is None or (event.migration_id, event.record_time) > tuple(after)
+
+
+def _typed(event: Event) -> Event:
+    """The same item, its update's values in the encoding that carries types."""
+    if event.rejected:
+        return event
+    return event.with_update(event.update._replace(rendered=render.type_carrying(event.update.rendered)))

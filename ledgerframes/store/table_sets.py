@@ -1,0 +1,52 @@
+"""`TableSet`: tables that one history fills, and that commit rows and coverage together; the whole store uses it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from ledgerframes.decoding.paged_histories import EVENT_HISTORY, UPDATE_HISTORY, PagedHistory
+
+#: The property by which a table knows its network: the network's first migration and update.
+NETWORK: Final = "ledgerframes.network"
+
+
+@dataclass(frozen=True)
+class TableSet:
+    """The tables of one history in a store, with coverage of their own.
+
+    Attributes:
+        name: what messages call it.
+        pages: the history that fills the tables.
+        first: the property of its tables that names the first item of that history.
+    """
+
+    name: str
+    pages: PagedHistory
+    first: str
+
+    @property
+    def order(self) -> tuple[str, ...]:
+        """The tables in the order of writing: readers see an item only when everything that belongs to it is there."""
+        return self.pages.tables
+
+    @property
+    def index(self) -> str:
+        """The table that is written last, with one row per item."""
+        return self.pages.index
+
+    @property
+    def shown(self) -> tuple[str, ...]:
+        """The tables in the order in which people name them, the index first."""
+        return tuple(reversed(self.order))
+
+
+HISTORY: Final = TableSet("history", UPDATE_HISTORY, NETWORK)
+# The first event can be a rejected request, which the update history does not have: it names no network.
+VERDICTS: Final = TableSet("verdicts", EVENT_HISTORY, "ledgerframes.first_event")
+SETS: Final = (HISTORY, VERDICTS)
+
+
+def set_of(table: str) -> TableSet | None:
+    """The set that a table belongs to; None for snapshots and other tables."""
+    return next((tables for tables in SETS if table in tables.order), None)

@@ -1,0 +1,287 @@
+"""`lf.load_verdicts`: every confirmation request, those without an update too, whatever the pages look like."""
+
+import json
+
+import pandas as pd
+import pytest
+
+import ledgerframes as lf
+from ledgerframes.config.settings import Settings
+from ledgerframes.decoding.paged_histories import EVENT_HISTORY
+from ledgerframes.sandbox.faults import Faults
+from ledgerframes.sandbox.world.verdicts import events_of
+from tests.clocks import SkippingClock
+from tests.replay import read_capture, replay
+from tests.transport.hostile_server import HostileServer, answer, text
+
+ACCEPTED, REJECTED = "VERDICT_RESULT_ACCEPTED", "VERDICT_RESULT_REJECTED"
+
+
+def events_in(world):
+    """The event history of a sandbox, whole, without any server."""
+    return sorted(event for update in world.updates for event in events_of(update))
+
+
+def place(item):
+    one = item["verdict"] or item["update"]
+    return (one["event"]["migration_id"] if "event" in one else one["migration_id"]), one["record_time"]
+
+
+def verdict(number, *, time="2026-01-30T08:00:00.000000Z", **changes):
+    members = {
+        "update_id": f"1220{number:02}", "migration_id": 0, "domain_id": "sync::1220aa", "record_time": time,
+        "finalization_time": "2026-01-30T08:00:01.5Z", "submitting_parties": ["alice::1220"],
+        "submitting_participant_uid": "p::1220", "verdict_result": REJECTED, "mediator_group": 0,
+        "transaction_views": {"views": [view(0)], "root_views": [0]},
+    }  # fmt: skip
+    return {name: value for name, value in (members | changes).items() if value is not ...}
+
+
+def view(number, **changes):
+    members = {
+        "view_id": number, "informees": ["alice::1220"], "sub_views": [], "view_hash": "",
+        "confirming_parties": [{"parties": ["alice::1220"], "threshold": 1}],
+    }  # fmt: skip
+    return {name: value for name, value in (members | changes).items() if value is not ...}
+
+
+def alone(one, **beside):
+    return {"update": None, "verdict": one, **beside}
+
+
+def reassigned(number, time="2026-01-30T08:00:00.000000Z"):
+    event = {
+        "submitter": "p", "source_synchronizer": "a", "target_synchronizer": "b", "migration_id": 0,
+        "unassign_id": "u", "reassignment_counter": 1, "contract_id": f"c{number}",
+    }  # fmt: skip
+    update = {"update_id": f"1220{number:02}", "offset": "1", "record_time": time, "event": event}
+    return {"update": update, "verdict": None}
+
+
+def serving(items, *, cap=1000):
+    """A scan of these items, strictly after the cursor, as real ones do it."""
+
+    def reply(heard):
+        body = json.loads(heard.body)
+        after = body.get("after")
+        beyond = (after["after_migration_id"], after["after_record_time"]) if after else (-1, "")
+        found = [item for item in items if place(item) > beyond]
+        return answer({"events": found[: min(body["page_size"], cap)]})
+
+    return HostileServer(reply)
+
+
+def connected(server, **options):
+    return lf.Network(Settings(scan_url=(f"{server.url}/api/scan",), **options), clock=SkippingClock())
+
+
+def decoded(*items):
+    return EVENT_HISTORY.decode_page(json.dumps({"events": items}).encode()).batches
+
+
+def test_a_real_page_comes_out_as_its_verdicts_and_views(captures):
+    assert captures
+    items = read_capture("scan-events-page").body["events"]
+    with replay("scan-events-page") as server, lf.connect(scan_url=server.scan_url) as net:
+        verdicts, views, app_activity = lf.load_verdicts(net, limit=1000, progress=False)
+
+    assert list(verdicts.update_id) == [item["verdict"]["update_id"] for item in items]
+    assert verdicts.result.value_counts().to_dict() == {ACCEPTED: 18, REJECTED: 4}
+    assert list(verdicts.has_update) == [item["update"] is not None for item in items]
+    assert (~verdicts.has_update).sum() == 5
+    assert verdicts.total_traffic_cost.isna().all()
+    assert verdicts.extra.isna().all()
+    took = (verdicts.finalization_time - verdicts.record_time).dt.total_seconds()
+    assert took.between(0, 30).all()
+    sent = [
+        (item["verdict"]["update_id"], one) for item in items for one in item["verdict"]["transaction_views"]["views"]
+    ]
+    assert list(zip(views.update_id, views.view_id, strict=True)) == [(uid, one["view_id"]) for uid, one in sent]
+    assert list(views.informees) == [tuple(one["informees"]) for _, one in sent]
+    assert [json.loads(text) for text in views.confirming_parties] == [one["confirming_parties"] for _, one in sent]
+    assert [json.loads(text) for text in views.sub_views] == [one["sub_views"] for _, one in sent]
+    assert len(app_activity) == 0
+    assert app_activity.columns[-1] == "extra"
+
+
+@pytest.mark.parametrize("page_size", [2, 7, 1000])
+@pytest.mark.parametrize("silent_cap", [None, 5])
+def test_every_request_is_read_once_whatever_the_pages(page_size, silent_cap):
+    with lf.sandbox(seed=5, updates=200, silent_cap=silent_cap) as net:
+        wanted = [verdict for event in events_in(net.sandbox.world) if (verdict := json.loads(event.body)["verdict"])]
+        loaded = lf.load_verdicts(net, start="begin", page_size=page_size)
+
+    assert {one["verdict_result"] for one in wanted} == {ACCEPTED, REJECTED}
+    assert sorted(loaded.verdicts.update_id) == sorted(one["update_id"] for one in wanted)
+    assert len(loaded.views) == sum(len(one["transaction_views"]["views"]) for one in wanted)
+
+
+def test_requests_without_an_update_are_there_and_the_others_join_with_the_history(net):
+    verdicts = lf.load_verdicts(net).verdicts
+    updates = lf.load_updates(net)
+
+    assert set(verdicts.update_id[verdicts.has_update]) == set(updates.update_id[updates.kind == "transaction"])
+    assert set(verdicts.result[~verdicts.has_update]) == {REJECTED}
+
+
+def test_a_hostile_history_is_read_whole():
+    with lf.sandbox(seed=3, updates=300, hostile=True) as hostile:
+        events = events_in(hostile.sandbox.world)
+        truth = sorted(event.update_id for event in events if json.loads(event.body)["verdict"])
+        loaded = lf.load_verdicts(hostile, start="begin", page_size=11)
+
+    assert sorted(loaded.verdicts.update_id) == truth
+
+
+def test_faults_lose_nothing(net):
+    whole = lf.load_verdicts(net)
+    faults = Faults({"503": 0.1, "truncated": 0.1, "reset": 0.1, "429": 0.1}, seed=4)
+    with net.sandbox.replica(faults=faults) as server:
+        settings = Settings(scan_url=(server.scan_url,))
+        with lf.Network(settings, clock=SkippingClock()) as far:
+            loaded = lf.load_verdicts(far, page_size=100)
+
+    pd.testing.assert_frame_equal(loaded.verdicts, whole.verdicts)
+    pd.testing.assert_frame_equal(loaded.views, whole.views)
+
+
+@pytest.mark.parametrize("limit", [1, 2, 13, 400])
+def test_a_limit_counts_verdicts_and_not_reassignments(net, limit):
+    assert list(lf.load_verdicts(net, limit=limit).verdicts.update_id) == list(
+        lf.load_verdicts(net).verdicts.update_id[:limit]
+    )
+
+
+def test_a_tie_at_the_end_of_a_page_is_read_whole():
+    same = "2026-01-30T08:00:05.000000Z"
+    items = [alone(verdict(1)), *(alone(verdict(number, time=same)) for number in (2, 3, 4)), reassigned(5, same)]
+    items.append(alone(verdict(6, time="2026-01-30T08:00:09.000000Z")))
+    with serving(items) as server, connected(server) as net:
+        loaded = lf.load_verdicts(net, page_size=2)
+
+    assert list(loaded.verdicts.update_id) == ["122001", "122002", "122003", "122004", "122006"]
+
+
+def test_a_page_of_reassignments_alone_does_not_end_a_read():
+    items = [reassigned(number, f"2026-01-30T08:00:{number:02}.000000Z") for number in range(30)]
+    items.append(alone(verdict(40, time="2026-01-30T09:00:00.000000Z")))
+    with serving(items, cap=4) as server, connected(server) as net:
+        loaded = lf.load_verdicts(net, page_size=10)
+
+    assert list(loaded.verdicts.update_id) == ["122040"]
+
+
+def test_traffic_activity_and_what_no_column_holds():
+    traffic = {
+        "total_traffic_cost": 1000,
+        "envelope_traffic_summaries": [
+            {"traffic_cost": 300, "view_ids": [0]},
+            {"traffic_cost": 200, "view_ids": [1, 2]},
+        ],
+    }
+    activity = {"round_number": 7, "records": [{"party": "app::1220", "weight": 55, "kind": "x"}], "new": 1}
+    views = {"views": [view(0), view(1), view(2, view_hash="1220ff")], "root_views": [0, 1]}
+    one = verdict(1, transaction_views=views, reason="timeout")
+    batches = decoded(alone(one, traffic_summary=traffic, app_activity_records=activity))
+
+    (row,) = batches["verdicts"].to_pylist()
+    assert row["total_traffic_cost"] == 1000
+    assert json.loads(row["root_views"]) == [0, 1]
+    assert json.loads(row["extra"]) == {
+        "/verdict/reason": "timeout",
+        "/traffic_summary/envelope_traffic_summaries": traffic["envelope_traffic_summaries"],
+        "/app_activity_records": {"new": 1},
+    }
+    assert batches["views"]["traffic_cost"].to_pylist() == [300, 200, 200]
+    assert batches["views"]["view_hash"].to_pylist() == [None, None, "1220ff"]
+    (record,) = batches["app_activity"].to_pylist()
+    assert (record["update_id"], record["round_number"], record["party"], record["weight"]) == (
+        "122001", 7, "app::1220", 55,
+    )  # fmt: skip
+    assert json.loads(record["extra"]) == {"/kind": "x"}
+
+
+def test_envelopes_of_one_view_each_need_no_extra():
+    traffic = {"total_traffic_cost": 10, "envelope_traffic_summaries": [{"traffic_cost": 4, "view_ids": [0]}]}
+    batches = decoded(alone(verdict(1), traffic_summary=traffic))
+
+    assert batches["views"]["traffic_cost"].to_pylist() == [4]
+    assert batches["verdicts"]["extra"].to_pylist() == [None]
+
+
+BROKEN = {
+    "no verdict and no update": ({"update": None, "verdict": None}, "neither update nor verdict"),
+    "no record time": (alone(verdict(1, record_time=...)), "record_time"),
+    "an odd record time": (alone(verdict(1, record_time="yesterday")), "record_time"),
+    "an empty id": (alone(verdict(1, update_id="")), "text is empty"),
+    "no synchronizer": (alone(verdict(1, domain_id=...)), "synchronizer_id"),
+    "no views": (alone(verdict(1, transaction_views={})), "views"),
+    "views of no form": (alone(verdict(1, transaction_views=[1])), "transaction_views"),
+    "a view twice": (
+        alone(verdict(1, transaction_views={"views": [view(0), view(0)], "root_views": []})), "view 0 occurs twice",
+    ),
+    "a view without informees": (
+        alone(verdict(1, transaction_views={"views": [view(0, informees=...)], "root_views": []})), "informees",
+    ),
+    "a provider twice": (
+        alone(verdict(1), app_activity_records={"round_number": 1, "records": [{"party": "a", "weight": 1}] * 2}),
+        "a occurs twice",
+    ),
+    "a round of text": (alone(verdict(1), app_activity_records={"round_number": "x", "records": []}), "round_number"),
+    "activity without a verdict": (reassigned(1) | {"app_activity_records": {"round_number": 1}}, "beside no verdict"),
+    "two different cursors": ({**reassigned(2), "verdict": verdict(3)}, "has no cursor"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("item", "words"), BROKEN.values(), ids=BROKEN)
+def test_an_item_that_breaks_the_interface_file_is_an_error_that_names_it(item, words):
+    with (
+        HostileServer([answer({"events": [item]})]) as server,
+        connected(server) as net,
+        pytest.raises(lf.DecodeError, match=words) as caught,
+    ):
+        lf.load_verdicts(net)
+    assert caught.value.endpoint == "POST /v0/events"
+
+
+def test_a_server_without_the_route_says_what_else_to_use():
+    with (
+        HostileServer([text("The requested resource could not be found.", 404)]) as server,
+        connected(server) as net,
+        pytest.raises(lf.InputError, match=r"does not serve POST /v0/events.*lf\.load_history"),
+    ):
+        lf.load_verdicts(net, allow_partial=True)
+
+
+def test_bad_arguments_send_nothing(net):
+    before = net.stats.requests
+    for wrong in ({"limit": 0}, {"page_size": 0}, {"columns": {"updates": ["x"]}}, {"columns": ["update_id"]}):
+        with pytest.raises(lf.InputError):
+            lf.load_verdicts(net, **wrong)
+    with pytest.raises(lf.InputError, match="update_id"):
+        net.scan.event_by_id("")
+    with pytest.raises(lf.InputError, match="after"):
+        net.scan.events(after="2026-01-30")
+    assert net.stats.requests == before
+
+
+def test_typed_items_and_a_look_up_by_id(net):
+    page = net.scan.events(page_size=60)
+    rejected = next(item for item in page.items if item.update is None)
+
+    assert len(page) == 60
+    assert rejected.verdict.verdict_result == REJECTED
+    assert rejected.verdict.transaction_views.views[0].confirming_parties[0].threshold == 1
+    assert net.scan.event_by_id(rejected.verdict.update_id) == rejected
+    with pytest.raises(lf.NotFoundError):
+        net.scan.event_by_id("1220nothing")
+
+
+def test_a_part_by_time_and_its_provenance(net):
+    loaded = lf.load_verdicts(net, start="2025-03-03T09:05:00Z", end="2025-03-03T09:06:00Z", as_="arrow")
+    times = loaded.verdicts["record_time"].to_pandas()
+    attrs = json.loads(loaded.views.schema.metadata[b"ledgerframes"])
+
+    assert times.between("2025-03-03T09:05:00Z", "2025-03-03T09:06:00Z", inclusive="left").all()
+    assert attrs["complete"]
+    assert len(times) > 0
