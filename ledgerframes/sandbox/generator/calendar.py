@@ -18,6 +18,8 @@ TICK: Final = 150 * timestamps.SECOND
 
 UPDATES_PER_DAY: Final = 160
 _UPDATES_PER_ROUND: Final = 80
+# In hundredths, since several synchronizers can share a record time.
+_UPDATES_PER_STEP: Final = 112
 _TICKS: Final = tuple(minutes * 60 * timestamps.SECOND for minutes in (10, 30, 60, 180, 360, 720, 1_440))
 
 # A Monday at midnight, so that a week of the made-up ledger is a week of the calendar.
@@ -68,6 +70,6 @@ def calendar_of(updates: int, *, days: int | None = None) -> Calendar:
         fees_end = BEGIN + updates * MEAN_GAP // 3
         # The fees of a round last until it closes, so a short history would see nothing else.
         return Calendar(fees_end=fees_end if fees_end - BEGIN >= 2 * TICK else BEGIN)
-    gap = days * DAY // max(updates, 1)
+    gap = days * DAY * _UPDATES_PER_STEP // (100 * max(updates, 1))
     tick = next((one for one in _TICKS if one >= _UPDATES_PER_ROUND * gap), _TICKS[-1])
     return Calendar(_MONDAY, gap, tick, _MONDAY + days * DAY // 3, days * DAY // 2, seasonal=True)
