@@ -81,11 +81,15 @@ class CoinHistory:
 
     def archive(self, contract: Contract, at: Cursor) -> None:
         """Note the end of a contract, if it is coin."""
-        coin = self._living.pop(contract.contract_id, None)
+        self.end(contract.contract_id, at)
+
+    def end(self, contract_id: str, at: Cursor) -> None:
+        """Note the end of a coin by its contract's id; another contract's is ignored."""
+        coin = self._living.pop(contract_id, None)
         if coin is not None:
             coin.until = at
             self.units -= coin.units
-            self.dust.pop(contract.contract_id, None)
+            self.dust.pop(contract_id, None)
 
     def open_round(self, earliest: int) -> None:
         """Note which open round is the earliest from now on."""
