@@ -102,7 +102,7 @@ def record(
     if net is not None and told:
         raise InputError(f"net= and {told[0]}= both say where to connect; give one of them")
     settings = net.settings if net is not None else connect(**given).settings
-    begin(place, {f"{one}_url": list(getattr(settings, f"{one}_url")) for one in INTERFACES})
+    begin(place, {f"{interface}_url": list(getattr(settings, f"{interface}_url")) for interface in INTERFACES})
     return Network(settings, way=lambda wire, mask: Recorder(place, wire, mask))
 
 
@@ -129,12 +129,12 @@ def replay(folder: str | os.PathLike[str]) -> Network:
     """
     place = Path(path(folder, "folder"))
     urls = recorded_urls(place)
-    if set(urls) != {f"{one}_url" for one in INTERFACES}:
+    if set(urls) != {f"{interface}_url" for interface in INTERFACES}:
         raise InputError(f"{str(place)!r} is not a recording: it does not name the four interfaces; record anew")
     # A token is asked for before anything is sent; none is sent here.
     given: dict[str, Any] = {name: tuple(own) for name, own in urls.items()}
-    for one in ("ledger", "validator"):
-        if all(url.startswith("https") or is_loopback(url) for url in urls[f"{one}_url"]):
-            given[f"{one}_token"] = "replayed"
+    for interface in ("ledger", "validator"):
+        if all(url.startswith("https") or is_loopback(url) for url in urls[f"{interface}_url"]):
+            given[f"{interface}_token"] = "replayed"
     settings = Settings(**given, rate=_ENDLESS)
     return Network(settings, way=lambda wire, mask: Replayer(place))  # noqa: ARG005

@@ -43,7 +43,7 @@ def reassignment_anomalies(reassignments: Any) -> pd.DataFrame:
     legs = legs.sort_values(["migration_id", "record_time", "update_id"], kind="stable", ignore_index=True)
     away = legs[legs["kind"] == "unassignment"]
     back = legs[legs["kind"] == "assignment"]
-    found = [
+    anomalies = [
         _standing_counters(away),
         *_unequal_legs(away, back),
         _said(away[away.duplicated(_PAIR)], "unassigned twice", "the unassign id was used before"),
@@ -54,7 +54,9 @@ def reassignment_anomalies(reassignments: Any) -> pd.DataFrame:
             "source and target are the same",
         ),
     ]  # fmt: skip
-    rows = pd.concat(found).sort_values(["migration_id", "record_time", "update_id"], kind="stable", ignore_index=True)
+    rows = pd.concat(anomalies).sort_values(
+        ["migration_id", "record_time", "update_id"], kind="stable", ignore_index=True
+    )
     return rows[["anomaly", "contract_id", "unassign_id", "reassignment_counter", "update_id", "record_time", "detail"]]
 
 
@@ -74,11 +76,11 @@ def _unequal_legs(away: pd.DataFrame, back: pd.DataFrame) -> list[pd.DataFrame]:
     # A null id pairs with nothing, but pandas would merge nulls with each other.
     first = away[away["unassign_id"].notna()].drop_duplicates(_PAIR)[[*_PAIR, *names]]
     both = back.merge(first, on=_PAIR, how="inner", suffixes=("", "_away"))
-    found = []
+    parts = []
     for name, what in zip(names, ("contract differs", "counter differs", "target differs"), strict=True):
         unequal = both[both[name] != both[f"{name}_away"]]
-        found.append(_said(unequal, what, "the unassignment says " + unequal[f"{name}_away"].astype("str")))
-    return found
+        parts.append(_said(unequal, what, "the unassignment says " + unequal[f"{name}_away"].astype("str")))
+    return parts
 
 
 def _unmatched(away: pd.DataFrame, back: pd.DataFrame) -> pd.DataFrame:

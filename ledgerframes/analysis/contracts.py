@@ -115,12 +115,12 @@ def _created(rows: pa.Table, ended: pa.ChunkedArray, template: str | None) -> pa
     if template is not None:
         creates = pc.and_(creates, pc.equal(rows["template_name"], template))
     alive = pc.and_(creates, pc.invert(pc.is_in(rows["contract_id"], ended)))
-    found = rows.drop_columns(["event_type", "consuming"]).filter(alive)
+    alive_rows = rows.drop_columns(["event_type", "consuming"]).filter(alive)
     # Mostly every contract is created once; where one is not, its first create counts.
-    if pc.count_distinct(found["contract_id"]).as_py() == found.num_rows:
-        return found
-    order = pc.sort_indices(found, sort_keys=[("migration_id", "ascending"), ("record_time", "ascending")])
-    return _first_of_each(found.take(order), "contract_id")
+    if pc.count_distinct(alive_rows["contract_id"]).as_py() == alive_rows.num_rows:
+        return alive_rows
+    order = pc.sort_indices(alive_rows, sort_keys=[("migration_id", "ascending"), ("record_time", "ascending")])
+    return _first_of_each(alive_rows.take(order), "contract_id")
 
 
 def _with_assigned(created: pa.Table, legs: pa.Table | None, template: str | None) -> pa.Table:

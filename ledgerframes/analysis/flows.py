@@ -63,10 +63,10 @@ def _paired(legs: pa.Table) -> pa.Table:
 
     Legs that repeat a key are numbered in order of time, so that none is lost.
     """
-    found = _grouped(legs, KEY)
+    pairs = _grouped(legs, KEY)
     # Mostly no key repeats, and the numbering below has to go through pandas.
-    if pc.sum(found["legs"]).as_py() == pc.sum(found["taken"]).as_py():
-        return found.select(["away", "back"])
+    if pc.sum(pairs["legs"]).as_py() == pc.sum(pairs["taken"]).as_py():
+        return pairs.select(["away", "back"])
     order = pc.sort_indices(legs, sort_keys=[("migration_id", "ascending"), ("record_time", "ascending")])
     kept = [*KEY, "kind"]
     # `dropna=False`: an unassign id may be null, and pandas would leave such legs unnumbered.
@@ -84,13 +84,13 @@ def _grouped(legs: pa.Table, key: Sequence[str]) -> pa.Table:
     places = {"away": pc.if_else(arriving, missing, rows), "back": pc.if_else(arriving, rows, missing)}
     source = legs["source_synchronizer"].dictionary_encode()  # few texts: numbers make the shorter key
     keys = {name: legs[name] for name in key} | {
-        "source_synchronizer": pa.chunked_array([one.indices for one in source.chunks], pa.int32())
+        "source_synchronizer": pa.chunked_array([chunk.indices for chunk in source.chunks], pa.int32())
     }
     wanted = [("away", "min"), ("back", "min"), ("away", "count"), ("back", "count")]
-    found = pa.table({**keys, **places}).group_by(list(key)).aggregate(wanted)
-    away, back = found["away_min"], found["back_min"]
+    grouped = pa.table({**keys, **places}).group_by(list(key)).aggregate(wanted)
+    away, back = grouped["away_min"], grouped["back_min"]
     taken_rows = pc.add(pc.is_valid(away).cast(pa.int64()), pc.is_valid(back).cast(pa.int64()))
-    leg_count = pc.add(found["away_count"], found["back_count"])
+    leg_count = pc.add(grouped["away_count"], grouped["back_count"])
     return pa.table({"away": away, "back": back, "legs": leg_count, "taken": taken_rows})
 
 
@@ -163,12 +163,12 @@ def flow_matrix(flows: Any, *, period: str | None = None, by: Literal["began", "
         keys = ["period", *keys]
     # `observed=True`: categorical columns would otherwise give a row for every pair that never occurred.
     grouped = frame.assign(away=frame["status"] == IN_FLIGHT).groupby(keys, observed=True, dropna=True)
-    found = grouped.agg(
+    matrix = grouped.agg(
         count=("contract_id", "size"), contracts=("contract_id", "nunique"), in_flight=("away", "sum")
     ).reset_index()
-    found.attrs.update(getattr(flows, "attrs", {}))
+    matrix.attrs.update(getattr(flows, "attrs", {}))
     # pandas does not carry attrs through a groupby.
-    return found.astype(dict.fromkeys(("count", "contracts", "in_flight"), "int64"))
+    return matrix.astype(dict.fromkeys(("count", "contracts", "in_flight"), "int64"))
 
 
 def contract_journeys(flows: Any) -> pd.DataFrame:
@@ -199,7 +199,7 @@ def contract_journeys(flows: Any) -> pd.DataFrame:
     began = ordered["unassigned_at"].fillna(ordered["assigned_at"])
     last = ordered[~ordered.duplicated("contract_id", keep="last")]
     counters = grouped["reassignment_counter"].agg(["min", "max", "nunique"])
-    found = pd.DataFrame(
+    journeys = pd.DataFrame(
         {
             "contract_id": ordered.loc[first, "contract_id"].to_numpy(),
             "template_name": grouped["template_name"].first().to_numpy(),
@@ -212,11 +212,11 @@ def contract_journeys(flows: Any) -> pd.DataFrame:
     )
     for name in ("began_at", "ended_at"):
         # to_numpy() gives times with a zone as objects.
-        found[name] = pd.to_datetime(found[name], utc=True).astype("datetime64[us, UTC]")
-    found["contract_id"] = found["contract_id"].astype("str")
-    found["template_name"] = found["template_name"].astype("str")
-    found.attrs.update(getattr(flows, "attrs", {}))
-    return found
+        journeys[name] = pd.to_datetime(journeys[name], utc=True).astype("datetime64[us, UTC]")
+    journeys["contract_id"] = journeys["contract_id"].astype("str")
+    journeys["template_name"] = journeys["template_name"].astype("str")
+    journeys.attrs.update(getattr(flows, "attrs", {}))
+    return journeys
 
 
 def _paths(ordered: pd.DataFrame) -> list[tuple[str | None, ...]]:

@@ -105,7 +105,7 @@ def holdings_from_events(
     sums = _summed(coins, moment)
     named = sorted(sums) if wanted is None else list(wanted)
     place = _place(events, at)
-    found = pd.DataFrame(
+    holdings = pd.DataFrame(
         {
             "record_time": pd.Series([place[1]] * len(named), dtype="datetime64[us, UTC]"),
             "migration_id": pd.Series([place[0]] * len(named), dtype="int64"),
@@ -115,8 +115,8 @@ def holdings_from_events(
             **_amounts([sums.get(party, _NOTHING) for party in named]),
         }
     )
-    found.attrs.update(attrs_of(events))
-    return found
+    holdings.attrs.update(attrs_of(events))
+    return holdings
 
 
 def _place(events: Any, at: Bound | None) -> tuple[int, Any]:
@@ -148,10 +148,10 @@ def _amounts(sums: list[tuple[Decimal, ...]]) -> dict[str, pd.Series]:
 def _coins(contracts: pa.Table, template: str, prefix: str) -> pa.Table:
     """Owner, amount, round of creation and rate of a template's contracts, and whether they are locked."""
     own = contracts.filter(pc.equal(contracts["template_name"], template))
-    found = record_fields(own["payload"], [prefix + path for path in _PATHS])
+    amounts = record_fields(own["payload"], [prefix + path for path in _PATHS])
     columns = {"locked": pa.array(np.full(own.num_rows, bool(prefix)))}
     for path, (name, kind) in _PATHS.items():
-        values = found.get(prefix + path, pa.nulls(own.num_rows, pa.string()))
+        values = amounts.get(prefix + path, pa.nulls(own.num_rows, pa.string()))
         # A coin without its owner or amount would silently be missing from a sum.
         if values.null_count:
             raise InputError(f"events: a contract of {template} has no {prefix}{path}; its holdings cannot be told")
@@ -181,9 +181,9 @@ def _summed(coins: pa.Table, moment: int) -> dict[str, tuple[Decimal, ...]]:
         columns[name] = pc.if_else(locked, zero, values)
         columns[f"locked_{name}"] = pc.if_else(locked, values, zero)
     sums = ["amount", "locked_amount", "fee", "locked_fee"]
-    found = pa.table(columns).group_by("owner").aggregate([(name, "sum") for name in sums])
-    values = zip(*(found[f"{name}_sum"].to_pylist() for name in sums), strict=True)
-    return dict(zip(found["owner"].to_pylist(), values, strict=True))
+    summed = pa.table(columns).group_by("owner").aggregate([(name, "sum") for name in sums])
+    values = zip(*(summed[f"{name}_sum"].to_pylist() for name in sums), strict=True)
+    return dict(zip(summed["owner"].to_pylist(), values, strict=True))
 
 
 def _earliest_round(contracts: pa.Table) -> int | None:
@@ -197,8 +197,8 @@ def _earliest_round(contracts: pa.Table) -> int | None:
 def _arrow(rows: Any) -> pa.Table:
     names = ["template_name", "payload"]
     if not isinstance(rows, pd.DataFrame):
-        found: pa.Table = rows.to_arrow().select(names)
-        return found
+        table: pa.Table = rows.to_arrow().select(names)
+        return table
     return pa.table({name: pa.array(rows[name], pa.string(), from_pandas=True) for name in names})
 
 
@@ -227,8 +227,10 @@ def reconcile_holdings(computed: Any, summary: Any) -> pd.DataFrame:
         >>> lf.reconcile_holdings(computed, computed).empty
         True
     """
-    left, right = (_by_party(one, name) for one, name in ((computed, "computed"), (summary, "summary")))
-    rounds = {name: set(one["computed_as_of_round"].dropna()) for name, one in (("computed", left), ("summary", right))}
+    left, right = (_by_party(frame, name) for frame, name in ((computed, "computed"), (summary, "summary")))
+    rounds = {
+        name: set(frame["computed_as_of_round"].dropna()) for name, frame in (("computed", left), ("summary", right))
+    }
     stated = [name for name in AMOUNTS if _states(left, name) and _states(right, name)]
     fees = set(stated) & set(_OF_A_ROUND)
     # Only fees depend on the round; sums of amounts can be compared whatever it is.
@@ -244,10 +246,10 @@ def reconcile_holdings(computed: Any, summary: Any) -> pd.DataFrame:
             # Newer servers state no fees, and what is not stated is not a difference.
             if ours is not None and theirs is not None and ours != theirs:
                 rows.append((party, name, ours, theirs, _EXACT.subtract(ours, theirs)))
-    found = pd.DataFrame(rows, columns=["party_id", "amount", "computed", "served", "difference"])
+    reconciled = pd.DataFrame(rows, columns=["party_id", "amount", "computed", "served", "difference"])
     # Said beside an empty result, so that "no difference" is not taken for "all compared".
-    found.attrs["not_served"] = [name for name in AMOUNTS if name not in stated]
-    return found
+    reconciled.attrs["not_served"] = [name for name in AMOUNTS if name not in stated]
+    return reconciled
 
 
 def holding_fees(summary: Any) -> pd.DataFrame:
@@ -281,10 +283,10 @@ def holding_fees(summary: Any) -> pd.DataFrame:
         )
         for lock in ("unlocked", "locked")
     ]
-    found = pd.concat(parts).sort_index(kind="stable").reset_index(drop=True)
-    found["lock"] = found["lock"].astype("str")
-    found.attrs.update(getattr(frame, "attrs", {}))
-    return found
+    fees = pd.concat(parts).sort_index(kind="stable").reset_index(drop=True)
+    fees["lock"] = fees["lock"].astype("str")
+    fees.attrs.update(getattr(frame, "attrs", {}))
+    return fees
 
 
 def _summary_frame(summary: Any, name: str) -> pd.DataFrame:

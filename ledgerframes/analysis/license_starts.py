@@ -131,7 +131,7 @@ def _round_times(rounds: pd.DataFrame) -> dict[int, int]:
             raise InputError(f"rounds: round {number} has two times; give each round once")
     times = [known[number] for number in sorted(known)]
     if times != sorted(times):
-        late = next(n for n, one, two in zip(sorted(known), times, times[1:], strict=False) if one > two)
+        late = next(n for n, earlier, two in zip(sorted(known), times, times[1:], strict=False) if earlier > two)
         raise InputError(f"rounds: round {late} opens after the one that follows it; times must grow with the rounds")
     return known
 
@@ -143,13 +143,13 @@ def _check_inside(received: Sequence[int], numbers: Sequence[int]) -> None:
     early = [number for number in received if number < numbers[0]]
     late = [number for number in received if number > numbers[-1]]
     parts = [
-        f"{len(found):,} of {len(received):,} validators first received in rounds {min(found)} to {max(found)},"
+        f"{len(bound):,} of {len(received):,} validators first received in rounds {min(bound)} to {max(bound)},"
         f" {where} known round ({edge})"
-        for found, where, edge in (
+        for bound, where, edge in (
             (early, "before the first", numbers[0] if numbers else 0),
             (late, "after the last", numbers[-1] if numbers else 0),
         )
-        if found
+        if bound
     ]
     if parts:
         raise InputError(

@@ -51,9 +51,9 @@ def license_growth(licenses: Any, *, rounds: Any = None, period: str = "D") -> p
     """
     frame = _licenses(licenses)
     starts = _starts(licenses, frame, rounds)
-    found = _counted(starts.times, period)
-    found.attrs.update(frame.attrs | dict(starts.attrs))
-    return found
+    growth = _counted(starts.times, period)
+    growth.attrs.update(frame.attrs | dict(starts.attrs))
+    return growth
 
 
 def _starts(licenses: Any, frame: pd.DataFrame, rounds: Any) -> Starts:
@@ -119,10 +119,10 @@ def license_activity(licenses: Any, *, now: When | None = None, within: str | ti
     limit = pd.Timedelta(duration(within, "within"), unit="us")
     # A comparison with a missing time is False in pandas, and "unknown" is not "inactive".
     active = (silent <= limit).astype("boolean").mask(silent.isna())
-    found = frame[["validator", "sponsor", "version", "last_active_at"]].assign(
+    activity = frame[["validator", "sponsor", "version", "last_active_at"]].assign(
         silent_for=silent, active=active, coupons_missed=frame["coupons_missed"]
     )
-    return found.sort_values(
+    return activity.sort_values(
         ["silent_for", "validator"], ascending=[False, True], na_position="first", ignore_index=True
     )
 
@@ -161,10 +161,10 @@ def license_versions(
         raise InputError(f"now={now!r} needs active_within=: without it all validators count")
     # A license without a version is a validator all the same.
     counts = frame["version"].value_counts(dropna=False, sort=False)
-    found = pd.DataFrame({"version": counts.index.astype("str"), "validators": counts.to_numpy("int64")})
-    found["version"] = found["version"].where(pd.Series(counts.index).notna().to_numpy())
-    found["share"] = found["validators"] / max(len(frame), 1)
-    return found.sort_values(["validators", "version"], ascending=[False, True], ignore_index=True)
+    versions = pd.DataFrame({"version": counts.index.astype("str"), "validators": counts.to_numpy("int64")})
+    versions["version"] = versions["version"].where(pd.Series(counts.index).notna().to_numpy())
+    versions["share"] = versions["validators"] / max(len(frame), 1)
+    return versions.sort_values(["validators", "version"], ascending=[False, True], ignore_index=True)
 
 
 def _moment(frame: pd.DataFrame, now: When | None) -> Any:

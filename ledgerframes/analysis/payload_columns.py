@@ -69,16 +69,16 @@ def leaves(payloads: pa.ChunkedArray, wanted: Sequence[str] | None) -> Leaves:
     """
     whole: set[str] = set()
     while True:
-        found = Leaves(whole=whole)
+        collected = Leaves(whole=whole)
         try:
             for block in _blocks(payloads):
-                _split(found, block, "", wanted, 0)
-                found.rows += len(block)
+                _split(collected, block, "", wanted, 0)
+                collected.rows += len(block)
         except _MixedError as mixed:
             # Earlier blocks are split at this path already, so all of them are read again.
             whole.add(str(mixed))
         else:
-            return found
+            return collected
 
 
 def _blocks(payloads: pa.ChunkedArray) -> Iterator[pa.Array]:
@@ -222,6 +222,6 @@ def _column(values: list[Raw], rows: np.ndarray[Any, Any], count: int) -> pa.Arr
 def _below(path: str, wanted: Sequence[str]) -> list[str]:
     """The members of a path that the caller wants."""
     prefix = f"{path}." if path else ""
-    steps = (_STEP.match(one, len(prefix)) for one in wanted if one.startswith(prefix))
+    steps = (_STEP.match(member, len(prefix)) for member in wanted if member.startswith(prefix))
     names = (step[0].replace(r"\.", ".") for step in steps if step is not None)
     return list(dict.fromkeys("" if name == _NAMELESS else name for name in names))

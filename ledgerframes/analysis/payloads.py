@@ -84,14 +84,14 @@ def expand(
     records = is_record(chosen["payload"])
     others = pc.any(pc.invert(records)).as_py()
     payloads = pc.if_else(records, chosen["payload"], _MISSING) if others else chosen["payload"]
-    found = record_fields(payloads, fields, infer=infer)
-    paths = list(found) if fields is None else list(fields)
+    expanded = record_fields(payloads, fields, infer=infer)
+    paths = list(expanded) if fields is None else list(fields)
     for name in paths:
-        if name not in found and chosen.num_rows:
+        if name not in expanded and chosen.num_rows:
             raise InputError(f"fields: no {choice or 'create'} of {template} has {name!r}{_near(name, chosen)}")
     columns = {name: chosen[name] for name in _IDENTITY}
     for name in paths:
-        columns[name if name not in columns and name != _REST else f"payload.{name}"] = found.get(name, _NOTHING)
+        columns[name if name not in columns and name != _REST else f"payload.{name}"] = expanded.get(name, _NOTHING)
     if fields is None and others:
         columns[_REST] = pc.if_else(records, _MISSING, chosen["payload"])
     return shape_like(pa.table(columns), events)
@@ -105,12 +105,12 @@ def record_fields(
     A record can be wanted beside its own members; it is read apart from them, as JSON.
     """
     if wanted is None:
-        found = leaves(payloads, None)
-        return {path: typed(found.column(path), infer=infer) for path in found.columns}
+        columns = leaves(payloads, None)
+        return {path: typed(columns.column(path), infer=infer) for path in columns.columns}
     records = [path for path in wanted if any(other.startswith(f"{path}.") for other in wanted)]
     reads = [[path for path in wanted if path not in records], *([path] for path in records)]
     read = [leaves(payloads, paths) for paths in reads if paths]
-    return {path: typed(found.column(path), infer=infer) for found in read for path in found.columns}
+    return {path: typed(columns.column(path), infer=infer) for columns in read for path in columns.columns}
 
 
 def _chosen(rows: pa.Table, template: str, choice: str | None) -> pa.Table:
@@ -195,12 +195,12 @@ _COLUMNS: Final = [
 def _template_row(row: dict[str, Any], choices: dict[Any, dict[str, int]], creates: pa.Table, sample: int) -> list[Any]:
     name = row["template_name"]
     own = creates.filter(pc.equal(creates["template_name"], name)).slice(0, sample)
-    found = leaves(own["payload"], None)
+    collected = leaves(own["payload"], None)
     packages = tuple(sorted(name for name in row["package_name_distinct"] if name is not None))
     return [
         name, packages, row["creates_sum"], row["exercises_sum"], row["ends_sum"], choices.get(name, {}),
         row["record_time_min"], row["record_time_max"],
-        {path: _type_name(typed(found.column(path)).type) for path in found.columns},
+        {path: _type_name(typed(collected.column(path)).type) for path in collected.columns},
     ]  # fmt: skip
 
 

@@ -81,7 +81,7 @@ def _exact(text: pa.ChunkedArray) -> pa.ChunkedArray:
     from decimal import Decimal, InvalidOperation
 
     try:
-        values = [None if one is None else Decimal(one) for one in text.to_pylist()]
+        values = [None if text_value is None else Decimal(text_value) for text_value in text.to_pylist()]
         return pa.chunked_array([pa.array(values, AMOUNT.arrow)])
     except (pa.ArrowInvalid, InvalidOperation):
         return text

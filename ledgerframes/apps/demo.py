@@ -59,8 +59,8 @@ def _export(store: Store, places: dict[str, Path], say: Callable[[str], None]) -
     plain = store.export(places["tables"], overwrite=True)
     flat = store.export(places["bi"], profile="bi", overwrite=True)
     say("The tables as Parquet, with a text for every column; and without nested columns, for BI tools:")
-    for one in (*plain.tables, *flat.tables):
-        say(f"  {one.files[0]}  {one.rows:,} rows, {(one.bytes or 0) / 1e6:.2f} MB")
+    for table in (*plain.tables, *flat.tables):
+        say(f"  {table.files[0]}  {table.rows:,} rows, {(table.bytes or 0) / 1e6:.2f} MB")
 
 
 def _draw(store: Store, folder: Path, say: Callable[[str], None]) -> dict[str, Path]:
@@ -76,15 +76,15 @@ def _draw(store: Store, folder: Path, say: Callable[[str], None]) -> dict[str, P
         "update_rate": lambda: plot_update_rate(store.load("updates")),
     }
     say("\nPictures:")
-    found = {}
+    drawn = {}
     with mpl.rc_context({"backend": "agg"}), style("light"):
         for name, draw in pictures.items():
-            found[name] = folder / f"{name}.png"
+            drawn[name] = folder / f"{name}.png"
             figure = draw().figure
-            figure.savefig(found[name], dpi=150)
+            figure.savefig(drawn[name], dpi=150)
             plt.close(figure)
-            say(f"  {found[name]}")
-    return found
+            say(f"  {drawn[name]}")
+    return drawn
 
 
 def _tell(history: History[Any], say: Callable[[str], None]) -> None:

@@ -110,8 +110,8 @@ def plan(
     from ledgerframes.loaders.planning import plan as estimate
 
     with opt.network(profile, scan_url, rate, ca_file=ca_file) as net:
-        found = estimate(net, opt.bound(start), opt.bound(end))
-    say(found.to_json() if as_json else str(found))
+        estimated = estimate(net, opt.bound(start), opt.bound(end))
+    say(estimated.to_json() if as_json else str(estimated))
 
 
 @app.command()
@@ -127,8 +127,8 @@ def migrations(
     from ledgerframes.loaders.planning import migrations as find
 
     with opt.network(profile, scan_url, rate, ca_file=ca_file) as net:
-        found = find(net)
-    say_frame(found, as_json=as_json)
+        listed = find(net)
+    say_frame(listed, as_json=as_json)
 
 
 @app.command()
@@ -189,8 +189,8 @@ def _serve(handle: Any) -> None:
     """Say where the sandbox is, and wait for an interrupt; being asked to terminate counts as one."""
     from ledgerframes.network import SANDBOX_USER
 
-    for one in (signal.SIGINT, signal.SIGTERM):  # a shell's background job starts with the first one ignored
-        signal.signal(one, signal.default_int_handler)
+    for number in (signal.SIGINT, signal.SIGTERM):  # a shell's background job starts with the first one ignored
+        signal.signal(number, signal.default_int_handler)
     try:
         for interface in ("scan", "validator", "registry", "ledger"):
             say(f"{interface:<10} {getattr(handle, f'{interface}_url')}")

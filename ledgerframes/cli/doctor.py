@@ -32,7 +32,7 @@ def doctor(
 
     urls = {"validator_url": validator_url, "registry_url": registry_url, "ledger_url": ledger_url}
     with opt.network(profile, scan_url, rate, ca_file=ca_file, **urls) as net:
-        found = examine(net, store=store)
-    say(found.to_json() if as_json else str(found))
-    if not found:
+        diagnosis = examine(net, store=store)
+    say(diagnosis.to_json() if as_json else str(diagnosis))
+    if not diagnosis:
         raise typer.Exit(1)

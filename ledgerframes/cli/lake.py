@@ -100,28 +100,28 @@ def _show(report: SyncReport, *, as_json: bool) -> None:
 def _until_told() -> Iterator[None]:
     """Until Ctrl-C or SIGTERM, which is how this is meant to end; a sync under way commits what is whole."""
     numbers = (signal.SIGINT, signal.SIGTERM)
-    before = {one: signal.signal(one, signal.default_int_handler) for one in numbers}
+    before = {number: signal.signal(number, signal.default_int_handler) for number in numbers}
     try:
         yield
     except KeyboardInterrupt:
         pass
     finally:
-        for one, handler in before.items():
-            signal.signal(one, handler)
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 @app.command()
 def coverage(store: StorePlace, *, as_of: AsOf = None, as_json: opt.AsJson = False) -> None:
     """Show which intervals of the history a lake covers."""
-    found = existing(store).coverage(as_of=as_of)
-    say_frame(found, as_json=as_json)
+    covered = existing(store).coverage(as_of=as_of)
+    say_frame(covered, as_json=as_json)
 
 
 @app.command()
 def syncs(store: StorePlace, *, as_json: opt.AsJson = False) -> None:
     """List the syncs of a lake: ids for --as-of, times, rows."""
-    found = existing(store).syncs()
-    say_frame(found, as_json=as_json)
+    listed = existing(store).syncs()
+    say_frame(listed, as_json=as_json)
 
 
 @app.command()
@@ -138,13 +138,13 @@ def sql(
 
     Example: ledgerframes sql lake "select kind, count(*) from updates group by kind"
     """
-    found = existing(store).sql(query, as_of=as_of, allow_partial=allow_partial, as_="arrow")
+    answer = existing(store).sql(query, as_of=as_of, allow_partial=allow_partial, as_="arrow")
     if output is not None:
         from ledgerframes.export.table_files import write_file
 
-        opt.say(f"{write_file(found, output)}\t{found.num_rows} rows")
+        opt.say(f"{write_file(answer, output)}\t{answer.num_rows} rows")
     else:
-        say_table(found, as_json=as_json)
+        say_table(answer, as_json=as_json)
 
 
 @app.command()

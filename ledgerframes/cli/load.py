@@ -139,7 +139,7 @@ def _impersonal(tables: dict[str, Any]) -> dict[str, Any]:
     from ledgerframes.export.sources import open_source
 
     opened = {name: open_source(name, data, personal=False) for name, data in tables.items()}
-    return {name: pa.Table.from_batches(one.batches, one.schema) for name, one in opened.items()}
+    return {name: pa.Table.from_batches(table.batches, table.schema) for name, table in opened.items()}
 
 
 def _write(tables: dict[str, Any], output: Path, *, single: bool) -> None:

@@ -92,7 +92,7 @@ def check_folder(folder: Path) -> None:
     Raises:
         InputError: the folder, or the nearest one above it that is there, cannot be written.
     """
-    there = next(one for one in (folder.absolute(), *folder.absolute().parents) if os.access(one, os.F_OK))
+    there = next(parent for parent in (folder.absolute(), *folder.absolute().parents) if os.access(parent, os.F_OK))
     if not there.is_dir() or not os.access(there, os.W_OK | os.X_OK):
         raise InputError(f"cannot write to {str(folder)!r}: {str(there)!r} is not a writable folder; name another one")
 

@@ -69,7 +69,7 @@ def add(
 def list_() -> None:
     """List the profiles, a line each: its name and its addresses."""
     for name, own in _all().items():
-        urls = [one for key in KEYS if key.endswith("_url") for one in _listed(own.get(key))]
+        urls = [url for key in KEYS if key.endswith("_url") for url in _listed(own.get(key))]
         say("\t".join([name, *urls]))
 
 
@@ -102,8 +102,8 @@ def _all() -> dict[str, dict[str, Any]]:
 
 def _pairs(given: Iterable[str]) -> Iterable[tuple[str, object]]:
     """Settings as KEY=VALUE; a value is shown in no message, for it may be a token."""
-    for one in given:
-        key, equals, value = one.partition("=")
+    for setting in given:
+        key, equals, value = setting.partition("=")
         if not equals or not value:
             raise InputError("--set takes KEY=VALUE, such as read_timeout=30")
         if key not in KEYS:

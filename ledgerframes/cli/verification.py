@@ -55,10 +55,10 @@ def verify(
     """Read parts of a lake again from a server and compare; nothing is changed."""
     lake = existing(store)
     with opt.network(profile, scan_url, rate, ca_file=ca_file) as net:
-        found = lake.verify(
+        verification = lake.verify(
             net, start=opt.bound(start), end=opt.bound(end), last=last, sample=sample or None, seed=seed
         )
-    _tell(found, as_json=as_json)
+    _tell(verification, as_json=as_json)
 
 
 @app.command("cross-check")
@@ -84,8 +84,8 @@ def cross_check(
         opt.network(profile, scan_url, rate, ca_file=ca_file) as net,
         opt.network(None, against, rate, ca_file=ca_file) as other,
     ):
-        found = compare(net, other, opt.bound(start), opt.bound(end), last=last)
-    _tell(found, as_json=as_json)
+        comparison = compare(net, other, opt.bound(start), opt.bound(end), last=last)
+    _tell(comparison, as_json=as_json)
 
 
 def _tell(found: Any, *, as_json: bool) -> None:

@@ -131,13 +131,13 @@ class Settings:
         Raises:
             ConfigurationError: there is none.
         """
-        found = cast("tuple[str, ...]", getattr(self, f"{interface}_url"))
-        if not found:
+        given = cast("tuple[str, ...]", getattr(self, f"{interface}_url"))
+        if not given:
             raise ConfigurationError(
                 f"no {interface} server is known; give connect({interface}_url=...), "
                 f"set {PREFIX}{interface.upper()}_URL, or name it in a profile"
             )
-        return found
+        return given
 
     def token(self, interface: Interface) -> Secret | None:
         """The token of an interface, if it has one."""

@@ -63,7 +63,7 @@ def templates(template_ids: Sequence[str | None]) -> tuple[pa.Array, pa.Array]:
     """The columns of template ids and of their names: what follows the package's hash or name, `Module:Entity`."""
     # A page has few templates and many events.
     coded = pa.array(template_ids, pa.dictionary(pa.int32(), pa.string()))
-    names = [one.partition(":")[2] or one for one in coded.dictionary.to_pylist()]
+    names = [name.partition(":")[2] or name for name in coded.dictionary.to_pylist()]
     return coded.cast(pa.string()), pa.array(names, pa.string()).take(coded.indices)
 
 

@@ -234,8 +234,8 @@ def _events(taken: _Items, places: _Places, endpoint: str) -> dict[str, pa.Array
         except TreeError as error:
             raise tree_error(error, endpoint, position, item.update_id) from error
         counts.append(len(forest.events) - before)
-        if found := taken.event_extras.get(position):
-            notes += [(row, found.get(forest.events[row].event_id)) for row in range(before, len(forest.events))]
+        if extra := taken.event_extras.get(position):
+            notes += [(row, extra.get(forest.events[row].event_id)) for row in range(before, len(forest.events))]
     sizes = np.asarray(counts, np.int64)
     owners = np.repeat(np.asarray(places.transactions, np.int64), sizes)
     extras: list[str | None] = [None] * len(forest.events)

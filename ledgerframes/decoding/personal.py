@@ -96,11 +96,11 @@ def without_members(value: Any) -> Any:
         # The verbose encoding writes a record as a list of label and value.
         labelled = isinstance(value.get("label"), str) and is_personal(value["label"])
         return {
-            name: without_members(one)
-            for name, one in value.items()
+            name: without_members(member)
+            for name, member in value.items()
             if not is_personal(name) and not (labelled and name == "value")
         }
-    return [without_members(one) for one in value] if isinstance(value, list) else value
+    return [without_members(element) for element in value] if isinstance(value, list) else value
 
 
 def is_text(kind: pa.DataType) -> bool:
@@ -135,10 +135,10 @@ def _stripped(cells: pa.Array | pa.ChunkedArray) -> tuple[Any, dict[int, list[st
     lost = {}
     texts: dict[int, str] = {}
     for row in suspects:
-        found: list[str] = []
-        text = bytes(_walk(Raw(cells[row].as_py().encode("utf-8", "surrogatepass")), "", found))
-        if found:
-            lost[row] = found
+        pointers: list[str] = []
+        text = bytes(_walk(Raw(cells[row].as_py().encode("utf-8", "surrogatepass")), "", pointers))
+        if pointers:
+            lost[row] = pointers
             texts[row] = text.decode("utf-8", "surrogatepass")
     if not lost:
         return cells, {}
@@ -147,28 +147,28 @@ def _stripped(cells: pa.Array | pa.ChunkedArray) -> tuple[Any, dict[int, list[st
     return pc.replace_with_mask(cells, mask, changed), lost
 
 
-def _walk(raw: Raw, place: str, found: list[str]) -> Raw:
-    """A value without such members; the pointers of those that were not empty are added to `found`."""
+def _walk(raw: Raw, place: str, pointers: list[str]) -> Raw:
+    """A value without such members; the pointers of those that were not empty are added to `pointers`."""
     text = bytes(raw)
     first = text.lstrip()[:1]
     if first not in (b"{", b"[") or not _perhaps.search(text):
         return raw
-    before = len(found)
+    before = len(pointers)
     try:
         if first == b"[":
-            items = [_walk(item, f"{place}/{at}", found) for at, item in enumerate(_lists.decode(text))]
-            return Raw(msgspec.json.encode(items)) if len(found) > before else raw
+            items = [_walk(item, f"{place}/{at}", pointers) for at, item in enumerate(_lists.decode(text))]
+            return Raw(msgspec.json.encode(items)) if len(pointers) > before else raw
         members = _objects.decode(text)
         kept = {name: value for name, value in members.items() if not is_personal(name)}
-        found += [pointer_to(place, name) for name in members if name not in kept]
+        pointers += [pointer_to(place, name) for name in members if name not in kept]
         if "value" in kept and _is_label(kept.get("label")):
-            found.append(f"{place}/value")
+            pointers.append(f"{place}/value")
             del kept["value"]
-        kept = {name: _walk(value, pointer_to(place, name), found) for name, value in kept.items()}
+        kept = {name: _walk(value, pointer_to(place, name), pointers) for name, value in kept.items()}
         written = msgspec.json.encode(kept)
-        if len(found) == before and len(_perhaps.findall(written)) < len(_perhaps.findall(text)):
-            found.append(place)  # a repeated member: the one that a parser drops is taken out too
-        return Raw(written) if len(found) > before else raw
+        if len(pointers) == before and len(_perhaps.findall(written)) < len(_perhaps.findall(text)):
+            pointers.append(place)  # a repeated member: the one that a parser drops is taken out too
+        return Raw(written) if len(pointers) > before else raw
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise DecodeError(
             f"personal data cannot be left out of a JSON text of {len(text)} bytes: {type(error).__name__}; pass "

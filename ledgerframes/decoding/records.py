@@ -87,10 +87,12 @@ class _Record:
 
     def values(self) -> dict[str, Any]:
         """The values of the columns that the item holds, and `extra`."""
-        found = {column.name: self._value(column) for column in self._table.columns if column.source.startswith("/")}
+        by_column = {
+            column.name: self._value(column) for column in self._table.columns if column.source.startswith("/")
+        }
         self._note_the_rest("", _tree(self._table))
-        found["extra"] = self._differences.text()
-        return found
+        by_column["extra"] = self._differences.text()
+        return by_column
 
     def _value(self, column: Column) -> Any:
         prefix, _, name = column.source.rpartition("/")

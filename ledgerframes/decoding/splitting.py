@@ -15,7 +15,11 @@ from ledgerframes.decoding.structs import RawPage
 
 _raw_page: Final = msgspec.json.Decoder(RawPage)
 _raw: Final = msgspec.json.Decoder(msgspec.Raw)
-_TOKEN: Final = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"|[\[\]{},:"]', re.DOTALL)
+_TEXT: Final = rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"'
+_NAME: Final = re.compile(_TEXT, re.DOTALL)
+# Whatever lies between two signs that matter, in one match; commas matter at the outer level only.
+_BESIDE: Final = re.compile(rb'(?:[^"\[\]{},]++|%b)*+' % _TEXT, re.DOTALL)
+_INSIDE: Final = re.compile(rb'(?:[^"\[\]{}]++|%b)*+' % _TEXT, re.DOTALL)
 _PARTNERS: Final = {b"]": b"[", b"}": b"{"}
 _BLANK: Final = b" \t\n\r"
 # A broken item can still be placed if these three members are whole, so that its page need not be refused.
@@ -45,7 +49,7 @@ def raws_of(body: bytes) -> list[bytes]:
             items = list(_pieces(members.pop(b'"transactions"'), b"[]"))
         except (NotWholeError, KeyError):
             items, members = [], {}
-        if not items or any(reason_of(b"{%b:%b}" % one) is not None for one in members.items()):
+        if not items or any(reason_of(b"{%b:%b}" % member) is not None for member in members.items()):
             raise
         return items
 
@@ -69,8 +73,8 @@ def place_of(raw: bytes) -> bytes:
     kept = {name: members[name] for name in _PLACE if name in members}
     if members.get(b'"event"', b"")[:1] == b"{":
         event = members_of(members[b'"event"'])
-        kept[b'"event"'] = b"{%b}" % b",".join(b"%b:%b" % one for one in event.items() if one[0] in _PLACE)
-    return b"{%b}" % b",".join(b"%b:%b" % one for one in kept.items())
+        kept[b'"event"'] = b"{%b}" % b",".join(b"%b:%b" % member for member in event.items() if member[0] in _PLACE)
+    return b"{%b}" % b",".join(b"%b:%b" % member for member in kept.items())
 
 
 def members_of(text: bytes) -> dict[bytes, bytes]:
@@ -79,14 +83,14 @@ def members_of(text: bytes) -> dict[bytes, bytes]:
     Raises:
         NotWholeError: it is not a complete object, or has a member twice.
     """
-    found: dict[bytes, bytes] = {}
+    members: dict[bytes, bytes] = {}
     for piece in _pieces(text.strip(_BLANK), b"{}"):
-        name = _TOKEN.match(piece)
+        name = _NAME.match(piece)
         rest = piece[name.end() :].lstrip(_BLANK) if name is not None else b""
-        if name is None or not rest.startswith(b":") or name[0] in found:
+        if name is None or not rest.startswith(b":") or name[0] in members:
             raise NotWholeError
-        found[name[0]] = rest[1:].strip(_BLANK)
-    return found
+        members[name[0]] = rest[1:].strip(_BLANK)
+    return members
 
 
 def _pieces(text: bytes, brackets: bytes) -> Iterator[bytes]:
@@ -97,38 +101,24 @@ def _pieces(text: bytes, brackets: bytes) -> Iterator[bytes]:
     """
     if text[:1] != brackets[:1]:
         raise NotWholeError
-    start, values, pieces = 1, 0, []
-    for sign, depth, begins, ends in _signs(text):
-        values += sign in _PARTNERS.values() and depth == 2
-        if depth == 0 or (sign == b"," and depth == 1):
+    within, start, values, pieces = bytearray(text[:1]), 1, 0, []
+    at = start
+    while within:
+        at = (_INSIDE if len(within) > 1 else _BESIDE).match(text, at).end()  # type: ignore[union-attr]
+        sign = text[at : at + 1]
+        if sign in _PARTNERS.values():
+            within += sign
+            values += len(within) == 2
+        elif sign in _PARTNERS and within.endswith(_PARTNERS[sign]):
+            del within[-1:]
+        elif sign != b",":  # the end, or a quote or a bracket without its partner
+            raise NotWholeError
+        if not within or (sign == b"," and len(within) == 1):
             if values > 1:  # two values without a comma between them
                 raise NotWholeError
-            pieces.append(text[start:begins].strip(_BLANK))
-            start, values = ends, 0
-        if depth == 0:
-            break
+            pieces.append(text[start:at].strip(_BLANK))
+            start, values = at + 1, 0
+        at += 1
     if start != len(text) or (b"" in pieces and pieces != [b""]):
         raise NotWholeError
     yield from pieces if pieces != [b""] else ()
-
-
-def _signs(text: bytes) -> Iterator[tuple[bytes, int, int, int]]:
-    """The brackets, commas and quoted texts, with the depth after each and where it begins and ends.
-
-    Raises:
-        NotWholeError: brackets do not match, or one is not closed at the end.
-    """
-    within = bytearray()
-    for token in _TOKEN.finditer(text):
-        sign = token[0]
-        if sign in _PARTNERS.values():
-            within += sign
-        elif sign in _PARTNERS:
-            if not within.endswith(_PARTNERS[sign]):
-                raise NotWholeError
-            del within[-1:]
-        elif sign == b'"':  # an opening quote without a closing one
-            raise NotWholeError
-        yield sign, len(within), token.start(), token.end()
-    if within:
-        raise NotWholeError

@@ -143,7 +143,7 @@ def _check(
         ("personal", personal, (None, True, False)),
     ):
         if value not in known:
-            raise InputError(f"{name}={value!r} is none of {', '.join(map(repr, known))}")
+            raise InputError(f"{name}={value!r} is not valid: give one of {', '.join(map(repr, known))}")
     if layout == "hive" and format != "parquet":
         raise InputError(f'layout="hive" is for Parquet; leave it out for {format!r}')
     if not isinstance(sources, Mapping) or not sources:
@@ -162,7 +162,7 @@ def _origin(provenance: Mapping[str, Any] | None) -> dict[str, str]:
 def _place(target: str | os.PathLike[str], format: Format) -> tuple[Path, str]:  # noqa: A002
     """The folder, and the workbook's name in it or nothing."""
     if "://" in os.fspath(target):
-        raise InputError(f"{os.fspath(target)!r} is no folder of this machine; export to one and copy it from there")
+        raise InputError(f"{os.fspath(target)!r} is not a folder of this machine; export to one and copy it from there")
     path = Path(target)
     if format != "xlsx":
         return path, ""
@@ -228,10 +228,10 @@ def _workbook(asked: _Export, staging: Staging, name: str) -> list[_Written]:
 def _report(written: list[_Written], target: Path, format: Format, seconds: float) -> ExportReport:  # noqa: A002
     tables: list[ExportedTable] = []
     sizes: dict[str, int] = {}
-    for one in written:
-        files = sorted(one.place.rglob("*.parquet")) if one.place.is_dir() else [one.place]
-        found = {str(path): path.stat().st_size for path in files}
-        sizes |= found
-        own = None if format == "xlsx" else sum(found.values())
-        tables.append(ExportedTable(one.name, one.rows, own, tuple(found), one.cut, one.lost))
+    for file in written:
+        files = sorted(file.place.rglob("*.parquet")) if file.place.is_dir() else [file.place]
+        own_sizes = {str(path): path.stat().st_size for path in files}
+        sizes |= own_sizes
+        own = None if format == "xlsx" else sum(own_sizes.values())
+        tables.append(ExportedTable(file.name, file.rows, own, tuple(own_sizes), file.cut, file.lost))
     return ExportReport(str(target), format, tuple(tables), sum(sizes.values()), seconds)

@@ -90,10 +90,10 @@ def _without(
     """The batches without personal data: in the columns declared to hold JSON, or in every text of another table."""
     declared = CATALOGUE.get(name)
     for batch in batches:
-        found = batch.select(columns)
-        texts = [field.name for field in found.schema if is_text(field.type)]
-        known = texts if declared is None else [one for one in json_columns(declared) if one in texts]
-        stripped, count = strip_batch(found, known)
+        kept = batch.select(columns)
+        texts = [field.name for field in kept.schema if is_text(field.type)]
+        known = texts if declared is None else [column for column in json_columns(declared) if column in texts]
+        stripped, count = strip_batch(kept, known)
         lost[name] += count
         yield stripped
 

@@ -54,7 +54,7 @@ def write_file(table: pa.Table, path: str | os.PathLike[str]) -> Path:
     target = Path(path)
     write = WRITERS.get(target.suffix.lower())
     if write is None:
-        raise InputError(f"{str(target)!r}: the ending is none of {', '.join(WRITERS)}")
+        raise InputError(f"{str(target)!r}: the ending is not valid: give one of {', '.join(WRITERS)}")
     with Staging(target.parent, overwrite=True) as staging:
         write(table, staging.place(target.name), target)
         staging.commit()

@@ -121,8 +121,8 @@ def commands_json(commands: Iterable[Command], name: str) -> list[dict[str, Comm
     Raises:
         InputError: it is empty, or an item breaks a rule.
     """
-    found = each(commands, name, least=1)
-    for position, command in enumerate(found):
+    checked = each(commands, name, least=1)
+    for position, command in enumerate(checked):
         place = f"{name}[{position}]"
         if not isinstance(command, Command):
             raise InputError(
@@ -130,7 +130,7 @@ def commands_json(commands: Iterable[Command], name: str) -> list[dict[str, Comm
                 "or CreateAndExerciseCommand"
             )
         members_fit(command, place)
-    return [{type(command).__name__: command} for command in found]
+    return [{type(command).__name__: command} for command in checked]
 
 
 def deduplication_json(period: DeduplicationPeriod, name: str) -> dict[str, Any]:
@@ -169,9 +169,9 @@ def prefetch_json(keys: Iterable[PrefetchContractKey], name: str) -> list[Prefet
     Raises:
         InputError: one is no `PrefetchContractKey`, or breaks a rule.
     """
-    found = each(keys, name)
-    for position, key in enumerate(found):
+    checked = each(keys, name)
+    for position, key in enumerate(checked):
         if not isinstance(key, PrefetchContractKey):
             raise InputError(f"{name}[{position}]={shown(key)}; give a PrefetchContractKey")
         members_fit(key, f"{name}[{position}]")
-    return list(found)
+    return list(checked)

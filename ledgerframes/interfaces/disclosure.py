@@ -42,8 +42,8 @@ def disclosed_json(contracts: Iterable[DisclosedContract], name: str) -> list[di
     Raises:
         InputError: one is no `DisclosedContract`, or lacks a member.
     """
-    found = each(contracts, name)
-    for position, contract in enumerate(found):
+    checked = each(contracts, name)
+    for position, contract in enumerate(checked):
         if not isinstance(contract, DisclosedContract):
             raise InputError(f"{name}[{position}]={shown(contract)}; give a DisclosedContract")
     return [
@@ -53,5 +53,5 @@ def disclosed_json(contracts: Iterable[DisclosedContract], name: str) -> list[di
             "createdEventBlob": fits(contract.created_event_blob, Text, f"{name}[{position}].created_event_blob"),
             "synchronizerId": fits(contract.synchronizer_id, Text, f"{name}[{position}].synchronizer_id"),
         }
-        for position, contract in enumerate(found)
+        for position, contract in enumerate(checked)
     ]

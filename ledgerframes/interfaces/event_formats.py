@@ -151,18 +151,20 @@ def _filters_json(value: Filters, name: str) -> dict[str, Any]:
     if not isinstance(value, Filters):
         raise InputError(f"{name}={shown(value)}; give Filters")
     filters = each(value.cumulative, f"{name}.cumulative")
-    for position, one in enumerate(filters):
+    for position, event_filter in enumerate(filters):
         place = f"{name}.cumulative[{position}]"
-        if not isinstance(one, Filter):
+        if not isinstance(event_filter, Filter):
             raise InputError(
-                f"{place}={shown(one)}; give a TemplateFilter, InterfaceFilter, WildcardFilter or EmptyFilter"
+                f"{place}={shown(event_filter)}; give a TemplateFilter, InterfaceFilter, WildcardFilter or EmptyFilter"
             )
-        members_fit(one, place)
+        members_fit(event_filter, place)
     # The contract says that none should occur twice, and leaves open what a server does then.
-    for seen, times in Counter(_subject(one) for one in filters if not isinstance(one, EmptyFilter)).items():
+    for seen, times in Counter(
+        _subject(event_filter) for event_filter in filters if not isinstance(event_filter, EmptyFilter)
+    ).items():
         if times > 1:
             raise InputError(f"{name}.cumulative names {seen} {times} times; give it once")
-    return {"cumulative": [{"identifierFilter": _variant(one)} for one in filters]}
+    return {"cumulative": [{"identifierFilter": _variant(event_filter)} for event_filter in filters]}
 
 
 def _variant(one: Filter) -> dict[str, Any]:

@@ -63,13 +63,13 @@ def reassignments_json(commands: Iterable[ReassignmentCommand], name: str) -> li
     Raises:
         InputError: it is empty, or an item breaks a rule.
     """
-    found = each(commands, name, least=1)
-    for position, command in enumerate(found):
+    checked = each(commands, name, least=1)
+    for position, command in enumerate(checked):
         place = f"{name}[{position}]"
         if not isinstance(command, ReassignmentCommand):
             raise InputError(f"{place}={shown(command)}; give an AssignCommand, UnassignCommand or EmptyCommand")
         members_fit(command, place)
-    return [{"command": _variant(command)} for command in found]
+    return [{"command": _variant(command)} for command in checked]
 
 
 def _variant(command: ReassignmentCommand) -> dict[str, Any]:

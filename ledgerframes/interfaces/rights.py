@@ -83,10 +83,10 @@ def new_rights(rights: Any) -> list[dict[str, Any]]:
     Raises:
         InputError: an item is not a right, or names an invalid party.
     """
-    found = each(rights, "rights")
-    for position, right in enumerate(found):
+    checked = each(rights, "rights")
+    for position, right in enumerate(checked):
         name = f"rights[{position}]"
         if not isinstance(right, Right):
             raise InputError(f"{name}={shown(right)}; give a right such as CanActAs(party), or OtherRight")
         members_fit(right, name)
-    return [right_json(right) for right in found]
+    return [right_json(right) for right in checked]

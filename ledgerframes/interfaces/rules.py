@@ -95,10 +95,10 @@ def each(values: Iterable[Any], name: str, *, kind: Any = Any, least: int = 0) -
     """
     if isinstance(values, str | bytes | Mapping | Struct) or not isinstance(values, Iterable):
         raise InputError(f"{name}={shown(values)}; give a list")
-    found = tuple(values)
-    if len(found) < least:
-        raise InputError(f"{name}={shown(list(found))}; give at least {least}")
-    return tuple(fits(value, kind, f"{name}[{position}]") for position, value in enumerate(found))
+    listed = tuple(values)
+    if len(listed) < least:
+        raise InputError(f"{name}={shown(list(listed))}; give at least {least}")
+    return tuple(fits(value, kind, f"{name}[{position}]") for position, value in enumerate(listed))
 
 
 def writable(value: Any, name: str) -> None:

@@ -28,10 +28,9 @@ from ledgerframes.interfaces.rules import (
     fits,
     given,
     shown,
-    unless_none,
     writable,
 )
-from ledgerframes.interfaces.validator import HoldingsSummaries, RecordTimeMatch
+from ledgerframes.interfaces.validator import HoldingsSummaries, RecordTimeMatch, snapshot_of_holdings, summary_call
 from ledgerframes.timestamps import format_timestamp, to_micros
 from ledgerframes.transport import Answer, Stop
 from ledgerframes.transport.request import Endpoint, Prepared, Request
@@ -246,16 +245,8 @@ class SnapshotCalls(Runner):
             InputError: an argument breaks a rule; nothing was sent.
             StatusError: there is no such snapshot (404), or the parties hold too much for one answer (400).
         """
-        match: str = fits(record_time_match, _Match, "record_time_match")
-        asked = given(
-            migration_id=fits(migration_id, Count64, "migration_id"),
-            record_time=format_timestamp(to_micros(record_time, "record_time")),
-            record_time_match=None if match == "exact" else match,
-            owner_party_ids=each(owner_party_ids, "owner_party_ids", kind=PartyId, least=1),
-        )
-        at_round = given(as_of_round=unless_none(as_of_round, Count64, "as_of_round"))
-        newer = HOLDINGS_SUMMARY_V1.request(json=asked)
-        return Call(HOLDINGS_SUMMARY.request(json=asked | at_round), reads(HoldingsSummaries), alternatives=(newer,))
+        asked = snapshot_of_holdings(record_time, migration_id, owner_party_ids, record_time_match)
+        return summary_call(HOLDINGS_SUMMARY, HOLDINGS_SUMMARY_V1, asked, as_of_round)
 
 
 @dataclass(frozen=True)

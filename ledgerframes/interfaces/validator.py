@@ -15,6 +15,7 @@ from ledgerframes.timestamps import format_timestamp, to_micros
 from ledgerframes.transport.request import Endpoint
 
 RecordTimeMatch = Literal["exact", "at_or_before"]
+When = str | date | datetime
 _Match = Annotated[RecordTimeMatch, Meta(description="'exact' or 'at_or_before'")]
 
 # Every validator call takes a token: the servers ask for it on the scan-proxy routes too.
@@ -78,6 +79,37 @@ class HoldingsSummaries(Struct, frozen=True):
     computed_as_of_round: int | None = None
 
 
+def snapshot_of_holdings(
+    record_time: When, migration_id: int, owner_party_ids: Iterable[str], record_time_match: RecordTimeMatch
+) -> dict[str, object]:
+    """The body of a request for what parties hold, which scan takes as well.
+
+    Raises:
+        InputError: an argument breaks a rule.
+    """
+    match: str = fits(record_time_match, _Match, "record_time_match")
+    return given(
+        migration_id=fits(migration_id, Count64, "migration_id"),
+        record_time=format_timestamp(to_micros(record_time, "record_time")),
+        # Left out where it is the server's default.
+        record_time_match=None if match == "exact" else match,
+        owner_party_ids=each(owner_party_ids, "owner_party_ids", kind=PartyId, least=1),
+    )
+
+
+def summary_call(
+    summary: Endpoint, newer: Endpoint, asked: dict[str, object], as_of_round: int | None
+) -> Call[HoldingsSummaries]:
+    """The call for what parties hold; later releases serve only `newer`, without fees and without a round.
+
+    Raises:
+        InputError: `as_of_round` is not a round.
+    """
+    at_round = given(as_of_round=unless_none(as_of_round, Count64, "as_of_round"))
+    request = summary.request(json=asked | at_round)
+    return Call(request, reads(HoldingsSummaries), alternatives=(newer.request(json=asked),))
+
+
 class NameEntry(Struct, frozen=True, rename="camel"):
     """A name-service entry (contract: Resources, Name-service entry), as servers write it.
 
@@ -126,7 +158,7 @@ class ValidatorCalls(Runner):
     def holdings_summary(
         self,
         *,
-        record_time: str | date | datetime,
+        record_time: When,
         migration_id: int,
         owner_party_ids: Iterable[str],
         record_time_match: RecordTimeMatch = "exact",
@@ -148,18 +180,8 @@ class ValidatorCalls(Runner):
             InputError: an argument breaks a rule; nothing was sent.
             StatusError: there is no such snapshot (404), or the parties hold too much for one answer (400).
         """
-        match: str = fits(record_time_match, _Match, "record_time_match")
-        asked = given(
-            migration_id=fits(migration_id, Count64, "migration_id"),
-            record_time=format_timestamp(to_micros(record_time, "record_time")),
-            # Left out where it is the server's default.
-            record_time_match=None if match == "exact" else match,
-            owner_party_ids=each(owner_party_ids, "owner_party_ids", kind=PartyId, least=1),
-        )
-        at_round = given(as_of_round=unless_none(as_of_round, Count64, "as_of_round"))
-        # Later releases serve only the summary without fees and without a round.
-        newer = HOLDINGS_SUMMARY_V1.request(json=asked)
-        return Call(HOLDINGS_SUMMARY.request(json=asked | at_round), reads(HoldingsSummaries), alternatives=(newer,))
+        asked = snapshot_of_holdings(record_time, migration_id, owner_party_ids, record_time_match)
+        return summary_call(HOLDINGS_SUMMARY, HOLDINGS_SUMMARY_V1, asked, as_of_round)
 
     @CallMethod
     def transfer_offers(self) -> Call[list[Contract]]:

@@ -259,10 +259,10 @@ def _read_coins(items: Sequence[Raw]) -> pa.RecordBatch:
     locked = [_is_locked(item, position, endpoint) for position, item in enumerate(items)]
     parts, order = [], []
     for table, wanted in ((COINS, False), (LOCKED_COINS, True)):
-        places = [place for place, one in enumerate(locked) if one is wanted]
+        places = [place for place, index in enumerate(locked) if index is wanted]
         given = {"locked": [wanted] * len(places)}
-        found = read_records(table, [items[place] for place in places], endpoint, given=given, left_out=_LEFT_OUT)
-        parts.append(_plain_ids(found, COINS))
+        coins = read_records(table, [items[place] for place in places], endpoint, given=given, left_out=_LEFT_OUT)
+        parts.append(_plain_ids(coins, COINS))
         order += places
     whole = pa.Table.from_batches(parts, schema=COINS.schema)
     sorted_rows = whole.take(pc.sort_indices(pa.array(order, pa.int64()))).combine_chunks()
@@ -298,10 +298,10 @@ def _listed(values: Iterable[str], name: str, kind: Any = PartyId) -> list[str]:
     Raises:
         InputError: it is not such a list, or it is empty.
     """
-    found = names(values, name)
-    if not found:
+    listed = names(values, name)
+    if not listed:
         raise InputError(f"{name} is empty: give at least one, or leave it out" if name != "owners" else _NO_OWNERS)
-    return list(dict.fromkeys(each(found, name, kind=kind)))
+    return list(dict.fromkeys(each(listed, name, kind=kind)))
 
 
 _NO_OWNERS: Final = "owners is empty: give at least one party id"

@@ -294,10 +294,10 @@ def load_transfer_preapprovals(
     items: list[Raw] = []
     with origin.tolerating(allow_partial=form.allow_partial):
         items.extend(_preapproval(net, party, origin) for party in wanted[: form.limit])
-    found = [bytes(item) != b"{}" for item in items]
+    is_found = [bytes(item) != b"{}" for item in items]
     batch = read_records(
         form.table, items, TRANSFER_PREAPPROVALS.endpoints[0],
-        given={"party": wanted[: len(items)], "found": found}, left_out=[] if blobs else [f"/contract{_BLOB}"],
+        given={"party": wanted[: len(items)], "found": is_found}, left_out=[] if blobs else [f"/contract{_BLOB}"],
     )  # fmt: skip
     return form.frame(batch, origin)
 

@@ -93,9 +93,10 @@ class CrossCheck(Result):
         verdict = "agree in all" if self.agree else f"differ in {self.differing:,} of"
         lines = [f"{self.a} and {self.b} {verdict} {self.compared + self.differing:,} updates, {self.range}"]
         lines += [
-            f"{one.record_time} migration {one.migration_id} update {one.update_id[:20]}… {one.what}"
-            f"{f' at {one.pointer}: {one.a} / {one.b}' if one.pointer else ''}"
-            for one in self.differences
+            f"{difference.record_time} migration {difference.migration_id} update {difference.update_id[:20]}…"
+            f" {difference.what}"
+            f"{f' at {difference.pointer}: {difference.a} / {difference.b}' if difference.pointer else ''}"
+            for difference in self.differences
         ]
         return [visible(line) for line in [*lines, self.beyond] if line]
 
@@ -174,7 +175,7 @@ def compare(
         most: how many differences to keep.
         whole: both streams are all there is: what one has beyond the other's end differs, too.
     """
-    found: list[Difference] = []
+    differences: list[Difference] = []
     compared = differing = 0
     up_to: Cursor | None = None
     left, right = (_groups(side) for side in (ours, theirs))
@@ -192,12 +193,12 @@ def compare(
             difference = _difference(here.get(update_id), there.get(update_id))
             compared += difference is None
             differing += difference is not None
-            if difference is not None and len(found) < most:
-                found.append(difference)
+            if difference is not None and len(differences) < most:
+                differences.append(difference)
         up_to = place
     beyond = "" if mine is None and other is None else f"{names[mine is None]} has more than the other, not compared"
     reached = None if up_to is None else (up_to.migration_id, format_timestamp(up_to.micros))
-    return CrossCheck(names[0], names[1], part, compared, differing, tuple(found), reached, beyond)
+    return CrossCheck(names[0], names[1], part, compared, differing, tuple(differences), reached, beyond)
 
 
 def _at(place: Cursor, group: Group | None, rest: Iterator[Group]) -> tuple[dict[str, Canonical], Group | None]:
@@ -210,7 +211,7 @@ def _at(place: Cursor, group: Group | None, rest: Iterator[Group]) -> tuple[dict
 def _groups(side: Iterable[Canonical]) -> Iterator[Group]:
     """Updates of one record time, by id: servers need not agree on their order."""
     for place, group in groupby(side, key=lambda one: one.place):
-        yield place, {one.update_id: one for one in group}
+        yield place, {update.update_id: update for update in group}
 
 
 def _difference(mine: Canonical | None, other: Canonical | None) -> Difference | None:
@@ -223,8 +224,8 @@ def _difference(mine: Canonical | None, other: Canonical | None) -> Difference |
     # Digests first, since nearly all updates are equal and walking two trees is slow.
     if mine.digest == other.digest:
         return None
-    found = first_difference(mine.members, other.members)
-    return None if found is None else Difference(*place, found[0], _short(found[1]), _short(found[2]))
+    different = first_difference(mine.members, other.members)
+    return None if different is None else Difference(*place, different[0], _short(different[1]), _short(different[2]))
 
 
 def _short(value: Any) -> str:

@@ -155,14 +155,14 @@ class Parts:
             "found": [party in self._items if party in self._answered else None for party in rows],
         }
         items = [self._items.get(party) or _nothing(party, zeros if party in self._answered else ()) for party in rows]
-        found = read_records(HOLDINGS_SUMMARY, items, _ENDPOINT, given=given)
+        read = read_records(HOLDINGS_SUMMARY, items, _ENDPOINT, given=given)
         if fees:
-            return found
+            return read
         columns = [
-            pa.nulls(found.num_rows, field.type) if field.name in _OF_A_ROUND else found.column(field.name)
-            for field in found.schema
+            pa.nulls(read.num_rows, field.type) if field.name in _OF_A_ROUND else read.column(field.name)
+            for field in read.schema
         ]
-        return pa.RecordBatch.from_arrays(columns, schema=found.schema)
+        return pa.RecordBatch.from_arrays(columns, schema=read.schema)
 
 
 def _nothing(party: str, zeros: tuple[str, ...]) -> Raw:

@@ -141,7 +141,7 @@ def load_holdings_summary(
         for micros, number in asks:
             answers.append(Parts(net, origin, {"record_time": format_timestamp(micros), **about}, number))
             answers[-1].ask(wanted[: form.limit])
-    for old in [one for one in answers if one.age > _MONTH]:
+    for old in [answer for answer in answers if answer.age > _MONTH]:
         warnings.warn(f"{old.said}; check record_time= and migration_id=", SnapshotWarning, stacklevel=2)
     if fees_of_now:
         warnings.warn(
@@ -149,9 +149,9 @@ def load_holdings_summary(
             " give as_of_round= with one round for each time",
             SnapshotWarning, stacklevel=2,
         )  # fmt: skip
-    batch = pa.concat_batches([one.batch(wanted[: form.limit], missing, fees=not fees_of_now) for one in answers])
+    batch = pa.concat_batches([answer.batch(wanted[: form.limit], missing, fees=not fees_of_now) for answer in answers])
     # Some servers repeat the time that was asked for, others state the snapshot's own.
-    stated = all(one.stated for one in answers)
+    stated = all(answer.stated for answer in answers)
     said = "the snapshot's own" if stated else "as asked; the server does not say how old its snapshot is"
     return form.frame(batch, origin, snapshot_time=said)
 
@@ -161,9 +161,11 @@ def _asks(record_time: Any, as_of_round: Any) -> tuple[list[_Ask], bool]:
     times = _each(record_time)
     if isinstance(as_of_round, Mapping):
         return _mapped(times, as_of_round), False
-    moments = [time.time_ns() // 1000 if one is None else to_micros(one, "record_time") for one in times]
+    moments = [
+        time.time_ns() // 1000 if time_given is None else to_micros(time_given, "record_time") for time_given in times
+    ]
     single = not isinstance(as_of_round, Iterable)
-    rounds = [_round(one) for one in ([as_of_round] if single else list(as_of_round))]
+    rounds = [_round(number) for number in ([as_of_round] if single else list(as_of_round))]
     if not moments or not rounds:
         raise InputError(
             "record_time and as_of_round name no time and no round; leave them out for now and the default"
@@ -183,10 +185,12 @@ def _mapped(times: list[Any], rounds: Mapping[Any, Any]) -> list[_Ask]:
     """The rounds of each time; the keys are the times where no other are given."""
     by_time: dict[int, list[int | None]] = {}
     for moment, given in rounds.items():
-        by_time[to_micros(moment, "as_of_round")] = [_round(one) for one in ([given] if _is_whole(given) else given)]
+        by_time[to_micros(moment, "as_of_round")] = [
+            _round(number) for number in ([given] if _is_whole(given) else given)
+        ]
     if not by_time:
         raise InputError("as_of_round names no time; give {time: round}")
-    asked = list(by_time) if times == [None] else [to_micros(one, "record_time") for one in times]
+    asked = list(by_time) if times == [None] else [to_micros(time_given, "record_time") for time_given in times]
     if set(asked) != set(by_time):
         odd = format_timestamp(min(set(asked) ^ set(by_time)))
         raise InputError(f"as_of_round and record_time name different times, {odd} for one; give each time a round")
@@ -211,7 +215,7 @@ def _migration(net: Network) -> int:
     if not net.settings.scan_url:
         raise InputError("migration_id is needed: this network has no scan to find the newest one; give migration_id=")
     # A snapshot belongs to one migration, and what is held now is in the newest one.
-    found = latest_migration(net.scan)
-    if found is None:
+    latest = latest_migration(net.scan)
+    if latest is None:
         raise InputError("migration_id is needed: the scan shows no update yet; give migration_id=")
-    return found
+    return latest

@@ -100,8 +100,8 @@ def load_traffic(
             chosen = chosen or _main(origin, net)
         with needing(routes.TRAFFIC, instead="ask the validator's operator"):
             for member in wanted:
-                found = origin.body(net.scan.raw.traffic_status, synchronizer=chosen, member=member)
-                items.append(Raw(msgspec.json.encode(found)))
+                status = origin.body(net.scan.raw.traffic_status, synchronizer=chosen, member=member)
+                items.append(Raw(msgspec.json.encode(status)))
     given: dict[str, list[Any]] = {
         "member": wanted[: len(items)],
         "synchronizer_id": [chosen] * len(items),
@@ -135,12 +135,12 @@ def _main(origin: Origin, net: Network) -> str:
     """The synchronizer of the coin's rules."""
     members = origin.body(net.scan.raw.dso)
     try:
-        found = _rules.decode(members.get("amulet_rules", Raw(b"{}"))).domain_id
+        synchronizer_id = _rules.decode(members.get("amulet_rules", Raw(b"{}"))).domain_id
     except msgspec.DecodeError as error:
         raise DecodeError(f"{routes.DSO}: amulet_rules: {error}", endpoint=str(routes.DSO)) from error
-    if not found:
+    if not synchronizer_id:
         raise InputError(f"{routes.DSO} does not name the synchronizer of the coin's rules: give synchronizer=")
-    return found
+    return synchronizer_id
 
 
 @overload
@@ -201,15 +201,15 @@ def load_validator_faucets(
     )
     wanted = _listed(validators, "validators", PartyId)[: form.limit]
     origin = Origin()
-    found: dict[str, Raw] = {}
+    by_validator: dict[str, Raw] = {}
     asked: list[str] = []
     instead = "load_licenses has the first and last round, and those missed"
     with origin.tolerating(allow_partial=form.allow_partial), needing(routes.FAUCETS, instead=instead):
         for part in _parts(wanted):
-            found |= _faucets(origin, net, part)
+            by_validator |= _faucets(origin, net, part)
             asked += part
-    items = [found.get(one, Raw(b"{}")) for one in asked]
-    given: dict[str, list[Any]] = {"validator": asked, "found": [one in found for one in asked]}
+    items = [by_validator.get(validator, Raw(b"{}")) for validator in asked]
+    given: dict[str, list[Any]] = {"validator": asked, "found": [validator in by_validator for validator in asked]}
     left_out = ["/validator"]
     batch = read_records(VALIDATOR_FAUCETS, items, VALIDATOR_FAUCETS.endpoints[0], given=given, left_out=left_out)
     return form.frame(batch, origin)
@@ -244,12 +244,12 @@ def _parts(validators: list[str]) -> list[list[str]]:
     """Split the list so that no query is too long."""
     parts: list[list[str]] = [[]]
     size = 0
-    for one in validators:
-        length = len("&validator_ids=") + len(quote(one, safe=""))
+    for validator in validators:
+        length = len("&validator_ids=") + len(quote(validator, safe=""))
         if parts[-1] and size + length > _QUERY:
             parts.append([])
             size = 0
-        parts[-1].append(one)
+        parts[-1].append(validator)
         size += length
     return parts
 

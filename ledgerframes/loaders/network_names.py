@@ -146,16 +146,16 @@ class _Reader:
         """The entries by name, and whether there may be more."""
         items = self._items(prefix)
         try:
-            found = {_entry.decode(item).name: item for item in items}
+            entries = {_entry.decode(item).name: item for item in items}
         except msgspec.DecodeError as error:
             raise DecodeError(f"{routes.NAMES}: {error}", endpoint=str(routes.NAMES), table=NAMES.name) from error
-        other = next((name for name in found if not name.startswith(prefix)), None)
+        other = next((name for name in entries if not name.startswith(prefix)), None)
         if other is not None:
             raise PagingError(
                 f"{routes.NAMES}: asked for names that begin with {prefix[:40]!r}, the server sent {other[:80]!r};"
                 " what it leaves out cannot be asked for"
             )
-        return found, len(items) >= self._size
+        return entries, len(items) >= self._size
 
     def _items(self, prefix: str) -> list[Raw]:
         while True:

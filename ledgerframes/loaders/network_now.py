@@ -71,18 +71,18 @@ def load_rounds(
     table = ROUNDS.having(*(["blobs"] if flag(blobs, "blobs") else []))
     form = Form.of(table, columns=columns, as_=as_, decimals=decimals, limit=limit, allow_partial=allow_partial)
     origin = Origin()
-    found: list[tuple[str, Raw]] = []
+    rounds: list[tuple[str, Raw]] = []
     with origin.tolerating(allow_partial=form.allow_partial), needing(routes.ROUNDS, instead=_FROM_EVENTS):
         members = origin.body(net.scan.raw.open_and_issuing_rounds)
         for name, phase in _PHASES.items():
-            found += [(phase, item) for item in _values_of(members, name, str(routes.ROUNDS))]
+            rounds += [(phase, item) for item in _values_of(members, name, str(routes.ROUNDS))]
     with origin.tolerating(allow_partial=form.allow_partial), needing(routes.CLOSED_ROUNDS, instead=_FROM_EVENTS):
         members = origin.body(net.scan.raw.closed_rounds)
         closed = items_of(members, "rounds", str(routes.CLOSED_ROUNDS))
-        found += [("closed", Raw(b'{"contract":' + bytes(item) + b"}")) for item in closed]
+        rounds += [("closed", Raw(b'{"contract":' + bytes(item) + b"}")) for item in closed]
     batch = read_records(
-        table, [item for _, item in found], table.endpoints[0],
-        given={"phase": [phase for phase, _ in found]}, left_out=[] if blobs else [f"/contract{_BLOB}"],
+        table, [item for _, item in rounds], table.endpoints[0],
+        given={"phase": [phase for phase, _ in rounds]}, left_out=[] if blobs else [f"/contract{_BLOB}"],
     )  # fmt: skip
     order = pc.sort_indices(batch, sort_keys=[("round", "ascending"), ("contract_id", "ascending")])
     return form.frame(batch.take(order), origin)
@@ -235,13 +235,13 @@ def _members_of(members: dict[str, Raw]) -> list[Raw]:
     """Each super validator's entry in the rules, with the state of its node."""
     try:
         rules = _rules.decode(members["dso_rules"])
-        states = [one.contract.payload for one in _nodes.decode(members.get("sv_node_states", Raw(b"[]")))]
+        states = [node.contract.payload for node in _nodes.decode(members.get("sv_node_states", Raw(b"[]")))]
     except (KeyError, msgspec.DecodeError) as error:
         raise DecodeError(
             f"{routes.DSO}: the rules or the states of nodes cannot be read: {error}",
             endpoint=str(routes.DSO), table=SUPER_VALIDATORS.name,
         ) from error  # fmt: skip
-    nodes = {one.sv: dict(one.state.synchronizer_nodes) for one in states}
+    nodes = {state.sv: dict(state.state.synchronizer_nodes) for state in states}
     found = []
     for party, info in rules.contract.payload.svs:
         known = nodes.get(party, {})
@@ -313,7 +313,7 @@ _group: Final = msgspec.json.Decoder(_Group)
 
 def _groups(items: Sequence[Raw]) -> list[tuple[str, list[Raw]]]:
     try:
-        found = [_group.decode(item) for item in items]
+        groups = [_group.decode(item) for item in items]
     except msgspec.DecodeError as error:
         raise DecodeError(f"{routes.SCANS}: {error}", endpoint=str(routes.SCANS), table=SCANS.name) from error
-    return [(one.domain_id, one.scans) for one in found]
+    return [(listed.domain_id, listed.scans) for listed in groups]

@@ -78,13 +78,13 @@ def first_difference(ours: Any, theirs: Any, path: str = "") -> tuple[str, Any, 
             step = f"{path}/{name.replace('~', '~0').replace('/', '~1')}"
             if name not in ours or name not in theirs:
                 return step, ours.get(name), theirs.get(name)
-            if (found := first_difference(ours[name], theirs[name], step)) is not None:
-                return found
+            if (difference := first_difference(ours[name], theirs[name], step)) is not None:
+                return difference
         return None
     if isinstance(ours, list) and isinstance(theirs, list):
-        for number, (one, other) in enumerate(zip(ours, theirs, strict=False)):
-            if (found := first_difference(one, other, f"{path}/{number}")) is not None:
-                return found
+        for number, (own, other) in enumerate(zip(ours, theirs, strict=False)):
+            if (difference := first_difference(own, other, f"{path}/{number}")) is not None:
+                return difference
         if len(ours) != len(theirs):
             return path or "/", f"{len(ours)} elements", f"{len(theirs)} elements"
         return None
@@ -119,8 +119,8 @@ def _plain_of(text: str) -> Any:
 def _plain(value: Any) -> Any:
     """JSON without nulls in objects, numbers in one spelling."""
     if isinstance(value, dict):
-        return {name: _plain(one) for name, one in value.items() if one is not None}
+        return {name: _plain(member) for name, member in value.items() if member is not None}
     if isinstance(value, list):
-        return [_plain(one) for one in value]
+        return [_plain(element) for element in value]
     # `1.0` and `1.00` are one number, and servers need not write it alike.
     return f"{value.normalize()}" if isinstance(value, Decimal) else value

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
 from typing import TYPE_CHECKING, Any, Final
@@ -84,12 +84,12 @@ def migrations(net: Network) -> pd.DataFrame:
         ...     lf.migrations(net).migration_id.to_list()
         [0, 1, 2]
     """
-    found = find_migrations(net.scan)
+    known = find_migrations(net.scan)
     frame = pd.DataFrame(
         {
-            "migration_id": pd.Series([one.migration_id for one in found], dtype="int64"),
-            "first_record_time": _times([one.first for one in found]),
-            "last_record_time": _times([one.last for one in found]),
+            "migration_id": pd.Series([migration.migration_id for migration in known], dtype="int64"),
+            "first_record_time": _times([migration.first for migration in known]),
+            "last_record_time": _times([migration.last for migration in known]),
         }
     )
     frame.attrs["source"] = ", ".join(net.scan.servers)
@@ -129,13 +129,13 @@ def plan_window(net: Network, wanted: Window) -> Plan:
 def plan_windows(net: Network, windows: Sequence[Window], name: str) -> Plan:
     """Estimate what reading several windows takes; `name` describes them in words."""
     rows, size, items, seconds, probes = 0.0, 0, 0, 0.0, 0
-    for one, wanted in product(find_migrations(net.scan), windows):
-        low = wanted.nearest(Cursor(one.migration_id, one.first))
+    for migration, wanted in product(find_migrations(net.scan), windows):
+        low = wanted.nearest(Cursor(migration.migration_id, migration.first))
         # A window of bare times moves on to the next migration where this one has nothing of it.
-        if low is None or low.migration_id != one.migration_id or low.micros > one.last:
+        if low is None or low.migration_id != migration.migration_id or low.micros > migration.last:
             continue
-        high = _top(wanted, one)
-        sample = _Sample(net.scan, one.migration_id, low.micros, high)
+        high = _top(wanted, migration)
+        sample = _Sample(net.scan, migration.migration_id, low.micros, high)
         rows += sample.rows
         size += sample.bytes
         items += sample.items
@@ -188,29 +188,30 @@ class _Sample:
 
 def find_migrations(scan: Scan) -> list[Migration]:
     """The migrations in order, by probes of one item."""
-    found: list[Migration] = []
-    place: Cursor | None = None
-    while (first := _first_after(scan, place)) is not None:
-        if len(found) >= _MIGRATIONS:
-            raise _endless(first)
-        last = _last_of(scan, first)
-        found.append(Migration(first.migration_id, first.micros, last))
-        # Any higher migration id counts as later, so the rest of a migration is skipped in one request.
-        place = Cursor(first.migration_id, LATEST)
-    return found
+    return [Migration(first.migration_id, first.micros, _last_of(scan, first)) for first in first_cursors(scan)]
 
 
 def latest_migration(scan: Scan) -> int | None:
     """The newest migration id that the scan shows, by one request per migration."""
+    return max((first.migration_id for first in first_cursors(scan)), default=None)
+
+
+def first_cursors(scan: Scan) -> Iterator[Cursor]:
+    """The first cursor of each migration, in order, by one request per migration and one more.
+
+    Raises:
+        PagingError: the server does not keep to the order of the history, or its migrations do not end.
+    """
     place: Cursor | None = None
-    newest: int | None = None
-    seen = 0
-    while (first := _first_after(scan, place)) is not None:
-        if seen >= _MIGRATIONS:
-            raise _endless(first)
-        newest, place = first.migration_id, Cursor(first.migration_id, LATEST)
-        seen += 1
-    return newest
+    for _ in range(_MIGRATIONS):
+        first = _first_after(scan, place)
+        if first is None:
+            return
+        yield first
+        # Any higher migration id counts as later, so the rest of a migration is skipped in one request.
+        place = Cursor(first.migration_id, LATEST)
+    if (first := _first_after(scan, place)) is not None:
+        raise _endless(first)
 
 
 def _say(place: Cursor) -> str:

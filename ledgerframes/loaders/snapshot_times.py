@@ -13,6 +13,7 @@ from ledgerframes.arguments import suggesting, whole_number
 from ledgerframes.config.settings import source_of
 from ledgerframes.errors import DecodeError, InputError, NotFoundError, PagingError
 from ledgerframes.interfaces.scan_snapshots import SNAPSHOT_TIME
+from ledgerframes.loaders.planning import first_cursors
 from ledgerframes.loaders.scan_routes import needing
 from ledgerframes.paging.cursor import Cursor
 from ledgerframes.paging.window import Bound, Window, bound, window
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
 _log = logging.getLogger("ledgerframes.loaders")
 #: The most snapshots to list without a range; a network takes one every few hours.
 _FREE: Final = 100
-_MIGRATIONS: Final = 1_000
 _INSTEAD: Final = 'load the history from start="begin", and lf.active_contracts replays it up to any moment'
 
 
@@ -65,23 +65,23 @@ def snapshot_times(
     """
     wanted = window(start, end)
     most = None if limit is None else whole_number(limit, "limit", least=1)
-    found: list[Cursor] = []
-    firsts = first_places(net.scan)
+    cursors: list[Cursor] = []
+    firsts = list(first_cursors(net.scan))
     bounded = start is not None or most is not None
     with needing(SNAPSHOT_TIME, instead=_INSTEAD):
         for place in _newest_first(net.scan, wanted, firsts):
-            found.append(place)
-            if len(found) == 2:
-                _quote(found, firsts, wanted, bounded=bounded)
-            if len(found) == most:
+            cursors.append(place)
+            if len(cursors) == 2:
+                _quote(cursors, firsts, wanted, bounded=bounded)
+            if len(cursors) == most:
                 break
-            if len(found) > _FREE and not bounded:
+            if len(cursors) > _FREE and not bounded:
                 raise _too_many(_FREE, "more than ")
-    found.sort()
-    micros = np.asarray([place.micros for place in found], np.int64)
+    cursors.sort()
+    micros = np.asarray([place.micros for place in cursors], np.int64)
     frame = pd.DataFrame(
         {
-            "migration_id": pd.Series([place.migration_id for place in found], dtype="int64"),
+            "migration_id": pd.Series([place.migration_id for place in cursors], dtype="int64"),
             "record_time": pd.Series(micros.view("datetime64[us]")).dt.tz_localize("UTC"),
         }
     )
@@ -106,37 +106,17 @@ def snapshot_at(net: Network, at: Bound | None) -> Cursor:
     if isinstance(moment, Cursor):
         migrations = [moment.migration_id]
     else:
-        migrations = [place.migration_id for place in reversed(first_places(scan)) if place.micros <= micros]
+        migrations = [place.migration_id for place in reversed(list(first_cursors(scan))) if place.micros <= micros]
     for migration_id in migrations:
-        found = _at_or_before(scan, migration_id, micros)
-        if found is not None:
-            return Cursor(migration_id, found)
+        snapshot = _at_or_before(scan, migration_id, micros)
+        if snapshot is not None:
+            return Cursor(migration_id, snapshot)
     said = "" if at is None else f" at or before {format_timestamp(micros)}"
     where = f" of migration {moment.migration_id}" if isinstance(moment, Cursor) else ""
     raise NotFoundError(
         f"{SNAPSHOT_TIME}: the scan has no snapshot{where}{said}. What to do: lf.snapshot_times lists those it has",
         status=404, server=scan.servers[0],
     )  # fmt: skip
-
-
-def first_places(scan: Scan) -> list[Cursor]:
-    """The first place of each migration, by one request per migration.
-
-    Raises:
-        PagingError: the server does not keep to the order of the history.
-    """
-    found: list[Cursor] = []
-    after: Cursor | None = None
-    while cursors := scan.updates(after=after, page_size=1).glimpse.cursors:  # type: ignore[arg-type]
-        place = cursors[0]
-        if (found and place.migration_id <= found[-1].migration_id) or len(found) >= _MIGRATIONS:
-            raise PagingError(
-                f"POST /v2/updates: after {len(found)} migrations the server shows migration {place.migration_id};"
-                " a server that does not keep to the order cannot be searched"
-            )
-        found.append(place)
-        after = Cursor(place.migration_id, LATEST)
-    return found
 
 
 def _newest_first(scan: Scan, wanted: Window, firsts: list[Cursor]) -> Iterator[Cursor]:
@@ -166,15 +146,15 @@ def _range(wanted: Window, migration_id: int) -> tuple[int, int]:
 
 def _before(scan: Scan, migration_id: int, micros: int) -> int | None:
     """The newest snapshot strictly before an instant; releases differ in whether they count one at the instant."""
-    found = _asked(scan, migration_id, micros)
-    if found is not None and found == micros:
-        found = _asked(scan, migration_id, micros - 1)
-    if found is not None and found >= micros:
+    cursor = _asked(scan, migration_id, micros)
+    if cursor is not None and cursor == micros:
+        cursor = _asked(scan, migration_id, micros - 1)
+    if cursor is not None and cursor >= micros:
         raise PagingError(
             f"{SNAPSHOT_TIME}: asked for a snapshot before {format_timestamp(micros)}, the server named"
-            f" {format_timestamp(found)}; a server that does not keep to the order cannot be searched"
+            f" {format_timestamp(cursor)}; a server that does not keep to the order cannot be searched"
         )
-    return found
+    return cursor
 
 
 def _at_or_before(scan: Scan, migration_id: int, micros: int) -> int | None:

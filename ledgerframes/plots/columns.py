@@ -101,4 +101,4 @@ def one_of(value: object, name: str, choices: Sequence[str]) -> None:
         InputError: the value is not one of them.
     """
     if value not in choices:
-        raise InputError(f"{name}={value!r} is none of {', '.join(map(repr, choices))}")
+        raise InputError(f"{name}={value!r} is not valid: give one of {', '.join(map(repr, choices))}")

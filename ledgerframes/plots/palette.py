@@ -81,7 +81,7 @@ def mixed(colour: str | RGB, other: str | RGB, share: float) -> RGB:
     from matplotlib.colors import to_rgb
 
     pairs = zip(to_rgb(colour), to_rgb(other), strict=True)
-    red, green, blue = (share * one + (1 - share) * two for one, two in pairs)
+    red, green, blue = (share * first + (1 - share) * two for first, two in pairs)
     return red, green, blue
 
 

@@ -232,12 +232,12 @@ class Slots:
         covered, settled = self.common, self.settled
         if any(self.covered(name) != covered or self.final(name) != settled for name in self.by_table):
             return None
-        found = fewest(covered, settled, self.ended)
-        if len(found) >= sum(slot not in {None, _FREE} for slot in next(iter(self.by_table.values()), [])):
+        slots = fewest(covered, settled, self.ended)
+        if len(slots) >= sum(slot not in {None, _FREE} for slot in next(iter(self.by_table.values()), [])):
             return None
-        rest = [_FREE] * (self.count - len(found))
+        rest = [_FREE] * (self.count - len(slots))
         return Slots(
-            {name: [*found, *rest] for name in self.by_table}, dict(self.commits), dict(self.additions), self.begin
+            {name: [*slots, *rest] for name in self.by_table}, dict(self.commits), dict(self.additions), self.begin
         )
 
 
@@ -245,16 +245,16 @@ def fewest(
     covered: Iterable[Interval], settled: Iterable[Interval], ended: Collection[int] = frozenset()
 ) -> list[Slot]:
     """The slots for what is covered and settled; a slot ends where another settled interval begins."""
-    found: list[Slot] = []
+    slots: list[Slot] = []
     for interval in merged(covered):
         final = intersection([interval], settled)
         bounds = [interval.lo, *(inner.lo for inner in final if inner.lo > interval.lo), interval.hi]
         ends = {inner.lo: inner.hi for inner in final}
-        found += [Slot(interval.migration_id, lo, hi, ends.get(lo, lo)) for lo, hi in pairwise(bounds)]
-    last = {slot.migration_id: position for position, slot in enumerate(found)}
+        slots += [Slot(interval.migration_id, lo, hi, ends.get(lo, lo)) for lo, hi in pairwise(bounds)]
+    last = {slot.migration_id: position for position, slot in enumerate(slots)}
     return [
         slot._replace(ended=int(last[slot.migration_id] == position and slot.migration_id in ended))
-        for position, slot in enumerate(found)
+        for position, slot in enumerate(slots)
     ]
 
 

@@ -171,9 +171,9 @@ class HistoryTables:
 
     def held(self, interval: Interval) -> dict[str, int]:
         """The updates stored in an interval, with their record times in microseconds."""
-        found = _read(self.tables["updates"], ["update_id", "record_time"], rows_of([interval]))
-        times = found["record_time"].cast(pa.int64()).to_pylist()
-        return dict(zip(found["update_id"].to_pylist(), times, strict=True))
+        rows_held = _read(self.tables["updates"], ["update_id", "record_time"], rows_of([interval]))
+        times = rows_held["record_time"].cast(pa.int64()).to_pylist()
+        return dict(zip(rows_held["update_id"].to_pylist(), times, strict=True))
 
     def holds(self, update_ids: Sequence[str]) -> bool:
         """Whether any of some updates is stored."""
@@ -187,9 +187,9 @@ class HistoryTables:
         for back in (_HOUR, 24 * _HOUR, 24 * 31 * _HOUR, None):
             lo = EARLIEST - 1 if back is None else max(min(hi, LATEST) - back, EARLIEST - 1)
             rows = rows_of([Interval(migration_id, lo, hi)])
-            found = _read(self.tables["updates"], ["record_time"], rows)
-            if found.num_rows:
-                last: int = pc.max(found["record_time"].cast(pa.int64())).as_py()
+            times = _read(self.tables["updates"], ["record_time"], rows)
+            if times.num_rows:
+                last: int = pc.max(times["record_time"].cast(pa.int64())).as_py()
                 return last
         return None
 
@@ -258,14 +258,14 @@ class HistoryTables:
 
 def _partitions(batches: Sequence[pa.RecordBatch]) -> list[dict[str, Any]]:
     """The partitions that some rows belong to; a batch mostly has one, told without grouping its rows."""
-    found = {}
+    conditions = {}
     for batch in batches:
         ends = [pc.min_max(batch[name]).as_py() for name in PARTITIONS]
-        rows = batch.slice(0, 1) if all(one["min"] == one["max"] for one in ends) else batch
+        rows = batch.slice(0, 1) if all(statistics["min"] == statistics["max"] for statistics in ends) else batch
         places = pa.Table.from_batches([rows.select(PARTITIONS)])
         several = places.group_by(list(PARTITIONS)).aggregate([]) if len(rows) > 1 else places
-        found.update({tuple(place.values()): place for place in several.to_pylist()})
-    return list(found.values())
+        conditions.update({tuple(place.values()): place for place in several.to_pylist()})
+    return list(conditions.values())
 
 
 def _overlapping(pages: Sequence[Decoded], span: Interval) -> list[Decoded]:
@@ -275,8 +275,8 @@ def _overlapping(pages: Sequence[Decoded], span: Interval) -> list[Decoded]:
 
 
 def _ids_within(table: DeltaStoreTable, intervals: Iterable[Interval]) -> pa.Array:
-    found = [_stored_ids(table, rows_of([interval])) for interval in intervals]
-    return pa.concat_arrays(found) if found else pa.array([], pa.string())
+    ids = [_stored_ids(table, rows_of([interval])) for interval in intervals]
+    return pa.concat_arrays(ids) if ids else pa.array([], pa.string())
 
 
 def _read(table: DeltaStoreTable, columns: Sequence[str], rows: pc.Expression) -> pa.Table:
@@ -286,8 +286,8 @@ def _read(table: DeltaStoreTable, columns: Sequence[str], rows: pc.Expression) -
 
 def _stored_ids(table: DeltaStoreTable, rows: pc.Expression) -> pa.Array:
     """The updates of some stored rows."""
-    found = _read(table, ["update_id"], rows)
-    return pc.unique(found["update_id"]).cast(pa.string())
+    stored = _read(table, ["update_id"], rows)
+    return pc.unique(stored["update_id"]).cast(pa.string())
 
 
 def _without(batch: pa.RecordBatch, update_ids: pa.Array | None) -> pa.RecordBatch:

@@ -45,4 +45,4 @@ def table_named(name: str) -> Table:
         return CATALOGUE[name]
     near = get_close_matches(str(name), CATALOGUE, n=1)
     hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(CATALOGUE)}"
-    raise InputError(f"{name!r} is no table; {hint}")
+    raise InputError(f"{name!r} is not a table; {hint}")

@@ -152,8 +152,8 @@ def read_refusal(received: Received, *, mask: Callable[[str], str], now: float) 
 def _challenge(headers: Mapping[str, str], mask: Callable[[str], str]) -> str:
     """What a server says about the token beside its refusal (RFC 6750): that it expired, for example."""
     text = mask(headers.get("www-authenticate", ""))[:CHALLENGE]
-    found = {match[1].lower(): match[2] or match[3] or "" for match in _PARAMETER.finditer(text)}
-    return found.get("error_description") or found.get("error") or ""
+    parameters = {match[1].lower(): match[2] or match[3] or "" for match in _PARAMETER.finditer(text)}
+    return parameters.get("error_description") or parameters.get("error") or ""
 
 
 def is_page(received: Received) -> bool:

@@ -78,7 +78,7 @@ def proxy_for(url: str, proxies: Mapping[str, str] | None = None) -> Proxy | Non
     if is_loopback(url) or proxy_bypass(parts.hostname or ""):
         return None
     known = getproxies() if proxies is None else proxies
-    kind = next((one for one in (parts.scheme, "all") if known.get(one)), None)
+    kind = next((scheme for scheme in (parts.scheme, "all") if known.get(scheme)), None)
     if kind is None:
         return None
     variable, text = f"{kind.upper()}_PROXY", known[kind]

@@ -153,7 +153,7 @@ def _singly(
         if value is None or isinstance(value, str | int):
             yield from () if value is None else ((name, value),)
         else:
-            yield from ((name, one) for one in value)
+            yield from ((name, element) for element in value)
 
 
 def _query_value(name: str, value: str | int, endpoint: Endpoint) -> str:

@@ -242,11 +242,11 @@ class Transport:
         servers = self.servers(endpoint.interface)
         if server is None:
             return servers
-        chosen = [one.rstrip("/") for one in ((server,) if isinstance(server, str) else server)]
-        for one in chosen:
-            if one not in servers:
-                raise InputError(f"server={source_of(one)!r} is not a {endpoint.interface} server; there are {servers}")
-        return tuple(one for one in servers if one in chosen)
+        chosen = [url.rstrip("/") for url in ((server,) if isinstance(server, str) else server)]
+        for url in chosen:
+            if url not in servers:
+                raise InputError(f"server={source_of(url)!r} is not a {endpoint.interface} server; there are {servers}")
+        return tuple(server for server in servers if server in chosen)
 
     def _passing(self, server: str, stop: Stop) -> AbstractContextManager[None]:
         gate = self._gates.get(_host(server))

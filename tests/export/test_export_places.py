@@ -188,8 +188,8 @@ def test_files_have_the_rights_that_the_user_s_mask_gives(tmp_path):
 
 
 WRONG = {
-    "format": ({"format": "xls"}, "format='xls' is none of 'parquet'"),
-    "profile": ({"profile": "BI"}, "profile='BI' is none of None, 'bi'"),
+    "format": ({"format": "xls"}, "format='xls' is not valid: give one of 'parquet'"),
+    "profile": ({"profile": "BI"}, "profile='BI' is not valid: give one of None, 'bi'"),
     "layout": ({"layout": "delta"}, "layout='delta'"),
     "times": ({"times": "ns"}, "times='ns'"),
     "hive without Parquet": ({"layout": "hive", "format": "csv"}, "is for Parquet"),

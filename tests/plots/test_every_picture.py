@@ -183,7 +183,7 @@ def test_a_top_that_is_no_number_of_categories_is_refused(name, top):
     ],
 )  # fmt: skip
 def test_an_unknown_word_is_refused_with_the_known_ones(name, option):
-    with pytest.raises(lf.InputError, match=f"{option}='pear' is none of '"):
+    with pytest.raises(lf.InputError, match=f"{option}='pear' is not valid: give one of '"):
         draw(name, FEW[name], **{option: "pear"})
 
 

@@ -260,10 +260,11 @@ class Watch:
         self, rows: Mapping[str, Sequence[tuple[str, int, int, str]]], ever: Collection[Item], seen: Sequence[Seen]
     ) -> None:
         stored = {row[0] for row in rows["updates"]}
+        reads = _reads(seen)
         for item in ever:
             if item.update_id in stored or item.kind == "broken" or not self.covers(item):
                 continue
-            last = next((one for one in reversed(seen) if _is_read(one) and one.spans(item.place)), None)
+            last = next((one for one in reversed(reads) if one.spans(item.place)), None)
             if last is not None and item in last.items:
                 self.say(Holds.SHOWN, f"{tell(item)} was in the last answer about its place, which is covered")
 
@@ -314,6 +315,12 @@ def tell(item: Item) -> str:
 __all__ = ["Problem", "SimLake", "Span", "Watch", "covered", "inside", "joined", "settled", "tell"]
 
 
-def _is_read(answer: Seen) -> bool:
-    """Whether a page was asked for to be stored, and not to recognise a network or to learn how long pages are."""
-    return answer.after is not None and answer.size != RECOGNISING
+def _reads(seen: Sequence[Seen]) -> list[Seen]:
+    """The pages that were asked for to be stored, and not to recognise a network or to learn how long pages are.
+
+    A server that gave pages is asked once more for the network's first update before they are committed, in a page of
+    `RECOGNISING` items, or as many as it sends; its request is told by where it begins.
+    """
+    first = min((item.place for answer in seen for item in answer.items), default=(0, 0))
+    again = (first[0], first[1] - 1)
+    return [one for one in seen if one.after not in {None, again} and one.size != RECOGNISING]

@@ -125,30 +125,15 @@ FOUND_BY = {
     "late-below-settled": (
         Holds.FORKS,
         Script(
-            items=(
-                Item(1, 6 * U, "C", "j", "unassign"),
-                Item(1, 10 * U, "A", "h", "exercise"),
-            ),
-            servers=2,
-            faults=(
-                "late",
-                "lagging",
-                "catching-up",
-                "too-late",
-                "fork",
-            ),
-            choices={
-                "fork": [1],
-                "moves": [2, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 1, 0, 0, 1, 1, 2],
-                "plan": [2],
-            },
+            items=(Item(0, 3 * U, "C", "m", "exercise"), Item(1, 7 * U, "B", "h", "exercise")),
+            faults=("catching-up", "fork"),
+            choices={"fork": [1], "moves": [0, 1, 0, 1, 0, 2, 0, 0, 0, 0, 2, 0, 1, 0, 0, 1], "plan": [2]},
             branch=(
-                Item(0, 1 * U, "A", "f", "assign"),
-                Item(0, 4 * U, "C", "lx", "exercise"),
-                Item(0, 5 * U, "A", "ax", "unassign"),
-                Item(1, 10 * U, "A", "hx", "exercise"),
+                Item(0, 3 * U, "C", "m", "exercise"),
+                Item(0, 11 * U, "A", "bx", "unassign"),
+                Item(1, 12 * U, "C", "dx"),
             ),
-            cut=1 * U,
+            cut=5 * U,
         ),
     ),
     "any-network": (

@@ -57,13 +57,13 @@ class Diagnosis(Result):
 
     def of(self, status: Status) -> tuple[Finding, ...]:
         """The findings of one status."""
-        return tuple(one for one in self.findings if one.status == status)
+        return tuple(finding for finding in self.findings if finding.status == status)
 
     def to_frame(self) -> pd.DataFrame:
         """One row per finding: subject, check, status, found, advice."""
         import pandas as pd
 
-        return pd.DataFrame([asdict(one) for one in self.findings], columns=_COLUMNS)
+        return pd.DataFrame([asdict(finding) for finding in self.findings], columns=_COLUMNS)
 
     def to_dict(self) -> dict[str, Any]:
         """The diagnosis as plain values."""
@@ -76,26 +76,26 @@ class Diagnosis(Result):
         lines = []
         for subject, findings in self._by_subject().items():
             lines += ["", subject]
-            for one in findings:
-                lines.append(f"  {_MARKS[one.status]}  {one.check}: {one.found}")
-                lines += [f"        -> {one.advice}"] if one.advice else []
+            for finding in findings:
+                lines.append(f"  {_MARKS[finding.status]}  {finding.check}: {finding.found}")
+                lines += [f"        -> {finding.advice}"] if finding.advice else []
         return "\n".join([self._heading(), *lines])
 
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        return html_table(self._heading(), _COLUMNS, (asdict(one).values() for one in self.findings))
+        return html_table(self._heading(), _COLUMNS, (asdict(finding).values() for finding in self.findings))
 
     def _heading(self) -> str:
-        counts = Counter(one.status for one in self.findings)
+        counts = Counter(finding.status for finding in self.findings)
         verdict = "nothing is wrong" if self.ok else f"{counts['fail']} of {len(self.findings)} checks fail"
         warned = f", {counts['warn']} to look at" if counts["warn"] else ""
         return f"{verdict}{warned} ({self.requests} requests, {self.seconds:.1f} s)"
 
     def _by_subject(self) -> dict[str, list[Finding]]:
         grouped: dict[str, list[Finding]] = {}
-        for one in self.findings:
-            grouped.setdefault(one.subject, []).append(one)
+        for finding in self.findings:
+            grouped.setdefault(finding.subject, []).append(finding)
         return grouped
 
 

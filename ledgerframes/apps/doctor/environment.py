@@ -70,7 +70,7 @@ def _configuration(path: Path) -> Iterator[Finding]:
 def examine_settings(net: Network) -> Iterator[Finding]:
     """What is configured: which tables can be loaded, tokens' lifetimes, proxies, the rate."""
     settings = net.settings
-    given = [one for one in INTERFACES if getattr(settings, f"{one}_url")]
+    given = [interface for interface in INTERFACES if getattr(settings, f"{interface}_url")]
     yield _tables(set(given))
     for interface in given:
         secret = settings.token(interface)
@@ -79,7 +79,7 @@ def examine_settings(net: Network) -> Iterator[Finding]:
         elif interface in {"ledger", "validator"}:
             advice = f"give {interface}_token=, or a profile that fetches one"
             yield Finding(HERE, f"{interface} token", "warn", "none is given, and its calls need one", advice)
-    away = [url for one in given for url in getattr(settings, f"{one}_url") if not is_loopback(url)]
+    away = [url for interface in given for url in getattr(settings, f"{interface}_url") if not is_loopback(url)]
     yield from _proxies(away)
     if any(url.startswith("https") for url in away):
         yield _certificates(settings.ca_file)
@@ -94,11 +94,11 @@ def _proxies(away: Sequence[str]) -> Iterator[Finding]:
     if not {name for name in getproxies() if name in {"http", "https", "all"}}:
         return
     try:
-        found = {url: proxy_for(url) for url in away}
+        proxies = {url: proxy_for(url) for url in away}
     except ConfigurationError as error:
         yield Finding(HERE, "proxies", "fail", str(error), "mend or unset the variable that it names")
         return
-    used = [f"{url} by {proxy.shown} ({proxy.variable})" for url, proxy in found.items() if proxy is not None]
+    used = [f"{url} by {proxy.shown} ({proxy.variable})" for url, proxy in proxies.items() if proxy is not None]
     text = "; ".join(used) or "the environment names some, and no server here is reached by one"
     yield Finding(HERE, "proxies", "ok" if away else "skipped", f"{text}; loopback goes without")
 
@@ -119,7 +119,7 @@ def _tables(given: set[str]) -> Finding:
     """Which tables' endpoints belong to the interfaces that have an address."""
     from ledgerframes.interfaces.catalogue import CALLS
 
-    interface_of = {one.name: one.call.partition(".")[0] for one in CALLS}
+    interface_of = {call.name: call.call.partition(".")[0] for call in CALLS}
     can: list[str] = []
     cannot: list[str] = []
     for row in tables().itertuples():
@@ -179,7 +179,7 @@ def examine_store(net: Network | None, place: str | os.PathLike[str]) -> Iterato
 
 
 def _folder(folder: Path, subject: str) -> Iterator[Finding]:
-    there = next(one for one in (folder.absolute(), *folder.absolute().parents) if one.exists())
+    there = next(parent for parent in (folder.absolute(), *folder.absolute().parents) if parent.exists())
     if not there.is_dir() or not os.access(there, os.W_OK | os.X_OK):
         yield Finding(
             subject, "writing", "fail", f"{there} is not a writable folder", "name another one, or mend its rights"

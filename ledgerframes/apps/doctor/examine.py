@@ -61,14 +61,14 @@ def _examine(net: Network, store: str | os.PathLike[str] | None) -> Iterator[Fin
     of_settings = tuple(environment.examine_settings(net))
     yield from of_settings
     # without its proxies and certificates the way to the servers cannot be set up
-    usable = not any((one.check, one.status) in _UNUSABLE for one in of_settings)
+    usable = not any((finding.check, finding.status) in _UNUSABLE for finding in of_settings)
     scans = []
     for interface in INTERFACES:
         for url in getattr(net.settings, f"{interface}_url") if usable else ():
-            found = list(servers.examine_server(net, interface, url))
-            if interface == "scan" and any((one.check, one.status) == ("kind", "ok") for one in found):
+            findings = list(servers.examine_server(net, interface, url))
+            if interface == "scan" and any((finding.check, finding.status) == ("kind", "ok") for finding in findings):
                 scans.append(url)
-            yield from found
+            yield from findings
     if scans:
         yield from histories.examine_history(net, tuple(scans))
     if store is not None:

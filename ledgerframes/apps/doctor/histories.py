@@ -12,7 +12,7 @@ from ledgerframes.loaders.planning import Migration, find_migrations
 from ledgerframes.network import Network
 from ledgerframes.paging.cursor import Cursor
 from ledgerframes.paging.proofs import Proofs
-from ledgerframes.store.sync.agreement import first_update
+from ledgerframes.store.sync.first_update import first_update
 from ledgerframes.store.sync.servers import AgreedServers
 from ledgerframes.timestamps import format_timestamp
 
@@ -32,16 +32,16 @@ def examine_history(net: Network, scans: Sequence[str]) -> Iterator[Finding]:
         The migrations, the newest update, and for several scans whether they agree.
     """
     try:
-        found = find_migrations(net.scan)
+        migrations = find_migrations(net.scan)
     except LedgerframesError as error:
         yield Finding(SUBJECT, "migrations", "fail", bare(error), "see the scans above")
         return
-    if not found:
+    if not migrations:
         yield Finding(SUBJECT, "migrations", "warn", "the history is empty", "is this the network you mean?")
         return
-    yield Finding(SUBJECT, "migrations", "ok", "; ".join(map(_shown, found)))
-    yield _newest(found[-1])
-    yield from _agreement(net, scans, found[-1])
+    yield Finding(SUBJECT, "migrations", "ok", "; ".join(map(_shown, migrations)))
+    yield _newest(migrations[-1])
+    yield from _agreement(net, scans, migrations[-1])
 
 
 def _shown(one: Migration) -> str:
@@ -50,12 +50,12 @@ def _shown(one: Migration) -> str:
 
 def _newest(last: Migration) -> Finding:
     behind = datetime.now(UTC).timestamp() - last.last / 1e6
-    found = f"the newest update is of {format_timestamp(last.last)}, {duration(behind)} ago"
+    said = f"the newest update is of {format_timestamp(last.last)}, {duration(behind)} ago"
     if behind < -QUIET:
-        return Finding(SUBJECT, "newest", "warn", f"{found} (in the future)", "set this machine's clock")
+        return Finding(SUBJECT, "newest", "warn", f"{said} (in the future)", "set this machine's clock")
     if behind > QUIET:
-        return Finding(SUBJECT, "newest", "warn", found, "the ledger is quiet, or the scan lags: ask another one")
-    return Finding(SUBJECT, "newest", "ok", found)
+        return Finding(SUBJECT, "newest", "warn", said, "the ledger is quiet, or the scan lags: ask another one")
+    return Finding(SUBJECT, "newest", "ok", said)
 
 
 def _agreement(net: Network, scans: Sequence[str], last: Migration) -> Iterator[Finding]:

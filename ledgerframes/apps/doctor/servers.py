@@ -72,9 +72,9 @@ def examine_server(net: Network, interface: Interface, server: str) -> Iterator[
     except LedgerframesError as error:
         yield from _failed(error, subject, interface, server)
         return
-    found = f"answered in {answer.seconds * 1000:.0f} ms"
+    said = f"answered in {answer.seconds * 1000:.0f} ms"
     slow = f"it takes {answer.seconds:.1f} s an answer; a further {interface}_url= may be nearer"
-    yield Finding(subject, "reached", "warn" if answer.seconds > SLOW else "ok", found, slow * (answer.seconds > SLOW))
+    yield Finding(subject, "reached", "warn" if answer.seconds > SLOW else "ok", said, slow * (answer.seconds > SLOW))
     if member not in answer.value:
         yield _no_such_server(subject, interface, f"its answer has no member {member!r}")
         return

@@ -51,7 +51,7 @@ class Section:
 
 def page(title: str, subtitle: str, sections: Iterable[Section]) -> str:
     """The whole page."""
-    body = "".join(f"<h2>{escape(one.title)}</h2>{''.join(one.parts)}" for one in sections)
+    body = "".join(f"<h2>{escape(section.title)}</h2>{''.join(section.parts)}" for section in sections)
     return (
         "<!doctype html><html lang='en'><head><meta charset='utf-8'>"
         "<meta name='viewport' content='width=device-width, initial-scale=1'>"
@@ -102,7 +102,7 @@ def _cell(tag: str, words: str, *, number: bool) -> str:
 def _is_number(column: pd.Series) -> bool:
     if pd.api.types.is_bool_dtype(column):
         return False
-    return pd.api.types.is_numeric_dtype(column) or any(isinstance(one, Decimal) for one in column.head(5))
+    return pd.api.types.is_numeric_dtype(column) or any(isinstance(value, Decimal) for value in column.head(5))
 
 
 def _said(value: Any) -> str:
@@ -110,7 +110,7 @@ def _said(value: Any) -> str:
     if isinstance(value, tuple | list):
         return ", ".join(map(_said, value))
     if isinstance(value, dict):
-        return ", ".join(f"{name} {_said(one)}" for name, one in list(value.items())[:6])
+        return ", ".join(f"{name} {_said(member)}" for name, member in list(value.items())[:6])
     if value is None or value is pd.NaT or value is pd.NA or (isinstance(value, float) and value != value):
         return ""
     if isinstance(value, bool | np.bool_):

@@ -43,8 +43,8 @@ class Material:
         """A snapshot table's rows, or None where there are none."""
         if self.store is None:
             return None
-        found: pd.DataFrame = self.store.load(name, as_of=self.as_of)
-        return found if len(found) else None
+        rows: pd.DataFrame = self.store.load(name, as_of=self.as_of)
+        return rows if len(rows) else None
 
 
 def provenance(material: Material) -> Section:
@@ -110,7 +110,7 @@ def templates(material: Material) -> Section:
 def holdings(material: Material) -> Section:
     """Who holds how much coin, and the notional fees."""
     try:
-        found = holdings_from_events(material.events, material.reassignments)
+        balances = holdings_from_events(material.events, material.reassignments)
         origin = "Worked out from the history alone, to the last digit."
     except (PartialResultError, InputError) as error:
         snapshot = material.snapshot("holdings_summary")
@@ -119,11 +119,11 @@ def holdings(material: Material) -> Section:
             return Section(
                 "Holdings", [text(f"Holdings cannot be derived from this range: {error}; {advice}.", quiet=True)]
             )
-        found = snapshot[snapshot["loaded_at"] == snapshot["loaded_at"].max()]
+        balances = snapshot[snapshot["loaded_at"] == snapshot["loaded_at"].max()]
         origin = "From the servers' summary, the latest snapshot in the store."
-    if found.empty:
+    if balances.empty:
         return Section("Holdings", [text("Nobody holds coin in this range.", quiet=True)])
-    largest = found.sort_values("total_coin_holdings", ascending=False, key=lambda column: column.astype(float))
+    largest = balances.sort_values("total_coin_holdings", ascending=False, key=lambda column: column.astype(float))
     columns = ["party_id", "total_unlocked_coin", "total_locked_coin", "accumulated_holding_fees_total"]
     return Section(
         "Holdings",
@@ -131,7 +131,7 @@ def holdings(material: Material) -> Section:
             text(
                 f"{origin} Fees are notional: they are charged when a contract expires, not on transfers.", quiet=True
             ),
-            picture(plot_holding_fees(found), "Notional holding fees by party"),
+            picture(plot_holding_fees(balances), "Notional holding fees by party"),
             table(largest[columns], "The largest holders", most=15),
         ],
     )
@@ -139,11 +139,11 @@ def holdings(material: Material) -> Section:
 
 def licenses(material: Material) -> Section:
     """Validators and what they run."""
-    found = material.snapshot("licenses")
-    if found is None:
+    snapshot = material.snapshot("licenses")
+    if snapshot is None:
         advice = "No snapshot of licenses is stored; add them: store.sync(net, tables=['licenses'])."
         return Section("Validators", [text(advice, quiet=True)])
-    return Section("Validators", [_growth(material, found), table(license_versions(found), "Versions they run")])
+    return Section("Validators", [_growth(material, snapshot), table(license_versions(snapshot), "Versions they run")])
 
 
 def _growth(material: Material, found: pd.DataFrame) -> str:
@@ -157,11 +157,11 @@ def _growth(material: Material, found: pd.DataFrame) -> str:
 
 def supply(material: Material) -> Section:
     """Instruments and their supply."""
-    found = material.snapshot("instruments")
-    if found is None:
+    snapshot = material.snapshot("instruments")
+    if snapshot is None:
         advice = "No snapshot of instruments is stored; add them: store.sync(net, tables=['instruments'])."
         return Section("Instruments", [text(advice, quiet=True)])
-    latest = supply_over_time(found).drop_duplicates("instrument_id", keep="last")
+    latest = supply_over_time(snapshot).drop_duplicates("instrument_id", keep="last")
     return Section("Instruments", [table(latest, "Total supply, where the registry has it", most=15)])
 
 

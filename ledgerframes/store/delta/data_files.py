@@ -91,10 +91,10 @@ class FileWriter:
             column = rows[name]
             self._nulls[name] = self._nulls.get(name, 0) + column.null_count
             if pa.types.is_string(column.type) or pa.types.is_timestamp(column.type):
-                found: dict[str, Any] = _extremes(column)
-                if found["min"] is not None:
-                    self._least[name] = min(self._least.get(name, found["min"]), found["min"])
-                    self._greatest[name] = max(self._greatest.get(name, found["max"]), found["max"])
+                extremes: dict[str, Any] = _extremes(column)
+                if extremes["min"] is not None:
+                    self._least[name] = min(self._least.get(name, extremes["min"]), extremes["min"])
+                    self._greatest[name] = max(self._greatest.get(name, extremes["max"]), extremes["max"])
 
     def finish(self) -> Written:
         """Close the file."""
@@ -163,8 +163,8 @@ def _leaf(column: pa.Field) -> str:
 def _extremes(column: pa.ChunkedArray) -> dict[str, Any]:
     """The least and the greatest value, times as integer microseconds."""
     numbers = column.cast(pa.int64()) if pa.types.is_timestamp(column.type) else column
-    found: dict[str, Any] = pc.min_max(numbers).as_py()
-    return found
+    extremes: dict[str, Any] = pc.min_max(numbers).as_py()
+    return extremes
 
 
 def _said(value: str | int) -> str:

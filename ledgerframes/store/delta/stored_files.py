@@ -217,8 +217,8 @@ class Files:
                 return Path(self.url, path).stat().st_size
             except FileNotFoundError:
                 return None
-        found = self._plain.get_file_info(path)
-        return None if found.type == pa_fs.FileType.NotFound else found.size
+        info = self._plain.get_file_info(path)
+        return None if info.type == pa_fs.FileType.NotFound else info.size
 
 
 class _Checked(pa_fs.FileSystemHandler):  # type: ignore[misc]

@@ -16,6 +16,7 @@ from ledgerframes.errors import StoreError
 from ledgerframes.store.delta.commit_parts import holds_the_same, parted, properties, removed
 from ledgerframes.store.delta.compaction import groups_to_join, row_groups
 from ledgerframes.store.delta.data_files import FileWriter, Written, indexed_columns
+from ledgerframes.store.delta.log_numbers import LogNumbers
 from ledgerframes.store.delta.storage_errors import plain_errors
 from ledgerframes.store.delta.stored_files import Damage, Files, StoredFile, Verify
 from ledgerframes.store.read.personal import LEFT_OUT_OF_IT, PROPERTY, kept
@@ -64,6 +65,7 @@ class DeltaStoreTable:
         self._verify = verify
         self._personal = personal
         self._handle: DeltaTable | None = None
+        self._numbers = LogNumbers(url, self._options)
         self._lock = threading.Lock()
 
     @property
@@ -140,8 +142,10 @@ class DeltaStoreTable:
             )
         )
         fragments = [
-            checked.make_fragment(one.path, filesystem=files.filesystem, partition_expression=one.partition_expression)
-            for one in stored.get_fragments()
+            checked.make_fragment(
+                fragment.path, filesystem=files.filesystem, partition_expression=fragment.partition_expression
+            )
+            for fragment in stored.get_fragments()
         ]
         declared = [field for field in self.table.schema if field.name not in stored.schema.names]
         schema = pa.schema([*stored.schema, *declared]) if declared else stored.schema
@@ -164,6 +168,9 @@ class DeltaStoreTable:
         """The number that the log keeps under a name."""
         if self._handle is None:
             return None
+        numbers = self._numbers.at(self._handle.version())
+        if numbers is not None:
+            return numbers.get(app_id)
         with plain_errors(self.url, "be read"):  # the log is read only now, and may have been shortened
             return self._handle.transaction_version(app_id)
 
@@ -277,7 +284,7 @@ class DeltaStoreTable:
                         raise StoreError(str(Damage(self.name, file, why)))
                 joined = self._joined([fragments[file.path] for file in group])
                 # `changes=False` says that rows only moved, so programs that follow the table do not see them as new.
-                added = [self._put(one, group[0].partition, changes=False) for one in joined]
+                added = [self._put(file, group[0].partition, changes=False) for file in joined]
                 self._commit([*added, *(removed(file, changes=False) for file in group)], {})
             self._handle.create_checkpoint()
 

@@ -44,5 +44,5 @@ def runs_frame(rows: Sequence[dict[str, Any]]) -> pd.DataFrame:
 
 
 def _times(micros: Sequence[int | None]) -> pd.Series:
-    found: pd.Series = pa.array(micros, pa.timestamp("us", "UTC")).to_pandas()
-    return found
+    series: pd.Series = pa.array(micros, pa.timestamp("us", "UTC")).to_pandas()
+    return series

@@ -74,7 +74,9 @@ def _reject(row: dict[str, Any]) -> dict[str, Any]:
 def _texts(value: Any, *, personal: bool = False) -> list[str]:
     """The texts that personal members hold."""
     if isinstance(value, dict):
-        return [text for name, one in value.items() for text in _texts(one, personal=personal or is_personal(name))]
+        return [
+            text for name, member in value.items() for text in _texts(member, personal=personal or is_personal(name))
+        ]
     if isinstance(value, list):
-        return [text for one in value for text in _texts(one, personal=personal)]
+        return [text for element in value for text in _texts(element, personal=personal)]
     return [value] if personal and isinstance(value, str) and value else []

@@ -138,10 +138,10 @@ def _folder(fragment: ds.Fragment) -> tuple[int, str]:
 def load_table(data: ds.Dataset, names: Sequence[str], rows: pc.Expression | None, table: Table) -> pa.Table:
     """Read columns and rows, in the order of the history or of loading, in the declared types."""
     order: list[str] = [name for name in _ORDER if name in table.names] or [*table.key]
-    found = data.to_table(columns=list(dict.fromkeys([*names, *order])), filter=rows)
-    found = _sorted(found, order).select(list(names))
+    read = data.to_table(columns=list(dict.fromkeys([*names, *order])), filter=rows)
+    read = _sorted(read, order).select(list(names))
     schema = pa.schema([table.schema.field(name) for name in names], metadata=table.schema.metadata)
-    return pa.Table.from_arrays([found[name].cast(schema.field(name).type) for name in names], schema=schema)
+    return pa.Table.from_arrays([read[name].cast(schema.field(name).type) for name in names], schema=schema)
 
 
 def _sorted(found: pa.Table, order: Sequence[str]) -> pa.Table:

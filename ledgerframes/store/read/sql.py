@@ -64,14 +64,14 @@ def ask(
                 connection.register(name, dataset(name))
             # Last, since nothing can be set afterwards, not even by the query.
             connection.execute("SET lock_configuration = true")
-            found = connection.sql(query, params=parameters).to_arrow_table()
+            answer = connection.sql(query, params=parameters).to_arrow_table()
         except duckdb.Error as error:
             if not isinstance(error, duckdb.BinderException | duckdb.CatalogException | duckdb.ParserException):
                 raise_damage([tables[name] for name in read], error)
             known = ", ".join(tables) or "none yet; run store.sync(net) first"
             said = " ".join(str(error).split())
             raise InputError(f"the query cannot be run: {said}. The store's tables: {known}") from error
-    return shape(found, as_=as_)
+    return shape(answer, as_=as_)
 
 
 def _check_statement(connection: duckdb.DuckDBPyConnection, query: str) -> None:

@@ -11,27 +11,39 @@ from __future__ import annotations
 import logging
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from ledgerframes.errors import DecodeError, LedgerframesError, PagingError, RequestError, StoppedError, StoreError
 from ledgerframes.interfaces.answers import UpdatesPage
 from ledgerframes.interfaces.history import PageSource
 from ledgerframes.paging.cursor import Cursor, Glimpse, before
 from ledgerframes.paging.history import MAXIMUM
-from ledgerframes.paging.proofs import Proofs
+from ledgerframes.paging.proofs import Proof, Proofs
 from ledgerframes.store.coverage import BEGINNING, CLOSED, Interval, lies_in
 from ledgerframes.store.history_tables import HistoryTables
-from ledgerframes.store.sync.looks import Look, Tail
+from ledgerframes.store.sync.first_update import FIRST, another_network
+from ledgerframes.store.sync.looks import Look, Shown, Tail
 from ledgerframes.store.sync.page_requests import ask
 from ledgerframes.store.sync.servers import AgreedServers, PageSize
 from ledgerframes.timestamps import LATEST
 from ledgerframes.transport import Answer
 
 _log = logging.getLogger("ledgerframes.store")
-# Several, because late updates may have come before the one by which the store knows its network.
-_FIRST: Final = 50
 _PAGES: Final = 40
-_UNKNOWN: Final = "it does not show yet whether it belongs to the network"
+
+
+class _Beginning(NamedTuple):
+    """A page that shows migrations from their beginning on.
+
+    Attributes:
+        since: the first of them.
+        glimpse: what the page shows.
+        proof: what was proven before it was asked for.
+    """
+
+    since: int
+    glimpse: Glimpse
+    proof: Proof
 
 
 @dataclass
@@ -69,7 +81,8 @@ class Agreement:
                 looks.append(self._look_at(server, tail))
             except (RequestError, PagingError, DecodeError, _DisagreesError) as error:
                 failed = error
-                self.servers.leave_out(server, error)
+                if not self.servers.leave_out(server, error) and looks:  # the others are not recognised yet
+                    _log.warning("%s: %s", server, error)
         if not looks:
             assert failed is not None
             if isinstance(failed, _DisagreesError):
@@ -96,48 +109,53 @@ class Agreement:
         return Tail(interval, _after(held), self.history.held(held), long, anchored)
 
     def _look_at(self, server: str, tail: Tail) -> Look:
-        shown, whole = self._shown(server, tail)
+        shown = self._shown(server, tail)
         migration_id, lo = tail.interval.migration_id, tail.interval.lo
-        final = self.proofs.now().of(server, shown.values())
-        here = {update_id: cursor.micros for update_id, cursor in shown.items() if cursor.migration_id == migration_id}
-        # The last record time of a page that was cut off may have more updates than the page shows.
-        shown_to = final if whole else min(final, max(here.values(), default=final) - 1)
-        if not self._compare(server, tail, here, shown_to):
+        here = {update_id: cursor.micros for update_id, cursor in shown.of(migration_id).items()}
+        if not self._compare(server, tail, here, shown.complete_to):
             self.servers.leave_out(server, "it does not show yet whether it belongs to the store's network")
             return Look(news=False, lags=True, known=False)
-        begun = {cursor.migration_id for cursor in shown.values()} - {migration_id}
-        self._compare_whole(server, shown, begun, self.proofs.now().of(server))
+        begun = {cursor.migration_id for cursor in shown.cursors.values()} - {migration_id}
+        self._compare_whole(server, shown.cursors, begun, shown.proven)
         lags = not tail.held.keys() <= here.keys()
-        later = [cursor for cursor in shown.values() if cursor.migration_id > migration_id]
+        later = [cursor for cursor in shown.cursors.values() if cursor.migration_id > migration_id]
+        # Whether a read would settle more: by then it has the proof of what was shown here.
+        final = self.proofs.now().of(server, shown.cursors.values())
         # A migration is closed by what a later one shows and never by a clock, which may be wrong by years.
         closed = bool(later) and final >= self.proofs.closes(migration_id, min(later)) > lo
         kept = [micros for update_id, micros in here.items() if update_id in self.rejected]
         settles = any(lo < micros <= final for micros in [*tail.held.values(), *kept])
         unknown = not here.keys() <= {*tail.held, *self.rejected}
-        return Look(unknown or settles or closed or tail.long or not whole, lags, tuple(shown.values()))
+        news = unknown or settles or closed or tail.long or not shown.whole
+        return Look(news, lags, tuple(shown.cursors.values()))
 
-    def _shown(self, server: str, tail: Tail) -> tuple[dict[str, Cursor], bool]:
-        """What a server shows after the beginning of a tail, while it is known; and whether that is all it has."""
+    def _shown(self, server: str, tail: Tail) -> Shown:
+        """What a server shows after the beginning of a tail, page by page, until it shows something unknown."""
+        shown = Shown()
+        ours = {*tail.held, *self.rejected}
         after, most = tail.after, 0
-        shown: dict[str, Cursor] = {}
         for _ in range(_PAGES):
-            asked = after
+            proof = self.proofs.now()
             size, answer = self._ask(after, self.page_size, server)
             ids, cursors = answer.value.glimpse.update_ids, answer.value.glimpse.cursors
-            shown.update(zip(ids, cursors, strict=True))
-            if not cursors or cursors[-1].migration_id > tail.interval.migration_id:
-                return shown, True
             page = PageSize(len(cursors), len(answer.value.raw))
-            if page.items < size and (self.servers.can_send_more(server, page) or page.items < most):
-                return shown, True  # it has sent larger pages, so this one was not cut short
-            if tail.long or not {*ids} <= {*tail.held, *self.rejected}:
-                return shown, False
+            # A server that has sent larger pages did not cut a smaller one short.
+            whole = (
+                not cursors
+                or cursors[-1].migration_id > tail.interval.migration_id
+                or (page.items < size and (self.servers.can_send_more(server, page) or page.items < most))
+            )
+            done = whole or tail.long or not {*ids} <= ours
+            following = before(cursors[-1]) if cursors else after
+            if following == after and not done:  # one group of equal cursors, which the page may have cut
+                done = True
+                whole = len(cursors) < size and not self._ask(cursors[-1], 1, server)[1].value.glimpse.cursors
+            shown.add(dict(zip(ids, cursors, strict=True)), proof.of(server, cursors), whole=whole)
+            if done:
+                break
             most = max(most, len(cursors))
-            after = before(cursors[-1])
-            if after == asked:  # one group of equal cursors, which the page may have cut
-                beyond = len(cursors) < size and not self._ask(cursors[-1], 1, server)[1].value.glimpse.cursors
-                return shown, beyond
-        return shown, False
+            after = following
+        return shown
 
     def _ask(self, after: Cursor | None, page_size: int, server: str) -> tuple[int, Answer[UpdatesPage]]:
         return ask(self.servers, self.proofs, after, page_size, server)
@@ -180,7 +198,7 @@ class Agreement:
             StoreError: it belongs to another network.
         """
         proof = self.proofs.now()
-        _, answer = self._ask(None, _FIRST, server)
+        _, answer = self._ask(None, FIRST, server)
         ids, cursors = answer.value.glimpse.update_ids, answer.value.glimpse.cursors
         if not ids:
             return False
@@ -188,31 +206,37 @@ class Agreement:
         if not known and any(lies_in(cursor, self.history.slots.settled) for cursor in cursors):
             # Where the store is settled it has every update, so a server that begins there with unknown ones is
             # another's.
-            raise _another_network(server, ids[0], self._name)
-        known = known or self._shows_name(server)
+            raise another_network(server, ids[0], self._name)
+        pages = [_Beginning(0, answer.value.glimpse, proof)]
+        known = known or self._shows_name(server, pages)
         if certain and not known:
-            raise _another_network(server, ids[0], self._name)
+            raise another_network(server, ids[0], self._name)
         # Also where nothing is known: after a fork below the first update a server shows nothing that is stored.
-        shown = dict(zip(ids, cursors, strict=True))
         stored = {interval.migration_id for interval in self.history.slots.common}
-        begun = {migration_id for migration_id in stored if migration_id <= cursors[-1].migration_id}
-        self._compare_whole(server, shown, begun, proof.of(server, cursors))
+        for since, glimpse, proof in pages:
+            begun = {migration_id for migration_id in stored if since <= migration_id <= glimpse.cursors[-1][0]}
+            shown = dict(zip(glimpse.update_ids, glimpse.cursors, strict=True))
+            self._compare_whole(server, shown, begun, proof.of(server, glimpse.cursors))
         return known
 
-    def _shows_name(self, server: str) -> bool:
+    def _shows_name(self, server: str, pages: list[_Beginning]) -> bool:
         """Whether a server shows the update that names the network; late ones that came before it may fill pages.
 
         None of them lies further before it than `settle`, or it was not the first one shown when it gave the name.
+        The first page is added to `pages`.
         """
         migration_id = int((self.history.network or "0").partition("/")[0])
         after: Cursor | None = Cursor(migration_id - 1, LATEST)
         end: Cursor | None = None
         for _ in range(_PAGES):
+            proof = self.proofs.now()
             _, answer = self._ask(after, MAXIMUM, server)
             ids, cursors = answer.value.glimpse.update_ids, answer.value.glimpse.cursors
             if not cursors or self._knows(ids):
                 return bool(cursors)
-            end = end or Cursor(migration_id, cursors[0].micros + self.proofs.settle)
+            if end is None:
+                pages.append(_Beginning(migration_id, answer.value.glimpse, proof))
+                end = Cursor(migration_id, cursors[0].micros + self.proofs.settle)
             asked, after = after, before(cursors[-1])
             if cursors[-1] > end or after == asked:
                 return False
@@ -240,7 +264,7 @@ class Agreement:
         try:
             if first is None:
                 return self._recognise(server, certain=False)
-            _, answer = ask(self.servers, self.proofs, before(first), _FIRST, server, insist=True)
+            _, answer = ask(self.servers, self.proofs, before(first), FIRST, server, insist=True)
         # Ctrl-C: what was read is committed all the same, but unsettled, so the next sync compares it.
         except StoppedError:
             return False
@@ -251,7 +275,7 @@ class Agreement:
         if self._name in ids:
             return True
         if cursors and cursors[-1] > first and self.proofs.now().of(server, cursors) >= first.micros:
-            raise _another_network(server, ids[0], self._name)
+            raise another_network(server, ids[0], self._name)
         return False
 
     def _compare_whole(
@@ -326,68 +350,8 @@ def check_network(source: PageSource, history: HistoryTables, settle: int) -> No
     Agreement(AgreedServers(source), history, Proofs(settle), MAXIMUM).look(Interval(newest, end, CLOSED), every=True)
 
 
-def first_update(servers: AgreedServers, proofs: Proofs) -> tuple[Cursor, str] | None:
-    """The cursor and the id of the first update of a history that is not stored yet; None while it is empty.
-
-    Raises:
-        StoreError: the servers belong to different networks.
-    """
-    first: Glimpse | None = None
-    failed: LedgerframesError | None = None
-    empty: list[str] = []
-    for server in servers.servers:
-        try:
-            glimpse = ask(servers, proofs, None, _FIRST, server)[1].value.glimpse
-        except (RequestError, PagingError, DecodeError) as error:
-            failed = error
-            servers.leave_out(server, error)
-            continue
-        failed = None
-        if first is None or not first.cursors:
-            first, sender = glimpse, server
-            if not glimpse.cursors:
-                empty.append(server)
-        # Late updates and lag move the beginning a little, so one common update among the first 50 is enough.
-        elif not {*glimpse.update_ids} & {*first.update_ids}:
-            _tell_apart(servers, proofs, sender, server)
-    if first is None:
-        assert failed is not None
-        raise failed
-    if not first.cursors:
-        return None
-    for server in empty:  # what it shows first may be another network's
-        servers.leave_out(server, _UNKNOWN)
-    begin = first.cursors[0]
-    # The order of equal times is the server's own; the least id gives the network the same name everywhere.
-    ties = [update_id for cursor, update_id in zip(first.cursors, first.update_ids, strict=True) if cursor == begin]
-    return begin, min(ties)
-
-
-def _tell_apart(servers: AgreedServers, proofs: Proofs, first: str, second: str) -> None:
-    """Two servers begin differently: one has shown only a little yet, or they belong to different networks."""
-    try:
-        pages = {server: ask(servers, proofs, None, MAXIMUM, server)[1].value.glimpse for server in (first, second)}
-    except (RequestError, PagingError, DecodeError) as error:
-        servers.leave_out(second, error)  # it has not been compared
-        return
-    if {*pages[first].update_ids} & {*pages[second].update_ids}:
-        return
-    for server, other in ((first, second), (second, first)):
-        final = proofs.now().of(server)
-        if any(cursor.micros <= final for cursor in pages[other].cursors):
-            raise _another_network(second, next(iter(pages[second].update_ids), ""), pages[first].update_ids[0])
-    servers.leave_out(second, _UNKNOWN)
-
-
 class _DisagreesError(StoreError):
     """A server contradicts the store, or does not show whether it agrees."""
-
-
-def _another_network(server: str, begins: str, ours: str) -> StoreError:
-    return StoreError(
-        f"{server}: this is not the network that the store was filled from: its history begins with update {begins},"
-        f" the store's with {ours}. Open another store for it"
-    )
 
 
 def _after(interval: Interval) -> Cursor | None:

@@ -20,10 +20,11 @@ from ledgerframes.paging.cursor import Cursor
 from ledgerframes.paging.seen_ids import SeenIds
 from ledgerframes.store.coverage import CLOSED, Interval, missing, wanted_in
 from ledgerframes.store.history_tables import Decoded
-from ledgerframes.store.sync.agreement import Agreement, first_update
+from ledgerframes.store.sync.agreement import Agreement
 from ledgerframes.store.sync.committing import Committer
 from ledgerframes.store.sync.fetching import Fetcher
 from ledgerframes.store.sync.finality import Finality
+from ledgerframes.store.sync.first_update import first_update
 from ledgerframes.store.sync.probing import MIGRATIONS, Prober, first_after, migrations_after
 from ledgerframes.store.sync.rejects import RejectingDecoder
 from ledgerframes.store.sync.request import SyncRequest

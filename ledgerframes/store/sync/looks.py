@@ -1,12 +1,12 @@
-"""`Tail` and `Look`: what is compared with servers, and what they showed; `Agreement` makes both."""
+"""`Tail`, `Shown` and `Look`: what is compared with servers, and what they showed; `Agreement` makes them."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from ledgerframes.paging.cursor import Cursor
-from ledgerframes.store.coverage import Interval
+from ledgerframes.store.coverage import BEGINNING, CLOSED, Interval
 
 
 @dataclass(frozen=True)
@@ -26,6 +26,44 @@ class Tail:
     held: Mapping[str, int]
     long: bool = False
     anchored: bool = True
+
+
+@dataclass
+class Shown:
+    """What a server shows after the beginning of a tail, page by page.
+
+    Attributes:
+        cursors: the cursors of its updates, by id.
+        whole: whether that is all it has.
+        complete_to: up to this record time it has nothing else in the tail's migration.
+        proven: what the last page was final up to.
+    """
+
+    cursors: dict[str, Cursor] = field(default_factory=dict)
+    whole: bool = False
+    complete_to: int = CLOSED
+    proven: int = BEGINNING
+    _broken: bool = False
+
+    def add(self, page: Mapping[str, Cursor], proven: int, *, whole: bool) -> None:
+        """Take one more page.
+
+        Args:
+            page: its cursors by update id, in order.
+            proven: up to this record time the page is final, by what was shown before it and in it.
+            whole: whether the server has nothing after it.
+        """
+        self.cursors.update(page)
+        self.whole, self.proven = whole, proven
+        # The last record time of a page that was cut off may have more updates than the page shows.
+        end = CLOSED if whole or not page else list(page.values())[-1].micros - 1
+        # What a later page proves says nothing about an earlier one: a server may catch up between the two.
+        if not self._broken:
+            self.complete_to, self._broken = min(end, proven), proven < end
+
+    def of(self, migration_id: int) -> Mapping[str, Cursor]:
+        """What lies in one migration."""
+        return {update_id: cursor for update_id, cursor in self.cursors.items() if cursor.migration_id == migration_id}
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ from ledgerframes.loaders.contracts import (
 from ledgerframes.loaders.holdings import load_holdings_summary
 from ledgerframes.loaders.snapshots import load_instruments, load_name_entries, load_users
 from ledgerframes.paging.proofs import Proofs
-from ledgerframes.store.sync.agreement import first_update
+from ledgerframes.store.sync.first_update import first_update
 from ledgerframes.store.sync.servers import AgreedServers
 from ledgerframes.tables.catalogue import CATALOGUE
 from ledgerframes.tables.kinds import TEXT, TIME

@@ -121,7 +121,7 @@ class _Run:
         report = replace(
             self._report,
             seconds=round(self._request.clock.monotonic() - self._began, 3),
-            covered=tuple(str(one) for one in view.covered),
+            covered=tuple(str(interval) for interval in view.covered),
             versions=view.versions,
             requests=stats.requests - self._before.requests,
             bytes=stats.bytes - self._before.bytes,
