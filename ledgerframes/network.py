@@ -199,6 +199,7 @@ def sandbox(
     *,
     seed: int = 7,
     updates: int = 2_000,
+    days: int | None = None,
     bulk: int | None = None,
     synchronizers: int = 3,
     migrations: int = 3,
@@ -221,6 +222,8 @@ def sandbox(
     Args:
         seed: the same seed makes the same ledger.
         updates: length of its history.
+        days: instead, a quiet history of this many days with busy and quiet hours and weekdays, about 160 updates per
+            day; `days=90` takes a few seconds.
         bulk: instead, a read-only history of this many updates in its own process, for benchmarks; of the other
             arguments it takes `seed`, `port`, `page_maximum` and `latency`.
         synchronizers: how many synchronizers there are.
@@ -257,11 +260,12 @@ def sandbox(
                 "synchronizers": synchronizers != 3, "migrations": migrations != 3, "hostile": hostile, "load": load,
                 "silent_cap": silent_cap, "lag": lag, "late": late, "faults": faults, "release": release != "3.5",
                 "older": older, "live": live, "holdings_limit": holdings_limit != 1_000, "updates": updates != 2_000,
+                "days": days is not None,
             }  # fmt: skip
             return _bulk_sandbox(bulk, world, seed=seed, port=port, page_maximum=page_maximum, latency=latency)
         return _whole_sandbox(
-            seed=seed, updates=updates, synchronizers=synchronizers, migrations=migrations, hostile=hostile, load=load,
-            port=port, page_maximum=page_maximum, silent_cap=silent_cap, lag=lag, late=late, latency=latency,
+            seed=seed, updates=updates, days=days, synchronizers=synchronizers, migrations=migrations, hostile=hostile,
+            load=load, port=port, page_maximum=page_maximum, silent_cap=silent_cap, lag=lag, late=late, latency=latency,
             faults=faults, release=release, older=older, live=live, holdings_limit=holdings_limit,
         )  # fmt: skip
     except ValueError as error:

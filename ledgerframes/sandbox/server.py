@@ -14,7 +14,7 @@ from ledgerframes.sandbox.generator.growth import LedgerGrowth, parse_rate
 from ledgerframes.sandbox.hostile.generate import generate_hostile
 from ledgerframes.sandbox.http.callers import Access
 from ledgerframes.sandbox.serving import Served, serve
-from ledgerframes.sandbox.start_options import check_faults, real, switch, whole
+from ledgerframes.sandbox.start_options import check_days, check_faults, real, switch, whole
 from ledgerframes.sandbox.world import timestamps
 from ledgerframes.sandbox.world.package_store import Stored
 from ledgerframes.sandbox.world.snapshots import instants
@@ -29,6 +29,7 @@ def start(
     *,
     seed: int = 7,
     updates: int = 2_000,
+    days: int | None = None,
     synchronizers: int = 3,
     migrations: int = 3,
     hostile: bool = False,
@@ -52,10 +53,12 @@ def start(
     Args:
         seed: of the made-up ledger; the same seed gives the same bytes.
         updates: the number of updates in its history at the start.
+        days: instead, a quiet history of this many days, in which people keep office hours and weekends; 160 updates
+            per day.
         synchronizers: the number of synchronizers.
         migrations: the number of migration ids.
         hostile: serve extreme but valid data instead of a plausible ledger.
-        world: serve this world; seed, updates, synchronizers, migrations and hostile are ignored.
+        world: serve this world; seed, updates, days, synchronizers, migrations and hostile are ignored.
         load: serve the world in this file, which `Sandbox.save` wrote; the same arguments are ignored.
         port: 0 takes a free one.
         page_maximum: the largest page of updates; a request for more is refused.
@@ -82,6 +85,7 @@ def start(
     check_release(release)
     rate = None if live is None else parse_rate(live)
     seed, updates = whole(seed, "seed"), whole(updates, "updates", least=0)
+    updates = updates if days is None else check_days(days, updates=updates, hostile=hostile)
     synchronizers = whole(synchronizers, "synchronizers", least=1)
     migrations = whole(migrations, "migrations", least=1)
     port, latency = whole(port, "port", least=0, most=65_535), real(latency, "latency")
@@ -96,7 +100,7 @@ def start(
         world = load_world(load)
     if world is None:
         usual = {"synchronizers": synchronizers, "migrations": migrations}
-        world = generate_hostile(seed, updates) if hostile else generate(seed, updates, **usual)
+        world = generate_hostile(seed, updates) if hostile else generate(seed, updates, **usual, days=days)
     app = _app(
         View(world, lag=lag, late=late, seed=seed),
         Access(world.accounts, issuer),

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import math
 import operator
-from typing import Any
+from typing import Any, Final
 
 from ledgerframes.sandbox.faults import Faults
+from ledgerframes.sandbox.generator.calendar import UPDATES_PER_DAY
+
+DEFAULT_UPDATES: Final = 2_000
+LONGEST: Final = 3_650
 
 
 def whole(value: Any, name: str, *, least: int | None = None, most: int | None = None) -> int:
@@ -50,6 +54,23 @@ def switch(value: Any, name: str) -> bool:
     if not isinstance(value, bool) and type(value).__name__ not in {"bool", "bool_"}:
         raise ValueError(f"{name}={value!r} is not valid: give True or False")
     return bool(value)
+
+
+def check_days(days: Any, *, updates: int, hostile: Any) -> int:
+    """Read the number of days of a history.
+
+    Returns:
+        How many updates it has.
+
+    Raises:
+        ValueError: it is not a whole number of 1 to 3,650, or goes together with an argument that it excludes.
+    """
+    number = whole(days, "days", least=1, most=LONGEST)
+    if updates != DEFAULT_UPDATES:
+        raise ValueError(f"days={number} and updates={updates} do not go together: leave one out")
+    if hostile:
+        raise ValueError(f"days={number} and hostile=True do not go together: leave one out")
+    return number * UPDATES_PER_DAY
 
 
 def check_faults(value: Any) -> None:

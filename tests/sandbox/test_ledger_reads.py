@@ -329,9 +329,7 @@ def test_a_party_sees_the_changes_of_its_own_contracts_only(sandbox, items, stak
 
 
 def test_a_witness_sees_in_effects_what_happens_below_an_exercise_of_its_own(sandbox, items):
-    pays = first(
-        items, lambda one: any(e.get("choice") == "AmuletRules_Transfer" for e in one.get("events_by_id", {}).values())
-    )
+    pays = first(items, lambda one: "events_by_id" in one and preorder(one)[0].get("choice") == "AmuletRules_Transfer")
     root = preorder(pays)[0]
     sender = root["acting_parties"][0]
 

@@ -215,7 +215,8 @@ def neighbour_requests(world, party):
     page = {**snapshot, "page_size": 1_000}
     time = f"?migration_id={newest}&before=9999-01-01T00:00:00Z"
     member = world.rules[DSO_RULES.entity].payload["svs"][0][0] if world.rules else party
-    name = world.contracts.of(NAME_ENTRY)[-1].payload["name"] if world.rules else "nobody"
+    lasting = max(world.contracts.of(NAME_ENTRY), key=lambda one: one.payload["expiresAt"], default=None)
+    name = lasting.payload["name"] if lasting else "nobody"
     cached = {"cached_open_mining_round_contract_ids": [], "cached_issuing_round_contract_ids": []}
     traffic = {"domain_id": world.synchronizers[0], "member_id": f"PAR::{member}"}
     return [

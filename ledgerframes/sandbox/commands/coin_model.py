@@ -10,10 +10,11 @@ from ledgerframes.sandbox.commands.bodies import Party, Text
 from ledgerframes.sandbox.commands.command_context import Choice, ChoiceContext, Model
 from ledgerframes.sandbox.commands.errors import failed
 from ledgerframes.sandbox.commands.values import Amount, Moment, Record, write_record
-from ledgerframes.sandbox.generator.coins import HOLDING_FEE, units_of
+from ledgerframes.sandbox.generator.fees import fees_of
+from ledgerframes.sandbox.generator.summaries import Balances, Sums, creation, holding_metadata
 from ledgerframes.sandbox.world import timestamps
+from ledgerframes.sandbox.world.amounts import UNITS, decimal, spelled, units
 from ledgerframes.sandbox.world.contracts import Contract
-from ledgerframes.sandbox.world.holdings import UNITS, decimal
 from ledgerframes.sandbox.world.templates import COIN, COIN_RULES, LOCKED_COIN, OPEN_ROUND, PREAPPROVAL
 
 TAP_MAXIMUM: Final = 10**9 * UNITS
@@ -116,10 +117,11 @@ class Cancel(Record):
 
 
 class Moved(NamedTuple):
-    """What a payment made: the receivers' contract ids, and the sender's change."""
+    """What a payment made: the receivers' contract ids, the sender's change, and the TransferResult about both."""
 
     created: list[str]
     change: str | None
+    result: dict[str, Any]
 
 
 def move_coin(
@@ -135,23 +137,41 @@ def move_coin(
     strange = next((one for one in coins if one.owner != sender), None)
     if strange is not None or len(coins) < len(inputs):
         raise failed(f"the coin {strange.contract_id} is not {sender}'s" if strange else "a coin is spent twice")
-    if any(units <= 0 for _, units in outputs):
+    if any(amount <= 0 for _, amount in outputs):
         raise failed("every output is above zero")
-    rest = sum(map(units_of, coins)) - sum(units for _, units in outputs)
+    whole = sum(units(coin.payload["amount"]["initialAmount"]) for coin in coins)
+    rest = whole - sum(amount for _, amount in outputs)
     if rest < 0:
         raise failed(f"the inputs are {decimal(-rest)} short of the outputs")
+    balances = Balances()
     for coin in coins:
+        balances.add(coin.payload["amount"], sender, -1)
         context.archive(coin)
-    created = [_make_coin(context, receiver, units, open_round) for receiver, units in outputs]
-    return Moved(created, _make_coin(context, sender, rest, open_round) if rest else None)
-
-
-def _make_coin(context: ChoiceContext, owner: str, units: int, open_round: Contract) -> str:
-    terms = {
-        "initialAmount": decimal(units),
-        "createdAt": open_round.payload["round"],
-        "ratePerRound": {"rate": HOLDING_FEE},
+    created = [_make_coin(context, receiver, amount, open_round, balances) for receiver, amount in outputs]
+    change = _make_coin(context, sender, rest, open_round, balances) if rest else None
+    # When commands are taken, transfers cost nothing any more.
+    sums = Sums(coin=whole, output_fees=[0 for _ in outputs], change=rest)
+    to_others = any(receiver != sender for receiver, _ in outputs)
+    result = {
+        "round": open_round.payload["round"],
+        "summary": sums.record(balances, price=open_round.payload["amuletPrice"]),
+        "createdAmulets": [{"tag": "TransferResultAmulet", "value": one} for one in created],
+        "senderChangeAmulet": change,
+        "meta": sums.metadata("transfer" if to_others else "merge-split", sender=sender if to_others else ""),
     }
+    return Moved(created, change, result)
+
+
+def _make_coin(
+    context: ChoiceContext, owner: str, amount: int, open_round: Contract, balances: Balances | None = None
+) -> str:
+    terms = {
+        "initialAmount": decimal(amount),
+        "createdAt": open_round.payload["round"],
+        "ratePerRound": {"rate": spelled(fees_of(open_round).holding)},
+    }
+    if balances is not None:
+        balances.add(terms, owner, 1)
     return context.create(COIN, {"dso": context.sim.parties.dso, "owner": owner, "amount": terms})
 
 
@@ -164,22 +184,17 @@ def _transfer(context: ChoiceContext) -> dict[str, Any]:
         context.commands.fetch(context.argument.context.open_mining_round, OPEN_ROUND),
     )
     outputs = [(one.receiver, int(one.amount)) for one in wanted.outputs]
-    moved = move_coin(context, wanted.sender, [one.value for one in wanted.inputs], outputs, open_round=open_round)
-    return {
-        "round": open_round.payload["round"],
-        "createdAmulets": [{"tag": "TransferResultAmulet", "value": one} for one in moved.created],
-        "senderChangeAmulet": moved.change,
-        "amuletPrice": open_round.payload["amuletPrice"],
-    }
+    inputs = [one.value for one in wanted.inputs]
+    return move_coin(context, wanted.sender, inputs, outputs, open_round=open_round).result
 
 
 def _tap(context: ChoiceContext) -> dict[str, Any]:
-    units = int(context.argument.amount)
-    if not 0 < units <= TAP_MAXIMUM:
-        raise failed(f"the tap gives an amount above zero and up to {decimal(TAP_MAXIMUM)}, not {decimal(units)}")
+    amount = int(context.argument.amount)
+    if not 0 < amount <= TAP_MAXIMUM:
+        raise failed(f"the tap gives an amount above zero and up to {decimal(TAP_MAXIMUM)}, not {decimal(amount)}")
     open_round = context.commands.fetch(context.argument.open_round, OPEN_ROUND)
-    coin = _make_coin(context, context.argument.receiver, units, open_round)
-    return {"amuletSum": {"amulet": coin, "round": open_round.payload["round"]}}
+    coin = _make_coin(context, context.argument.receiver, amount, open_round)
+    return {"amuletSum": creation(coin, open_round), "meta": {"values": holding_metadata("mint")}}
 
 
 def _lock(context: ChoiceContext) -> str:
@@ -193,8 +208,9 @@ def _lock(context: ChoiceContext) -> str:
 
 
 def _unlock(context: ChoiceContext) -> dict[str, Any]:
-    context.commands.fetch(context.argument.open_round_cid, OPEN_ROUND)
-    return {"amuletSum": {"amulet": context.create(COIN, context.payload["amulet"])}, "meta": None}
+    open_round = context.commands.fetch(context.argument.open_round_cid, OPEN_ROUND)
+    coin = context.create(COIN, context.payload["amulet"])
+    return {"amuletSum": creation(coin, open_round), "meta": {"values": holding_metadata("unlock")}}
 
 
 def _expire_lock(context: ChoiceContext) -> dict[str, Any]:
@@ -227,7 +243,7 @@ def _send(context: ChoiceContext) -> dict[str, Any]:
     outputs = [(context.payload["receiver"], int(wanted.amount))]
     open_round = context.commands.fetch(wanted.open_round, OPEN_ROUND)
     moved = move_coin(context, wanted.sender, wanted.inputs, outputs, open_round=open_round)
-    return {"transferResult": moved.created, "senderChangeAmulet": moved.change}
+    return {"result": moved.result, "meta": moved.result["meta"]}
 
 
 def _cancel(context: ChoiceContext) -> None:

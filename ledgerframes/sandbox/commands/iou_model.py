@@ -10,8 +10,8 @@ from ledgerframes.sandbox.commands.bodies import Party, Text
 from ledgerframes.sandbox.commands.command_context import Choice, ChoiceContext, Model, Payload
 from ledgerframes.sandbox.commands.errors import failed
 from ledgerframes.sandbox.commands.values import Amount, Integer, Nothing, Record, read_record
+from ledgerframes.sandbox.world.amounts import decimal
 from ledgerframes.sandbox.world.contracts import Contract
-from ledgerframes.sandbox.world.holdings import decimal
 from ledgerframes.sandbox.world.templates import IOU, SETTLEMENT
 
 

@@ -14,7 +14,7 @@ from ledgerframes.sandbox.commands.errors import failed
 from ledgerframes.sandbox.commands.values import Amount, Moment, Nothing, Record, read_record
 from ledgerframes.sandbox.generator.names import LIFETIME
 from ledgerframes.sandbox.world import timestamps
-from ledgerframes.sandbox.world.holdings import decimal
+from ledgerframes.sandbox.world.amounts import decimal
 from ledgerframes.sandbox.world.templates import ACCEPTED_OFFER, COIN_RULES, NAME_ENTRY, NAME_RULES, OFFER
 
 _NAME: Final = re.compile(r"[a-z0-9_-]{1,40}\.unverified\.cns")

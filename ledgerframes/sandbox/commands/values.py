@@ -11,7 +11,7 @@ from msgspec import Struct
 from ledgerframes.sandbox.commands.errors import wrong_values
 from ledgerframes.sandbox.http.responses import INT64
 from ledgerframes.sandbox.world import timestamps
-from ledgerframes.sandbox.world.holdings import UNITS, decimal
+from ledgerframes.sandbox.world.amounts import UNITS, decimal
 
 R = TypeVar("R", bound="Record")
 

@@ -2,211 +2,217 @@
 
 from __future__ import annotations
 
-from itertools import islice
 from typing import Any, Final
 
+from ledgerframes.sandbox.generator.fees import fees_of
 from ledgerframes.sandbox.generator.simulation import Simulation
+from ledgerframes.sandbox.generator.summaries import creation, holding_metadata
+from ledgerframes.sandbox.generator.transfers import (
+    Output,
+    Payment,
+    Transferred,
+    make_coin,
+    purse,
+    put_coin,
+    spendable,
+    transfer,
+)
 from ledgerframes.sandbox.world import timestamps
+from ledgerframes.sandbox.world.amounts import UNITS, decimal, spelled, units
 from ledgerframes.sandbox.world.contracts import Contract
-from ledgerframes.sandbox.world.templates import COIN, COIN_RULES, LOCKED_COIN, TRANSFER_FACTORY
+from ledgerframes.sandbox.world.templates import COIN_RULES, DSO_RULES, LOCKED_COIN
 from ledgerframes.sandbox.world.transaction import Event, Transaction
 
-# Amounts have ten decimal places and are kept as integers of the last one, so nothing is rounded.
-UNITS: Final = 10**10
-HOLDING_FEE: Final = "0.0000158548"
-
-
-def amount(units: int) -> str:
-    """Ten-billionths of a coin as decimal text with ten places."""
-    return f"{units // UNITS}.{units % UNITS:010}"
-
-
-def units_of(coin: Contract) -> int:
-    """A coin's initial amount in ten-billionths."""
-    text: str = coin.payload["amount"]["initialAmount"]
-    return int(text.replace(".", ""))
+# So small that holding fees eat it up within a few rounds.
+_TIP_ROUNDS: Final = 4
 
 
 def mint(tx: Transaction, sim: Simulation, owner: str | None = None) -> None:
-    """Give a user new coin, by the tap or as a reward."""
+    """Give a user new coin, by the tap or by the organization's decision."""
     rng = sim.rng
     owner = owner or sim.parties.person(rng)
-    worth = rng.randrange(1, 5_000 * UNITS)
-    choice = "AmuletRules_DevNet_Tap" if rng.random() < 0.5 else "AmuletRules_Mint"
-    argument = {"receiver": owner, "amount": amount(worth), "openRound": sim.rounds[0].contract_id}
-    minting = tx.exercise(sim.rules[COIN_RULES.entity], choice, argument, acting=(owner,))
-    coin = _create_coin(tx, owner, worth, minting)
-    minting["exercise_result"] = {"amuletSum": {"amulet": coin.contract_id, "round": sim.rounds[0].payload["round"]}}
+    tapped = rng.random() < 0.5
+    tap(tx, sim, owner, rng.randrange(UNITS, 5_000 * UNITS), choice="DevNet_Tap" if tapped else "Mint")
+
+
+def tap(
+    tx: Transaction, sim: Simulation, owner: str, amount: int, *, choice: str = "DevNet_Tap", under: Event | None = None
+) -> Contract:
+    """Mint an amount for a party."""
+    open_round = sim.rounds[0]
+    argument = {"receiver": owner, "amount": decimal(amount), "openRound": open_round.contract_id}
+    acting = (owner,) if choice == "DevNet_Tap" else tuple(sorted((owner, sim.parties.dso)))
+    rules = sim.rules[COIN_RULES.entity]
+    minting = tx.exercise(rules, f"AmuletRules_{choice}", argument, acting=acting, under=under)
+    coin = make_coin(tx, owner, amount, open_round, minting)
+    minting["exercise_result"] = {"amuletSum": creation(coin.contract_id, open_round)}
+    if choice == "DevNet_Tap":
+        minting["exercise_result"]["meta"] = {"values": holding_metadata("mint")}
+    return coin
 
 
 def pay(tx: Transaction, sim: Simulation) -> None:
-    """Pay one to three people, by the coin's rules or through the token standard's interface."""
+    """Pay one to three people by the coin's rules, now and then an amount that is not worth keeping."""
     rng = sim.rng
     sender = sim.parties.person(rng)
-    inputs = _purse(sim, sender, 4)
-    if not inputs:
-        return mint(tx, sim, sender)
-    receivers = [sim.parties.people_but(rng, sender) for _ in range(1 if rng.random() < 0.7 else 3)]
-    if rng.random() < 0.25:
-        return _pay_by_interface(tx, sim, inputs, receivers)
+    count = 1 if rng.random() < 0.7 else 3
+    receivers = [sim.parties.people_but(rng, sender) for _ in range(count)]
     tx.workflow_id = "wallet-payment" if rng.random() < 0.3 else ""
-    transfer(tx, sim, inputs, receivers)
-    return None
+    if spend(tx, sim, sender, receivers, reason=rng.choice(("", "", "", "rent", "invoice 2025/17"))) is None:
+        mint(tx, sim, sender)
 
 
 def pay_batch(tx: Transaction, sim: Simulation) -> None:
     """Pay many people at once: a tree of more than ten events, two exercises deep."""
     rng = sim.rng
     sender = sim.parties.person(rng)
-    inputs = _purse(sim, sender, 8)
-    if not inputs:
+    receivers = [sim.parties.people_but(rng, sender) for _ in range(rng.randrange(8, 14))]
+    open_round, inputs = sim.open_round(), purse(sim, sender, 8)
+    if spendable(inputs, open_round, outputs=len(receivers)) <= len(receivers):
         return mint(tx, sim, sender)
     argument = {"operations": [{"tag": "CO_MergeTransferInputs", "value": {}}], "context": {"dso": sim.parties.dso}}
     batch = tx.exercise(sim.rules[COIN_RULES.entity], "AmuletRules_BatchTransfer", argument, acting=(sender,))
-    receivers = [sim.parties.people_but(rng, sender) for _ in range(rng.randrange(8, 14))]
-    created = transfer(tx, sim, inputs, receivers, under=batch)
-    batch["exercise_result"] = {"outcomes": [{"tag": "COO_CreatedAmulet", "value": one} for one in created]}
+    done = _transfer_shares(tx, sim, inputs, receivers, Payment(open_round), sender=sender, under=batch)
+    created = [{"tag": "COO_CreatedAmulet", "value": one.contract_id} for one in done.created]
+    batch["exercise_result"] = {"outcomes": created}
     tx.workflow_id = "payout-run"
     return None
 
 
-def transfer(
-    tx: Transaction, sim: Simulation, inputs: list[Contract], receivers: list[str], *, under: Event | None = None
-) -> list[str]:
-    """Archive the inputs and create as much coin: a share for each receiver, the change for the sender.
-
-    Returns:
-        The contract ids of what the receivers got.
-    """
-    sender, total = inputs[0].owner, sum(map(units_of, inputs))
-    shares = _split(sim, total, len(receivers))
-    rules = sim.rules[COIN_RULES.entity]
-    argument = {
-        "transfer": {
-            "sender": sender,
-            "provider": sender,
-            "inputs": [{"tag": "InputAmulet", "value": coin.contract_id} for coin in inputs],
-            "outputs": [
-                {"receiver": receiver, "amount": amount(share), "receiverFeeRatio": "0.0000000000", "lock": None}
-                for receiver, share in zip(receivers, shares, strict=False)
-            ],
-            "beneficiaries": None,
-        },
-        "context": {
-            "openMiningRound": sim.rounds[0].contract_id,
-            "issuingMiningRounds": [],
-            "validatorRights": [],
-            "featuredAppRight": None,
-        },
-        "expectedDso": sim.parties.dso,
-    }
-    event = tx.exercise(rules, "AmuletRules_Transfer", argument, acting=(sender, *receivers[:1]), under=under)
-    for coin in inputs:
-        tx.archive(coin, under=event)
-    created = [
-        _create_coin(tx, receiver, share, event).contract_id for receiver, share in zip(receivers, shares, strict=False)
-    ]
-    change = _create_coin(tx, sender, shares[-1], event).contract_id if shares[-1] else None
-    event["exercise_result"] = {
-        "round": sim.rounds[0].payload["round"],
-        "createdAmulets": [{"tag": "TransferResultAmulet", "value": one} for one in created],
-        "senderChangeAmulet": change,
-        "amuletPrice": sim.rounds[0].payload["amuletPrice"],
-    }
-    return created
+def spend(
+    tx: Transaction,
+    sim: Simulation,
+    sender: str,
+    receivers: list[str],
+    *,
+    reason: str = "",
+    most: int = 4,
+    under: Event | None = None,
+) -> Transferred | None:
+    """Pay shares of some of a party's coins; None where they do not pay for their own transfer."""
+    open_round, inputs = sim.open_round(), purse(sim, sender, most)
+    if spendable(inputs, open_round, outputs=len(receivers)) <= len(receivers):
+        return None
+    payment = Payment(open_round, provider=sim.parties.host(sender), reason=reason)
+    return _transfer_shares(tx, sim, inputs, receivers, payment, sender=sender, under=under)
 
 
 def lock(tx: Transaction, sim: Simulation) -> None:
-    """Lock a coin until some time, with another party as the lock's holder."""
-    owner = sim.parties.person(sim.rng)
-    coins = _purse(sim, owner, 1)
-    if not coins:
+    """Lock a part of a coin until some time, with another party as the lock's holder."""
+    rng = sim.rng
+    owner, open_round = sim.parties.person(rng), sim.open_round()
+    inputs = purse(sim, owner, 2)
+    most = spendable(inputs, open_round)
+    if most <= 0:
         return mint(tx, sim, owner)
-    holder, until = sim.parties.people_but(sim.rng, owner), tx.sim.now + 3_600_000_000
-    terms = {"holders": [holder], "expiresAt": timestamps.trimmed(until), "optContext": None}
-    argument = {"owner": owner, "amulet": coins[0].contract_id, "lock": terms}
-    locking = tx.exercise(sim.rules[COIN_RULES.entity], "AmuletRules_LockAmulet", argument, acting=(owner, holder))
-    tx.archive(coins[0], under=locking)
-    payload = {"amulet": coins[0].payload, "lock": terms}
-    locked = tx.create(LOCKED_COIN, payload, signatories=(sim.parties.dso, owner, holder), under=locking)
-    locking["exercise_result"] = locked.contract_id
+    tip = rng.random() < 0.2
+    until = sim.now + sim.calendar.tick * rng.randrange(1, 3 if tip else 24)
+    terms = time_lock([sim.parties.people_but(rng, owner)], until)
+    amount = _tip(sim, open_round) if tip else rng.randrange(1, most + 1)
+    output = Output(owner, min(amount, most), lock=terms)
+    transfer(tx, sim, inputs, [output], Payment(open_round), sender=owner)
     return None
+
+
+def time_lock(holders: list[str], until: int, context: str | None = None) -> dict[str, Any]:
+    """A TimeLock; `until` is in microseconds."""
+    return {"holders": holders, "expiresAt": timestamps.trimmed(until), "optContext": context}
 
 
 def unlock(tx: Transaction, sim: Simulation) -> None:
-    """End a lock; the coin comes back with its first amount and its round of creation."""
-    locked = next(iter(sim.world.contracts.free(LOCKED_COIN, sim.main).values()), None)
+    """End a lock, by its owner alone once it has expired; the coin keeps its first amount and its round."""
+    # A lock with a context is about a payment, and ends with it; nobody cares for dust.
+    free, dust = sim.world.contracts.free(LOCKED_COIN, sim.main), sim.world.coins.dust
+    own = (one for contract_id, one in free.items() if contract_id not in dust)
+    locked = next((one for one in own if one.payload["lock"]["optContext"] is None), None)
     if locked is None:
         return lock(tx, sim)
-    payload = locked.payload["amulet"]
-    by_owner = sim.rng.random() < 0.5
-    choice = "LockedAmulet_OwnerExpireLock" if by_owner else "LockedAmulet_Unlock"
-    acting = (payload["owner"],) if by_owner else locked.signatories[1:]
-    argument = {"openRoundCid": sim.rounds[0].contract_id}
-    event = tx.exercise(locked, choice, argument, acting=acting, consuming=True)
-    coin = _create(tx, payload, event)
-    event["exercise_result"] = {"amuletSum": {"amulet": coin.contract_id}, "meta": None}
+    expired = timestamps.parse(locked.payload["lock"]["expiresAt"]) <= min(sim.now, tx.effective)
+    release(tx, sim, locked, "OwnerExpireLock" if expired and sim.rng.random() < 0.5 else "Unlock")
     return None
+
+
+def release(
+    tx: Transaction, sim: Simulation, locked: Contract, choice: str = "Unlock", *, under: Event | None = None
+) -> Contract:
+    """Exercise LockedAmulet_Unlock, or the choice that the owner has once the lock has expired."""
+    payload, open_round = locked.payload["amulet"], sim.rounds[0]
+    owner = payload["owner"]
+    acting = (owner,) if choice == "OwnerExpireLock" else (owner, *locked.payload["lock"]["holders"])
+    argument = {"openRoundCid": open_round.contract_id}
+    event = tx.exercise(
+        locked, f"LockedAmulet_{choice}", argument, acting=sorted(set(acting)), consuming=True, under=under
+    )
+    coin = put_coin(tx, payload, event)
+    event["exercise_result"] = {
+        "amuletSum": creation(coin.contract_id, open_round),
+        "meta": {"values": holding_metadata("unlock")},
+    }
+    return coin
 
 
 def expire(tx: Transaction, sim: Simulation) -> None:
-    """Let a coin end whose fees are said to have eaten it up."""
-    owner = sim.parties.person(sim.rng)
-    coins = _purse(sim, owner, 1)
-    if not coins:
-        return mint(tx, sim, owner)
-    argument = {"roundCid": sim.rounds[-1].contract_id}
-    event = tx.exercise(coins[0], "Amulet_Expire", argument, acting=(sim.parties.dso,), consuming=True)
-    event["exercise_result"] = {"expireSum": {"owner": owner, "amount": coins[0].payload["amount"]["initialAmount"]}}
+    """Let a member end a coin that its holding fees have eaten up."""
+    found = next((one for one in _expired(sim) if _may_end(sim, one)), None)
+    if found is None:
+        return pay(tx, sim)
+    locked, open_round = found.template is LOCKED_COIN, sim.rounds[0]
+    payload = found.payload["amulet"] if locked else found.payload
+    terms, choice = payload["amount"], "LockedAmulet_ExpireAmulet" if locked else "Amulet_Expire"
+    argument, member = {"roundCid": open_round.contract_id}, sim.rng.choice(sim.parties.sponsors)
+    asked = {"cid": found.contract_id, "choiceArg": argument, "sv": member}
+    rules = sim.rules[DSO_RULES.entity]
+    root = tx.exercise(rules, f"DsoRules_{choice}", asked, acting=(member,))
+    event = tx.exercise(found, choice, argument, acting=(sim.parties.dso,), consuming=True, under=root)
+    amount, rate = units(terms["initialAmount"]), units(terms["ratePerRound"]["rate"])
+    as_of_zero = amount + int(terms["createdAt"]["number"]) * rate
+    event["exercise_result"] = {
+        "expireSum": {
+            "owner": payload["owner"],
+            "round": open_round.payload["round"],
+            "changeToInitialAmountAsOfRoundZero": spelled(-as_of_zero),
+            "changeToHoldingFeesRate": spelled(-rate),
+        },
+        "meta": {"values": holding_metadata("expire-dust", burned=amount)},
+    }
+    root["exercise_result"] = {"expireSum": event["exercise_result"]["expireSum"]}
     return None
 
 
-def _pay_by_interface(tx: Transaction, sim: Simulation, inputs: list[Contract], receivers: list[str]) -> None:
-    sender = inputs[0].owner
-    factory = sim.rules[TRANSFER_FACTORY.entity]
-    argument = {
-        "expectedAdmin": sim.parties.dso,
-        "transfer": {
-            "sender": sender,
-            "receiver": receivers[0],
-            "inputHoldingCids": [one.contract_id for one in inputs],
-        },
-        "extraArgs": {"context": {"values": {}}, "meta": {"values": {}}},
-    }
-    event = tx.exercise(
-        factory,
-        "TransferFactory_Transfer",
-        argument,
-        acting=(sender,),
-        interface_id=sim.packages.transfer_interface,
-    )
-    created = transfer(tx, sim, inputs, receivers, under=event)
-    output = {"tag": "TransferInstructionResult_Completed", "value": {"receiverHoldingCids": created}}
-    event["exercise_result"] = {"output": output, "senderChangeCids": [], "meta": {"values": {}}}
+def _expired(sim: Simulation) -> list[Contract]:
+    """The coins that are worth nothing any more by the earliest open round, where they can be ended."""
+    now, active = int(sim.rounds[0].payload["round"]["number"]), sim.world.contracts.active
+    ids = [contract_id for contract_id, until in sim.world.coins.dust.items() if until <= now]
+    return [active[one] for one in ids if one in active]
 
 
-def _purse(sim: Simulation, owner: str, most: int) -> list[Contract]:
-    return list(islice(sim.world.contracts.free(COIN, sim.main, owner).values(), most))
+def _may_end(sim: Simulation, coin: Contract) -> bool:
+    if coin.contract_id not in sim.world.contracts.free(coin.template, sim.main, coin.owner):
+        return False
+    lock = coin.payload.get("lock")
+    return lock is None or (lock["optContext"] is None and timestamps.parse(lock["expiresAt"]) <= sim.now)
 
 
-def _split(sim: Simulation, total: int, receivers: int) -> list[int]:
-    """Shares for so many receivers, and the rest last; their sum is the total."""
-    rest, shares = total, []
-    for _ in range(receivers):
-        shares.append(sim.rng.randrange(rest // 2 + 1) // (receivers if receivers > 1 else 1))
-        rest -= shares[-1]
-    return [*shares, rest]
+def _transfer_shares(
+    tx: Transaction,
+    sim: Simulation,
+    inputs: list[Contract],
+    receivers: list[str],
+    payment: Payment,
+    *,
+    sender: str,
+    under: Event | None,
+) -> Transferred:
+    """Pay each receiver a share of what the inputs are worth without their fees; the rest is change."""
+    rest, outputs = spendable(inputs, payment.open_round, outputs=len(receivers)), []
+    tips = sim.rng.random() < 0.1
+    for left, receiver in zip(range(len(receivers), 0, -1), receivers, strict=True):
+        share = 1 + sim.rng.randrange(rest // 2 + 1) // left
+        share = min(share, _tip(sim, payment.open_round)) if tips else min(share, rest - left + 1)
+        outputs.append(Output(receiver, share))
+        rest -= share
+    return transfer(tx, sim, inputs, outputs, payment, sender=sender, under=under)
 
 
-def _create_coin(tx: Transaction, owner: str, worth: int, under: Event) -> Contract:
-    terms = {
-        "initialAmount": amount(worth),
-        "createdAt": {"number": tx.sim.round_number()},
-        "ratePerRound": {"rate": HOLDING_FEE},
-    }
-    return _create(tx, {"dso": tx.sim.parties.dso, "owner": owner, "amount": terms}, under)
-
-
-def _create(tx: Transaction, payload: dict[str, Any], under: Event) -> Contract:
-    owner: str = payload["owner"]
-    return tx.create(COIN, payload, signatories=(tx.sim.parties.dso, owner), owner=owner, under=under)
+def _tip(sim: Simulation, open_round: Contract) -> int:
+    return 1 + sim.rng.randrange(_TIP_ROUNDS * fees_of(open_round).holding)

@@ -7,11 +7,26 @@ from itertools import accumulate
 from random import Random
 from typing import Final
 
-from ledgerframes.sandbox.generator import coins, genesis, ious, licenses, names, offers
+from ledgerframes.sandbox.generator import (
+    claims,
+    coins,
+    duties,
+    genesis,
+    ious,
+    licenses,
+    markers,
+    names,
+    offers,
+    preapproving,
+    token_standard,
+    tokens,
+    traffic,
+)
+from ledgerframes.sandbox.generator.calendar import Calendar, calendar_of
 from ledgerframes.sandbox.generator.made_up_users import invent_accounts
 from ledgerframes.sandbox.generator.reassignment_traffic import ReassignmentTraffic
 from ledgerframes.sandbox.generator.simulation import Simulation
-from ledgerframes.sandbox.world import rounds, timestamps
+from ledgerframes.sandbox.world import timestamps
 from ledgerframes.sandbox.world.instruments import invent_instruments
 from ledgerframes.sandbox.world.parties import fingerprint, invent_parties, invent_synchronizers
 from ledgerframes.sandbox.world.reassignment_legs import Leg, render_leg
@@ -22,27 +37,31 @@ from ledgerframes.sandbox.world.world import Update, World
 
 Activity = Callable[[Transaction, Simulation], None]
 
-BEGIN: Final = timestamps.parse("2025-03-03T09:00:00Z")
-MEAN_GAP: Final = 2 * timestamps.SECOND
-
 # Several synchronizers share a record time; clients that page by "after" lose updates there.
 _TIES: Final = 0.045
 _SIGNED_OUTSIDE: Final = 0.08
 _ON_MAIN: Final[dict[Activity, int]] = {
-    coins.pay: 26,
+    coins.pay: 22,
     coins.pay_batch: 4,
     coins.mint: 7,
     coins.lock: 5,
     coins.unlock: 5,
     coins.expire: 3,
-    licenses.renew: 9,
+    claims.claim: 24,
+    licenses.renew: 13,
+    markers.mark_activity: 5,
+    traffic.buy_traffic: 5,
+    preapproving.change_preapproval: 2,
+    token_standard.send: 6,
+    token_standard.answer: 4,
+    tokens.act: 5,
     genesis.report_status: 4,
-    names.change_name: 3,
-    offers.make_offer: 6,
-    offers.answer_offer: 6,
-    ious.issue: 6,
-    ious.pass_on: 6,
-    ious.redeem: 1,
+    names.change_name: 4,
+    offers.make_offer: 8,
+    offers.answer_offer: 8,
+    ious.issue: 18,
+    ious.pass_on: 12,
+    ious.redeem: 2,
 }
 _ELSEWHERE: Final[dict[Activity, int]] = {
     ious.issue: 10,
@@ -53,9 +72,12 @@ _ELSEWHERE: Final[dict[Activity, int]] = {
     ious.settle_batch: 4,
 }
 _REASSIGNED: Final = 0.1
+# How readily members do what is due before anything else happens.
+_DUTIFUL: Final = 0.7
+_LONGEST_OVERLAP: Final = 3_600 * timestamps.SECOND
 
 
-def generate(seed: int, updates: int, synchronizers: int = 3, migrations: int = 3) -> World:
+def generate(seed: int, updates: int, synchronizers: int = 3, migrations: int = 3, *, days: int | None = None) -> World:
     """Make up a ledger; the same arguments give the same bytes.
 
     Args:
@@ -63,11 +85,13 @@ def generate(seed: int, updates: int, synchronizers: int = 3, migrations: int = 
         updates: how many items its history has.
         synchronizers: how many there are; the first carries the coin, the last is the slowest.
         migrations: how many migration ids, from 0; their record times overlap.
+        days: how many days they are spread over, with the hours and weekdays of real people; None writes an update
+            every two seconds.
 
     Returns:
         The world; its `advance` adds to the newest migration.
     """
-    generator = _Generator(seed, synchronizers)
+    generator = _Generator(seed, synchronizers, calendar_of(updates, days=days))
     for migration_id in range(migrations):
         share = updates // migrations + (migration_id < updates % migrations)
         generator.migrate(migration_id, share, last=migration_id == migrations - 1)
@@ -78,11 +102,11 @@ def generate(seed: int, updates: int, synchronizers: int = 3, migrations: int = 
 class _Generator:
     """Writes the history in server order, step by step; a step is one record time."""
 
-    def __init__(self, seed: int, synchronizers: int) -> None:
+    def __init__(self, seed: int, synchronizers: int, calendar: Calendar) -> None:
         self.rng = Random(seed)
         self.world = World(synchronizers=invent_synchronizers(self.rng, synchronizers), grow=self.grow)
         parties, packages = invent_parties(self.rng), Packages(self.rng)
-        self.sim = Simulation(self.rng, self.world, parties, packages, BEGIN)
+        self.sim = Simulation(self.rng, self.world, parties, packages, calendar.begin, calendar)
         self.world.simulation = self.sim
         self.traffic = ReassignmentTraffic(self.sim)
         # Accounts and instruments have their own random generators, so that they do not change the history's bytes.
@@ -104,7 +128,8 @@ class _Generator:
         self.grow(updates, last=last)
         if not last:
             # Record times of neighbouring migrations overlap on real networks, so the next one begins earlier.
-            self.sim.now -= max(3 * MEAN_GAP, (self.sim.now - begin) // 16)
+            overlap = min((self.sim.now - begin) // 16, _LONGEST_OVERLAP)
+            self.sim.now -= max(3 * self.sim.calendar.mean_gap, overlap)
 
     def grow(self, updates: int, *, last: bool = True) -> None:
         """Write a number of updates; near the end of a migration reassignments begin that end in the next one."""
@@ -117,7 +142,9 @@ class _Generator:
     def _group(self, room: int, *, crossing: bool) -> list[Update]:
         """The updates of the next record time: one, or one on each of several synchronizers."""
         self.step += 1
-        self.sim.now += 1 if self.rng.random() < 0.03 else 1 + int(self.rng.expovariate(1 / MEAN_GAP))
+        calendar = self.sim.calendar
+        gap = 1 if self.rng.random() < 0.03 else 1 + int(self.rng.expovariate(1 / calendar.mean_gap))
+        self.sim.now = calendar.after(self.sim.now, gap)
         if not self.world.updates:
             return [self._transaction(self.sim.main, genesis.bootstrap)]
         late_leg = self.traffic.due(self.step)
@@ -139,13 +166,17 @@ class _Generator:
 
     def _something(self, place: str, crossing: int, *, alone: bool) -> Update:
         on_main = place == self.sim.main
-        if on_main and rounds.round_is_due(self.sim):
-            return self._transaction(place, rounds.advance_rounds)
+        duty = duties.urgent(self.sim) if on_main else None
+        if duty is not None:
+            return self._transaction(place, duty)
         if crossing or self.rng.random() < _REASSIGNED:
             delay = crossing + self.rng.randrange(2, 12) if crossing else None
             leg = self.traffic.start(place, step=self.step, alone=alone, delay=delay)
             if leg is not None:
                 return self._leg(leg)
+        duty = duties.next_duty(self.sim) if on_main and self.rng.random() < _DUTIFUL else None
+        if duty is not None:
+            return self._transaction(place, duty)
         activities, weights = self._main if on_main else self._elsewhere
         return self._transaction(place, self.rng.choices(activities, cum_weights=weights)[0])
 

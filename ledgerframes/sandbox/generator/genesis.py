@@ -3,19 +3,34 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import Any
+from typing import Any, Final
 
+from ledgerframes.sandbox.generator.coins import tap
+from ledgerframes.sandbox.generator.coupons import first_reward_state
 from ledgerframes.sandbox.generator.licenses import grant
+from ledgerframes.sandbox.generator.mining_rounds import open_round
 from ledgerframes.sandbox.generator.names import grant_names
 from ledgerframes.sandbox.generator.offers import leave_offer
+from ledgerframes.sandbox.generator.preapproving import preapprove
 from ledgerframes.sandbox.generator.simulation import Simulation
+from ledgerframes.sandbox.generator.tokens import found_token
 from ledgerframes.sandbox.world import timestamps
+from ledgerframes.sandbox.world.amounts import UNITS
 from ledgerframes.sandbox.world.configuration import coin_rules, dso_rules, name_of
 from ledgerframes.sandbox.world.contracts import Contract, Template
-from ledgerframes.sandbox.world.preapprovals import preapprove
-from ledgerframes.sandbox.world.rounds import TICK, open_round
-from ledgerframes.sandbox.world.templates import COIN_RULES, DSO_RULES, NAME_RULES, STATUS_REPORT, TRANSFER_FACTORY
+from ledgerframes.sandbox.world.coupon_book import round_of
+from ledgerframes.sandbox.world.templates import (
+    COIN_RULES,
+    DSO_RULES,
+    FEATURED_RIGHT,
+    NAME_RULES,
+    STATUS_REPORT,
+    TRANSFER_FACTORY,
+    VALIDATOR_RIGHT,
+)
 from ledgerframes.sandbox.world.transaction import Event, Transaction
+
+FEATURED: Final = 3
 
 
 def bootstrap(tx: Transaction, sim: Simulation) -> None:
@@ -26,22 +41,52 @@ def bootstrap(tx: Transaction, sim: Simulation) -> None:
         tx, sim, DSO_RULES, dso_rules(dso, members=sim.parties.sponsors, synchronizers=synchronizers, main=main), None
     )
     root = tx.exercise(rules, "DsoRules_Bootstrap", {"round0Number": "0"}, acting=(dso,))
-    _rule(tx, sim, COIN_RULES, coin_rules(dso, synchronizers=synchronizers, main=main, tick=TICK), root)
+    calendar = sim.calendar
+    terms = coin_rules(
+        dso,
+        synchronizers=synchronizers,
+        main=main,
+        tick=calendar.tick,
+        step=calendar.step,
+        fees_end=calendar.fees_end,
+        begin=calendar.begin,
+    )
+    _rule(tx, sim, COIN_RULES, terms, root)
     _rule(tx, sim, TRANSFER_FACTORY, {"dso": dso}, root)
     sim.world.ans_rules = _rule(tx, sim, NAME_RULES, {"dso": dso, "config": _name_rules()}, root)
     for number in range(3):
-        open_round(tx, sim, number, root)
+        open_round(tx, sim, number, root, usable=sim.now + max(0, number - 1) * calendar.tick)
+    for sponsor in sim.parties.sponsors:
+        first_reward_state(tx, sim, sponsor, under=root)
+    sim.collecting = list(sim.parties.sponsors)
     for validator in sim.parties.validators:
         sponsor = sim.parties.sponsors[0]
         argument = {"sponsor": sponsor, "validator": validator, "version": None, "contactPoint": None}
         granting = tx.exercise(rules, "DsoRules_OnboardValidator", argument, acting=(sponsor,), under=root)
         granting["exercise_result"] = {"validatorLicense": grant(tx, sim, validator, under=granting).contract_id}
+    _rights(tx, sim, root)
+    found_token(tx, sim, under=root)
     _first_wallets(tx, sim, root)
+
+
+def _rights(tx: Transaction, sim: Simulation, root: Event) -> None:
+    """Let the first validators be featured, and each validator claim what its users' burning earns."""
+    dso = sim.parties.dso
+    for provider in sim.parties.validators[:FEATURED]:
+        payload = {"dso": dso, "provider": provider}
+        tx.create(FEATURED_RIGHT, payload, signatories=(dso,), observers=(provider,), owner=provider, under=root)
+    for user in (*sim.parties.validators, *sim.parties.sponsors, *sim.parties.people):
+        validator = sim.parties.host(user)
+        payload = {"dso": dso, "user": user, "validator": validator}
+        signatories = tuple(dict.fromkeys((user, validator)))
+        tx.create(VALIDATOR_RIGHT, payload, signatories=signatories, owner=user, under=root)
 
 
 def _first_wallets(tx: Transaction, sim: Simulation, root: Event) -> None:
     """Give the first wallets something to list: names, offers, and a preapproval for every other one."""
     first = (sim.parties.validators[0], *sim.parties.people[:8])
+    # For the preapprovals, which their provider pays for.
+    tap(tx, sim, first[0], 2_000 * UNITS, under=root)
     for place, party in enumerate(first):
         grant_names(tx, sim, party, under=root)
         if place % 2 == 0:
@@ -59,7 +104,7 @@ def report_status(tx: Transaction, sim: Simulation) -> None:
         "cometBftHeight": str(sim.now // timestamps.SECOND % 10**8),
         "mediatorSynchronizerTime": timestamps.trimmed(sim.now - timestamps.SECOND),
         "participantSynchronizerTime": timestamps.trimmed(sim.now - timestamps.SECOND),
-        "latestOpenRound": {"number": sim.round_number()},
+        "latestOpenRound": {"number": str(round_of(sim.rounds[1]))},
     }
     number = int(former.payload["number"]) + 1 if former else 0
     argument = {"sv": sponsor, "previousReportCid": former.contract_id if former else None, "status": status}

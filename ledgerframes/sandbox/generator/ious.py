@@ -5,8 +5,8 @@ from __future__ import annotations
 from itertools import islice
 from typing import Any, Final
 
-from ledgerframes.sandbox.generator.coins import UNITS, amount
 from ledgerframes.sandbox.generator.simulation import Simulation
+from ledgerframes.sandbox.world.amounts import UNITS, decimal
 from ledgerframes.sandbox.world.contracts import Contract
 from ledgerframes.sandbox.world.templates import IOU, SETTLEMENT
 from ledgerframes.sandbox.world.transaction import Event, Transaction
@@ -21,7 +21,7 @@ def issue(tx: Transaction, sim: Simulation) -> None:
         "issuer": issuer,
         "owner": sim.parties.people_but(sim.rng, issuer),
         "currency": sim.rng.choice(_CURRENCIES),
-        "amount": amount(sim.rng.randrange(1, 10_000 * UNITS)),
+        "amount": decimal(sim.rng.randrange(1, 10_000 * UNITS)),
         "observers": [],
         "reference": None,
     }
@@ -44,9 +44,9 @@ def split(tx: Transaction, sim: Simulation) -> None:
         return issue(tx, sim)
     whole = _units(iou)
     first = sim.rng.randrange(whole + 1)
-    argument = {"splitAmount": amount(first)}
+    argument = {"splitAmount": decimal(first)}
     event = tx.exercise(iou, "Iou_Split", argument, acting=(iou.payload["owner"],), consuming=True)
-    parts = [_create(tx, {**iou.payload, "amount": amount(units)}, event) for units in (first, whole - first)]
+    parts = [_create(tx, {**iou.payload, "amount": decimal(units)}, event) for units in (first, whole - first)]
     event["exercise_result"] = [part.contract_id for part in parts]
     return None
 

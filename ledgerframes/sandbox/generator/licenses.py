@@ -6,9 +6,9 @@ from typing import Any
 
 from ledgerframes.sandbox.generator.coins import mint
 from ledgerframes.sandbox.generator.simulation import Simulation
-from ledgerframes.sandbox.world import timestamps
 from ledgerframes.sandbox.world.contracts import Contract
-from ledgerframes.sandbox.world.templates import LICENSE
+from ledgerframes.sandbox.world.coupon_book import round_of
+from ledgerframes.sandbox.world.templates import FAUCET_COUPON, LICENSE, LIVENESS_RECORD
 from ledgerframes.sandbox.world.transaction import Event, Transaction
 
 
@@ -31,7 +31,7 @@ def grant(tx: Transaction, sim: Simulation, validator: str, *, under: Event | No
 
 
 def renew(tx: Transaction, sim: Simulation) -> None:
-    """Report a validator active, pay its faucet coupon or update its metadata: a new contract in place of the old."""
+    """Report a validator alive or active, or update its metadata: a new contract in place of the old."""
     validator = sim.parties.validators[int(sim.rng.random() ** 2 * len(sim.parties.validators))]
     former = _present(sim, validator)
     if former is None:
@@ -39,10 +39,11 @@ def renew(tx: Transaction, sim: Simulation) -> None:
     validator = former.owner
     chance = sim.rng.random()
     argument: dict[str, Any] = {}
-    if chance < 0.6:
-        argument = {"openRoundCid": sim.rounds[0].contract_id}
-        choice, changes = "ValidatorLicense_RecordValidatorLivenessActivity", _one_more_round(sim, former)
-    elif chance < 0.9:
+    changes: dict[str, Any]
+    open_round = sim.rounds[1]
+    if chance < 0.75 and _last_round(former) < round_of(open_round):
+        return _report_alive(tx, sim, former, open_round)
+    if chance < 0.9:
         choice, changes = "ValidatorLicense_ReportActive", {"lastActiveAt": tx.created_at}
     else:
         metadata = {**former.payload["metadata"], "lastUpdatedAt": tx.created_at}
@@ -68,10 +69,38 @@ def _create(tx: Transaction, sim: Simulation, payload: dict[str, Any], under: Ev
     )
 
 
-def _one_more_round(sim: Simulation, former: Contract) -> dict[str, Any]:
-    number = int(sim.rounds[0].payload["round"]["number"])
-    state = former.payload["faucetState"] or {"firstReceivedFor": {"number": str(number)}, "numCouponsMissed": "0"}
-    last = int(state["lastReceivedFor"]["number"]) if "lastReceivedFor" in state else number - 1
-    missed = int(state["numCouponsMissed"]) + max(0, number - last - 1)
-    received = {**state, "lastReceivedFor": {"number": str(number)}, "numCouponsMissed": str(missed)}
-    return {"faucetState": received, "lastActiveAt": timestamps.trimmed(sim.now)}
+def _report_alive(tx: Transaction, sim: Simulation, former: Contract, open_round: Contract) -> None:
+    """Record a round for which a validator gets a reward, once at most."""
+    validator, dso = former.owner, sim.parties.dso
+    # The coupon's successor can be expired without the validator's consent, so it is the one in use later.
+    old = tx.sim.migration_id == 0
+    choice = "ReceiveFaucetCoupon" if old else "RecordValidatorLivenessActivity"
+    asked = {"openRoundCid": open_round.contract_id}
+    event = tx.exercise(former, f"ValidatorLicense_{choice}", asked, acting=(validator,), consuming=True)
+    renewed = _create(tx, sim, {**former.payload, **_one_more_round(former, open_round, tx)}, event)
+    coupon = tx.create(
+        FAUCET_COUPON if old else LIVENESS_RECORD,
+        {"dso": dso, "validator": validator, "round": open_round.payload["round"]},
+        signatories=(dso, validator) if old else (dso,),
+        observers=() if old else (validator,),
+        owner=validator,
+        under=event,
+    )
+    event["exercise_result"] = {"licenseCid": renewed.contract_id, "couponCid": coupon.contract_id}
+
+
+def _last_round(former: Contract) -> int:
+    state = former.payload["faucetState"]
+    return -1 if state is None else int(state["lastReceivedFor"]["number"])
+
+
+def _one_more_round(former: Contract, open_round: Contract, tx: Transaction) -> dict[str, Any]:
+    state, last = former.payload["faucetState"], _last_round(former)
+    number = round_of(open_round)
+    missed = 0 if state is None else int(state["numCouponsMissed"]) + number - last - 1
+    received = {
+        "firstReceivedFor": open_round.payload["round"] if state is None else state["firstReceivedFor"],
+        "lastReceivedFor": open_round.payload["round"],
+        "numCouponsMissed": str(missed),
+    }
+    return {"faucetState": received, "lastActiveAt": tx.created_at}

@@ -1,49 +1,105 @@
-"""Entries of the name service: asked for, renewed, expired."""
+"""Entries of the name service: asked for and paid, collected, renewed, expired."""
 
 from __future__ import annotations
 
 from typing import Any, Final
 
+from ledgerframes.sandbox.generator.burning import app_context
+from ledgerframes.sandbox.generator.coins import mint, release, time_lock
+from ledgerframes.sandbox.generator.coupons import coin_for
+from ledgerframes.sandbox.generator.fees import fees_of
 from ledgerframes.sandbox.generator.simulation import Simulation
+from ledgerframes.sandbox.generator.transfer_inputs import tagged
+from ledgerframes.sandbox.generator.transfers import Output, Payment, purse, spendable, transfer
 from ledgerframes.sandbox.world import timestamps
-from ledgerframes.sandbox.world.contracts import Contract
-from ledgerframes.sandbox.world.templates import NAME_ENTRY, NAME_RULES
+from ledgerframes.sandbox.world.amounts import decimal, units
+from ledgerframes.sandbox.world.configuration import DAY
+from ledgerframes.sandbox.world.contracts import Contract, Template
+from ledgerframes.sandbox.world.templates import (
+    FIRST_PAYMENT,
+    IDLE_SUBSCRIPTION,
+    LATER_PAYMENT,
+    NAME_CONTEXT,
+    NAME_ENTRY,
+    NAME_RULES,
+    SUBSCRIPTION,
+    SUBSCRIPTION_REQUEST,
+)
 from ledgerframes.sandbox.world.transaction import Event, Transaction
 from ledgerframes.sandbox.world.world import World
 
-LIFETIME: Final = 90 * 86_400 * timestamps.SECOND
+LIFETIME: Final = 90 * DAY
+RENEWAL: Final = 30 * DAY
 TRIAL: Final = 30 * timestamps.SECOND
+
+Payload = dict[str, Any]
+
+_ROUNDS_TO_COLLECT: Final = 6
 
 
 def change_name(tx: Transaction, sim: Simulation) -> None:
-    """Create an entry for a user who has none; else renew it, or let it expire."""
+    """Ask and pay for an entry where a user has none; else pay for its renewal, or let it expire."""
     owner = sim.parties.person(sim.rng)
-    entry = next(iter(sim.world.contracts.free(NAME_ENTRY, sim.main, owner).values()), None)
+    entry, idle = sim.one(NAME_ENTRY, owner), sim.one(IDLE_SUBSCRIPTION, owner)
+    waiting = [one for template in (FIRST_PAYMENT, LATER_PAYMENT) for one in _of(sim, template, owner)]
+    if waiting:
+        return mint(tx, sim, owner)
     if entry is None:
-        payload = _first_payload(sim, owner)
-        argument = {"name": payload["name"], "url": payload["url"], "description": "", "requester": owner}
-        event = tx.exercise(sim.rules[NAME_RULES.entity], "AnsRules_RequestEntry", argument, acting=(owner,))
-        return _create(tx, payload, event)
-    if sim.rng.random() < 0.3:
+        return _ask(tx, sim, owner)
+    if idle is None or sim.rng.random() < 0.3:
         event = tx.exercise(entry, "AnsEntry_Expire", {"actor": owner}, acting=(owner,), consuming=True)
         event["exercise_result"] = None
         return None
-    argument = {"extension": {"microseconds": str(LIFETIME)}}
-    event = tx.exercise(entry, "AnsEntry_Renew", argument, acting=entry.signatories, consuming=True)
-    expires_at = timestamps.trimmed(timestamps.parse(entry.payload["expiresAt"]) + LIFETIME)
-    return _create(tx, {**entry.payload, "expiresAt": expires_at}, event)
+    return _pay_again(tx, sim, owner, idle)
+
+
+def payment_to_collect(sim: Simulation) -> Contract | None:
+    """A payment for a name that the organization has not collected yet, with all that collecting it takes."""
+    for template in (FIRST_PAYMENT, LATER_PAYMENT):
+        for payment in sim.world.contracts.free(template, sim.main).values():
+            owner = payment.payload["subscriptionData"]["sender"]
+            if _locked(sim, payment) and sim.one(NAME_CONTEXT, owner) and _entry_fits(sim, payment, owner):
+                return payment
+    return None
+
+
+def collect_payment(tx: Transaction, sim: Simulation) -> None:
+    """Collect a payment: unlock it, transfer it to the organization, burn it, and make or renew the entry."""
+    payment = payment_to_collect(sim)
+    assert payment is not None
+    owner, open_round = payment.payload["subscriptionData"]["sender"], sim.rounds[0]
+    first, dso, rules = payment.template is FIRST_PAYMENT, sim.parties.dso, sim.rules[NAME_RULES.entity]
+    context, entry = sim.one(NAME_CONTEXT, owner), sim.one(NAME_ENTRY, owner)
+    assert context is not None
+    context_of = app_context(sim, open_round)
+    common = {"paymentCid": payment.contract_id, "transferContext": context_of}
+    renewing = {} if first or entry is None else {"entryCid": entry.contract_id}
+    word = "InitialEntry" if first else "EntryRenewal"
+    argument = {**common, **renewing, "ansRulesCid": rules.contract_id}
+    root = tx.exercise(context, f"AnsEntryContext_Collect{word}Payment", argument, acting=(dso,))
+    inner = {"user": owner, "entryContext": context.contract_id, **common, **renewing}
+    step = tx.exercise(rules, f"AnsRules_Collect{word}Payment", inner, acting=sorted((dso, owner)), under=root)
+    state = _collect(tx, sim, payment, context_of, open_round, under=step)
+    lifetime = RENEWAL if entry else LIFETIME
+    if renewing and entry is not None:
+        renewal = {"extension": {"microseconds": str(lifetime)}}
+        under = tx.exercise(entry, "AnsEntry_Renew", renewal, acting=sorted((owner, dso)), consuming=True, under=step)
+        until = timestamps.parse(entry.payload["expiresAt"]) + lifetime
+        made = _entry(tx, {**entry.payload, "expiresAt": timestamps.trimmed(until)}, under)
+        under["exercise_result"] = {"entryCid": made.contract_id}
+    else:
+        names = {name: context.payload[name] for name in ("user", "name", "url", "description", "dso")}
+        made = _entry(tx, {**names, "expiresAt": timestamps.trimmed(sim.now + lifetime)}, step)
+    step["exercise_result"] = {"entryCid": made.contract_id, "subscriptionStateCid": state.contract_id}
+    root["exercise_result"] = step["exercise_result"]
 
 
 def grant_names(tx: Transaction, sim: Simulation, owner: str, *, under: Event) -> None:
-    """Give a party a name that lasts and one that soon expires; nobody renews or ends either."""
+    """Give a party a name that lasts and one that soon expires; nobody pays for, renews or ends either."""
     for purpose, lifetime in (("wallet", LIFETIME), ("trial", TRIAL)):
-        name = f"{owner.partition('::')[0]}-{purpose}"
-        argument = {"name": f"{name}.unverified.cns", "url": "", "description": "", "requester": owner}
-        rules = sim.rules[NAME_RULES.entity]
-        event = tx.exercise(rules, "AnsRules_RequestEntry", argument, acting=(owner,), under=under)
-        payload = _first_payload(sim, owner, name=name, lifetime=lifetime)
-        entry = tx.create(NAME_ENTRY, payload, signatories=(sim.parties.dso, owner), under=event)
-        event["exercise_result"] = {"entryCid": entry.contract_id, "requestCid": None}
+        payload = _names(sim, owner, f"{owner.partition('::')[0]}-{purpose}")
+        payload["expiresAt"] = timestamps.trimmed(sim.now + lifetime)
+        tx.create(NAME_ENTRY, payload, signatories=(sim.parties.dso, owner), under=under)
 
 
 def names_of(world: World, owner: str) -> list[Contract]:
@@ -52,19 +108,193 @@ def names_of(world: World, owner: str) -> list[Contract]:
     return [one for one in entries if timestamps.parse(one.payload["expiresAt"]) > world.now]
 
 
-def _first_payload(sim: Simulation, owner: str, *, name: str = "", lifetime: int = LIFETIME) -> dict[str, Any]:
-    name = f"{name or owner.partition('::')[0]}.unverified.cns"
-    return {
-        "user": owner,
-        "name": name,
-        "url": f"https://{name}.example/",
-        "description": "",
-        "expiresAt": timestamps.trimmed(sim.now + lifetime),
-        "dso": sim.parties.dso,
+def _ask(tx: Transaction, sim: Simulation, owner: str) -> None:
+    """Request an entry and accept the subscription that it takes, which locks the first payment."""
+    open_round, dso = sim.open_round(), sim.parties.dso
+    price = coin_for(open_round, units(_config(sim)["entryFee"]))
+    inputs = purse(sim, owner, 6)
+    if spendable(inputs, open_round) < price:
+        return mint(tx, sim, owner)
+    payload = _names(sim, owner, owner.partition("::")[0])
+    argument = {**{name: payload[name] for name in ("name", "url", "description")}, "user": owner}
+    event = tx.exercise(sim.rules[NAME_RULES.entity], "AnsRules_RequestEntry", argument, acting=(owner,))
+    data = {
+        "sender": owner,
+        "receiver": dso,
+        "provider": dso,
+        "dso": dso,
+        "description": f"{_config(sim)['descriptionPrefix']}{payload['name']}",
     }
+    pay_data = {
+        "paymentAmount": {"amount": _config(sim)["entryFee"], "unit": "USDUNIT"},
+        "paymentInterval": {"microseconds": str(LIFETIME)},
+        "paymentDuration": {"microseconds": str(RENEWAL)},
+    }
+    request = _agree(tx, SUBSCRIPTION_REQUEST, {"subscriptionData": data, "payData": pay_data}, owner, event)
+    for former in list(_of(sim, NAME_CONTEXT, owner)):
+        # One asked in vain before, or let the entry expire.
+        tx.archive(former, under=event)
+    context = tx.create(
+        NAME_CONTEXT,
+        {**payload, "reference": request.contract_id},
+        signatories=(dso, owner),
+        owner=owner,
+        under=event,
+    )
+    event["exercise_result"] = {"entryCid": context.contract_id, "requestCid": request.contract_id}
+    accept = "SubscriptionRequest_AcceptAndMakePayment"
+    step = _make_payment(tx, sim, request, accept, inputs, price, open_round, owner=owner)
+    _pending(tx, FIRST_PAYMENT, request.contract_id, data, pay_data, price, open_round, step, owner=owner)
+    return None
 
 
-def _create(tx: Transaction, payload: dict[str, Any], event: Event) -> None:
+def _pay_again(tx: Transaction, sim: Simulation, owner: str, idle: Contract) -> None:
+    open_round = sim.open_round()
+    price = coin_for(open_round, units(_config(sim)["entryFee"]))
+    inputs = purse(sim, owner, 6)
+    if spendable(inputs, open_round) < price:
+        return mint(tx, sim, owner)
+    choice = "SubscriptionIdleState_MakePayment"
+    step = _make_payment(tx, sim, idle, choice, inputs, price, open_round, owner=owner)
+    data, pay_data = idle.payload["subscriptionData"], idle.payload["payData"]
+    _pending(tx, LATER_PAYMENT, idle.payload["reference"], data, pay_data, price, open_round, step, owner=owner)
+    return None
+
+
+def _make_payment(
+    tx: Transaction,
+    sim: Simulation,
+    contract: Contract,
+    choice: str,
+    inputs: list[Contract],
+    price: int,
+    open_round: Contract,
+    *,
+    owner: str,
+) -> tuple[Event, str]:
+    """Exercise the wallet's choice that locks a payment; the exercise, and the locked coin's id."""
+    argument = {
+        "inputs": [tagged(one) for one in inputs],
+        "context": app_context(sim, open_round),
+        "walletProvider": sim.parties.host(owner),
+    }
+    step = tx.exercise(contract, choice, argument, acting=(owner,), consuming=True)
+    lock = time_lock([sim.parties.dso], sim.now + DAY, "CNS payment")
+    output = Output(owner, min(spendable(inputs, open_round), _with_fees(price, open_round)), lock=lock)
+    done = transfer(tx, sim, inputs, [output], Payment(open_round, reason="CNS payment"), sender=owner, under=step)
+    step["exercise_result"] = {"senderChange": done.change.contract_id if done.change else None}
+    return step, done.created[0].contract_id
+
+
+def _with_fees(price: int, open_round: Contract) -> int:
+    """A price and twice the fees that collecting it is going to take, since the coin's price moves until then."""
+    fees = fees_of(open_round)
+    later = fees.of_output(price, to_self=False) + fees.create
+    return price + 2 * (later + fees.of_holding(price, _ROUNDS_TO_COLLECT, fees.holding))
+
+
+def _pending(
+    tx: Transaction,
+    template: Template,
+    reference: str,
+    data: Payload,
+    pay_data: Payload,
+    price: int,
+    open_round: Contract,
+    step: tuple[Event, str],
+    *,
+    owner: str,
+) -> None:
+    event, locked = step
+    payload = {
+        "subscriptionData": data,
+        "payData": pay_data,
+        "lockedAmulet": locked,
+        "targetAmount": decimal(price),
+        "round": open_round.payload["round"],
+        "reference": reference,
+    }
+    payment = _agree(tx, template, payload, "", event, signed_by=owner)
+    event["exercise_result"]["subscriptionPayment"] = payment.contract_id
+
+
+def _collect(
+    tx: Transaction,
+    sim: Simulation,
+    payment: Contract,
+    context_of: Payload,
+    open_round: Contract,
+    *,
+    under: Event,
+) -> Contract:
+    """Take the payment and burn it; the subscription's state until the next one."""
+    owner, dso = payment.payload["subscriptionData"]["sender"], sim.parties.dso
+    name = payment.template.entity.partition(":")[2]
+    argument = {"transferContext": context_of}
+    event = tx.exercise(payment, f"{name}_Collect", argument, acting=(dso,), consuming=True, under=under)
+    locked = _locked(sim, payment)
+    assert locked is not None
+    coin = release(tx, sim, locked, under=event)
+    # What the lock holds besides pays the fees, and goes back to its owner if it is too much.
+    amount = min(units(payment.payload["targetAmount"]), spendable([coin], open_round))
+    terms_of_payment = Payment(open_round, provider=dso, app_rewards=False)
+    done = transfer(tx, sim, [coin], [Output(dso, amount)], terms_of_payment, sender=owner, under=event)
+    made = done.created[0]
+    data, pay_data = payment.payload["subscriptionData"], payment.payload["payData"]
+    terms = {"subscriptionData": data, "reference": payment.payload["reference"]}
+    subscription = _agree(tx, SUBSCRIPTION, terms, "", event, signed_by=owner)
+    idle = {
+        "subscription": subscription.contract_id,
+        **terms,
+        "payData": pay_data,
+        "nextPaymentDueAt": timestamps.trimmed(sim.now + LIFETIME),
+    }
+    state = _agree(tx, IDLE_SUBSCRIPTION, idle, owner, event)
+    event["exercise_result"] = {
+        "subscription": subscription.contract_id,
+        "subscriptionState": state.contract_id,
+        "amulet": made.contract_id,
+    }
+    tx.archive(made, under=under)
+    return state
+
+
+def _locked(sim: Simulation, payment: Contract) -> Contract | None:
+    """The coin that is locked for a payment, unless its lock has ended."""
+    locked = sim.world.contracts.active.get(payment.payload["lockedAmulet"])
+    return locked if locked is not None and locked.synchronizer_id == sim.main else None
+
+
+def _entry_fits(sim: Simulation, payment: Contract, owner: str) -> bool:
+    """Whether there is an entry to renew, or none where one is to be made."""
+    return (sim.one(NAME_ENTRY, owner) is None) == (payment.template is FIRST_PAYMENT)
+
+
+def _of(sim: Simulation, template: Template, owner: str) -> list[Contract]:
+    if template in (FIRST_PAYMENT, LATER_PAYMENT):
+        every = sim.world.contracts.free(template, sim.main).values()
+        return [one for one in every if one.payload["subscriptionData"]["sender"] == owner]
+    return list(sim.world.contracts.free(template, sim.main, owner).values())
+
+
+def _config(sim: Simulation) -> Payload:
+    config: Payload = sim.rules[NAME_RULES.entity].payload["config"]
+    return config
+
+
+def _names(sim: Simulation, owner: str, name: str) -> Payload:
+    name = f"{name}.unverified.cns"
+    url = f"https://{name}.example/"
+    return {"user": owner, "name": name, "url": url, "description": "", "dso": sim.parties.dso}
+
+
+def _agree(
+    tx: Transaction, template: Template, payload: Payload, owner: str, under: Event, *, signed_by: str = ""
+) -> Contract:
+    signatories = tuple(sorted((tx.sim.parties.dso, signed_by or owner)))
+    return tx.create(template, payload, signatories=signatories, owner=owner, under=under)
+
+
+def _entry(tx: Transaction, payload: Payload, under: Event) -> Contract:
     owner: str = payload["user"]
-    entry = tx.create(NAME_ENTRY, payload, signatories=(tx.sim.parties.dso, owner), owner=owner, under=event)
-    event["exercise_result"] = {"entryCid": entry.contract_id, "requestCid": None}
+    return tx.create(NAME_ENTRY, payload, signatories=(tx.sim.parties.dso, owner), owner=owner, under=under)

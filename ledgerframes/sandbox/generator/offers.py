@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from itertools import islice
 
-from ledgerframes.sandbox.generator.coins import UNITS, amount, transfer
+from ledgerframes.sandbox.generator.burning import app_context
 from ledgerframes.sandbox.generator.simulation import Simulation
+from ledgerframes.sandbox.generator.transfer_inputs import tagged
+from ledgerframes.sandbox.generator.transfers import Output, Payment, purse, spendable, transfer
 from ledgerframes.sandbox.world import timestamps
+from ledgerframes.sandbox.world.amounts import UNITS, decimal, units
 from ledgerframes.sandbox.world.contracts import Contract
-from ledgerframes.sandbox.world.templates import ACCEPTED_OFFER, COIN, OFFER
+from ledgerframes.sandbox.world.templates import ACCEPTED_OFFER, OFFER
 from ledgerframes.sandbox.world.transaction import Transaction
 from ledgerframes.sandbox.world.world import World
 
@@ -51,7 +54,7 @@ def _offer(tx: Transaction, sim: Simulation, sender: str, receiver: str, *, owne
         "sender": sender,
         "receiver": receiver,
         "dso": sim.parties.dso,
-        "amount": {"amount": amount(rng.randrange(1, 300 * UNITS)), "unit": "AMULETUNIT"},
+        "amount": {"amount": decimal(rng.randrange(1, 300 * UNITS)), "unit": "AMULETUNIT"},
         "description": rng.choice(["rent", "thanks", "invoice 2025/17", "Käffchen", "", "gift \N{WRAPPED PRESENT}"]),
         "expiresAt": timestamps.trimmed(sim.now + 86_400 * timestamps.SECOND),
         "trackingId": f"{rng.getrandbits(128):032x}",
@@ -65,10 +68,20 @@ def _accept(tx: Transaction, sim: Simulation, offer: Contract) -> None:
     event = tx.exercise(offer, "TransferOffer_Accept", {}, acting=(receiver,), consuming=True)
     accepted = tx.create(ACCEPTED_OFFER, payload, signatories=(sender, receiver), under=event)
     event["exercise_result"] = {"acceptedTransferOffer": accepted.contract_id}
-    coins = list(islice(sim.world.contracts.free(COIN, sim.main, sender).values(), 3))
-    if not coins:
+    open_round, wanted = sim.open_round(), units(payload["amount"]["amount"])
+    coins = purse(sim, sender, 3)
+    if spendable(coins, open_round) < wanted:
         return
-    argument = {"inputs": [coin.contract_id for coin in coins], "walletProvider": sender}
+    argument = {
+        "inputs": [tagged(coin) for coin in coins],
+        "transferContext": app_context(sim, open_round),
+        "walletProvider": sim.parties.host(sender),
+    }
     completing = tx.exercise(accepted, "AcceptedTransferOffer_Complete", argument, acting=(sender,), consuming=True)
-    created = transfer(tx, sim, coins, [receiver], under=completing)
-    completing["exercise_result"] = {"transferResult": created, "senderChangeAmulet": None}
+    payment = Payment(open_round, provider=sim.parties.host(sender), reason=payload["description"])
+    done = transfer(tx, sim, coins, [Output(receiver, wanted)], payment, sender=sender, under=completing)
+    completing["exercise_result"] = {
+        "transferResult": done.result,
+        "senderChangeAmulet": done.change.contract_id if done.change else None,
+        "trackingInfo": {"trackingId": payload["trackingId"]},
+    }

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from random import Random
 from typing import Final
 
-from ledgerframes.sandbox.world.contracts import Contract
+from ledgerframes.sandbox.generator.calendar import Calendar
+from ledgerframes.sandbox.world.contracts import Contract, Template
 from ledgerframes.sandbox.world.parties import LedgerParties
 from ledgerframes.sandbox.world.templates import Packages
 from ledgerframes.sandbox.world.timestamps import Cursor
@@ -23,8 +24,10 @@ class Simulation:
 
     Attributes:
         now: the clock, in microseconds.
+        calendar: when rounds, fees and people's hours begin and end.
         migration_id: the migration being written.
         round_opened: when the newest round opened, in microseconds.
+        collecting: the super validators that have not yet collected their coupons of the round that opened last.
         stored: how many contracts have been created.
     """
 
@@ -33,8 +36,10 @@ class Simulation:
     parties: LedgerParties
     packages: Packages
     now: int
+    calendar: Calendar
     migration_id: int = 0
     round_opened: int = 0
+    collecting: list[str] = field(default_factory=list)
     stored: int = 0
 
     @property
@@ -79,7 +84,11 @@ class Simulation:
         self.stored += 1
         return FIRST_ROW + 3 * (self.stored ^ 96)
 
-    def round_number(self) -> str:
-        """The number of an open round, mostly the earliest, as text."""
-        chosen = self.rounds[0] if self.rng.random() < 0.7 else self.rounds[1]
-        return str(chosen.payload["round"]["number"])
+    def open_round(self) -> Contract:
+        """An open round that transfers can use, mostly the earliest."""
+        # The last one opens when the earliest closes.
+        return self.rounds[0] if self.rng.random() < 0.7 else self.rounds[1]
+
+    def one(self, template: Template, owner: str = "") -> Contract | None:
+        """The contract of a template on the main synchronizer that has been there longest, if there is one."""
+        return next(iter(self.world.contracts.free(template, self.main, owner).values()), None)

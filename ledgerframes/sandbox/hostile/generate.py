@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from ledgerframes.sandbox.generator.made_up_users import invent_hostile_accounts
 from ledgerframes.sandbox.hostile import values
+from ledgerframes.sandbox.hostile.economy import HostileEconomy
 from ledgerframes.sandbox.hostile.json_variants import SPELLINGS
 from ledgerframes.sandbox.hostile.trees import created_event, tree
 from ledgerframes.sandbox.world import timestamps
@@ -26,13 +27,16 @@ _SPECIALS: Final = (
     (250, 3, "deep"), (1_000, 5, "wide"), (100, 7, "nested"), (500, 9, "long"), (40, 11, "empty"),
 )  # fmt: skip
 
+# Every so many updates, one of the usual economy.
+_ECONOMY: Final = 5
+
 
 def generate_hostile(seed: int, updates: int) -> World:
     """Make up a history of nothing but legal extremes; the same arguments give the same bytes.
 
     What the bytes mean is `world.items()`: `json.loads` of each item with fractions as Decimal.
     """
-    generator = _HostileGenerator(seed)
+    generator = _HostileGenerator(seed, updates)
     for position, migration_id in enumerate(MIGRATIONS):
         share = updates // len(MIGRATIONS) + (position < updates % len(MIGRATIONS))
         generator.migrate(migration_id, share, last=position == len(MIGRATIONS) - 1)
@@ -40,7 +44,7 @@ def generate_hostile(seed: int, updates: int) -> World:
 
 
 class _HostileGenerator:
-    def __init__(self, seed: int) -> None:
+    def __init__(self, seed: int, updates: int) -> None:
         self.rng = Random(f"hostile/{seed}")
         self.world = World(synchronizers=SYNCHRONIZERS, grow=self.grow)
         self.world.earliest_round = 2**63 - 1
@@ -51,6 +55,7 @@ class _HostileGenerator:
         self.now = timestamps.FIRST
         self.tied = 0
         self.written = 0
+        self.economy = HostileEconomy(seed, updates // _ECONOMY, self.world)
         self._contracts()
 
     def migrate(self, migration_id: int, updates: int, *, last: bool) -> None:
@@ -86,13 +91,22 @@ class _HostileGenerator:
         shape = next((name for every, first, name in _SPECIALS if self.written % every == first), "")
         self.written += 1
         signed = None
-        if not shape and rng.random() < 0.25:
+        if self._takes_economy(shape):
+            item = self.economy.next_item(
+                (self.migration_id, self.now), synchronizer_id, timestamps.exact(self.now)
+            ) | values.unknown(rng)
+            update_id, signed = item["update_id"], item.get("external_transaction_hash")
+        elif not shape and rng.random() < 0.25:
             item = self._reassignment(update_id, synchronizer_id)
         else:
             item = self._transaction(update_id, synchronizer_id, shape)
             signed = item.get("external_transaction_hash")
         rendered = self._spell(item)
         return Update(self.migration_id, self.now, update_id, synchronizer_id, signed or None, rendered)
+
+    def _takes_economy(self, shape: str) -> bool:
+        """Whether the next update is of the economy; two of one record time could change places in the order."""
+        return not shape and self.tied == 0 and self.written % _ECONOMY == 0 and self.now < timestamps.LAST
 
     def _transaction(self, update_id: str, synchronizer_id: str, shape: str) -> dict[str, Any]:
         rng = self.rng

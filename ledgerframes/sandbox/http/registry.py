@@ -21,8 +21,8 @@ from ledgerframes.sandbox.http.responses import (
     read_page_token,
 )
 from ledgerframes.sandbox.world import timestamps
+from ledgerframes.sandbox.world.amounts import decimal
 from ledgerframes.sandbox.world.contracts import Contract
-from ledgerframes.sandbox.world.holdings import decimal
 from ledgerframes.sandbox.world.instruments import COIN_ID, Instrument
 from ledgerframes.sandbox.world.templates import COIN_RULES, TRANSFER_FACTORY
 from ledgerframes.sandbox.world.world import World

@@ -25,11 +25,20 @@ from ledgerframes.sandbox.http.responses import (
 from ledgerframes.sandbox.world import timestamps
 from ledgerframes.sandbox.world.configuration import name_of
 from ledgerframes.sandbox.world.contracts import Contract
-from ledgerframes.sandbox.world.templates import COIN_RULES, DSO_RULES, ISSUING_ROUND, LICENSE, NAME_ENTRY
+from ledgerframes.sandbox.world.coupon_book import round_of
+from ledgerframes.sandbox.world.templates import (
+    CLOSED_ROUND,
+    COIN_RULES,
+    DSO_RULES,
+    FEATURED_RIGHT,
+    ISSUING_ROUND,
+    LICENSE,
+    MEMBER_TRAFFIC,
+    NAME_ENTRY,
+)
 from ledgerframes.sandbox.world.world import World
 
 _LIVING: Final = 600 * timestamps.SECOND
-_APPS: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,8 +81,11 @@ class CurrentRoutes:
         return json_answer(encode(answer))
 
     async def closed_rounds(self, request: Request) -> Response:  # noqa: ARG002 - Starlette's signature
-        """GET /v0/closed-rounds: this ledger settles a round at once, so there is none."""
-        return json_answer(encode({"rounds": []}))
+        """GET /v0/closed-rounds: those that still have coupons, or had until lately; the earliest first."""
+        with self.world.lock:
+            closed = sorted(self.world.contracts.of(CLOSED_ROUND), key=round_of)
+            records = [contract_record(one) for one in closed]
+        return json_answer(encode({"rounds": records}))
 
     async def traffic(self, request: Request) -> Response:
         """GET /v0/domains/{domain_id}/members/{member_id}/traffic-status."""
@@ -88,11 +100,12 @@ class CurrentRoutes:
             known = party in {*validators, *self._members()}
         if not known:
             raise RefusalError(404, f"No traffic state found for member {member}")
-        seed = zlib.crc32(f"{synchronizer}/{member}".encode())
-        limit = (1 + seed % 30) * 200_000
+        # What is bought counts at once here; on real networks it takes a while.
+        limit = self._purchased(synchronizer, member)
+        consumed = zlib.crc32(f"{synchronizer}/{member}".encode()) % (limit + 1)
         status = {
-            "actual": {"total_consumed": seed % limit, "total_limit": limit},
-            "target": {"total_purchased": limit + seed % 2 * 200_000},
+            "actual": {"total_consumed": consumed, "total_limit": limit},
+            "target": {"total_purchased": limit},
         }
         return json_answer(encode({"traffic_status": status}))
 
@@ -134,11 +147,9 @@ class CurrentRoutes:
         return json_answer(encode({"validatorsReceivedFaucets": found}))
 
     async def featured_apps(self, request: Request) -> Response:  # noqa: ARG002 - Starlette's signature
-        """GET /v0/featured-apps: rights of the first validators."""
+        """GET /v0/featured-apps."""
         with self.world.lock:
-            rules = self.world.rules.get(COIN_RULES.entity)
-            licenses = self.world.contracts.of(LICENSE)[:_APPS] if rules is not None else []
-            apps = [_right(rules, one.payload["validator"]) for one in licenses if rules is not None]
+            apps = [contract_record(one) for one in self.world.contracts.of(FEATURED_RIGHT)]
         return json_answer(encode({"featured_apps": apps}))
 
     async def dso(self, request: Request) -> Response:  # noqa: ARG002 - Starlette's signature
@@ -167,6 +178,13 @@ class CurrentRoutes:
             members = self._members()
         scans = [{"publicUrl": _address("scan", name), "svName": name} for name in members.values()]
         return json_answer(encode({"scans": [{"domainId": self.world.synchronizers[0], "scans": scans}]}))
+
+    def _purchased(self, synchronizer: str, member: str) -> int:
+        """How much a member may send by all its purchases."""
+        with self.world.lock:
+            bought = [one.payload for one in self.world.contracts.of(MEMBER_TRAFFIC)]
+        wanted = (synchronizer, member)
+        return sum(int(one["totalPurchased"]) for one in bought if (one["synchronizerId"], one["memberId"]) == wanted)
 
     def _members(self) -> dict[str, str]:
         """The name of each super validator, by its party."""
@@ -253,11 +271,6 @@ def _faucet(validator: str, state: dict[str, Any] | None) -> dict[str, Any]:
         "firstCollectedInRound": first,
         "lastCollectedInRound": last,
     }
-
-
-def _right(rules: Contract, provider: str) -> dict[str, Any]:
-    payload = {"dso": rules.payload["dso"], "provider": provider}
-    return _made_up(rules, "Splice.Amulet:FeaturedAppRight", payload)
 
 
 def _made_up(like: Contract, entity: str, payload: dict[str, Any]) -> dict[str, Any]:

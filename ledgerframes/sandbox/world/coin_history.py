@@ -5,11 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Final
 
+from ledgerframes.sandbox.world.amounts import units
 from ledgerframes.sandbox.world.contracts import Contract
 from ledgerframes.sandbox.world.templates import COIN, LOCKED_COIN
 from ledgerframes.sandbox.world.timestamps import Cursor
 
 _TEMPLATES: Final = (COIN, LOCKED_COIN)
+
+# A coin that holding fees eat up within so many rounds counts as dust.
+_SOON: Final = 24
 
 
 @dataclass(slots=True)
@@ -44,10 +48,12 @@ class CoinHistory:
     Attributes:
         units: what all coins are worth now, in ten-billionths.
         earliest_round: the earliest round that is open now, if any is.
+        dust: the small coins by contract id, each with the round from which on it can be expired.
     """
 
     units: int = 0
     earliest_round: int | None = None
+    dust: dict[str, int] = field(default_factory=dict)
     _living: dict[str, Coin] = field(default_factory=dict)
     _by_owner: dict[str, list[Coin]] = field(default_factory=dict)
 
@@ -60,23 +66,30 @@ class CoinHistory:
         terms = payload["amount"]
         coin = Coin(
             owner=payload["owner"],
-            # As integers of the tenth place, so that no sum is ever rounded.
-            units=int(terms["initialAmount"].replace(".", "")),
+            units=units(terms["initialAmount"]),
             round_number=int(terms["createdAt"]["number"]),
             rate=terms["ratePerRound"]["rate"],
             locked=locked,
             since=at,
         )
         self.units += coin.units
+        lasts = -(-coin.units // units(coin.rate))
+        if lasts <= _SOON:
+            self.dust[contract.contract_id] = coin.round_number + lasts
         self._living[contract.contract_id] = coin
         self._by_owner.setdefault(coin.owner, []).append(coin)
 
     def archive(self, contract: Contract, at: Cursor) -> None:
         """Note the end of a contract, if it is coin."""
-        coin = self._living.pop(contract.contract_id, None)
+        self.end(contract.contract_id, at)
+
+    def end(self, contract_id: str, at: Cursor) -> None:
+        """Note the end of a coin by its contract's id; another contract's is ignored."""
+        coin = self._living.pop(contract_id, None)
         if coin is not None:
             coin.until = at
             self.units -= coin.units
+            self.dust.pop(contract_id, None)
 
     def open_round(self, earliest: int) -> None:
         """Note which open round is the earliest from now on."""

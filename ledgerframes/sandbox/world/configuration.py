@@ -9,22 +9,31 @@ from collections.abc import Iterable
 from typing import Any, Final
 
 from ledgerframes.sandbox.world import timestamps
+from ledgerframes.sandbox.world.amounts import ZERO
 
-ZERO: Final = "0.0000000000"
 HOUR: Final = 3_600 * timestamps.SECOND
 DAY: Final = 24 * HOUR
 YEAR: Final = 365 * DAY
 
+_FIRST: Final = ("40000000000.0000000000", "0.0500000000", "0.1500000000")
+
 Payload = dict[str, Any]
 
 
-def transfer_config() -> Payload:
-    """What transfers may be made of, and their fees in USD: only holding still costs something."""
+def transfer_config(*, charged: bool) -> Payload:
+    """What transfers may be made of, and their fees in USD; uncharged, only holding still costs something."""
+    fees = ("0.0300000000", "0.0050000000", "0.0100000000") if charged else (ZERO, ZERO, ZERO)
+    create, lock_holder, transfer = fees
+    bounds = ("100.0000000000", "1000.0000000000", "1000000.0000000000")
+    rates = ("0.0010000000", "0.0001000000", "0.0000100000") if charged else (ZERO, ZERO, ZERO)
     return {
-        "createFee": {"fee": ZERO},
+        "createFee": {"fee": create},
         "holdingFee": {"rate": "0.0000190259"},
-        "transferFee": {"initialRate": ZERO, "steps": [{"_1": "100.0000000000", "_2": ZERO}]},
-        "lockHolderFee": {"fee": ZERO},
+        "transferFee": {
+            "initialRate": transfer,
+            "steps": [{"_1": bound, "_2": rate} for bound, rate in zip(bounds, rates, strict=True)],
+        },
+        "lockHolderFee": {"fee": lock_holder},
         "extraFeaturedAppRewardAmount": "1.0000000000",
         "maxNumInputs": "100",
         "maxNumOutputs": "100",
@@ -32,12 +41,14 @@ def transfer_config() -> Payload:
     }
 
 
-def open_round_issuance() -> Payload:
-    """What a round issues, as it says itself."""
-    return {**_issuance("40000000000.0000000000", "0.0500000000"), "optDevelopmentFundPercentage": None}
+def issuance_config(*, later: bool) -> Payload:
+    """What a round issues, before and after the curve's step."""
+    return _issuance(*(("20000000000.0000000000", "0.1200000000", "0.4000000000") if later else _FIRST))
 
 
-def coin_rules(dso: str, *, synchronizers: Iterable[str], main: str, tick: int) -> Payload:
+def coin_rules(
+    dso: str, *, synchronizers: Iterable[str], main: str, tick: int, step: int, fees_end: int, begin: int
+) -> Payload:
     """The payload of the coin's rules.
 
     Args:
@@ -45,9 +56,14 @@ def coin_rules(dso: str, *, synchronizers: Iterable[str], main: str, tick: int) 
         synchronizers: where the coin lives.
         main: the synchronizer that is active.
         tick: how long a round is the newest, in microseconds.
+        step: how long after the first round less is issued, in microseconds.
+        fees_end: from when on transfers cost nothing, in microseconds since 1970.
+        begin: when the ledger begins, in microseconds since 1970.
     """
-    later = {"_1": _span(YEAR // 2), "_2": _issuance("20000000000.0000000000", "0.1200000000")}
-    curve = {"initialValue": _issuance("40000000000.0000000000", "0.0500000000"), "futureValues": [later]}
+    curve = {
+        "initialValue": issuance_config(later=False),
+        "futureValues": [{"_1": _span(step), "_2": issuance_config(later=True)}],
+    }
     fees = {
         "baseRateTrafficLimits": {"burstAmount": "200000", "burstWindow": _span(HOUR // 3)},
         "extraTrafficPrice": "16.6700000000",
@@ -61,15 +77,17 @@ def coin_rules(dso: str, *, synchronizers: Iterable[str], main: str, tick: int) 
     }
     packages = ("amulet", "amuletNameService", "dsoGovernance", "validatorLifecycle", "wallet", "walletPayments")
     config = {
-        "transferConfig": transfer_config(),
+        "transferConfig": transfer_config(charged=fees_end > begin),
         "issuanceCurve": curve,
         "decentralizedSynchronizer": synchronizer,
         "tickDuration": _span(tick),
         "packageConfig": dict.fromkeys(packages, "0.1.2"),
         "transferPreapprovalFee": None,
-        "featuredAppActivityMarkerAmount": None,
+        "featuredAppActivityMarkerAmount": "1.0000000000",
     }
-    return {"dso": dso, "configSchedule": {"initialValue": config, "futureValues": []}, "isDevNet": True}
+    free = {"_1": timestamps.trimmed(fees_end), "_2": {**config, "transferConfig": transfer_config(charged=False)}}
+    schedule = {"initialValue": config, "futureValues": [free] if fees_end > begin else []}
+    return {"dso": dso, "configSchedule": schedule, "isDevNet": True}
 
 
 def dso_rules(dso: str, *, members: Iterable[str], synchronizers: Iterable[str], main: str) -> Payload:
@@ -135,15 +153,16 @@ def _limits(synchronizers: list[str], main: str) -> Payload:
     }
 
 
-def _issuance(coin_per_year: str, validators: str) -> Payload:
+def _issuance(coin_per_year: str, validators: str, apps: str) -> Payload:
     return {
         "amuletToIssuePerYear": coin_per_year,
         "validatorRewardPercentage": validators,
-        "appRewardPercentage": "0.1500000000",
+        "appRewardPercentage": apps,
         "validatorRewardCap": "0.2000000000",
         "featuredAppRewardCap": "100.0000000000",
         "unfeaturedAppRewardCap": "0.6000000000",
         "optValidatorFaucetCap": "2.8500000000",
+        "optDevelopmentFundPercentage": None,
     }
 
 

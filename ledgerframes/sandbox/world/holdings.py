@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Final
 
+from ledgerframes.sandbox.world.amounts import UNITS, decimal
 from ledgerframes.sandbox.world.coin_history import Coin
-
-UNITS: Final = 10**10
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,9 +59,3 @@ def fee(units: int, rounds: int, rate: str) -> int:
     """
     # Fractions are exact, and Python rounds them half to even as the servers do.
     return min(units, round(rounds * Fraction(rate) * UNITS))
-
-
-def decimal(units: int) -> str:
-    """Ten-billionths of a coin as decimal text with ten places."""
-    whole, rest = divmod(abs(units), UNITS)
-    return f"{'-' if units < 0 else ''}{whole}.{rest:010}"

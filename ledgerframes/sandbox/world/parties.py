@@ -14,6 +14,9 @@ _PEOPLE: Final = (
 )  # fmt: skip
 _FIRMS: Final = ("meridian", "northgate", "halcyon", "copperfield", "bluewater", "tessera", "orchard", "lantern")
 
+# So many of the validators have users.
+_HOSTS: Final = 8
+
 
 @dataclass(frozen=True, slots=True)
 class LedgerParties:
@@ -39,6 +42,12 @@ class LedgerParties:
         """Pick a user other than that one."""
         chosen = self.person(rng)
         return chosen if chosen != party else self.people[(self.people.index(party) + 1) % len(self.people)]
+
+    def host(self, party: str) -> str:
+        """The validator that a party is on: a user's, or the party itself."""
+        if party not in self.people:
+            return party
+        return self.validators[self.people.index(party) % _HOSTS]
 
 
 def fingerprint(rng: Random) -> str:

@@ -23,16 +23,45 @@ NAME_RULES: Final = Template("Splice.Ans:AnsRules", "splice-amulet-name-service"
 NAME_ENTRY: Final = Template("Splice.Ans:AnsEntry", "splice-amulet-name-service")
 OFFER: Final = Template("Splice.Wallet.TransferOffer:TransferOffer", "splice-wallet")
 ACCEPTED_OFFER: Final = Template("Splice.Wallet.TransferOffer:AcceptedTransferOffer", "splice-wallet")
+APP_COUPON: Final = Template("Splice.Amulet:AppRewardCoupon", "splice-amulet")
+VALIDATOR_COUPON: Final = Template("Splice.Amulet:ValidatorRewardCoupon", "splice-amulet")
+SV_COUPON: Final = Template("Splice.Amulet:SvRewardCoupon", "splice-amulet")
+FAUCET_COUPON: Final = Template("Splice.ValidatorLicense:ValidatorFaucetCoupon", "splice-amulet")
+LIVENESS_RECORD: Final = Template("Splice.ValidatorLicense:ValidatorLivenessActivityRecord", "splice-amulet")
+UNCLAIMED_REWARD: Final = Template("Splice.Amulet:UnclaimedReward", "splice-amulet")
+ACTIVITY_MARKER: Final = Template("Splice.Amulet:FeaturedAppActivityMarker", "splice-amulet")
+FEATURED_RIGHT: Final = Template("Splice.Amulet:FeaturedAppRight", "splice-amulet")
+VALIDATOR_RIGHT: Final = Template("Splice.Amulet:ValidatorRight", "splice-amulet")
+SUMMARIZING_ROUND: Final = Template("Splice.Round:SummarizingMiningRound", "splice-amulet")
+CLOSED_ROUND: Final = Template("Splice.Round:ClosedMiningRound", "splice-amulet")
+MEMBER_TRAFFIC: Final = Template("Splice.DecentralizedSynchronizer:MemberTraffic", "splice-amulet")
+TRANSFER_INSTRUCTION: Final = Template("Splice.AmuletTransferInstruction:AmuletTransferInstruction", "splice-amulet")
+CONFIRMATION: Final = Template("Splice.DsoRules:Confirmation", "splice-dso-governance")
+SV_REWARD_STATE: Final = Template("Splice.DSO.SvState:SvRewardState", "splice-dso-governance")
+NAME_CONTEXT: Final = Template("Splice.Ans:AnsEntryContext", "splice-amulet-name-service")
+SUBSCRIPTION_REQUEST: Final = Template("Splice.Wallet.Subscriptions:SubscriptionRequest", "splice-wallet-payments")
+SUBSCRIPTION: Final = Template("Splice.Wallet.Subscriptions:Subscription", "splice-wallet-payments")
+IDLE_SUBSCRIPTION: Final = Template("Splice.Wallet.Subscriptions:SubscriptionIdleState", "splice-wallet-payments")
+FIRST_PAYMENT: Final = Template("Splice.Wallet.Subscriptions:SubscriptionInitialPayment", "splice-wallet-payments")
+LATER_PAYMENT: Final = Template("Splice.Wallet.Subscriptions:SubscriptionPayment", "splice-wallet-payments")
+TOKEN: Final = Template("Harbor.Token:Holding", "harbor-token")
+TOKEN_RULES: Final = Template("Harbor.Token:Rules", "harbor-token")
 IOU: Final = Template("Iou:Iou", "iou-app")
 SETTLEMENT: Final = Template("Settlement:Batch", "iou-app")
 
 TEMPLATES: Final = (
     COIN, LOCKED_COIN, COIN_RULES, TRANSFER_FACTORY, OPEN_ROUND, ISSUING_ROUND, PREAPPROVAL, LICENSE, DSO_RULES,
-    STATUS_REPORT, NAME_RULES, NAME_ENTRY, OFFER, ACCEPTED_OFFER, IOU, SETTLEMENT,
+    STATUS_REPORT, NAME_RULES, NAME_ENTRY, OFFER, ACCEPTED_OFFER, IOU, SETTLEMENT, APP_COUPON, VALIDATOR_COUPON,
+    SV_COUPON, FAUCET_COUPON, LIVENESS_RECORD, UNCLAIMED_REWARD, ACTIVITY_MARKER, FEATURED_RIGHT, VALIDATOR_RIGHT,
+    SUMMARIZING_ROUND, CLOSED_ROUND, MEMBER_TRAFFIC, TRANSFER_INSTRUCTION, CONFIRMATION, SV_REWARD_STATE, NAME_CONTEXT,
+    SUBSCRIPTION_REQUEST, SUBSCRIPTION, IDLE_SUBSCRIPTION, FIRST_PAYMENT, LATER_PAYMENT, TOKEN, TOKEN_RULES,
 )  # fmt: skip
 
 TRANSFER_INTERFACE: Final = "Splice.Api.Token.TransferInstructionV1:TransferFactory"
 HOLDING_INTERFACE: Final = "Splice.Api.Token.HoldingV1:Holding"
+INSTRUCTION_INTERFACE: Final = "Splice.Api.Token.TransferInstructionV1:TransferInstruction"
+EVENT_LOG_INTERFACE: Final = "Splice.Api.Token.TransferEventsV2:EventLog"
+FEATURED_INTERFACE: Final = "Splice.Api.FeaturedAppRightV1:FeaturedAppRight"
 ALLOCATION_INTERFACE: Final = "Splice.Api.Token.AllocationInstructionV1:AllocationFactory"
 
 # The interfaces that each template implements, both as `Module:Entity`.
@@ -53,7 +82,11 @@ class Packages:
         self._ids: dict[str, str] = {}
         self._hashes: dict[str, str] = {}
         self._names: dict[str, str] = {}
-        self.transfer_interface = f"{rng.getrandbits(256):064x}:{TRANSFER_INTERFACE}"
+        instructions, logs, features = (f"{rng.getrandbits(256):064x}" for _ in range(3))
+        self.transfer_interface = f"{instructions}:{TRANSFER_INTERFACE}"
+        self.instruction_interface = f"{instructions}:{INSTRUCTION_INTERFACE}"
+        self.event_log_interface = f"{logs}:{EVENT_LOG_INTERFACE}"
+        self.featured_interface = f"{features}:{FEATURED_INTERFACE}"
 
     def template_id(self, template: Template) -> str:
         """The id a contract of that template gets when it is created now."""

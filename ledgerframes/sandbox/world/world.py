@@ -14,6 +14,7 @@ from ledgerframes.sandbox.commands.submissions import Submissions
 from ledgerframes.sandbox.world.accounts import Accounts
 from ledgerframes.sandbox.world.coin_history import CoinHistory
 from ledgerframes.sandbox.world.contracts import Contract, Contracts
+from ledgerframes.sandbox.world.coupon_book import CouponBook
 from ledgerframes.sandbox.world.instruments import Instrument
 from ledgerframes.sandbox.world.keys import KeyIndex
 from ledgerframes.sandbox.world.package_store import PackageStore
@@ -58,6 +59,7 @@ class World:
         contracts: the active ones.
         license_rows: stored validator licenses as (row number, contract id), ascending; ended ones stay.
         coins: the life of every coin.
+        coupons: the rewards that nobody has claimed yet.
         rules: the contracts of which there is one, by template entity.
         rounds: the open mining rounds, the earliest first.
         accounts: the users of the participant.
@@ -78,6 +80,7 @@ class World:
         self.updates: list[Update] = []
         self.contracts = Contracts()
         self.coins = CoinHistory()
+        self.coupons = CouponBook()
         self.rules: dict[str, Contract] = {}
         self.rounds: deque[Contract] = deque()
         self.accounts = Accounts()
@@ -108,6 +111,7 @@ class World:
         """Take in a new contract, as of that migration id and record time."""
         self.contracts.create(contract)
         self.coins.create(contract, at)
+        self.coupons.create(contract)
         self.keys.create(contract)
         if contract.template is LICENSE:
             # Not quite in the order of creation: "newest first" of real servers is not by `created_at` either.
@@ -117,6 +121,7 @@ class World:
         """End a contract, as of that migration id and record time."""
         self.contracts.archive(contract)
         self.coins.archive(contract, at)
+        self.coupons.archive(contract)
         self.keys.archive(contract)
 
     def record(self, updates: Iterable[Update]) -> None:

@@ -1,0 +1,109 @@
+"""Where coupons go: claimed as inputs of a transfer while their round is issuing, or expired by a member after it."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from ledgerframes.sandbox.generator.coins import mint
+from ledgerframes.sandbox.generator.simulation import Simulation
+from ledgerframes.sandbox.generator.transfer_inputs import issuance_for, right_of, weight_of
+from ledgerframes.sandbox.generator.transfers import Payment, purse, transfer
+from ledgerframes.sandbox.world.amounts import UNITS, decimal, quotient, units
+from ledgerframes.sandbox.world.contracts import Contract
+from ledgerframes.sandbox.world.coupon_book import round_of
+from ledgerframes.sandbox.world.templates import (
+    APP_COUPON,
+    COIN_RULES,
+    DSO_RULES,
+    FAUCET_COUPON,
+    ISSUING_ROUND,
+    LIVENESS_RECORD,
+    SV_COUPON,
+    UNCLAIMED_REWARD,
+    VALIDATOR_COUPON,
+)
+from ledgerframes.sandbox.world.transaction import Transaction
+
+MOST_EXPIRED: Final = 60
+MOST_CLAIMED: Final = 80
+
+_LISTS: Final = {
+    VALIDATOR_COUPON.entity: "validatorRewardCouponCids",
+    APP_COUPON.entity: "appCouponCids",
+    SV_COUPON.entity: "svRewardCouponCids",
+    FAUCET_COUPON.entity: "optValidatorFaucetCouponCids",
+    LIVENESS_RECORD.entity: "optValidatorLivenessActivityRecordCids",
+}
+
+
+def claim(tx: Transaction, sim: Simulation) -> None:
+    """Let somebody claim all that its coupons are worth in the rounds that are issuing."""
+    issuing = list(sim.world.contracts.free(ISSUING_ROUND, sim.main).values())
+    waiting = [one for each in issuing for one in sim.world.coupons.of(round_of(each), sim.main)]
+    owner = sim.rng.choice(waiting).owner if waiting else ""
+    coupons = [one for one in waiting if one.owner == owner and _claimable(sim, one)][:MOST_CLAIMED]
+    if not coupons:
+        return mint(tx, sim)
+    inputs = [*purse(sim, owner, sim.rng.randrange(4)), *coupons]
+    transfer(tx, sim, inputs, [], Payment(sim.open_round()), sender=owner)
+    return None
+
+
+def expirable(sim: Simulation, closed: Contract) -> list[Contract]:
+    """The coupons of one kind that a closed round has left."""
+    left = list(sim.world.coupons.of(round_of(closed), sim.main))
+    return [one for one in left if one.template == left[0].template][:MOST_EXPIRED]
+
+
+def expire_coupons(tx: Transaction, sim: Simulation, closed: Contract) -> None:
+    """Let a member expire coupons of one kind of a closed round; what they were worth is unclaimed from then on."""
+    coupons, member, dso = expirable(sim, closed), sim.rng.choice(sim.parties.sponsors), sim.parties.dso
+    lists: dict[str, Any] = {name: None if name.startswith("opt") else [] for name in _LISTS.values()}
+    lists[_LISTS[coupons[0].template.entity]] = [one.contract_id for one in coupons]
+    argument = {
+        "amuletRulesCid": sim.rules[COIN_RULES.entity].contract_id,
+        "choiceArg": {"closedRoundCid": closed.contract_id, **lists},
+        "sv": member,
+    }
+    root = tx.exercise(sim.rules[DSO_RULES.entity], "DsoRules_ClaimExpiredRewards", argument, acting=(member,))
+    worth = 0
+    for one in coupons:
+        name = one.template.entity.partition(":")[2]
+        argument = {"closedRoundCid": closed.contract_id}
+        expiring = tx.exercise(one, f"{name}_DsoExpire", argument, acting=(dso,), consuming=True, under=root)
+        expiring["exercise_result"] = _expired(one)
+        worth += weight_of(one) * issuance_for(closed, one)
+    # Rounded once, so the sum of the rounded coupons can differ in the last digits.
+    payload = {"dso": dso, "amount": decimal(quotient(worth, UNITS))}
+    unclaimed = tx.create(UNCLAIMED_REWARD, payload, signatories=(dso,), under=root)
+    root["exercise_result"] = {"unclaimedReward": unclaimed.contract_id}
+
+
+def merge_unclaimed(tx: Transaction, sim: Simulation) -> None:
+    """Put the unclaimed rewards together, once there are many."""
+    rewards, member = list(sim.world.contracts.free(UNCLAIMED_REWARD, sim.main).values()), sim.parties.sponsors[0]
+    rules, dso = sim.rules[COIN_RULES.entity], sim.parties.dso
+    inner = {"unclaimedRewardCids": [one.contract_id for one in rewards]}
+    argument = {"amuletRulesCid": rules.contract_id, **inner, "sv": member}
+    root = tx.exercise(sim.rules[DSO_RULES.entity], "DsoRules_MergeUnclaimedRewards", argument, acting=(member,))
+    step = tx.exercise(rules, "AmuletRules_MergeUnclaimedRewards", inner, acting=(dso,), under=root)
+    for one in rewards:
+        tx.archive(one, under=step)
+    payload = {"dso": dso, "amount": decimal(sum(units(one.payload["amount"]) for one in rewards))}
+    merged = tx.create(UNCLAIMED_REWARD, payload, signatories=(dso,), under=step)
+    step["exercise_result"] = {"unclaimedRewardCid": merged.contract_id}
+    root["exercise_result"] = {"unclaimedReward": merged.contract_id}
+
+
+def _claimable(sim: Simulation, coupon: Contract) -> bool:
+    return coupon.template is not VALIDATOR_COUPON or right_of(sim, coupon.payload["user"]) is not None
+
+
+def _expired(coupon: Contract) -> Any:
+    if coupon.template is SV_COUPON:
+        return {"weight": coupon.payload["weight"]}
+    if coupon.template is APP_COUPON:
+        return {"featured": coupon.payload["featured"], "amount": coupon.payload["amount"]}
+    if coupon.template is VALIDATOR_COUPON:
+        return {"amount": coupon.payload["amount"]}
+    return f"{coupon.template.entity.partition(':')[2]}_DsoExpireResult"

@@ -1,0 +1,74 @@
+"""How much coin a round issues for each coupon of a kind; a round's start of issuing computes it once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from ledgerframes.sandbox.world.amounts import UNITS, divided, quotient, spelled, times, units
+from ledgerframes.sandbox.world.configuration import YEAR
+
+
+class Totals(NamedTuple):
+    """The weights of a round's coupons by kind: amounts in ten-billionths, super validators' weights, and faucets."""
+
+    validator: int = 0
+    featured: int = 0
+    unfeatured: int = 0
+    sv: int = 0
+    faucet: int = 0
+
+    def record(self) -> dict[str, str]:
+        """The summary that members confirm."""
+        return {
+            "totalValidatorRewardCoupons": spelled(self.validator),
+            "totalFeaturedAppRewardCoupons": spelled(self.featured),
+            "totalUnfeaturedAppRewardCoupons": spelled(self.unfeatured),
+            "totalSvRewardWeight": str(self.sv),
+            "optTotalValidatorFaucetCoupons": str(self.faucet),
+        }
+
+
+class Issuance(NamedTuple):
+    """Ten-billionths of a coin per unit of weight, and what nobody can claim."""
+
+    validator: int
+    featured: int
+    unfeatured: int
+    sv: int
+    faucet: int
+    unclaimed: int
+
+
+def issuance_of(config: Mapping[str, Any], *, tick: int, price: int, totals: Totals) -> Issuance:
+    """The issuance of a round.
+
+    Usage comes before faucets, and featured apps before others; what a cap leaves of a share is for the next, and the
+    super validators get what the others have no share of.
+
+    Args:
+        config: the round's issuance configuration.
+        tick: how long a round is the newest, in microseconds.
+        price: of a coin in USD, in ten-billionths.
+        totals: of the round's coupons.
+    """
+    whole = quotient(units(config["amuletToIssuePerYear"]) * tick, YEAR)
+    to_validators = times(whole, units(config["validatorRewardPercentage"]))
+    to_apps = times(whole, units(config["appRewardPercentage"]))
+    to_svs = whole - to_validators - to_apps
+    faucet_cap = divided(units(config["optValidatorFaucetCap"]), price)
+    validator, left = _tranche(to_validators, units(config["validatorRewardCap"]), totals.validator)
+    faucet, unclaimed_by_validators = _tranche(left, faucet_cap, totals.faucet * UNITS)
+    featured, left = _tranche(to_apps, units(config["featuredAppRewardCap"]), totals.featured)
+    unfeatured, unclaimed_by_apps = _tranche(left, units(config["unfeaturedAppRewardCap"]), totals.unfeatured)
+    sv = divided(to_svs, totals.sv * UNITS) if totals.sv else 0
+    unclaimed = unclaimed_by_validators + unclaimed_by_apps + max(0, to_svs - totals.sv * sv)
+    return Issuance(validator, featured, unfeatured, sv, faucet, unclaimed)
+
+
+def _tranche(share: int, cap: int, weights: int) -> tuple[int, int]:
+    """What each unit of weight gets of a share, the cap at most, and what is left of the share."""
+    if not weights:
+        return cap, share
+    each = min(cap, divided(share, weights))
+    return each, max(0, share - times(each, weights))

@@ -1,0 +1,79 @@
+"""Markers of what featured apps did, which become coupons; the generator's activities and duties call it."""
+
+from __future__ import annotations
+
+from ledgerframes.sandbox.generator.coins import mint
+from ledgerframes.sandbox.generator.coupons import app_coupon, coin_for
+from ledgerframes.sandbox.generator.simulation import Simulation
+from ledgerframes.sandbox.world.amounts import UNITS, decimal, times, units
+from ledgerframes.sandbox.world.templates import ACTIVITY_MARKER, COIN_RULES, DSO_RULES, FEATURED_RIGHT
+from ledgerframes.sandbox.world.transaction import Transaction
+
+
+def mark_activity(tx: Transaction, sim: Simulation) -> None:
+    """Let a featured app mark what it did, alone or shared with some of its users."""
+    rng = sim.rng
+    rights = [right for one in sim.parties.validators for right in [sim.one(FEATURED_RIGHT, one)] if right is not None]
+    if not rights:
+        return mint(tx, sim)
+    right = rng.choice(rights)
+    provider: str = right.payload["provider"]
+    others = {sim.parties.person(rng) for _ in range(rng.randrange(3))}
+    shares = _weights(rng.randrange(5, 100), [provider, *sorted(others)])
+    argument = {"beneficiaries": [{"beneficiary": one, "weight": decimal(weight)} for one, weight in shares]}
+    event = tx.exercise(
+        right,
+        "FeaturedAppRight_CreateActivityMarker",
+        argument,
+        acting=(provider,),
+        interface_id=sim.packages.featured_interface,
+    )
+    dso = sim.parties.dso
+    markers = [
+        tx.create(
+            ACTIVITY_MARKER,
+            {"dso": dso, "provider": provider, "beneficiary": one, "weight": decimal(weight)},
+            signatories=(dso,),
+            observers=tuple(dict.fromkeys((provider, one))),
+            under=event,
+        )
+        for one, weight in shares
+    ]
+    event["exercise_result"] = {"activityMarkerCids": [one.contract_id for one in markers]}
+    return None
+
+
+def convert_markers(tx: Transaction, sim: Simulation) -> None:
+    """Turn the waiting markers into app coupons, one for each app and beneficiary."""
+    markers = list(sim.world.contracts.free(ACTIVITY_MARKER, sim.main).values())[:30]
+    open_round, rules, member = sim.rounds[1], sim.rules[COIN_RULES.entity], sim.rng.choice(sim.parties.sponsors)
+    inner = {
+        "markerCids": [one.contract_id for one in markers],
+        "openMiningRoundCid": open_round.contract_id,
+        "observers": None,
+    }
+    argument = {"amuletRulesCid": rules.contract_id, "argument": inner, "sv": member}
+    name = "AmuletRules_ConvertFeaturedAppActivityMarkers"
+    root = tx.exercise(sim.rules[DSO_RULES.entity], f"DsoRules_{name}", argument, acting=(member,))
+    step = tx.exercise(rules, name, inner, acting=(sim.parties.dso,), under=root)
+    weights: dict[tuple[str, str], int] = {}
+    for one in markers:
+        tx.archive(one, under=step)
+        key = (one.payload["provider"], one.payload["beneficiary"])
+        weights[key] = weights.get(key, 0) + units(one.payload["weight"])
+    whole = coin_for(open_round, UNITS)
+    coupons = [
+        app_coupon(tx, sim, provider, beneficiary, times(weight, whole), open_round, step, featured=True).contract_id
+        for (provider, beneficiary), weight in weights.items()
+    ]
+    step["exercise_result"] = {"appRewardCouponCids": coupons}
+    root["exercise_result"] = {"result": step["exercise_result"]}
+
+
+def _weights(percent: int, parties: list[str]) -> list[tuple[str, int]]:
+    """Shares of one in whole percents: the first party's, and the rest for the others."""
+    if len(parties) == 1:
+        return [(parties[0], UNITS)]
+    others, rest = parties[1:], 100 - percent
+    shares = [percent + rest % len(others), *[rest // len(others)] * len(others)]
+    return [(one, share * UNITS // 100) for one, share in zip(parties, shares, strict=True) if share]

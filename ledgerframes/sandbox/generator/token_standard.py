@@ -1,0 +1,197 @@
+"""Coin sent through the token standard: at once where the receiver has consented, else in two steps."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from ledgerframes.sandbox.generator.burning import payment_context
+from ledgerframes.sandbox.generator.coins import mint, release, time_lock
+from ledgerframes.sandbox.generator.simulation import Simulation
+from ledgerframes.sandbox.generator.summaries import REASON, holding_metadata
+from ledgerframes.sandbox.generator.transfer_inputs import tagged
+from ledgerframes.sandbox.generator.transfers import Output, Payment, purse, spendable, transfer
+from ledgerframes.sandbox.world import timestamps
+from ledgerframes.sandbox.world.amounts import decimal, units
+from ledgerframes.sandbox.world.contracts import Contract
+from ledgerframes.sandbox.world.instruments import COIN_ID
+from ledgerframes.sandbox.world.templates import PREAPPROVAL, TRANSFER_FACTORY, TRANSFER_INSTRUCTION
+from ledgerframes.sandbox.world.transaction import Event, Transaction
+
+Payload = dict[str, Any]
+
+_REASONS: Final = ("", "rent", "thanks", "invoice 2025/17", "Käffchen")
+
+
+def send(tx: Transaction, sim: Simulation) -> None:
+    """Send somebody coin, or put one's own coins together."""
+    rng = sim.rng
+    sender = sim.parties.person(rng)
+    receiver = sender if rng.random() < 0.1 else sim.parties.people_but(rng, sender)
+    open_round, inputs = sim.open_round(), purse(sim, sender, 4)
+    most = spendable(inputs, open_round)
+    if most <= 0:
+        return mint(tx, sim, sender)
+    amount, reason = rng.randrange(1, most // 2 + 2), rng.choice(_REASONS)
+    told = standard_transfer(tx, sim, inputs, sender, receiver, min(amount, most), coin_id(sim), reason)
+    argument = {"expectedAdmin": sim.parties.dso, "transfer": told, "extraArgs": extra_arguments()}
+    event = tx.exercise(
+        sim.rules[TRANSFER_FACTORY.entity],
+        "TransferFactory_Transfer",
+        argument,
+        acting=(sender,),
+        interface_id=sim.packages.transfer_interface,
+    )
+    consent = _consent(sim, receiver)
+    if consent is None and receiver != sender:
+        return _offer(tx, sim, inputs, told, open_round, event)
+    output = Output(receiver, units(told["amount"]))
+    if consent is None:
+        done = transfer(tx, sim, inputs, [output], Payment(open_round, reason=reason), sender=sender, under=event)
+    else:
+        sending = _send_argument(sim, inputs, told, open_round, reason)
+        step = tx.exercise(consent, "TransferPreapproval_Send", sending, acting=(sender,), under=event)
+        payment = Payment(open_round, provider=consent.payload["provider"], reason=reason)
+        done = transfer(tx, sim, inputs, [output], payment, sender=sender, under=step)
+        step["exercise_result"] = {"result": done.result, "meta": done.result["meta"]}
+    event["exercise_result"] = outcome(
+        "Completed",
+        {"receiverHoldingCids": [one.contract_id for one in done.created]},
+        change=done.change,
+        meta=done.result["meta"],
+    )
+    return None
+
+
+def answer(tx: Transaction, sim: Simulation) -> None:
+    """Let a receiver accept or reject what it was sent, or the sender withdraw it; each ends the lock first."""
+    found = next((one for one in _waiting(sim) if _locked(sim, one)), None)
+    if found is None:
+        return send(tx, sim)
+    told, locked = found.payload["transfer"], _locked(sim, found)
+    assert locked is not None
+    sender, receiver, chance = told["sender"], told["receiver"], sim.rng.random()
+    on_time = timestamps.parse(told["executeBefore"]) > max(sim.now, tx.effective)
+    # Fees may have risen in the meantime.
+    payable = spendable([locked], sim.rounds[0])
+    word = (
+        "Accept" if on_time and chance < 0.7 and payable > 0 else "Reject" if on_time and chance < 0.85 else "Withdraw"
+    )
+    event = tx.exercise(
+        found,
+        f"TransferInstruction_{word}",
+        {"extraArgs": extra_arguments()},
+        acting=(sender if word == "Withdraw" else receiver,),
+        consuming=True,
+        interface_id=sim.packages.instruction_interface,
+    )
+    coin = release(tx, sim, locked, under=event)
+    if word != "Accept":
+        kind = holding_metadata("unlock", reason=told["meta"]["values"].get(REASON, ""))
+        event["exercise_result"] = outcome("Failed", {}, change=coin, meta={"values": kind})
+        return None
+    payment = Payment(sim.rounds[0], reason=told["meta"]["values"].get(REASON, ""))
+    amount = min(units(told["amount"]), payable)
+    done = transfer(tx, sim, [coin], [Output(receiver, amount)], payment, sender=sender, under=event)
+    event["exercise_result"] = outcome(
+        "Completed",
+        {"receiverHoldingCids": [one.contract_id for one in done.created]},
+        change=done.change,
+        meta=done.result["meta"],
+    )
+    return None
+
+
+def standard_transfer(
+    tx: Transaction,
+    sim: Simulation,
+    inputs: list[Contract],
+    sender: str,
+    receiver: str,
+    amount: int,
+    instrument: dict[str, str],
+    reason: str,
+) -> Payload:
+    """A transfer as the token standard writes it."""
+    return {
+        "sender": sender,
+        "receiver": receiver,
+        "amount": decimal(amount),
+        "instrumentId": instrument,
+        "requestedAt": timestamps.trimmed(tx.effective - timestamps.SECOND),
+        "executeBefore": timestamps.trimmed(max(tx.effective, sim.now) + 12 * sim.calendar.tick),
+        "inputHoldingCids": [one.contract_id for one in inputs],
+        "meta": {"values": {REASON: reason} if reason else {}},
+    }
+
+
+def extra_arguments() -> Payload:
+    """Extra arguments that say nothing."""
+    return {"context": {"values": {}}, "meta": {"values": {}}}
+
+
+def outcome(word: str, value: Payload, *, change: Contract | None, meta: Payload) -> Payload:
+    """A TransferInstructionResult."""
+    return {
+        "output": {"tag": f"TransferInstructionResult_{word}", "value": value},
+        "senderChangeCids": [change.contract_id] if change is not None else [],
+        "meta": meta,
+    }
+
+
+def coin_id(sim: Simulation) -> dict[str, str]:
+    """The coin as an instrument."""
+    return {"admin": sim.parties.dso, "id": COIN_ID}
+
+
+def _offer(
+    tx: Transaction, sim: Simulation, inputs: list[Contract], told: Payload, open_round: Contract, event: Event
+) -> None:
+    """Lock the amount, and the fees of the second step, until the receiver answers."""
+    sender, reason = told["sender"], told["meta"]["values"].get(REASON, "")
+    until = timestamps.parse(told["executeBefore"])
+    lock = time_lock([sim.parties.dso], until, f"transfer to '{told['receiver']}'")
+    most = spendable(inputs, open_round)
+    output = Output(sender, min(most, units(told["amount"]) * 2), lock=lock)
+    done = transfer(tx, sim, inputs, [output], Payment(open_round, reason=reason), sender=sender, under=event)
+    locked = done.created[0].contract_id
+    payload = {"lockedAmulet": locked, "transfer": {**told, "inputHoldingCids": [locked]}}
+    pending = tx.create(
+        TRANSFER_INSTRUCTION,
+        payload,
+        signatories=tuple(sorted((sim.parties.dso, sender))),
+        observers=(told["receiver"],),
+        under=event,
+    )
+    event["exercise_result"] = outcome(
+        "Pending",
+        {"transferInstructionCid": pending.contract_id},
+        change=done.change,
+        meta=done.result["meta"],
+    )
+
+
+def _consent(sim: Simulation, receiver: str) -> Contract | None:
+    given = sim.one(PREAPPROVAL, receiver)
+    return given if given and timestamps.parse(given.payload["expiresAt"]) > sim.now else None
+
+
+def _send_argument(
+    sim: Simulation, inputs: list[Contract], told: Payload, open_round: Contract, reason: str
+) -> Payload:
+    return {
+        "context": payment_context(sim, open_round),
+        "inputs": [tagged(one) for one in inputs],
+        "amount": told["amount"],
+        "sender": told["sender"],
+        "description": reason or None,
+    }
+
+
+def _waiting(sim: Simulation) -> list[Contract]:
+    return list(sim.world.contracts.free(TRANSFER_INSTRUCTION, sim.main).values())
+
+
+def _locked(sim: Simulation, instruction: Contract) -> Contract | None:
+    """The coin locked for an instruction, unless its lock has ended or it cannot pay for the second step."""
+    locked = sim.world.contracts.active.get(instruction.payload["lockedAmulet"])
+    return locked if locked is not None and locked.synchronizer_id == sim.main else None

@@ -1,0 +1,239 @@
+"""The transfer at the heart of the coin: inputs are consumed, fees taken, outputs and change made, usage rewarded."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any, Final, NamedTuple
+
+from ledgerframes.sandbox.generator.coupons import reward_usage
+from ledgerframes.sandbox.generator.fees import Fees, fees_of
+from ledgerframes.sandbox.generator.simulation import Simulation
+from ledgerframes.sandbox.generator.summaries import Balances, Sums
+from ledgerframes.sandbox.generator.transfer_inputs import consume_coupon, issuing_rounds, rights_of, tagged
+from ledgerframes.sandbox.world.amounts import UNITS, decimal, spelled, units
+from ledgerframes.sandbox.world.contracts import Contract
+from ledgerframes.sandbox.world.coupon_book import round_of
+from ledgerframes.sandbox.world.templates import COIN, COIN_RULES, FEATURED_RIGHT, LOCKED_COIN
+from ledgerframes.sandbox.world.transaction import Event, Transaction
+
+Payload = dict[str, Any]
+
+# What outputs may take of the inputs: the highest transfer fee is one in a hundred.
+_LEFT_OF_FEES: Final = (100, 101)
+
+
+class Output(NamedTuple):
+    """One output.
+
+    Attributes:
+        units: its amount in ten-billionths, before the receiver's share of the fee.
+        receiver_pays: whether its whole fee is taken from its amount, as for what is burned at once.
+        lock: a TimeLock, or None.
+    """
+
+    receiver: str
+    units: int
+    receiver_pays: bool = False
+    lock: Payload | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Payment:
+    """What a transfer is about, apart from its inputs and outputs.
+
+    Attributes:
+        open_round: the round it goes by.
+        provider: the app that gets the reward for it; empty for the sender.
+        reason: what the sender says about it.
+        app_rewards: whether the app is rewarded; burning rewards the validator alone.
+    """
+
+    open_round: Contract
+    provider: str = ""
+    reason: str = ""
+    app_rewards: bool = True
+
+
+class Transferred(NamedTuple):
+    """What a transfer did.
+
+    Attributes:
+        created: the outputs' contracts.
+        change: the sender's change, if any is left.
+        result: the TransferResult.
+        sums: its amounts in ten-billionths.
+    """
+
+    created: list[Contract]
+    change: Contract | None
+    result: Payload
+    sums: Sums
+
+
+def purse(sim: Simulation, owner: str, most: int) -> list[Contract]:
+    """Some of a party's coins on the main synchronizer, the oldest first."""
+    return list(islice(sim.world.contracts.free(COIN, sim.main, owner).values(), most))
+
+
+def spendable(inputs: Sequence[Contract], open_round: Contract, *, outputs: int = 1) -> int:
+    """How much so many outputs may come to in all, whatever fees they pay; not above zero if there is too little."""
+    fees, sums = fees_of(open_round), Sums()
+    for coin in inputs:
+        _count_coin(sums, Balances(), coin, fees, open_round)
+    left = sums.available - (outputs + 1) * (fees.create + fees.lock_holder)
+    part, whole = _LEFT_OF_FEES
+    return left * part // whole if fees.charged else left
+
+
+def transfer(
+    tx: Transaction,
+    sim: Simulation,
+    inputs: Sequence[Contract],
+    outputs: Sequence[Output],
+    payment: Payment,
+    *,
+    sender: str,
+    under: Event | None = None,
+) -> Transferred:
+    """Exercise AmuletRules_Transfer.
+
+    Args:
+        tx: the transaction being written.
+        sim: the ledger.
+        inputs: coins of the sender, and coupons that it may claim in a round that is issuing.
+        outputs: what is made for whom; the inputs must suffice.
+        payment: the round it goes by, and who is rewarded.
+        sender: whose transfer it is.
+        under: the exercise it follows from.
+    """
+    open_round, provider = payment.open_round, payment.provider or sender
+    fees, sums, balances = fees_of(open_round), Sums(), Balances()
+    featured = sim.one(FEATURED_RIGHT, provider)
+    coupons = [one for one in inputs if one.template is not COIN]
+    argument = {
+        "transfer": {
+            "sender": sender,
+            "provider": provider,
+            "inputs": [tagged(one) for one in inputs],
+            "outputs": [_written(one) for one in outputs],
+            "beneficiaries": None,
+        },
+        "context": {
+            "openMiningRound": open_round.contract_id,
+            "issuingMiningRounds": issuing_rounds(sim, coupons),
+            "validatorRights": rights_of(sim, coupons),
+            "featuredAppRight": featured.contract_id if featured else None,
+        },
+        "expectedDso": sim.parties.dso,
+    }
+    holders = [holder for one in outputs if one.lock for holder in one.lock["holders"]]
+    acting = sorted({sender, provider, *(one.receiver for one in outputs), *holders})
+    event = tx.exercise(sim.rules[COIN_RULES.entity], "AmuletRules_Transfer", argument, acting=acting, under=under)
+    for one in inputs:
+        if one.template is COIN:
+            _count_coin(sums, balances, one, fees, open_round)
+            tx.archive(one, under=event)
+        else:
+            consume_coupon(tx, sim, one, sums, under=event)
+    made = [_after_fees(one, fees, sums, sender=sender) for one in outputs]
+    _settle_change(sums, made, fees)
+    reward_usage(
+        tx,
+        sim,
+        user=sender,
+        provider=provider if payment.app_rewards else None,
+        burned=sums.burned,
+        featured=featured is not None,
+        open_round=open_round,
+        under=event,
+    )
+    created = [
+        make_coin(tx, one.receiver, amount, open_round, event, lock=one.lock, balances=balances)
+        for one, (amount, _) in zip(outputs, made, strict=True)
+    ]
+    change = make_coin(tx, sender, sums.change, open_round, event, balances=balances) if sums.change else None
+    to_others = any(one.receiver != sender for one in outputs)
+    kind = "transfer" if to_others else "merge-split"
+    event["exercise_result"] = {
+        "round": open_round.payload["round"],
+        "summary": sums.record(balances, price=open_round.payload["amuletPrice"]),
+        "createdAmulets": [{"tag": _TAGS[one.template.entity], "value": one.contract_id} for one in created],
+        "senderChangeAmulet": change.contract_id if change else None,
+        "meta": sums.metadata(kind, sender=sender if to_others else "", reason=payment.reason),
+    }
+    return Transferred(created, change, event["exercise_result"], sums)
+
+
+def make_coin(
+    tx: Transaction,
+    owner: str,
+    amount: int,
+    open_round: Contract,
+    under: Event,
+    *,
+    lock: Payload | None = None,
+    balances: Balances | None = None,
+) -> Contract:
+    """Create a coin of an open round, locked or not."""
+    terms = {
+        "initialAmount": decimal(amount),
+        "createdAt": open_round.payload["round"],
+        "ratePerRound": {"rate": spelled(fees_of(open_round).holding)},
+    }
+    if balances is not None:
+        balances.add(terms, owner, 1)
+    return put_coin(tx, {"dso": tx.sim.parties.dso, "owner": owner, "amount": terms}, under, lock=lock)
+
+
+def put_coin(tx: Transaction, payload: Payload, under: Event, *, lock: Payload | None = None) -> Contract:
+    """Create a coin of given terms, locked or not."""
+    owner, dso = payload["owner"], tx.sim.parties.dso
+    if lock is None:
+        return tx.create(COIN, payload, signatories=(dso, owner), owner=owner, under=under)
+    signatories = tuple(dict.fromkeys((dso, owner, *lock["holders"])))
+    return tx.create(LOCKED_COIN, {"amulet": payload, "lock": lock}, signatories=signatories, under=under)
+
+
+_TAGS: Final = {COIN.entity: "TransferResultAmulet", LOCKED_COIN.entity: "TransferResultLockedAmulet"}
+
+
+def _written(output: Output) -> Payload:
+    ratio = decimal(UNITS) if output.receiver_pays else spelled(0)
+    return {
+        "receiver": output.receiver,
+        "receiverFeeRatio": ratio,
+        "amount": decimal(output.units),
+        "lock": output.lock,
+    }
+
+
+def _terms(coin: Contract) -> Payload:
+    payload = coin.payload["amulet"] if coin.template is LOCKED_COIN else coin.payload
+    return {"owner": payload["owner"], **payload["amount"]}
+
+
+def _count_coin(sums: Sums, balances: Balances, coin: Contract, fees: Fees, open_round: Contract) -> None:
+    terms = _terms(coin)
+    amount = units(terms["initialAmount"])
+    rounds = max(0, round_of(open_round) - int(terms["createdAt"]["number"]))
+    sums.coin += amount
+    sums.holding_fees += fees.of_holding(amount, rounds, units(terms["ratePerRound"]["rate"]))
+    balances.add(terms, terms["owner"], -1)
+
+
+def _after_fees(output: Output, fees: Fees, sums: Sums, *, sender: str) -> tuple[int, int]:
+    """An output's own amount, and what it takes from the inputs."""
+    holders = len(output.lock["holders"]) if output.lock else 0
+    fee = fees.of_output(output.units, to_self=output.receiver == sender, holders=holders)
+    sums.output_fees.append(fee)
+    return (output.units - fee, output.units) if output.receiver_pays else (output.units, output.units + fee)
+
+
+def _settle_change(sums: Sums, made: Sequence[tuple[int, int]], fees: Fees) -> None:
+    left = sums.available - sum(taken for _, taken in made)
+    assert left >= 0
+    assert all(amount > 0 for amount, _ in made)
+    sums.change_fee = min(left, fees.create)
+    sums.change = left - sums.change_fee

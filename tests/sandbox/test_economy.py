@@ -1,0 +1,304 @@
+"""The made-up economy: its books balance to the last digit, and whatever is wrong with them is noticed."""
+
+from __future__ import annotations
+
+import copy
+from decimal import Decimal
+from functools import reduce
+from operator import getitem
+
+import pytest
+
+from ledgerframes.sandbox.generator.generate import generate
+from ledgerframes.sandbox.world.amounts import units
+from tests.sandbox.economy_books import COIN, KINDS, LOCKED, PHASES, Books, entity_of, preorder, round_number
+
+UNITS = 10**10
+CHOICES = {
+    "AmuletRules_Transfer", "AmuletRules_BuyMemberTraffic", "AmuletRules_CreateTransferPreapproval",
+    "TransferPreapproval_Renew", "SubscriptionInitialPayment_Collect", "SubscriptionPayment_Collect",
+    "AmuletRules_DevNet_Tap", "AmuletRules_Mint", "Amulet_Expire", "LockedAmulet_ExpireAmulet",
+    "DsoRules_ClaimExpiredRewards", "DsoRules_ConfirmAction", "DsoRules_ExecuteConfirmedAction",
+    "AmuletRules_MergeUnclaimedRewards", "AmuletRules_ConvertFeaturedAppActivityMarkers",
+    "AmuletRules_AdvanceOpenMiningRounds", "AmuletRules_MiningRound_StartIssuing", "AmuletRules_MiningRound_Close",
+    "AmuletRules_MiningRound_Archive", "AppRewardCoupon_DsoExpire", "ValidatorRewardCoupon_DsoExpire",
+    "SvRewardCoupon_DsoExpire", "ValidatorFaucetCoupon_DsoExpire", "ValidatorLivenessActivityRecord_DsoExpire",
+    "SvRewardCoupon_ArchiveAsBeneficiary", "ValidatorRewardCoupon_ArchiveAsValidator",
+    "ValidatorLicense_ReceiveFaucetCoupon", "ValidatorLicense_RecordValidatorLivenessActivity",
+    "LockedAmulet_Unlock", "LockedAmulet_OwnerExpireLock", "TransferFactory_Transfer", "TransferPreapproval_Send",
+    "TransferInstruction_Accept", "TransferInstruction_Reject", "TransferInstruction_Withdraw",
+    "EventLog_HoldingsChange", "FeaturedAppRight_CreateActivityMarker",
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def world():
+    return generate(11, 6_000)
+
+
+@pytest.fixture(scope="module")
+def items(world):
+    return list(world.items())
+
+
+@pytest.fixture(scope="module")
+def books(items):
+    return Books().read(items)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {"seed": 0, "updates": 2_000},
+        {"seed": 1, "updates": 2_000},
+        {"seed": 2, "updates": 2_000},
+        {"seed": 3, "updates": 300},
+        {"seed": 4, "updates": 40},
+        {"seed": 5, "updates": 1_500, "synchronizers": 1, "migrations": 1},
+        {"seed": 6, "updates": 1_500, "synchronizers": 12, "migrations": 7},
+    ],
+    ids=["seed 0", "seed 1", "seed 2", "300 updates", "40 updates", "one of each", "many of each"],
+)
+def test_every_update_balances(arguments):
+    world = generate(**arguments)
+
+    books = Books().read(world.items())
+
+    assert books.supply * UNITS == world.coins.units
+    assert books.supply == sum(books.minted.values()) - sum(books.burned.values())
+
+
+def test_every_update_balances_in_a_ledger_that_goes_on_growing():
+    world = generate(8, 600)
+    world.advance(700)
+
+    assert Books().read(world.items()).supply * UNITS == world.coins.units
+
+
+def test_the_history_has_everything_that_the_economy_knows(books):
+    assert set(books.seen) >= CHOICES
+    assert {kind for kind, amount in books.minted.items() if amount} == {
+        "app", "validator", "validator_faucet", "sv", "tap", "other",
+    }  # fmt: skip
+    assert {cause for cause, amount in books.burned.items() if amount} == {
+        "traffic", "names", "preapprovals", "fees", "expiry",
+    }  # fmt: skip
+    assert {entity for coupons in books.coupons.values() for entity, _ in coupons.values()} == KINDS
+    payloads = [payload for coupons in books.coupons.values() for _, payload in coupons.values()]
+    assert {payload["featured"] for payload in payloads if "featured" in payload} == {True, False}
+    assert {payload["beneficiary"] is None for payload in payloads if "featured" in payload} == {True, False}
+    assert {payload["beneficiary"] == payload["sv"] for payload in payloads if "sv" in payload} == {True, False}
+
+
+def test_transfers_cost_something_until_a_date_and_nothing_from_then_on(books):
+    rounds = [phases["Open"] for _, phases in sorted(books.phases.items())]
+    charged = [Decimal(one["transferConfigUsd"]["createFee"]["fee"]) > 0 for one in rounds]
+
+    assert charged == sorted(charged, reverse=True)
+    assert set(charged) == {True, False}
+    assert {charged for charged, _ in books.transfers} == {True, False}
+    for charged, summary in books.transfers:
+        paid = [summary["holdingFees"], summary["senderChangeFee"], *summary["outputFees"]]
+        assert charged or not any(map(Decimal, paid))
+    assert all(Decimal(one["transferConfigUsd"]["holdingFee"]["rate"]) > 0 for one in rounds)
+    assert any(Decimal(summary["holdingFees"]) for charged, summary in books.transfers if charged)
+
+
+def test_rounds_pass_through_every_phase(books, world):
+    phases = [list(one) for _, one in sorted(books.phases.items())]
+
+    assert phases[0] == list(PHASES)
+    assert [len(one) for one in phases] == sorted((len(one) for one in phases), reverse=True)
+    assert sum(len(one) == 1 for one in phases) == 3
+    assert [round_number(one.payload) for one in world.rounds] == list(range(len(phases) - 3, len(phases)))
+
+
+def test_a_coupon_ends_once_claimed_while_its_round_issues_or_expired_after_it(books):
+    made = {contract_id for coupons in books.coupons.values() for contract_id in coupons}
+
+    assert set(books.outcomes) | set(books.active) >= made
+    assert set(books.outcomes.values()) == {"claimed", "expired"}
+    assert not set(books.outcomes) & set(books.active)
+    gone = [at for at, phases in books.phases.items() if len(phases) == 4 and not still_closed(books, at)]
+    assert gone
+    assert all(books.coupons[at].keys() <= books.outcomes.keys() for at in gone)
+
+
+def still_closed(books, at):
+    """Whether the closed round is still there."""
+    entity = "Splice.Round:ClosedMiningRound"
+    return any(
+        entity_of(event) == entity and round_number(event["create_arguments"]) == at for event in books.active.values()
+    )
+
+
+def test_licenses_and_reward_states_count_what_was_given(books):
+    states = {"license": 0, "sv": 0}
+    given = {}
+    for coupons in books.coupons.values():
+        for entity, payload in coupons.values():
+            if entity.endswith(":SvRewardCoupon"):
+                given.setdefault(payload["sv"].partition("::")[0], []).append(round_number(payload))
+    for event in books.active.values():
+        payload = event["create_arguments"]
+        if entity_of(event) == "Splice.ValidatorLicense:ValidatorLicense" and payload["faucetState"] is not None:
+            rounds, state = books.faucets[payload["validator"]], payload["faucetState"]
+            assert rounds == sorted(set(rounds))
+            assert [state["firstReceivedFor"]["number"], state["lastReceivedFor"]["number"]] == [
+                str(rounds[0]), str(rounds[-1]),
+            ]  # fmt: skip
+            assert int(state["numCouponsMissed"]) == rounds[-1] - rounds[0] + 1 - len(rounds)
+            states["license"] += 1
+        if entity_of(event) == "Splice.DSO.SvState:SvRewardState":
+            rounds, state = given[payload["svName"]], payload["state"]
+            assert int(state["lastRoundCollected"]["number"]) == max(rounds)
+            assert int(state["numRoundsCollected"]) == len(set(rounds))
+            assert int(state["numRoundsMissed"]) == max(rounds) + 1 - len(set(rounds))
+            assert int(state["numCouponsIssued"]) == len(rounds)
+            states["sv"] += 1
+    assert states["license"] > 5
+    assert states["sv"] == 4
+
+
+def test_markers_become_coupons_or_wait(books):
+    markers = {cid for cid, (entity, _) in books.created.items() if entity.endswith(":FeaturedAppActivityMarker")}
+
+    assert len(books.converted) == len(set(books.converted)) > 10
+    assert markers == set(books.converted) | (markers & set(books.active))
+
+
+def test_holdings_of_two_instruments_move_by_the_token_standard(items):
+    instruments, held = set(), {}
+    for item in items:
+        for event in preorder(item) if "events_by_id" in item else ():
+            if event.get("choice") == "TransferFactory_Transfer":
+                transfer = event["choice_argument"]["transfer"]
+                assert event["interface_id"].endswith(":Splice.Api.Token.TransferInstructionV1:TransferFactory")
+                assert transfer["instrumentId"]["admin"] == event["choice_argument"]["expectedAdmin"]
+                instruments.add(transfer["instrumentId"]["id"])
+            if event["event_type"] == "created_event" and entity_of(event) == "Harbor.Token:Holding":
+                payload = event["create_arguments"]
+                held[event["contract_id"]] = (payload["owner"], Decimal(payload["amount"]))
+            if event.get("choice") == "EventLog_HoldingsChange":
+                check_log(event["choice_argument"], held)
+    assert instruments == {"Amulet", "HARBOR-SILVER"}
+
+
+def check_log(log, held):
+    """The legs of a reported change are the change of the account's holdings."""
+    owner = log["account"]["owner"]
+    came = sum(held[one][1] for one in log["outputHoldingCids"])
+    went = sum(held[one][1] for one in log["inputHoldingCids"])
+    assert all(held[one][0] == owner for one in (*log["outputHoldingCids"], *log["inputHoldingCids"]))
+    signs = {"SenderSide": -1, "ReceiverSide": 1}
+    legs = sum(signs[one["side"]] * Decimal(one["amount"]) for one in log["transferLegSides"])
+    kind = log["extraArgs"]["meta"]["values"].get("splice.lfdecentralizedtrust.org/tx-kind")
+    assert came - went == legs or kind in ("mint", "burn")
+
+
+@pytest.mark.parametrize(
+    ("text", "amount"),
+    [("0E-10", 0), ("-1.43E-8", -143), ("1", UNITS), ("12.5000000000", 125 * 10**9), ("-0.0000000001", -1)],
+)
+def test_amounts_are_read_in_every_spelling(text, amount):
+    assert units(text) == amount
+
+
+# Each tampers with the first update that it fits; the books must notice every one of them.
+def _each(item, choice):
+    return [one for one in item.get("events_by_id", {}).values() if one.get("choice") == choice]
+
+
+def _creates(item, entity):
+    events = item.get("events_by_id", {}).values()
+    return [one["create_arguments"] for one in events if "create_arguments" in one and entity_of(one) == entity]
+
+
+def _more(record, name):
+    if record.get(name) is None:
+        return False
+    record[name] = str(Decimal(record[name]) + Decimal("1e-10"))
+    return True
+
+
+def _summary(name):
+    return lambda item: any(
+        _more(event["exercise_result"]["summary"], name) for event in _each(item, "AmuletRules_Transfer")
+    )
+
+
+def _created(entity, *path):
+    def change(item):
+        for payload in _creates(item, entity):
+            return _more(reduce(getitem, path[:-1], payload), path[-1])
+        return False
+
+    return change
+
+
+def _result(choice, *path):
+    def change(item):
+        for event in _each(item, choice):
+            return _more(reduce(getitem, path[:-1], event["exercise_result"]), path[-1])
+        return False
+
+    return change
+
+
+def _forgotten_coin(item):
+    """Take a coin's creation out of the tree."""
+    for event_id, event in item.get("events_by_id", {}).items():
+        if "create_arguments" in event and entity_of(event) in (COIN, LOCKED):
+            del item["events_by_id"][event_id]
+            for other in item["events_by_id"].values():
+                if event_id in other.get("child_event_ids", []):
+                    other["child_event_ids"].remove(event_id)
+            return True
+    return False
+
+
+def _expired_too_soon(item):
+    for event in _each(item, "DsoRules_Amulet_Expire"):
+        expiring = item["events_by_id"][event["child_event_ids"][0]]
+        expiring["choice_argument"]["roundCid"] = item["first_round"]
+        return True
+    return False
+
+
+WRONG = {
+    **{f"summary {name}": _summary(name) for name in (
+        "inputAppRewardAmount", "inputValidatorRewardAmount", "inputSvRewardAmount", "inputAmuletAmount",
+        "holdingFees", "senderChangeFee", "senderChangeAmount", "amuletPrice", "inputValidatorFaucetAmount",
+    )},
+    "a coin": _created(COIN, "amount", "initialAmount"),
+    "a coin's rate": _created(COIN, "amount", "ratePerRound", "rate"),
+    "a locked coin": _created(LOCKED, "amulet", "amount", "initialAmount"),
+    "an app coupon": _created("Splice.Amulet:AppRewardCoupon", "amount"),
+    "a validator coupon": _created("Splice.Amulet:ValidatorRewardCoupon", "amount"),
+    "an unclaimed reward": _created("Splice.Amulet:UnclaimedReward", "amount"),
+    "an issuance": _created("Splice.Round:IssuingMiningRound", "issuancePerSvRewardCoupon"),
+    "a faucet's issuance": _created("Splice.Round:IssuingMiningRound", "optIssuancePerValidatorFaucetCoupon"),
+    "a closed round": _created("Splice.Round:ClosedMiningRound", "issuancePerFeaturedAppRewardCoupon"),
+    "a traffic price": _result("AmuletRules_BuyMemberTraffic", "amuletPaid"),
+    "a preapproval's price": _result("AmuletRules_CreateTransferPreapproval", "amuletPaid"),
+    "a dust coin": _result("Amulet_Expire", "expireSum", "changeToInitialAmountAsOfRoundZero"),
+    "a missing coin": _forgotten_coin,
+    "a coin that lasts": _expired_too_soon,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("change", WRONG.values(), ids=WRONG)
+def test_what_is_wrong_with_the_books_is_noticed(items, books, change):
+    first_round = next(cid for cid, (entity, _) in books.created.items() if entity == "Splice.Round:OpenMiningRound")
+    tampered = list(items)
+    for position in range(40, len(items)):
+        item = copy.deepcopy(items[position])
+        item["first_round"] = first_round
+        if change(item):
+            tampered[position] = item
+            break
+    else:
+        pytest.fail("no update of this history can be changed so")
+
+    with pytest.raises(AssertionError):
+        Books().read(tampered)

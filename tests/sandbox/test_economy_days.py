@@ -1,0 +1,107 @@
+"""A quarter of a made-up ledger: its books balance, people keep hours and weekends, and it takes a few seconds."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from ledgerframes.sandbox.generator.calendar import UPDATES_PER_DAY, Calendar, calendar_of
+from ledgerframes.sandbox.generator.generate import generate
+from ledgerframes.sandbox.server import start
+from ledgerframes.sandbox.world import timestamps
+from tests.sandbox.economy_books import Books
+
+DAYS = 90
+
+
+@pytest.fixture(scope="module")
+def quarter():
+    begin = time.thread_time()
+    world = generate(7, DAYS * UPDATES_PER_DAY, days=DAYS)
+    return world, time.thread_time() - begin
+
+
+@pytest.fixture(scope="module")
+def moments(quarter):
+    epoch = datetime(1970, 1, 1, tzinfo=UTC)
+    return [epoch + timedelta(microseconds=update.record_time) for update in quarter[0].updates]
+
+
+def test_the_books_of_a_quarter_balance(quarter):
+    books = Books().read(quarter[0].items())
+
+    assert books.supply * 10**10 == quarter[0].coins.units
+    assert {charged for charged, _ in books.transfers} == {True, False}
+    assert set(books.outcomes.values()) == {"claimed", "expired"}
+    per_year = {phases["Open"]["issuanceConfig"]["amuletToIssuePerYear"] for phases in books.phases.values()}
+    assert len(per_year) == 2
+
+
+@pytest.mark.parametrize("days", [1, 9])
+def test_the_books_of_a_few_days_balance(days):
+    world = generate(3, days * UPDATES_PER_DAY, days=days)
+
+    assert Books().read(world.items()).supply * 10**10 == world.coins.units
+
+
+def test_a_quarter_is_as_long_as_it_says_and_no_day_is_empty(moments):
+    assert timedelta(days=DAYS - 3) < max(moments) - min(moments) < timedelta(days=DAYS + 3)
+    per_day = Counter(one.date() for one in moments)
+    first, last = min(per_day), max(per_day)
+    assert all(per_day[first + timedelta(days=n)] for n in range((last - first).days))
+
+
+def test_people_keep_hours_and_weekends(moments):
+    hours, weekdays = Counter(one.hour for one in moments), Counter(one.weekday() for one in moments)
+
+    assert hours[15] > 4 * hours[3]
+    assert min(weekdays[day] for day in range(5)) > 1.5 * max(weekdays[5], weekdays[6])
+
+
+def test_a_quarter_takes_a_few_seconds(quarter):
+    assert quarter[1] < 15
+
+
+def test_the_same_seed_gives_the_same_days():
+    first, again = (generate(5, 3 * UPDATES_PER_DAY, days=3) for _ in range(2))
+
+    assert first.page(None, 1_000) == again.page(None, 1_000)
+
+
+def test_quiet_hours_take_longer_than_busy_ones_and_a_week_is_a_week():
+    calendar = calendar_of(UPDATES_PER_DAY * 14, days=14)
+    hour, week = 3_600 * timestamps.SECOND, 7 * 86_400 * timestamps.SECOND
+    monday = calendar.begin
+
+    assert calendar.after(monday, week) == monday + week
+    assert calendar.after(monday + 3 * hour, hour) - (monday + 3 * hour) > hour
+    assert calendar.after(monday + 15 * hour, hour) - (monday + 15 * hour) < hour
+    assert Calendar().after(monday, 17) == monday + 17
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"days": 0}, "days=0 is not valid: give a whole number from 1 to 3650"),
+        ({"days": 2.5}, "days=2.5 is not valid"),
+        ({"days": True}, "days=True is not valid"),
+        ({"days": "90"}, "days='90' is not valid"),
+        ({"days": 4_000}, "days=4000 is not valid"),
+        ({"days": 9, "updates": 10}, "days=9 and updates=10 do not go together"),
+        ({"days": 9, "hostile": True}, "days=9 and hostile=True do not go together"),
+    ],
+    ids=["none", "a fraction", "a switch", "text", "too many", "updates too", "hostile too"],
+)
+def test_wrong_days_are_refused(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        start(**arguments)
+
+
+def test_a_sandbox_serves_days():
+    with start(days=2) as sandbox:
+        assert len(sandbox.world.updates) == 2 * UPDATES_PER_DAY
+        sandbox.advance(updates=20)
+        assert Books().read(sandbox.world.items()).supply * 10**10 == sandbox.world.coins.units
