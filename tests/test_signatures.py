@@ -13,6 +13,7 @@ import pytest
 
 import ledgerframes as lf
 from ledgerframes.config.settings import Settings
+from ledgerframes.economics.form import AtMoment, Balances, ByInterval, FromEvents, FromOpening
 from ledgerframes.loaders.history_tables import LoadTable
 from ledgerframes.loaders.signatures import LoadContracts, LoadSnapshot
 from ledgerframes.sandbox.server import start as start_sandbox
@@ -76,6 +77,12 @@ PROTOCOLS = {
     **dict.fromkeys(["load_instruments", "load_name_entries", "load_users"], LoadSnapshot),
     **dict.fromkeys(["load_scans", "load_super_validators"], LoadSnapshot),
     **dict.fromkeys(["load_name_rules", "load_transfer_offers", "load_rounds", "load_featured_apps"], LoadContracts),
+    **dict.fromkeys(["rounds", "rewards", "sv_rewards", "transfers", "token_transfers", "mint_burn"], FromOpening),
+    **dict.fromkeys(["supply_per_round", "validator_liveness"], FromOpening),
+    **dict.fromkeys(["coins", "supply"], AtMoment),
+    **dict.fromkeys(["active_parties", "template_activity"], ByInterval),
+    "traffic_purchases": FromEvents,
+    "balances_over_time": Balances,
 }
 
 
@@ -165,6 +172,7 @@ WRONG = {
     ),
     **dict.fromkeys(["folder", "path", "target"], FOLDERS),
     "cell": [5, b"x", [], None],
+    "opening": [5, "events", [1], {}],
 }  # fmt: skip
 
 

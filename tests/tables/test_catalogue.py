@@ -10,6 +10,7 @@ import ledgerframes as lf
 from ledgerframes.cli.load import LOADABLE
 from ledgerframes.decoding.records import read_records
 from ledgerframes.tables.catalogue import CATALOGUE, table_named
+from ledgerframes.tables.derived import DERIVED
 from ledgerframes.tables.descriptions import dictionary_text
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -54,6 +55,19 @@ FIXED = {
     "scans": "synchronizer_id sv_name url",
     "users": "user_id primary_party is_deactivated identity_provider_id primary_party_authentication resource_version"
     " annotations",
+}
+
+#: The computed tables likewise; they have no `extra`.
+COMPUTED = {
+    "round_history": "round amulet_price_usd opens_at target_closes_at tick_us holding_fee_usd amulet_to_issue_per_year"
+    " validator_percentage app_percentage development_fund_percentage validator_cap featured_app_cap unfeatured_app_cap"
+    " validator_faucet_cap_usd total_weight_sv total_weight_validator total_weight_validator_faucet"
+    " total_weight_featured_app total_weight_unfeatured_app issuance_per_sv issuance_per_validator"
+    " issuance_per_validator_faucet issuance_per_featured_app issuance_per_unfeatured_app opened_at summarizing_at"
+    " issuing_at closed_at",
+    "rewards": "contract_id kind round provider beneficiary weight featured created_at ended_at outcome issuance"
+    " amount",
+    "sv_rewards": "round sv beneficiary weight amount outcome",
 }
 
 every_table = pytest.mark.parametrize("table", CATALOGUE.values(), ids=CATALOGUE.keys())
@@ -105,7 +119,7 @@ def test_every_table_can_be_described(table):
 def test_every_table_is_listed():
     listed = lf.tables()
     assert type(listed) is pd.DataFrame
-    assert list(listed.table) == list(CATALOGUE)
+    assert list(listed.table) == [*CATALOGUE, *DERIVED]
 
 
 def test_the_written_dictionary_is_up_to_date():
@@ -140,3 +154,18 @@ def test_every_table_that_the_command_line_offers_has_a_loader(name):
 def test_every_table_has_tests_of_its_columns():
     unfixed = set(CATALOGUE) - set(FIXED) - {"ledger_transactions", "ledger_events", "rejects"}
     assert not unfixed, f"tests/tables/test_catalogue.py does not fix the columns of {', '.join(unfixed)}"
+
+
+@pytest.mark.parametrize("table", DERIVED.values(), ids=DERIVED.keys())
+def test_a_computed_table_says_what_each_column_is_and_where_it_is_from(table):
+    assert table.name not in CATALOGUE
+    assert " ".join(table.names) == COMPUTED[table.name]
+    assert set(table.key) <= set(table.names)
+    assert table.meaning.endswith(".")
+    for column in table.columns:
+        assert column.meaning.endswith(".")
+        assert column.source
+        assert column.kind.name != "amount" or column.unit or "1 being all" in column.meaning
+    (function,) = table.endpoints
+    assert callable(getattr(lf, function.removeprefix("lf.").removesuffix("(events)")))
+    assert list(lf.describe(table.name).column) == list(table.names)

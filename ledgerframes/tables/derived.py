@@ -1,0 +1,11 @@
+"""The tables that `ledgerframes.economics` computes from events, in the order in which `tables()` lists them."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from ledgerframes.tables.rounds_and_rewards import REWARDS, ROUND_HISTORY, SV_REWARDS
+from ledgerframes.tables.table import Table
+
+#: `lf.rounds` and `lf.coins` return `round_history` and `coin_history`: `rounds` and `coins` are loaded tables.
+DERIVED: Final[dict[str, Table]] = {table.name: table for table in (ROUND_HISTORY, REWARDS, SV_REWARDS)}
