@@ -70,7 +70,7 @@ def summed(rows: pa.Table, by: str, names: Iterable[str]) -> pa.Table:
     columns = {by: rows[by]} | {name: wide(rows[name]) for name in listed}
     options = pc.ScalarAggregateOptions(skip_nulls=False, min_count=0)
     found = pa.table(columns).group_by(by).aggregate([(name, "sum", options) for name in listed])
-    return pa.table({by: found[by]} | {name: found[f"{name}_sum"] for name in listed})
+    return pa.table({by: found[by]} | {name: wide(found[f"{name}_sum"]) for name in listed})
 
 
 def total(column: Any) -> Any:

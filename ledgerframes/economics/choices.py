@@ -60,4 +60,9 @@ RULES_CHOICES: Final = (
     "ExternalPartySetupProposal_Accept", "ExternalPartySetupProposal_Reject", "ExternalPartySetupProposal_Withdraw",
     "TransferCommand_Send", "TransferCommand_Expire", "TransferCommand_Withdraw",
 )  # fmt: skip
+#: The templates whose choices move coin.
+COIN_RULES: Final = (
+    *("Splice.AmuletRules:AmuletRules", "Splice.AmuletRules:TransferPreapproval"),
+    "Splice.ExternalPartyAmuletRules:ExternalPartyAmuletRules",
+)
 COIN_CHOICES: Final = (*EXPIRIES, *UNLOCKS, "Archive")

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
+from typing import Final
 
 import pyarrow as pa
 import pyarrow.compute as pc
+
+#: Names that provenance lists; a history can hold any number of them.
+_MOST: Final = 100
 
 
 class NotUnderstood(Counter[str]):
@@ -27,8 +31,10 @@ class NotUnderstood(Counter[str]):
         self.each(f"{name}/{choice}" for name, choice in zip(*_pair(strange), strict=True))
 
     def as_attrs(self) -> dict[str, int]:
-        """The counts as provenance holds them, the most frequent first."""
-        return dict(sorted(self.items(), key=lambda item: (-item[1], item[0])))
+        """The counts as provenance holds them, the most frequent first; beyond 100 names under `others`."""
+        listed = sorted(self.items(), key=lambda item: (-item[1], item[0]))
+        rest = sum(count for _, count in listed[_MOST:])
+        return dict(listed[:_MOST]) | ({"others": rest} if rest else {})
 
 
 def _pair(rows: pa.Table) -> tuple[list[str], list[str]]:

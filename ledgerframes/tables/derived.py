@@ -4,8 +4,15 @@ from __future__ import annotations
 
 from typing import Final
 
+from ledgerframes.tables.coin_flows import MINT_BURN, TRANSFERS
 from ledgerframes.tables.rounds_and_rewards import REWARDS, ROUND_HISTORY, SV_REWARDS
 from ledgerframes.tables.table import Table
 
 #: `lf.rounds` and `lf.coins` return `round_history` and `coin_history`: `rounds` and `coins` are loaded tables.
-DERIVED: Final[dict[str, Table]] = {table.name: table for table in (ROUND_HISTORY, REWARDS, SV_REWARDS)}
+DERIVED: Final[dict[str, Table]] = {
+    table.name: table
+    for table in (
+        *(ROUND_HISTORY, REWARDS, SV_REWARDS),
+        *(TRANSFERS, MINT_BURN),
+    )
+}

@@ -67,6 +67,11 @@ COMPUTED = {
     " issuing_at closed_at",
     "rewards": "contract_id kind round provider beneficiary weight featured created_at ended_at outcome issuance"
     " amount",
+    "transfers": "update_id event_id output_index round sender provider receiver amount receiver_fee_ratio lock"
+    " sender_fees kind reason",
+    "mint_burn": "update_id record_time round minted_app minted_validator minted_validator_faucet minted_sv"
+    " minted_unclaimed_activity minted_development_fund minted_tap minted_other burned_traffic burned_names"
+    " burned_preapprovals burned_fees burned_expiry net_change unexplained inputs_from",
     "sv_rewards": "round sv beneficiary weight amount outcome",
 }
 
