@@ -11,12 +11,18 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ledgerframes.analysis.contracts import up_to
 from ledgerframes.economics.source import Source, assigned_rows, opening_rows
 from ledgerframes.economics.tree import Tree
+from ledgerframes.paging.cursor import Cursor
 
-CREATED: Final = ("contract_id", "template_name", "created_at", "record_time", "parent_event_id", "payload")
+CREATED: Final = (
+    *("contract_id", "template_name", "created_at", "migration_id", "record_time", "parent_event_id"),
+    "payload",
+)
 _ENDED: Final = (
-    *("contract_id", "template_name", "choice", "record_time", "update_id", "event_id", "parent_event_id"),
+    *("contract_id", "template_name", "choice", "migration_id", "record_time", "update_id", "event_id"),
+    "parent_event_id",
     *("consuming", "exercise_result"),
 )
 
@@ -38,21 +44,23 @@ class Lifetimes:
     end_of: np.ndarray[Any, np.dtype[np.int64]]
 
     @classmethod
-    def of(cls, source: Source, templates: Sequence[str], opening: Any, *, until: int | None = None) -> Lifetimes:
+    def of(
+        cls, source: Source, templates: Sequence[str], opening: Any, *, until: Cursor | int | None = None
+    ) -> Lifetimes:
         """Read them.
 
         Args:
             source: the events.
             templates: the templates.
             opening: the contracts active before the events.
-            until: microseconds up to which events count.
+            until: the moment up to which events count, as `up_to` takes it.
         """
-        created = _until(source.creates(templates, CREATED), until)
-        for others in (opening_rows(opening, templates), _until(assigned_rows(source, templates), until)):
+        created = up_to(source.creates(templates, CREATED), until)
+        for others in (opening_rows(opening, templates), up_to(assigned_rows(source, templates), until)):
             created = _with(created, others)
         # A create that a frame holds twice is one contract.
         created = _first_of_each(created)
-        ends = _until(source.exercises(_ENDED, templates=templates), until)
+        ends = up_to(source.exercises(_ENDED, templates=templates), until)
         ends = ends.filter(pc.fill_null(ends["consuming"], False)).drop_columns(["consuming"])  # noqa: FBT003
         found = pc.fill_null(pc.index_in(created["contract_id"], ends["contract_id"]), -1)
         return cls(created, ends, found.to_numpy().astype(np.int64))
@@ -77,10 +85,6 @@ class Lifetimes:
 
 def _chunked(values: pa.Array) -> pa.ChunkedArray:
     return pa.chunked_array([values])
-
-
-def _until(rows: pa.Table, until: int | None) -> pa.Table:
-    return rows if until is None else rows.filter(pc.less_equal(rows["record_time"].cast(pa.int64()), until))
 
 
 def _with(created: pa.Table, others: pa.Table) -> pa.Table:

@@ -80,7 +80,7 @@ def flows_of(source: Source, opening: Any, notes: NotUnderstood) -> pa.Table:
     summary = pc.is_in(known["update_id"], inputs.from_summary())
     nothing = pa.scalar(None, known.schema.field("net_change").type)
     net = pc.if_else(unknown, nothing, known["net_change"])
-    explained = pc.subtract(_total(known, _MINTED), _total(known, _BURNED))
+    explained = pc.subtract(total_of(known, _MINTED), total_of(known, _BURNED))
     columns = {name: narrow(known[name]) for name in COLUMNS} | {
         "update_id": known["update_id"],
         "record_time": _times(known["update_id"], inputs, entries),
@@ -93,11 +93,11 @@ def flows_of(source: Source, opening: Any, notes: NotUnderstood) -> pa.Table:
     return found.sort_by([("record_time", "ascending"), ("update_id", "ascending")])
 
 
-def _total(rows: pa.Table, names: tuple[str, ...]) -> Any:
+def total_of(rows: pa.Table, names: tuple[str, ...]) -> Any:
     """The sum of columns, row by row; null if one is."""
-    found = rows[names[0]]
+    found = wide(rows[names[0]])
     for name in names[1:]:
-        found = wide(pc.add(found, rows[name]))
+        found = wide(pc.add(found, wide(rows[name])))
     return found
 
 

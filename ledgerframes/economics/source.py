@@ -32,12 +32,14 @@ class Source:
         store: the store, read column by column.
         legs: the reassignments, where the caller gave them too.
         attrs: the provenance of the events.
+        proof: a frame with that provenance.
     """
 
     frame: Any
     store: Any = None
     legs: Any = None
     attrs: dict[str, Any] = field(default_factory=dict)
+    proof: Any = None
 
     def creates(self, templates: Iterable[str], columns: Sequence[str]) -> pa.Table:
         """The creates of some templates."""
@@ -123,18 +125,18 @@ def source_of_events(events: Any) -> Source:
         InputError: it is none of them.
     """
     if isinstance(events, History):
-        return Source(events.events, legs=events.reassignments, attrs=attrs_of(events.events))
+        return Source(events.events, legs=events.reassignments, attrs=attrs_of(events.events), proof=events.events)
     if hasattr(events, "load") and hasattr(events, "coverage"):
         return _stored(events)
     if not hasattr(events, "column_names") and not hasattr(events, "columns"):
         raise InputError(f"events={shown(events)} is not valid: {_GIVER}")
-    return Source(events, attrs=attrs_of(events))
+    return Source(events, attrs=attrs_of(events), proof=events)
 
 
 def _stored(store: Any) -> Source:
     few = store.load("events", columns=["update_id"], as_="arrow")
     legs = store.load("reassignments", as_="arrow")
-    return Source(None, store=store, legs=legs, attrs=attrs_of(few))
+    return Source(None, store=store, legs=legs, attrs=attrs_of(few), proof=few)
 
 
 def opening_rows(opening: Any, templates: Iterable[str]) -> pa.Table:
@@ -156,8 +158,8 @@ def opening_rows(opening: Any, templates: Iterable[str]) -> pa.Table:
 
 
 def assigned_rows(source: Source, templates: Iterable[str]) -> pa.Table:
-    """The contracts of some templates that an assignment shows, in the form of `opening_rows` with its record time."""
-    columns = (*_OPENING, "record_time")
+    """The contracts of some templates that an assignment shows, in the form of `opening_rows` with its place."""
+    columns = (*_OPENING, "migration_id", "record_time")
     if source.legs is None:
         return pa.schema([REASSIGNMENTS.schema.field(name) for name in columns]).empty_table()
     rows = to_arrow(source.legs, REASSIGNMENTS, (*columns, "kind"), name="reassignments")

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from ledgerframes.tables.coin_flows import MINT_BURN, TRANSFERS
+from ledgerframes.tables.coin_flows import MINT_BURN, TRAFFIC_PURCHASES, TRANSFERS
+from ledgerframes.tables.coin_stocks import COIN_HISTORY, SUPPLY, SUPPLY_PER_ROUND
 from ledgerframes.tables.rounds_and_rewards import REWARDS, ROUND_HISTORY, SV_REWARDS
 from ledgerframes.tables.table import Table
 
@@ -13,6 +14,7 @@ DERIVED: Final[dict[str, Table]] = {
     table.name: table
     for table in (
         *(ROUND_HISTORY, REWARDS, SV_REWARDS),
-        *(TRANSFERS, MINT_BURN),
+        *(TRANSFERS, TRAFFIC_PURCHASES, MINT_BURN),
+        *(COIN_HISTORY, SUPPLY, SUPPLY_PER_ROUND),
     )
 }

@@ -72,6 +72,12 @@ COMPUTED = {
     "mint_burn": "update_id record_time round minted_app minted_validator minted_validator_faucet minted_sv"
     " minted_unclaimed_activity minted_development_fund minted_tap minted_other burned_traffic burned_names"
     " burned_preapprovals burned_fees burned_expiry net_change unexplained inputs_from",
+    "traffic_purchases": "update_id event_id provider member_id synchronizer_id migration_id bytes amount amount_usd"
+    " round",
+    "coin_history": "contract_id owner amount created_round rate_per_round locked lock_holders lock_expires_at"
+    " expires_at_round created_by ended_at ended_by",
+    "supply": "at unlocked locked total",
+    "supply_per_round": "round opened_at minted burned net_change unexplained total",
     "sv_rewards": "round sv beneficiary weight amount outcome",
 }
 
