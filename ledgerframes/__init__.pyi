@@ -18,6 +18,8 @@ from ledgerframes.analysis.payloads import template_catalogue as template_catalo
 from ledgerframes.apps.doctor.diagnosis import Diagnosis as Diagnosis
 from ledgerframes.apps.doctor.examine import doctor as doctor
 from ledgerframes.apps.html_report.report import report as report
+from ledgerframes.economics.active_parties import active_parties as active_parties
+from ledgerframes.economics.balances_over_time import balances_over_time as balances_over_time
 from ledgerframes.economics.coins import coins as coins
 from ledgerframes.economics.mint_burn import mint_burn as mint_burn
 from ledgerframes.economics.rewards import rewards as rewards
@@ -25,8 +27,11 @@ from ledgerframes.economics.rounds import rounds as rounds
 from ledgerframes.economics.supply import supply as supply
 from ledgerframes.economics.supply_per_round import supply_per_round as supply_per_round
 from ledgerframes.economics.sv_rewards import sv_rewards as sv_rewards
+from ledgerframes.economics.template_activity import template_activity as template_activity
+from ledgerframes.economics.token_transfers import token_transfers as token_transfers
 from ledgerframes.economics.traffic_purchases import traffic_purchases as traffic_purchases
 from ledgerframes.economics.transfers import transfers as transfers
+from ledgerframes.economics.validator_liveness import validator_liveness as validator_liveness
 from ledgerframes.errors import ConfigurationError as ConfigurationError
 from ledgerframes.errors import ConflictError as ConflictError
 from ledgerframes.errors import DecodeError as DecodeError

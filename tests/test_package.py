@@ -44,16 +44,10 @@ ANALYSES = {
     "license_activity", "license_versions", "supply_over_time",
 }  # fmt: skip
 ECONOMICS = {
-    "rounds",
-    "rewards",
-    "sv_rewards",
-    "transfers",
-    "mint_burn",
-    "traffic_purchases",
-    "coins",
-    "supply",
-    "supply_per_round",
-}
+    "rounds", "rewards", "sv_rewards", "transfers", "mint_burn", "traffic_purchases", "coins", "supply",
+    "supply_per_round", "balances_over_time", "active_parties", "template_activity", "validator_liveness",
+    "token_transfers",
+}  # fmt: skip
 PICTURES = {
     "plot_reassignment_flows", "plot_reassignment_matrix", "plot_reassignment_timeline", "plot_reassignment_in_flight",
     "plot_holding_fees", "plot_holding_fees_over_time", "plot_update_rate", "plot_license_growth", "plot_supply",

@@ -76,6 +76,7 @@ class StepArgument(Struct, frozen=True):
     instrument: Instrument | None = member(name="instrumentId", default=None)
     inputs: list[str] = member(name="inputHoldingCids", default_factory=list)
     outputs: list[MintOutput] = member(default_factory=list)
+    admin: str | None = member(name="expectedAdmin", default=None)
     extra: ExtraArgs | None = member(name="extraArgs", default=None)
     meta: Meta | None = None
 
@@ -127,6 +128,7 @@ class Step:
         step: pending, completed, failed or allocated.
         kind: transfer, mint or burn, by what the choice is.
         receivers: the holdings that the receiver was given.
+        admin: the instrument's administrator, where the instrument is not stated.
     """
 
     row: int
@@ -139,6 +141,7 @@ class Step:
     step: str
     kind: str = "transfer"
     receivers: list[str] = field(default_factory=list)
+    admin: str | None = None
 
     def stated(self, key: str) -> str | None:
         """A text of the metadata."""
@@ -199,8 +202,9 @@ def _steps(row: int, choice: str, argument: StepArgument, result: StepResult, le
         given = [name for name in result.output.value.get("receiverHoldingCids", []) if isinstance(name, str)]
     step = _step(choice, result)
     if leg is None:
-        return [Step(row, 0, None, None, None, None, meta, step, receivers=given)]
-    return [Step(row, 0, leg.sender, leg.receiver, leg.amount, leg.instrument, meta, step, receivers=given)]
+        return [Step(row, 0, None, None, None, None, meta, step, receivers=given, admin=argument.admin)]
+    said = (leg.sender, leg.receiver, leg.amount, leg.instrument)
+    return [Step(row, 0, *said, meta, step, receivers=given, admin=argument.admin)]
 
 
 def _step(choice: str, result: StepResult) -> str:

@@ -132,7 +132,7 @@ def _add_steps(
 ) -> None:
     steps = steps_of(rows, contracts, notes)
     places = tree.places(rows["event_id"])
-    coins = _coins(source, [name for step in steps for name in step.receivers])
+    coins = coins_of(source, [name for step in steps for name in step.receivers])
     for step in steps:
         place = int(places[step.row])
         found.metas[place] = step.meta
@@ -155,7 +155,7 @@ def _of_step(step: Step, coins: dict[str, Amulet]) -> dict[str, Any] | None:
     return None
 
 
-def _coins(source: Source, names: Iterable[str]) -> dict[str, Amulet]:
+def coins_of(source: Source, names: Iterable[str]) -> dict[str, Amulet]:
     """Coins that were created, by contract id."""
     wanted = pa.array(list(names), pa.string())
     if not len(wanted):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Final
 
 from ledgerframes.tables.active_contracts import COINS
@@ -10,6 +11,15 @@ from ledgerframes.tables.snapshots import HOLDINGS_SUMMARY
 from ledgerframes.tables.table import Column, Table
 
 _LOADED: Final = {column.name: column for column in COINS.columns}
+
+
+def _amount(column: Column) -> Column:
+    """The column of a holdings summary, computed: only what depends on an open round can be null."""
+    of_round = "fees" in column.name or "available" in column.name
+    meaning = column.meaning.partition("; null")[0].removesuffix(".") + "."
+    source = "coin_history and the earliest round open then" if of_round else "amount of coin_history"
+    return replace(column, meaning=meaning, nullable=of_round, source=source)
+
 
 COIN_HISTORY: Final = Table(
     "coin_history",
@@ -76,8 +86,7 @@ BALANCES_OVER_TIME: Final = Table(
                source="multiples of the argument `every`"),
         Column("party_id", TEXT, "The party.", source="owner of coin_history"),
         *(
-            Column(column.name, AMOUNT, column.meaning, "fees" in column.name or "available" in column.name,
-                   column.unit, "coin_history" if "holdings" not in column.name else "coin_history, locked or not")
+            _amount(column)
             for column in HOLDINGS_SUMMARY.columns
             if column.name.startswith(("total_", "accumulated_"))
         ),

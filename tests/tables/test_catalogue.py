@@ -78,6 +78,13 @@ COMPUTED = {
     " expires_at_round created_by ended_at ended_by",
     "supply": "at unlocked locked total",
     "supply_per_round": "round opened_at minted burned net_change unexplained total",
+    "balances_over_time": "time party_id total_unlocked_coin total_locked_coin total_coin_holdings"
+    " accumulated_holding_fees_unlocked accumulated_holding_fees_locked accumulated_holding_fees_total"
+    " total_available_coin",
+    "active_parties": "time parties acting new by_template",
+    "template_activity": "time template_name choice creates exercises archives parties",
+    "validator_liveness": "validator sponsor first_round last_round collected missed silent_for version",
+    "token_transfers": "update_id event_id leg instrument_admin instrument_id sender receiver amount kind step reason",
     "sv_rewards": "round sv beneficiary weight amount outcome",
 }
 
