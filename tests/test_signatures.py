@@ -160,8 +160,8 @@ WRONG = {
     **dict.fromkeys(["owners", "templates", "members", "validators"], NAMES),
     **dict.fromkeys(["parties", "columns", "tables", "fields", "sections"], NAMES),
     **dict.fromkeys(["as_", "decimals", "match", "missing", "on_error", "format", "layout", "times", "theme"], WORDS),
-    **dict.fromkeys(["by", "show", "kind", "over"], WORDS),
-    **dict.fromkeys(["update_id", "hash", "table", "query", "template", "prefix", "synchronizer"], TEXTS),
+    **dict.fromkeys(["by", "show", "kind", "over", "of"], WORDS),
+    **dict.fromkeys(["update_id", "hash", "table", "query", "template", "prefix", "synchronizer", "sep"], TEXTS),
     **dict.fromkeys(["allow_partial", "blobs", "personal", "overwrite", "infer", "progress"], FLAGS),
     **dict.fromkeys(
         [
