@@ -32,12 +32,13 @@ def product(left: Decimal | None, right: Decimal | None) -> Decimal | None:
 
 def fits(value: Decimal) -> bool:
     """Whether an amount column can hold a value exactly."""
-    return value.is_finite() and abs(value) < _LIMIT and int(value.as_tuple().exponent) >= -10
+    # A value that ten places do not change has no more than ten.
+    return value.is_finite() and -_LIMIT < value < _LIMIT and value == value.quantize(_PLACES, context=EXACT)
 
 
 def is_amount(value: Decimal | None) -> bool:
-    """Whether a value that was read is an amount or missing; an exponent with more than ten places may end in zeros."""
-    return value is None or fits(value) or (value.is_finite() and abs(value) < _LIMIT and rounded(value) == value)
+    """Whether a value that was read is an amount or missing."""
+    return value is None or fits(value)
 
 
 def amounts(values: Iterable[Decimal | None]) -> pa.Array:

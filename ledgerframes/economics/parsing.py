@@ -121,17 +121,42 @@ def _block(
 ) -> pa.Table:
     names = rows["template_name"].to_pylist()
     found = parsed(rows[text], shape, names, notes)
-    cells = {name: [None if struct is None else value(struct) for struct in found] for name, value in values.items()}
-    fit = [struct is not None for struct in found]
-    for row, name in enumerate(names):
-        if fit[row] and not all(fits(cells[member][row]) for member in cells):
-            fit[row] = False
+    kept = rows.drop_columns([text])
+    if None not in found:
+        made = _made([struct for struct in found if struct is not None], kinds, values)
+        if made is not None:
+            return _beside(kept, kinds, made)
+    # Only now value by value, which takes several times as long.
+    good = [struct is not None and all(fits(value(struct)) for value in values.values()) for struct in found]
+    for name, struct, fit in zip(names, found, good, strict=True):
+        if struct is not None and not fit:
             notes[name] += 1
-    kept = rows.drop_columns([text]).filter(pa.array(fit, pa.bool_()))
-    for name, listed in cells.items():
-        chosen = [value for value, good in zip(listed, fit, strict=True) if good]
-        kept = kept.append_column(pa.field(name, kinds[name]), column(chosen, kinds[name]))
-    return kept
+    chosen = [struct for struct, fit in zip(found, good, strict=True) if struct is not None and fit]
+    made = {name: column([value(struct) for struct in chosen], kinds[name]) for name, value in values.items()}
+    return _beside(kept.filter(pa.array(good, pa.bool_())), kinds, made)
+
+
+def _made(
+    structs: list[T], kinds: dict[str, pa.DataType], values: dict[str, Callable[[T], Any]]
+) -> dict[str, pa.Array] | None:
+    """The columns of some structs; None if a value does not fit its column."""
+    made = {}
+    for name, value in values.items():
+        listed = [value(struct) for struct in structs]
+        try:
+            made[name] = pa.array(listed, kinds[name])
+        except (pa.ArrowInvalid, OverflowError):
+            return None
+        # Arrow takes a NaN for null.
+        if pa.types.is_decimal(kinds[name]) and made[name].null_count != listed.count(None):
+            return None
+    return made
+
+
+def _beside(rows: pa.Table, kinds: dict[str, pa.DataType], made: dict[str, pa.Array]) -> pa.Table:
+    for name, values in made.items():
+        rows = rows.append_column(pa.field(name, kinds[name]), values)
+    return rows
 
 
 def fits(value: Any) -> bool:

@@ -83,10 +83,10 @@ def transfers(events: Any, *, opening: Any = None, as_: As = "pandas", decimals:
         if argument is None:
             continue
         wrapper = wrapped.metas.get(int(wrappers[row]))
-        cells = _outputs(argument, outcome, wrapper, burned=bool(burns[row]))
-        if not all(fits(value) for cell in cells for value in cell.values()):
+        if not all(fits(output.amount) and fits(output.ratio) for output in argument.transfer.outputs):
             notes[names[row]] += 1
             continue
+        cells = _outputs(argument, outcome, wrapper, burned=bool(burns[row]))
         found.append((int(places[row]), [identity | cell for cell in cells]))
     found += [(row.place, [row.cells]) for row in wrapped.rows]
     rows = [cells for _, listed in sorted(found, key=lambda item: item[0]) for cells in listed]
