@@ -11,7 +11,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ledgerframes.economics.amounts import amounts
-from ledgerframes.economics.entries import COLUMNS
 from ledgerframes.economics.models import AMULET, COINS, LOCKED_AMULET, Amulet, LockedAmulet
 from ledgerframes.economics.not_understood import NotUnderstood
 from ledgerframes.economics.parsing import columns_of
@@ -72,7 +71,7 @@ class Inputs:
         self.settled.update(names)
 
     def changes(self) -> pa.Table:
-        """What each create, end and stated sum adds to an update's net_change; all other columns are 0."""
+        """What each create, end and stated sum adds to an update's net_change."""
         settled = pc.is_in(self.ended["contract_id"], pa.array(list(self.settled), pa.string()))
         gone = self.ended.filter(pc.and_(pc.invert(settled), pc.is_valid(self.ended["amount"])))
         # An update whose coins are all settled or unknown has to have a row too.
@@ -84,12 +83,8 @@ class Inputs:
             (rest["update_id"], _zeros(rest.num_rows)),
             (names, amounts(-amount for _, amount in self.stated)),
         ]
-        tables = [
-            pa.table({"update_id": update} | dict.fromkeys(COLUMNS, _zeros(len(update))) | {"net_change": amount})
-            for update, amount in parts
-        ]
-        plain = pa.schema([pa.field(name, tables[0].schema.field(name).type) for name in tables[0].column_names])
-        return pa.concat_tables([table.cast(plain) for table in tables])
+        plain = pa.schema({"update_id": pa.string(), "net_change": AMOUNT.arrow})
+        return pa.concat_tables([pa.table(list(part), names=plain.names).cast(plain) for part in parts])
 
     def unknown(self) -> Any:
         """The updates with an ended coin whose amount is not known."""

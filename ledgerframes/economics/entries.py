@@ -46,11 +46,13 @@ class Entries:
             self._rounds.setdefault(update, number)
 
     def table(self) -> pa.Table:
-        """One row per update: its columns, and a net_change of 0."""
+        """One row per update: its columns."""
+        used = {name for cells in self._cells.values() for name in cells}
         columns: dict[str, pa.Array] = {"update_id": pa.array(list(self._cells), pa.string())}
         for name in COLUMNS:
-            columns[name] = amounts(cells.get(name, _ZERO) for cells in self._cells.values())
-        columns["net_change"] = pa.array([_ZERO] * len(self._cells), AMOUNT.arrow)
+            values = (cells.get(name, _ZERO) for cells in self._cells.values()) if name in used else None
+            zeros = pa.repeat(pa.scalar(_ZERO, AMOUNT.arrow), len(self._cells))
+            columns[name] = zeros if values is None else amounts(values)
         return pa.table(columns)
 
     def times(self) -> pa.Table:

@@ -72,7 +72,7 @@ def flows_of(source: Source, opening: Any, notes: NotUnderstood) -> pa.Table:
     minted_otherwise(source, inputs, entries, notes)
     burned_otherwise(source, tree, inputs, entries, notes)
     _count_unknown(source, notes)
-    sums = summed(pa.concat_tables([entries.table(), inputs.changes()]), "update_id", (*COLUMNS, "net_change"))
+    sums = _together(entries.table(), summed(inputs.changes(), "update_id", ["net_change"]))
     rounds = entries.rounds()
     places = pc.index_in(sums["update_id"], rounds["update_id"])
     known = sums.append_column("round", rounds["round"].take(places))
@@ -91,6 +91,20 @@ def flows_of(source: Source, opening: Any, notes: NotUnderstood) -> pa.Table:
     }
     found = pa.table(columns)
     return found.sort_by([("record_time", "ascending"), ("update_id", "ascending")])
+
+
+def _together(entries: pa.Table, changes: pa.Table) -> pa.Table:
+    """The entries and the change of each update that has either; 0 where it has none."""
+    plain = [entries["update_id"].cast(pa.string()), changes["update_id"].cast(pa.string())]
+    updates = pc.unique(pa.chunked_array([chunk for column in plain for chunk in column.chunks], pa.string()))
+    columns = {"update_id": updates}
+    for rows, names in ((entries, COLUMNS), (changes, ("net_change",))):
+        places = pc.index_in(updates, rows["update_id"])
+        for name in names:
+            # A null of the rows stays null: it is not known.
+            found = wide(rows[name]).take(places)
+            columns[name] = pc.if_else(pc.is_null(places), pa.scalar(0, pa.int64()).cast(found.type), found)
+    return pa.table(columns)
 
 
 def total_of(rows: pa.Table, names: tuple[str, ...]) -> Any:
