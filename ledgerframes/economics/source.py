@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -20,7 +21,31 @@ from ledgerframes.tables.history import EVENTS, REASSIGNMENTS
 _KIND: Final = ("event_type", "template_name", "choice")
 #: What an opening has to have; `load_active_contracts` and `active_contracts` give more.
 _OPENING: Final = ("contract_id", "template_name", "created_at", "payload")
+Mask = np.ndarray[Any, np.dtype[np.bool_]]
 _GIVER: Final = "give the events of lf.load_events, lf.load_history or a store, or the History or the Store itself"
+
+
+@dataclass(frozen=True)
+class _Coded:
+    """A column of texts as numbers of its distinct values; the last number is null."""
+
+    numbers: np.ndarray[Any, np.dtype[np.int64]]
+    values: pa.Array
+
+    @classmethod
+    def of(cls, column: pa.ChunkedArray) -> _Coded:
+        values = pc.unique(column.drop_null())
+        found = pc.fill_null(pc.index_in(column, values), len(values))
+        return cls(found.to_numpy().astype(np.int64), values)
+
+    def among(self, wanted: list[str]) -> Mask:
+        known = pc.is_in(self.values, pa.array(wanted, pa.string())).to_numpy(zero_copy_only=False)
+        found: Mask = np.append(known, False)[self.numbers]
+        return found
+
+    def there(self) -> Mask:
+        found: Mask = self.numbers < len(self.values)
+        return found
 
 
 @dataclass
@@ -33,6 +58,7 @@ class Source:
         legs: the reassignments, where the caller gave them too.
         attrs: the provenance of the events.
         proof: a frame with that provenance.
+        coded: the columns that rows are chosen by, once they were needed.
     """
 
     frame: Any
@@ -40,6 +66,7 @@ class Source:
     legs: Any = None
     attrs: dict[str, Any] = field(default_factory=dict)
     proof: Any = None
+    coded: dict[str, _Coded] = field(default_factory=dict)
 
     def creates(self, templates: Iterable[str], columns: Sequence[str]) -> pa.Table:
         """The creates of some templates."""
@@ -71,48 +98,44 @@ class Source:
         choices: list[str] | None = None,
     ) -> pa.Table:
         if self.store is not None:
-            where = _wanted(pc.field, created=created, templates=templates, choices=choices)
+            where = _wanted(templates, choices, created=created)
             found = self.store.load("events", columns=list(columns), where=where, as_="arrow")
             return found.cast(_schema(columns))
-        light = to_arrow(self.frame, EVENTS, _KIND, name="events")
-        mask = _wanted(light.__getitem__, created=created, templates=templates, choices=choices)
+        mask = self._kinds()["event_type"].among(["created_event"]) if created else self._kinds()["choice"].there()
+        for name, values in (("template_name", templates), ("choice", choices)):
+            if values is not None:
+                mask = mask & self._kinds()[name].among(values)
         return to_arrow(_filtered(self.frame, columns, mask), EVENTS, columns, name="events")
+
+    def _kinds(self) -> dict[str, _Coded]:
+        """The columns that rows are chosen by, coded once for all choices."""
+        if not self.coded:
+            light = to_arrow(self.frame, EVENTS, _KIND, name="events")
+            self.coded.update({name: _Coded.of(light[name]) for name in _KIND})
+        return self.coded
 
 
 def _schema(columns: Sequence[str]) -> pa.Schema:
     return pa.schema([pa.field(name, EVENTS.schema.field(name).type) for name in columns])
 
 
-def _wanted(column: Any, *, created: bool, templates: list[str] | None, choices: list[str] | None) -> Any:
-    """Which rows are wanted: an expression for a store, a mask for a frame."""
-    asked = (
-        column("event_type") == "created_event"
-        if column is pc.field
-        else pc.equal(column("event_type"), "created_event")
-    )
-    if not created:
-        asked = column("choice").is_valid() if column is pc.field else pc.is_valid(column("choice"))
+def _wanted(templates: list[str] | None, choices: list[str] | None, *, created: bool) -> pc.Expression:
+    """Which rows of a store are wanted."""
+    asked = pc.field("event_type") == "created_event" if created else pc.field("choice").is_valid()
     for name, values in (("template_name", templates), ("choice", choices)):
         if values is not None:
-            known = pa.array(values, pa.string())
-            inside = column(name).isin(known) if column is pc.field else pc.is_in(column(name), known)
-            asked = asked & inside if column is pc.field else pc.and_(asked, inside)
+            asked = asked & pc.field(name).isin(pa.array(values, pa.string()))
     return asked
 
 
-def _filtered(frame: Any, columns: Sequence[str], mask: pa.ChunkedArray) -> Any:
+def _filtered(frame: Any, columns: Sequence[str], mask: Mask) -> Any:
     """The rows of a frame where the mask is true, in its own form; what is left out is never converted."""
     names = list(columns)
     if isinstance(frame, pa.Table):
-        return frame.select([name for name in names if name in frame.column_names]).filter(mask)
-    kept = (
-        mask.to_numpy(zero_copy_only=False)
-        if isinstance(mask, pa.Array)
-        else mask.combine_chunks().to_numpy(zero_copy_only=False)
-    )
+        return frame.select([name for name in names if name in frame.column_names]).filter(pa.array(mask))
     if isinstance(frame, pd.DataFrame):
-        return frame.loc[kept, [name for name in names if name in frame.columns]]
-    return frame.select([name for name in names if name in frame.columns]).filter(kept)
+        return frame.loc[mask, [name for name in names if name in frame.columns]]
+    return frame.select([name for name in names if name in frame.columns]).filter(mask)
 
 
 def source_of_events(events: Any) -> Source:
