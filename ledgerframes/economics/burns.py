@@ -37,13 +37,13 @@ _COLUMNS: Final = ("update_id", "event_id", "parent_event_id", "record_time", "t
 _COIN_MODULES: Final = r"^Splice\.(Amulet|ExternalPartyAmulet)"
 
 
-class Inner(Struct, frozen=True):
+class Inner(Struct, frozen=True, gc=False):
     """The transfer inside an argument."""
 
     inputs: list[TransferInput] = member(default_factory=list)
 
 
-class PayingArgument(Struct, frozen=True):
+class PayingArgument(Struct, frozen=True, gc=False):
     """The argument of a transfer or a purchase: its inputs stand at the top or in `transfer`."""
 
     transfer: Inner | None = None
@@ -56,38 +56,38 @@ class PayingArgument(Struct, frozen=True):
         return [one.value for one in listed if one.tag == "InputAmulet" and isinstance(one.value, str)]
 
 
-class CreateSum(Struct, frozen=True):
+class CreateSum(Struct, frozen=True, gc=False):
     """What a tap or a mint made."""
 
     amulet: str
     round: Round | None = None
 
 
-class Made(Struct, frozen=True):
+class Made(Struct, frozen=True, gc=False):
     """What a tap or a mint returned."""
 
     sum: CreateSum = member(name="amuletSum")
 
 
-class ExpireSum(Struct, frozen=True):
+class ExpireSum(Struct, frozen=True, gc=False):
     """What an expiry states."""
 
     round: Round | None = None
 
 
-class Expired(Struct, frozen=True):
+class Expired(Struct, frozen=True, gc=False):
     """What an expiry returned."""
 
     sum: ExpireSum | None = member(name="expireSum", default=None)
 
 
-class Collected(Struct, frozen=True):
+class Collected(Struct, frozen=True, gc=False):
     """What the collection of a subscription's payment returned."""
 
     amulet: str | None = None
 
 
-class WithMeta(Struct, frozen=True):
+class WithMeta(Struct, frozen=True, gc=False):
     """Any result with metadata."""
 
     meta: Meta | None = None

@@ -20,13 +20,13 @@ from ledgerframes.economics.standard import ExtraArgs
 _SENDER: Final = "SenderSide"
 
 
-class Account(Struct, frozen=True):
+class Account(Struct, frozen=True, gc=False):
     """Whose account it is; none, where holdings come from or go to nowhere."""
 
     owner: str | None = None
 
 
-class LegSide(Struct, frozen=True):
+class LegSide(Struct, frozen=True, gc=False):
     """One side of a leg."""
 
     id: str = member(name="transferLegId")
@@ -37,7 +37,7 @@ class LegSide(Struct, frozen=True):
     meta: Meta | None = None
 
 
-class HoldingsChange(Struct, frozen=True):
+class HoldingsChange(Struct, frozen=True, gc=False):
     """The argument of the choice."""
 
     admin: str

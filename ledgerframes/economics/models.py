@@ -42,7 +42,7 @@ class Micros(Struct, frozen=True, gc=False):
     microseconds: Int64
 
 
-class Meta(Struct, frozen=True):
+class Meta(Struct, frozen=True, gc=False):
     """Metadata: texts by key."""
 
     values: dict[str, Any] = field(default_factory=dict)
@@ -62,28 +62,28 @@ class ExpiringAmount(Struct, frozen=True, gc=False):
     rate: Rate = field(name="ratePerRound")
 
 
-class Lock(Struct, frozen=True):
+class Lock(Struct, frozen=True, gc=False):
     """Who holds a lock, and until when."""
 
     holders: list[str]
     expires: datetime = field(name="expiresAt")
 
 
-class Amulet(Struct, frozen=True):
+class Amulet(Struct, frozen=True, gc=False):
     """A coin."""
 
     owner: str
     amount: ExpiringAmount
 
 
-class LockedAmulet(Struct, frozen=True):
+class LockedAmulet(Struct, frozen=True, gc=False):
     """A locked coin."""
 
     amulet: Amulet
     lock: Lock
 
 
-class TransferSummary(Struct, frozen=True, forbid_unknown_fields=True):
+class TransferSummary(Struct, frozen=True, gc=False, forbid_unknown_fields=True):
     """What a transfer took in and charged; all members are named, so that a new one is noticed."""
 
     app: Decimal = field(name="inputAppRewardAmount")
@@ -114,14 +114,14 @@ class TransferSummary(Struct, frozen=True, forbid_unknown_fields=True):
         return self.holding_fees + self.change_fee
 
 
-class TransferInput(Struct, frozen=True):
+class TransferInput(Struct, frozen=True, gc=False):
     """A coin or a coupon that goes into a transfer."""
 
     tag: str
     value: Any = None
 
 
-class Output(Struct, frozen=True):
+class Output(Struct, frozen=True, gc=False):
     """Who receives how much of a transfer."""
 
     receiver: str
@@ -130,7 +130,7 @@ class Output(Struct, frozen=True):
     lock: Raw = Raw(b"null")
 
 
-class Transfer(Struct, frozen=True):
+class Transfer(Struct, frozen=True, gc=False):
     """A transfer as it was asked for."""
 
     sender: str
@@ -139,13 +139,13 @@ class Transfer(Struct, frozen=True):
     outputs: list[Output] = field(default_factory=list)
 
 
-class TransferArgument(Struct, frozen=True):
+class TransferArgument(Struct, frozen=True, gc=False):
     """The argument of `AmuletRules_Transfer`."""
 
     transfer: Transfer
 
 
-class TransferResult(Struct, frozen=True):
+class TransferResult(Struct, frozen=True, gc=False):
     """What a transfer, or a purchase that is one, returned."""
 
     round: Round | None = None
@@ -154,7 +154,7 @@ class TransferResult(Struct, frozen=True):
     meta: Meta | None = None
 
 
-class WrappedResult(Struct, frozen=True):
+class WrappedResult(Struct, frozen=True, gc=False):
     """What a choice returned that made a transfer, under either of two names, and perhaps paid."""
 
     transfer: TransferResult | None = field(name="transferResult", default=None)

@@ -28,13 +28,13 @@ _STATED: Final = ("app", "validator", "validator_faucet", "sv", "unclaimed_activ
 Counts = dict[str, int]
 
 
-class Expiry(Struct, frozen=True):
+class Expiry(Struct, frozen=True, gc=False):
     """The argument of `_DsoExpire`."""
 
     closed: str | None = field(name="closedRoundCid", default=None)
 
 
-class Expired(Struct, frozen=True):
+class Expired(Struct, frozen=True, gc=False):
     """What it returned: the weight under either of two names."""
 
     weight: Decimal | None = None
@@ -42,7 +42,7 @@ class Expired(Struct, frozen=True):
     featured: bool | None = None
 
 
-class Unclaimed(Struct, frozen=True):
+class Unclaimed(Struct, frozen=True, gc=False):
     """The contract of what nobody claimed."""
 
     amount: Decimal

@@ -11,7 +11,7 @@ from msgspec import Struct, field
 from ledgerframes.economics.models import FAUCET, LIVENESS, Round
 
 
-class AppCoupon(Struct, frozen=True):
+class AppCoupon(Struct, frozen=True, gc=False):
     """A coupon of an application."""
 
     provider: str
@@ -21,7 +21,7 @@ class AppCoupon(Struct, frozen=True):
     beneficiary: str | None = None
 
 
-class ValidatorCoupon(Struct, frozen=True):
+class ValidatorCoupon(Struct, frozen=True, gc=False):
     """A coupon of a validator, for what its user paid."""
 
     provider: str = field(name="user")
@@ -29,14 +29,14 @@ class ValidatorCoupon(Struct, frozen=True):
     round: Round
 
 
-class FaucetCoupon(Struct, frozen=True):
+class FaucetCoupon(Struct, frozen=True, gc=False):
     """A faucet coupon or a liveness record."""
 
     provider: str = field(name="validator")
     round: Round
 
 
-class SvCoupon(Struct, frozen=True):
+class SvCoupon(Struct, frozen=True, gc=False):
     """A coupon of a super validator."""
 
     provider: str = field(name="sv")
@@ -45,7 +45,7 @@ class SvCoupon(Struct, frozen=True):
     beneficiary: str | None = None
 
 
-class FundCoupon(Struct, frozen=True):
+class FundCoupon(Struct, frozen=True, gc=False):
     """A coupon of the development fund, which states coin."""
 
     provider: str = field(name="fundManager")
@@ -53,7 +53,7 @@ class FundCoupon(Struct, frozen=True):
     weight: Decimal = field(name="amount")
 
 
-class ActivityRecord(Struct, frozen=True):
+class ActivityRecord(Struct, frozen=True, gc=False):
     """An unclaimed activity record, which states coin."""
 
     beneficiary: str

@@ -42,7 +42,7 @@ _CONFIRM: Final = "DsoRules_ConfirmAction"
 _YEAR: Final = Decimal(365 * 86_400 * 1_000_000)
 
 
-class IssuanceConfig(Struct, frozen=True):
+class IssuanceConfig(Struct, frozen=True, gc=False):
     """How much is issued, to whom, and the caps."""
 
     per_year: Decimal = member(name="amuletToIssuePerYear")
@@ -55,13 +55,13 @@ class IssuanceConfig(Struct, frozen=True):
     development_fund: Decimal | None = member(name="optDevelopmentFundPercentage", default=None)
 
 
-class TransferConfig(Struct, frozen=True):
+class TransferConfig(Struct, frozen=True, gc=False):
     """The fees of transfers, in USD."""
 
     holding_fee: Rate | None = member(name="holdingFee", default=None)
 
 
-class RoundContract(Struct, frozen=True):
+class RoundContract(Struct, frozen=True, gc=False):
     """A round's contract in any of its phases: what a phase does not state is null."""
 
     round: Round
@@ -78,7 +78,7 @@ class RoundContract(Struct, frozen=True):
     unfeatured: Decimal | None = member(name="issuancePerUnfeaturedAppRewardCoupon", default=None)
 
 
-class Totals(Struct, frozen=True):
+class Totals(Struct, frozen=True, gc=False):
     """The total weights that a round's issuance was computed from."""
 
     sv: Decimal = member(name="totalSvRewardWeight")
@@ -88,13 +88,13 @@ class Totals(Struct, frozen=True):
     validator_faucet: Decimal | None = member(name="optTotalValidatorFaucetCoupons", default=None)
 
 
-class StartIssuing(Struct, frozen=True):
+class StartIssuing(Struct, frozen=True, gc=False):
     """The argument of `AmuletRules_MiningRound_StartIssuing`."""
 
     summary: Totals
 
 
-class Started(Struct, frozen=True):
+class Started(Struct, frozen=True, gc=False):
     """What it returned."""
 
     issuing: str = member(name="issuingRoundCid")

@@ -32,14 +32,14 @@ COLUMNS: Final = (
 )
 
 
-class Instrument(Struct, frozen=True):
+class Instrument(Struct, frozen=True, gc=False):
     """An instrument's administrator and id."""
 
     admin: str
     id: str
 
 
-class Leg(Struct, frozen=True):
+class Leg(Struct, frozen=True, gc=False):
     """A transfer, or the leg of an allocation."""
 
     sender: str
@@ -49,26 +49,26 @@ class Leg(Struct, frozen=True):
     meta: Meta | None = None
 
 
-class Allocation(Struct, frozen=True):
+class Allocation(Struct, frozen=True, gc=False):
     """An allocation's leg."""
 
     leg: Leg = member(name="transferLeg")
 
 
-class ExtraArgs(Struct, frozen=True):
+class ExtraArgs(Struct, frozen=True, gc=False):
     """What a caller adds to a choice."""
 
     meta: Meta | None = None
 
 
-class MintOutput(Struct, frozen=True):
+class MintOutput(Struct, frozen=True, gc=False):
     """A holding to mint."""
 
     owner: str
     amount: Decimal
 
 
-class StepArgument(Struct, frozen=True):
+class StepArgument(Struct, frozen=True, gc=False):
     """The argument of any step; each has some of these members."""
 
     transfer: Leg | None = None
@@ -86,7 +86,7 @@ class StepArgument(Struct, frozen=True):
         return None if self.extra is None else self.extra.meta
 
 
-class StepContract(Struct, frozen=True):
+class StepContract(Struct, frozen=True, gc=False):
     """The contract of an instruction or an allocation."""
 
     transfer: Leg | None = None
@@ -98,14 +98,14 @@ class StepContract(Struct, frozen=True):
         return self.transfer if self.allocation is None else self.allocation.leg
 
 
-class StepOutput(Struct, frozen=True):
+class StepOutput(Struct, frozen=True, gc=False):
     """What a step did."""
 
     tag: str
     value: Any = None
 
 
-class StepResult(Struct, frozen=True):
+class StepResult(Struct, frozen=True, gc=False):
     """What a step returned."""
 
     output: StepOutput | None = None

@@ -20,7 +20,7 @@ from ledgerframes.frames import As, Decimals
 from ledgerframes.tables.coin_flows import TRAFFIC_PURCHASES
 
 
-class Purchase(Struct, frozen=True):
+class Purchase(Struct, frozen=True, gc=False):
     """The argument of `AmuletRules_BuyMemberTraffic`."""
 
     provider: str

@@ -25,7 +25,7 @@ from ledgerframes.tables.network_activity import VALIDATOR_LIVENESS
 _GONE = ("ValidatorLicense_Cancel", "ValidatorLicense_Withdraw")
 
 
-class FaucetState(Struct, frozen=True):
+class FaucetState(Struct, frozen=True, gc=False):
     """The rounds that a validator reported for."""
 
     first: Round = member(name="firstReceivedFor")
@@ -33,13 +33,13 @@ class FaucetState(Struct, frozen=True):
     missed: Int64 = member(name="numCouponsMissed")
 
 
-class Metadata(Struct, frozen=True):
+class Metadata(Struct, frozen=True, gc=False):
     """What a validator says of itself."""
 
     version: str | None = None
 
 
-class License(Struct, frozen=True):
+class License(Struct, frozen=True, gc=False):
     """A validator's license."""
 
     validator: str

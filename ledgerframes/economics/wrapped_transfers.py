@@ -27,7 +27,7 @@ _COIN_MODULES: Final = r"^Splice\.(Amulet|ExternalPartyAmulet)"
 _KNOWN: Final = (INSTRUCTION, _ALLOCATION, PREAPPROVAL)
 
 
-class Send(Struct, frozen=True):
+class Send(Struct, frozen=True, gc=False):
     """The argument of `TransferPreapproval_Send` and its V2."""
 
     sender: str
@@ -35,7 +35,7 @@ class Send(Struct, frozen=True):
     description: str | None = None
 
 
-class Preapproval(Struct, frozen=True):
+class Preapproval(Struct, frozen=True, gc=False):
     """Who is sent to."""
 
     receiver: str
