@@ -22,7 +22,7 @@ _MODULES = {
     for name in node.names
 }
 #: What a session may never need is imported when it is first asked for.
-_LATER = tuple(f"ledgerframes.{folder}." for folder in ("apps", "export", "plots", "store"))
+_LATER = tuple(f"ledgerframes.{folder}." for folder in ("apps", "economics", "export", "plots", "store"))
 
 __all__ = sorted(_MODULES)  # noqa: PLE0605 - written once, in the stub
 

@@ -44,6 +44,11 @@ ANALYSES = {
     "template_catalogue", "holdings_from_events", "reconcile_holdings", "holding_fees", "license_growth",
     "license_activity", "license_versions", "supply_over_time",
 }  # fmt: skip
+ECONOMICS = {
+    "rounds", "rewards", "sv_rewards", "transfers", "mint_burn", "traffic_purchases", "coins", "supply",
+    "supply_per_round", "balances_over_time", "active_parties", "template_activity", "validator_liveness",
+    "token_transfers",
+}  # fmt: skip
 PICTURES = {
     "plot_reassignment_flows", "plot_reassignment_matrix", "plot_reassignment_timeline", "plot_reassignment_in_flight",
     "plot_holding_fees", "plot_holding_fees_over_time", "plot_update_rate", "plot_license_growth", "plot_supply",
@@ -70,7 +75,18 @@ def python(code: str) -> str:
 
 def test_the_public_names_are_these():
     assert sorted(lf.__all__) == sorted(
-        ENTRANCES | LOADERS | TABLES | NETWORK | LAKE | REPORT | BUILDERS | EXPORT | ANALYSES | PICTURES | ERRORS
+        ENTRANCES
+        | LOADERS
+        | TABLES
+        | NETWORK
+        | LAKE
+        | REPORT
+        | BUILDERS
+        | EXPORT
+        | ANALYSES
+        | ECONOMICS
+        | PICTURES
+        | ERRORS
     )
     assert [name for name in lf.__all__ if not hasattr(lf, name)] == []
 

@@ -13,6 +13,7 @@ import pytest
 
 import ledgerframes as lf
 from ledgerframes.config.settings import Settings
+from ledgerframes.economics.form import AtMoment, Balances, ByInterval, FromEvents, FromOpening
 from ledgerframes.loaders.history_tables import LoadTable
 from ledgerframes.loaders.signatures import LoadContracts, LoadSnapshot
 from ledgerframes.sandbox.server import start as start_sandbox
@@ -76,6 +77,12 @@ PROTOCOLS = {
     **dict.fromkeys(["load_instruments", "load_name_entries", "load_users"], LoadSnapshot),
     **dict.fromkeys(["load_scans", "load_super_validators"], LoadSnapshot),
     **dict.fromkeys(["load_name_rules", "load_transfer_offers", "load_rounds", "load_featured_apps"], LoadContracts),
+    **dict.fromkeys(["rounds", "rewards", "sv_rewards", "transfers", "token_transfers", "mint_burn"], FromOpening),
+    **dict.fromkeys(["supply_per_round", "validator_liveness"], FromOpening),
+    **dict.fromkeys(["coins", "supply"], AtMoment),
+    **dict.fromkeys(["active_parties", "template_activity"], ByInterval),
+    "traffic_purchases": FromEvents,
+    "balances_over_time": Balances,
 }
 
 
@@ -155,8 +162,8 @@ WRONG = {
     **dict.fromkeys(["owners", "templates", "members", "validators"], NAMES),
     **dict.fromkeys(["parties", "columns", "tables", "fields", "sections"], NAMES),
     **dict.fromkeys(["as_", "decimals", "match", "missing", "on_error", "format", "layout", "times", "theme"], WORDS),
-    **dict.fromkeys(["by", "show", "kind", "over"], WORDS),
-    **dict.fromkeys(["update_id", "hash", "table", "query", "template", "prefix", "synchronizer"], TEXTS),
+    **dict.fromkeys(["by", "show", "kind", "over", "of"], WORDS),
+    **dict.fromkeys(["update_id", "hash", "table", "query", "template", "prefix", "synchronizer", "sep"], TEXTS),
     **dict.fromkeys(["allow_partial", "blobs", "personal", "overwrite", "infer", "progress"], FLAGS),
     **dict.fromkeys(
         [
@@ -167,6 +174,7 @@ WRONG = {
     ),
     **dict.fromkeys(["folder", "path", "target"], FOLDERS),
     "cell": [5, b"x", [], None],
+    "opening": [5, "events", [1], {}],
 }  # fmt: skip
 
 

@@ -82,12 +82,12 @@ def active_contracts(
         check_whole(reassignments, name="reassignments", opening=opening)
     moment = bound(at, "at")
     check_same_range(events, reassignments, moment)
-    rows = _until(to_arrow(events, EVENTS, _EVENTS, name="events"), moment)
+    rows = up_to(to_arrow(events, EVENTS, _EVENTS, name="events"), moment)
     # There is no archived event: a consuming exercise ends a contract, whatever its choice is called.
     ended = rows["contract_id"].filter(rows["consuming"])
     legs = None
     if reassignments is not None:
-        legs = _until(to_arrow(reassignments, REASSIGNMENTS, _LEG_COLUMNS, name="reassignments"), moment)
+        legs = up_to(to_arrow(reassignments, REASSIGNMENTS, _LEG_COLUMNS, name="reassignments"), moment)
     created = _created(rows, ended, template)
     known = _with_earlier(_with_assigned(created, legs, template), opening)
     over = ended.filter(pc.is_in(ended, known["contract_id"]))
@@ -97,7 +97,8 @@ def active_contracts(
     return shape_like(placed, events, attrs=attrs)
 
 
-def _until(rows: pa.Table, moment: Any) -> pa.Table:
+def up_to(rows: pa.Table, moment: Any) -> pa.Table:
+    """The rows up to and including a moment: None, microseconds in every migration, or a cursor."""
     if moment is None:
         return rows
     if isinstance(moment, int):

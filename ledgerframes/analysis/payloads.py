@@ -2,26 +2,31 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from difflib import get_close_matches
-from typing import Any, Final
+from typing import Any, Final, Literal, get_args
 
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ledgerframes.analysis.declared_payloads import as_declared, declared_kinds
 from ledgerframes.analysis.payload_columns import is_record, leaves
 from ledgerframes.analysis.type_inference import typed
+from ledgerframes.arguments import choice as one_of
 from ledgerframes.arguments import flag, names, text, whole_number
 from ledgerframes.decoding.personal import is_personal, without_personal
 from ledgerframes.errors import InputError
-from ledgerframes.frames import attrs_of, shape_like, to_arrow
+from ledgerframes.frames import Decimals, attrs_of, check_shape, shape, shape_like, to_arrow
 from ledgerframes.tables.history import EVENTS
 
+Of = Literal["create", "argument", "result"]
 _IDENTITY: Final = ("migration_id", "record_time", "update_id", "event_id", "contract_id")
 _NEEDED: Final = (*_IDENTITY, "event_type", "template_name", "choice", "payload")
-_NOTHING: Final = pa.chunked_array([], pa.string())
 _MISSING: Final = pa.scalar(None, pa.string())
+#: A dot that no backslash precedes.
+_STEP: Final = re.compile(r"(?<!\\)\.")
 _REST: Final = "payload"  # the column of payloads that are not records
 _COUNTED: Final = ("template_name", "package_name", "event_type", "choice", "consuming", "record_time", "payload")
 
@@ -32,25 +37,33 @@ def expand(
     template: str,
     fields: Sequence[str] | None = None,
     choice: str | None = None,
+    of: Of | None = None,
     infer: bool = True,
     personal: bool | None = None,
+    decimals: Decimals = "object",
+    sep: str = ".",
 ) -> Any:
-    r"""Turn the payloads of a template's contracts, or of a choice's arguments, into typed columns.
+    r"""Turn the payloads of a template's contracts, or a choice's arguments or results, into typed columns.
 
     Records become dotted columns (`amount.initialAmount`; a dot in a member's own name is written `\.`). Lists stay
     JSON, and so do maps: records with more than 500 members.
     A column's type is inferred from all its values: decimal text becomes an exact decimal128(38, 10), whole numbers
     int64, ISO times timestamps, `true` and `false` booleans; a column whose values do not all fit one type exactly
-    stays text. Nothing is rounded.
+    stays text. Nothing is rounded. Where the template is one of the network's own, its declared types count: an
+    amount is decimal also where all are null or whole numbers, so that a column does not change with the rows.
 
     Args:
         events: events from `load_events` or a store.
         template: `Module:Entity`.
         fields: dotted paths to keep, in this order; all by default. A path to a record gives its JSON.
-        choice: expand the arguments of this choice's exercises instead of the creates.
+        choice: expand the exercises of this choice instead of the creates.
+        of: `"create"`, `"argument"` or `"result"`: the creates, or the arguments or the results of `choice`; by
+            default the arguments if `choice` is given, else the creates.
         infer: False leaves text columns as text.
         personal: True keeps personal data, the contact points of validators' operators; by default it is left out,
             unless the events were loaded with `connect(personal=True)`.
+        decimals: how a pandas frame holds amounts: `"object"` (exact), `"arrow"`, `"float"`, `"string"`.
+        sep: what stands between the steps of a path in a column's name, such as `"_"`.
 
     Returns:
         One row per event, in the form of `events`: migration_id, record_time (UTC), update_id, event_id, contract_id,
@@ -59,7 +72,8 @@ def expand(
         only if there is such a payload and `fields` is not given.
 
     Raises:
-        InputError: columns are missing, no event has such a template, choice or field, or a payload is not JSON.
+        InputError: an argument is not valid, columns are missing, no event has such a template, choice or field, a
+            payload is not JSON, or two columns would have one name.
 
     Example:
         >>> import ledgerframes as lf
@@ -72,11 +86,15 @@ def expand(
     fields = None if fields is None else names(fields, "fields")
     text(template, "template", "Module:Entity, as the column template_name has it")
     infer = flag(infer, "infer")
+    check_shape("pandas", decimals)
+    text(sep, "sep", 'what stands between the steps of a path, such as "_"')
+    part = _checked(of, choice)
     personal = attrs_of(events).get("personal") is True if personal is None else flag(personal, "personal")
     hidden = [] if personal else [path for path in fields or () if is_personal(path.replace(".", "/"))]
     if hidden:
         raise InputError(f"fields: {hidden[0]!r} holds personal data; pass personal=True to have it")
-    rows = to_arrow(events, EVENTS, _NEEDED, name="events")
+    needed = tuple("exercise_result" if name == "payload" and part == "result" else name for name in _NEEDED)
+    rows = to_arrow(events, EVENTS, needed, name="events").rename_columns(list(_NEEDED))
     chosen = _chosen(rows, template, choice)
     if not personal:
         position = chosen.column_names.index("payload")
@@ -85,16 +103,50 @@ def expand(
     others = pc.any(pc.invert(records)).as_py()
     payloads = pc.if_else(records, chosen["payload"], _MISSING) if others else chosen["payload"]
     expanded = record_fields(payloads, fields, infer=infer)
+    declared = declared_kinds(template, choice, part) if infer else {}
+    for name, kind in declared.items():
+        if name in expanded:
+            expanded[name] = as_declared(expanded[name], kind)
     paths = list(expanded) if fields is None else list(fields)
     for name in paths:
-        if name not in expanded and chosen.num_rows:
+        if name not in expanded and name not in declared and chosen.num_rows:
             raise InputError(f"fields: no {choice or 'create'} of {template} has {name!r}{_near(name, chosen)}")
     columns = {name: chosen[name] for name in _IDENTITY}
     for name in paths:
-        columns[name if name not in columns and name != _REST else f"payload.{name}"] = expanded.get(name, _NOTHING)
+        values = expanded.get(name)
+        if values is None:
+            values = pa.chunked_array(
+                [pa.nulls(chosen.num_rows, declared[name].arrow if name in declared else pa.string())]
+            )
+        named = _named(name, sep)
+        named = named if named not in (*_IDENTITY, _REST) else f"payload{sep}{named}"
+        if named in columns:
+            raise InputError(
+                f"sep={sep!r} is not valid here: two fields would be named {named!r}; give another, or fields="
+            )
+        columns[named] = values
     if fields is None and others:
         columns[_REST] = pc.if_else(records, _MISSING, chosen["payload"])
-    return shape_like(pa.table(columns), events)
+    data = pa.table(columns)
+    if isinstance(events, pd.DataFrame):
+        return shape(data, decimals=decimals, attrs=attrs_of(events))
+    return shape_like(data, events)
+
+
+def _checked(of: str | None, choice_name: str | None) -> str:
+    """What to expand."""
+    if of is None:
+        return "create" if choice_name is None else "argument"
+    one_of(of, "of", get_args(Of))
+    if (of == "create") != (choice_name is None):
+        needed = "leave choice= out" if of == "create" else "give choice= too"
+        raise InputError(f"of={of!r} and choice={choice_name!r} do not go together: {needed}")
+    return of
+
+
+def _named(path: str, sep: str) -> str:
+    """The name of a column: the path, with what the caller wants between its steps."""
+    return path if sep == "." else sep.join(step.replace("\\.", ".") for step in _STEP.split(path))
 
 
 def record_fields(

@@ -5,12 +5,13 @@ from __future__ import annotations
 import pandas as pd
 
 from ledgerframes.tables.catalogue import CATALOGUE, table_named
+from ledgerframes.tables.derived import DERIVED
 from ledgerframes.tables.kinds import AMOUNT, BOOL, INT64, JSON, TEXT, TEXTS, TIME
 from ledgerframes.tables.table import Table
 
 
 def tables() -> pd.DataFrame:
-    """List every table: name, meaning, key, number of columns, endpoints.
+    """List every table: name, meaning, key, number of columns, and the endpoints or the function it comes from.
 
     Returns:
         One row per table: table, meaning, key, columns (how many), endpoints.
@@ -28,7 +29,7 @@ def tables() -> pd.DataFrame:
                 "columns": len(table.columns),
                 "endpoints": ", ".join(table.endpoints),
             }
-            for table in CATALOGUE.values()
+            for table in (*CATALOGUE.values(), *DERIVED.values())
         ]
     )
 
@@ -60,14 +61,18 @@ def describe(table: str) -> pd.DataFrame:
                 "meaning": column.meaning,
                 "source": column.source,
             }
-            for column in table_named(table).columns
+            for column in _named(table).columns
         ]
     )
 
 
+def _named(name: str) -> Table:
+    return DERIVED[name] if isinstance(name, str) and name in DERIVED else table_named(name)
+
+
 def dictionary_text() -> str:
     """The data dictionary as Markdown: every table with its columns and their texts."""
-    parts = [_HEAD, *(_section(table) for table in CATALOGUE.values())]
+    parts = [_HEAD, *map(_section, CATALOGUE.values()), _COMPUTED, *map(_section, DERIVED.values())]
     return "\n".join(parts)
 
 
@@ -84,6 +89,12 @@ def _section(table: Table) -> str:
         lines.append(f"| `{column.name}` | {column.kind.name} | {column.unit} | {null} | {meaning} | {source} |")
     return "\n".join([*lines, ""])
 
+
+_COMPUTED = """# Computed from events
+
+A source names what a value is read from or how it is worked out. In one that begins with /payload or /exercise_result,
+the rest is a JSON pointer into that column of the events.
+"""
 
 _HEAD = (
     """# Data dictionary

@@ -10,6 +10,7 @@ import ledgerframes as lf
 from ledgerframes.cli.load import LOADABLE
 from ledgerframes.decoding.records import read_records
 from ledgerframes.tables.catalogue import CATALOGUE, table_named
+from ledgerframes.tables.derived import DERIVED
 from ledgerframes.tables.descriptions import dictionary_text
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -61,6 +62,37 @@ FIXED = {
     " annotations",
 }
 
+#: The computed tables likewise; they have no `extra`.
+COMPUTED = {
+    "round_history": "round amulet_price_usd opens_at target_closes_at tick_us holding_fee_usd amulet_to_issue_per_year"
+    " validator_percentage app_percentage development_fund_percentage validator_cap featured_app_cap unfeatured_app_cap"
+    " validator_faucet_cap_usd total_weight_sv total_weight_validator total_weight_validator_faucet"
+    " total_weight_featured_app total_weight_unfeatured_app issuance_per_sv issuance_per_validator"
+    " issuance_per_validator_faucet issuance_per_featured_app issuance_per_unfeatured_app opened_at summarizing_at"
+    " issuing_at closed_at",
+    "rewards": "contract_id kind round provider beneficiary weight featured created_at ended_at outcome issuance"
+    " amount",
+    "transfers": "update_id event_id output_index round sender provider receiver amount receiver_fee_ratio lock"
+    " sender_fees kind reason",
+    "mint_burn": "update_id record_time round minted_app minted_validator minted_validator_faucet minted_sv"
+    " minted_unclaimed_activity minted_development_fund minted_tap minted_other burned_traffic burned_names"
+    " burned_preapprovals burned_fees burned_expiry net_change unexplained inputs_from",
+    "traffic_purchases": "update_id event_id provider member_id synchronizer_id migration_id bytes amount amount_usd"
+    " round",
+    "coin_history": "contract_id owner amount created_round rate_per_round locked lock_holders lock_expires_at"
+    " expires_at_round created_by ended_at ended_by",
+    "supply": "at unlocked locked total",
+    "supply_per_round": "round opened_at minted burned net_change unexplained total",
+    "balances_over_time": "time party_id total_unlocked_coin total_locked_coin total_coin_holdings"
+    " accumulated_holding_fees_unlocked accumulated_holding_fees_locked accumulated_holding_fees_total"
+    " total_available_coin",
+    "active_parties": "time parties acting new by_template",
+    "template_activity": "time template_name choice creates exercises archives parties",
+    "validator_liveness": "validator sponsor first_round last_round collected missed silent_for version",
+    "token_transfers": "update_id event_id leg instrument_admin instrument_id sender receiver amount kind step reason",
+    "sv_rewards": "round sv beneficiary weight amount outcome",
+}
+
 every_table = pytest.mark.parametrize("table", CATALOGUE.values(), ids=CATALOGUE.keys())
 
 
@@ -110,7 +142,7 @@ def test_every_table_can_be_described(table):
 def test_every_table_is_listed():
     listed = lf.tables()
     assert type(listed) is pd.DataFrame
-    assert list(listed.table) == list(CATALOGUE)
+    assert list(listed.table) == [*CATALOGUE, *DERIVED]
 
 
 def test_the_written_dictionary_is_up_to_date():
@@ -145,3 +177,18 @@ def test_every_table_that_the_command_line_offers_has_a_loader(name):
 def test_every_table_has_tests_of_its_columns():
     unfixed = set(CATALOGUE) - set(FIXED) - {"ledger_transactions", "ledger_events", "rejects"}
     assert not unfixed, f"tests/tables/test_catalogue.py does not fix the columns of {', '.join(unfixed)}"
+
+
+@pytest.mark.parametrize("table", DERIVED.values(), ids=DERIVED.keys())
+def test_a_computed_table_says_what_each_column_is_and_where_it_is_from(table):
+    assert table.name not in CATALOGUE
+    assert " ".join(table.names) == COMPUTED[table.name]
+    assert set(table.key) <= set(table.names)
+    assert table.meaning.endswith(".")
+    for column in table.columns:
+        assert column.meaning.endswith(".")
+        assert column.source
+        assert column.kind.name != "amount" or column.unit or "1 being all" in column.meaning
+    (function,) = table.endpoints
+    assert callable(getattr(lf, function.removeprefix("lf.").removesuffix("(events)")))
+    assert list(lf.describe(table.name).column) == list(table.names)

@@ -1,0 +1,1 @@
+"""Events in, tables of what the network pays, mints and burns out; exact to the last digit."""

@@ -1,0 +1,128 @@
+"""`coins`: every coin contract, its terms, what created it and what ended it."""
+
+from __future__ import annotations
+
+from decimal import ROUND_CEILING, Decimal
+from typing import Any, Final
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ledgerframes.analysis.coverage import check_whole
+from ledgerframes.economics.choices import COIN_CHOICES
+from ledgerframes.economics.form import at_moment, given
+from ledgerframes.economics.lifetimes import Lifetimes
+from ledgerframes.economics.models import AMULET, COINS, LOCKED_AMULET, Amulet, LockedAmulet
+from ledgerframes.economics.not_understood import NotUnderstood
+from ledgerframes.economics.parsing import columns_of
+from ledgerframes.economics.source import Source, source_of_events
+from ledgerframes.economics.tree import Tree
+from ledgerframes.frames import As, Decimals
+from ledgerframes.paging.cursor import Cursor
+from ledgerframes.paging.window import Bound, bound
+from ledgerframes.tables.coin_stocks import COIN_HISTORY
+
+_LATEST: Final = 2**63 - 1
+
+
+@at_moment
+def coins(
+    events: Any, *, opening: Any = None, at: Bound | None = None, as_: As = "pandas", decimals: Decimals = "object"
+) -> Any:
+    """List the coin contracts: owner, amount, round and rate, lock, and what created and ended each.
+
+    Those whose `ended_at` is null are active, at the end of the events or at `at`. Like `active_contracts` it needs to
+    know what was there before the events.
+
+    Args:
+        events: events of `load_events`, a `History` or a `Store`, from ledger begin. A `History` or a `Store` also has
+            the coins that only an assignment shows.
+        opening: contracts active before the events, as `load_active_contracts` or `active_contracts` gives them, or
+            `"nothing"` if there were none.
+        at: count events up to and including this time (in every migration) or pair (migration id, time).
+        as_: `"pandas"`, `"arrow"` or `"polars"`.
+        decimals: how pandas holds amounts: `"object"` (exact), `"arrow"`, `"float"`, `"string"`.
+
+    Returns:
+        One row per coin contract, in the order of creation, with the columns of `lf.describe("coin_history")`:
+        amounts in coin, times in UTC. Holding fees are notional; `expires_at_round` is the first round in which the
+        coin can be expired.
+
+    Raises:
+        InputError: an argument is not valid, or columns are missing.
+        PartialResultError: the provenance of the events does not prove that they begin at ledger begin without a gap.
+
+    Example:
+        >>> import ledgerframes as lf
+        >>> with lf.sandbox(updates=200) as net:
+        ...     coins = lf.coins(lf.load_events(net))
+        >>> coins.contract_id.is_unique
+        True
+    """
+    source, notes, moment = source_of_events(events), NotUnderstood(), bound(at, "at")
+    check_whole(source.proof, name="events", opening=opening)
+    lives = Lifetimes.of(source, COINS, opening, until=moment)
+    tree = Tree.of(source)
+    places = tree.places(lives.created["parent_event_id"])
+    more = {
+        "created_by": tree.choices(places),
+        "ended_at": lives.ended("record_time"),
+        "ended_by": lives.ended_by(tree),
+    }
+    rows = coin_rows(lives, notes, more)
+    rows = rows.append_column("expires_at_round", _expiry(rows))
+    notes.choices(lives.ends, COIN_CHOICES)
+    return given(
+        rows, COIN_HISTORY, source, notes, as_=as_, decimals=decimals, without_create=lives.without_create()
+    )  # fmt: skip
+
+
+def coin_rows(lives: Lifetimes, notes: NotUnderstood, more: dict[str, pa.Array]) -> pa.Table:
+    """The terms of each coin beside its contract_id, created_at, record_time and more columns, in order of creation."""
+    created = lives.created.drop_columns(["parent_event_id"])
+    for name, values in more.items():
+        created = created.append_column(name, values)
+    created = created.append_column("place", pa.array(range(created.num_rows), pa.int64()))
+    parts = []
+    for template, (coin, values) in _TERMS.items():
+        own = created.filter(pc.equal(created["template_name"], template))
+        parts.append(columns_of(own, "payload", coin, COIN_HISTORY, values, notes))
+    return pa.concat_tables(parts).sort_by("place")
+
+
+def active_coins(source: Source, opening: Any, moment: Cursor | int | None, notes: NotUnderstood) -> pa.Table:
+    """The terms of the coins that are active at a moment."""
+    lives = Lifetimes.of(source, COINS, opening, until=moment)
+    rows = coin_rows(lives, notes, {"ended_at": lives.ended("record_time")})
+    return rows.filter(pc.is_null(rows["ended_at"]))
+
+
+def _expiry(rows: pa.Table) -> pa.Array:
+    """The first round in which each coin can be expired; null if its rate is 0 or the round has no 64 bits."""
+    columns = (rows[name].to_pylist() for name in ("created_round", "amount", "rate_per_round"))
+    return pa.array([_expires(*cells) for cells in zip(*columns, strict=True)], pa.int64())
+
+
+def _expires(created: int, amount: Decimal, rate: Decimal) -> int | None:
+    if rate <= 0:
+        return None
+    number = created + int((amount / rate).to_integral_value(ROUND_CEILING))
+    return number if -_LATEST <= number <= _LATEST else None
+
+
+def _terms(of: Any, lock: Any) -> dict[str, Any]:
+    return {
+        "owner": lambda coin: of(coin).owner,
+        "amount": lambda coin: of(coin).amount.initial,
+        "created_round": lambda coin: of(coin).amount.created.number,
+        "rate_per_round": lambda coin: of(coin).amount.rate.rate,
+        "locked": lambda coin: lock(coin) is not None,
+        "lock_holders": lambda coin: None if lock(coin) is None else lock(coin).holders,
+        "lock_expires_at": lambda coin: None if lock(coin) is None else lock(coin).expires,
+    }
+
+
+_TERMS: Final = {
+    AMULET: (Amulet, _terms(lambda coin: coin, lambda _: None)),
+    LOCKED_AMULET: (LockedAmulet, _terms(lambda coin: coin.amulet, lambda coin: coin.lock)),
+}

@@ -1,0 +1,190 @@
+"""The signatures that the tables share, and what every one of them returns: the caller's form, with its provenance."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from decimal import localcontext
+from functools import wraps
+from typing import Any, Literal, ParamSpec, Protocol, TypedDict, TypeVar, Unpack, cast, overload
+
+import pandas as pd
+import pyarrow as pa
+
+from ledgerframes.economics.amounts import EXACT
+from ledgerframes.economics.not_understood import NotUnderstood
+from ledgerframes.economics.source import Source
+from ledgerframes.frames import As, Decimals, check_shape, described, shape
+from ledgerframes.paging.window import Bound, Duration
+from ledgerframes.tables.table import Table
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+class FormOptions(TypedDict, total=False):
+    """The keywords that every table takes, for overloads; a test compares them with the signatures."""
+
+    decimals: Decimals
+
+
+class OpeningOptions(FormOptions, total=False):
+    """Likewise where contracts may have begun before the events."""
+
+    opening: Any
+
+
+class MomentOptions(OpeningOptions, total=False):
+    """Likewise for a table that can be had at a time."""
+
+    at: Bound | None
+
+
+class IntervalOptions(FormOptions, total=False):
+    """Likewise for a table of intervals."""
+
+    every: Duration
+
+
+class BalanceOptions(OpeningOptions, total=False):
+    """Likewise for balances."""
+
+    every: Duration
+    parties: Iterable[str] | None
+
+
+class FromEvents(Protocol):
+    """A table of events alone."""
+
+    @overload
+    def __call__(self, events: Any, *, as_: Literal["pandas"] = ..., **form: Unpack[FormOptions]) -> pd.DataFrame: ...
+
+    @overload
+    def __call__(self, events: Any, *, as_: Literal["arrow"], **form: Unpack[FormOptions]) -> pa.Table: ...
+
+    @overload
+    def __call__(self, events: Any, *, as_: Literal["polars"], **form: Unpack[FormOptions]) -> Any: ...
+
+
+class FromOpening(Protocol):
+    """A table of events and of contracts that began before them."""
+
+    @overload
+    def __call__(
+        self, events: Any, *, as_: Literal["pandas"] = ..., **form: Unpack[OpeningOptions]
+    ) -> pd.DataFrame: ...
+
+    @overload
+    def __call__(self, events: Any, *, as_: Literal["arrow"], **form: Unpack[OpeningOptions]) -> pa.Table: ...
+
+    @overload
+    def __call__(self, events: Any, *, as_: Literal["polars"], **form: Unpack[OpeningOptions]) -> Any: ...
+
+
+class AtMoment(Protocol):
+    """A table of what is there at a time."""
+
+    @overload
+    def __call__(self, events: Any, *, as_: Literal["pandas"] = ..., **form: Unpack[MomentOptions]) -> pd.DataFrame: ...
+
+    @overload
+    def __call__(self, events: Any, *, as_: Literal["arrow"], **form: Unpack[MomentOptions]) -> pa.Table: ...
+
+    @overload
+    def __call__(self, events: Any, *, as_: Literal["polars"], **form: Unpack[MomentOptions]) -> Any: ...
+
+
+class ByInterval(Protocol):
+    """A table of one row or more per interval."""
+
+    @overload
+    def __call__(
+        self, events: Any, *, as_: Literal["pandas"] = ..., **form: Unpack[IntervalOptions]
+    ) -> pd.DataFrame: ...
+
+    @overload
+    def __call__(self, events: Any, *, as_: Literal["arrow"], **form: Unpack[IntervalOptions]) -> pa.Table: ...
+
+    @overload
+    def __call__(self, events: Any, *, as_: Literal["polars"], **form: Unpack[IntervalOptions]) -> Any: ...
+
+
+class Balances(Protocol):
+    """The table of balances."""
+
+    @overload
+    def __call__(
+        self, events: Any, *, as_: Literal["pandas"] = ..., **form: Unpack[BalanceOptions]
+    ) -> pd.DataFrame: ...
+
+    @overload
+    def __call__(self, events: Any, *, as_: Literal["arrow"], **form: Unpack[BalanceOptions]) -> pa.Table: ...
+
+    @overload
+    def __call__(self, events: Any, *, as_: Literal["polars"], **form: Unpack[BalanceOptions]) -> Any: ...
+
+
+def from_events(function: Callable[..., Any]) -> FromEvents:
+    """Declare the result of a table of events by its `as_`."""
+    return cast("FromEvents", _exact(function))
+
+
+def from_opening(function: Callable[..., Any]) -> FromOpening:
+    """The same for a table of events and an opening."""
+    return cast("FromOpening", _exact(function))
+
+
+def at_moment(function: Callable[..., Any]) -> AtMoment:
+    """The same for a table at a time."""
+    return cast("AtMoment", _exact(function))
+
+
+def by_interval(function: Callable[..., Any]) -> ByInterval:
+    """The same for a table of intervals."""
+    return cast("ByInterval", _exact(function))
+
+
+def by_party(function: Callable[..., Any]) -> Balances:
+    """The same for balances."""
+    return cast("Balances", _exact(function))
+
+
+def _exact(function: Callable[P, R]) -> Callable[P, R]:
+    """Compute with decimals that do not round: the usual context keeps 28 digits, and amounts have up to 38."""
+
+    @wraps(function)
+    def computed(*args: P.args, **kwargs: P.kwargs) -> R:
+        check_shape(cast("str", kwargs.get("as_", "pandas")), cast("str", kwargs.get("decimals", "object")))
+        with localcontext(EXACT):
+            return function(*args, **kwargs)
+
+    return computed
+
+
+def given(
+    rows: pa.Table,
+    table: Table,
+    source: Source,
+    notes: NotUnderstood,
+    *,
+    as_: As,
+    decimals: Decimals,
+    **attrs: Any,
+) -> Any:
+    """A computed table in the caller's form.
+
+    Args:
+        rows: its columns, in any order.
+        table: its declaration.
+        source: the events it was computed from.
+        notes: what was not understood.
+        as_: the form.
+        decimals: how pandas holds amounts.
+        **attrs: what else its provenance says.
+    """
+    provenance = source.attrs | {"table": table.name, "not_understood": notes.as_attrs()} | attrs
+    declared = pa.table([rows[name].cast(table.schema.field(name).type) for name in table.names], schema=_open(table))
+    return shape(described(declared, provenance), table, as_=as_, decimals=decimals, attrs=provenance)
+
+
+def _open(table: Table) -> pa.Schema:
+    return table.schema.with_metadata(table.schema.metadata)

@@ -1,0 +1,183 @@
+"""Coin transfers of token-standard choices and preapprovals that do not contain an `AmuletRules_Transfer`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import Any, Final
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from msgspec import Struct
+
+from ledgerframes.economics.choices import SENDS, STANDARD, TRANSFER
+from ledgerframes.economics.models import AMULET, INSTRUCTION, META, PREAPPROVAL, Amulet
+from ledgerframes.economics.not_understood import NotUnderstood
+from ledgerframes.economics.parsing import fits, parsed
+from ledgerframes.economics.source import Source, opening_rows
+from ledgerframes.economics.standard import COLUMNS, Step, kind_of, steps_of
+from ledgerframes.economics.summaries import outcomes_of
+from ledgerframes.economics.tree import Tree
+
+_ALLOCATION: Final = "Splice.AmuletAllocation:AmuletAllocation"
+#: Token-standard choices on other templates are of other instruments.
+_COIN_MODULES: Final = r"^Splice\.(Amulet|ExternalPartyAmulet)"
+_KNOWN: Final = (INSTRUCTION, _ALLOCATION, PREAPPROVAL)
+
+
+class Send(Struct, frozen=True, gc=False):
+    """The argument of `TransferPreapproval_Send` and its V2."""
+
+    sender: str
+    amount: Decimal
+    description: str | None = None
+
+
+class Preapproval(Struct, frozen=True, gc=False):
+    """Who is sent to."""
+
+    receiver: str
+    provider: str | None = None
+
+
+@dataclass(frozen=True)
+class Row:
+    """A row of the table, and its exercise's place in the tree."""
+
+    place: int
+    cells: dict[str, Any]
+
+
+@dataclass
+class Wrapped:
+    """What the choices that wrap transfers say.
+
+    Attributes:
+        metas: the merged metadata of each, by its place in the tree, for the transfers below.
+        rows: the rows of those without a transfer below.
+    """
+
+    metas: dict[int, Mapping[str, Any]] = field(default_factory=dict)
+    rows: list[Row] = field(default_factory=list)
+
+
+def wrapped_transfers(source: Source, tree: Tree, opening: Any, notes: NotUnderstood) -> Wrapped:
+    """Read the choices that wrap transfers, or transfer by themselves.
+
+    Args:
+        source: the events.
+        tree: all their exercises.
+        opening: contracts active before them.
+        notes: where exercises that cannot be read are counted.
+    """
+    found = Wrapped()
+    rows = source.exercises(COLUMNS, choices=(*STANDARD, *SENDS))
+    rows = rows.filter(pc.fill_null(pc.match_substring_regex(rows["template_name"], _COIN_MODULES), False))  # noqa: FBT003
+    if not rows.num_rows:
+        return found
+    contracts = _contracts(source, opening, rows)
+    sends = pc.is_in(rows["choice"], pa.array(SENDS))
+    _add_sends(found, rows.filter(sends), contracts, tree, notes)
+    _add_steps(found, rows.filter(pc.invert(sends)), contracts, tree, source, notes)
+    covered = _covered(tree)
+    found.rows = [row for row in found.rows if row.place not in covered]
+    return found
+
+
+def _covered(tree: Tree) -> set[int]:
+    """The wrapping exercises that have a transfer, or another wrapping exercise, below them."""
+    wrapping = tree.mask((*STANDARD, *SENDS))
+    counting = np.flatnonzero(wrapping | tree.mask([TRANSFER]))
+    return set(tree.nearest(tree.above(counting), wrapping).tolist())
+
+
+def _contracts(source: Source, opening: Any, rows: pa.Table) -> pa.Table:
+    """The instructions, allocations and preapprovals that are exercised."""
+    columns = ["contract_id", "payload"]
+    created = source.creates(_KNOWN, columns)
+    every = pa.concat_tables([created, opening_rows(opening, _KNOWN).select(columns).cast(created.schema)])
+    return every.filter(pc.is_in(every["contract_id"], rows["contract_id"]))
+
+
+def _add_sends(found: Wrapped, rows: pa.Table, contracts: pa.Table, tree: Tree, notes: NotUnderstood) -> None:
+    names = [f"{PREAPPROVAL}/{choice}" for choice in rows["choice"].to_pylist()]
+    known = dict(
+        zip(
+            contracts["contract_id"].to_pylist(),
+            parsed(contracts["payload"], Preapproval, [""] * contracts.num_rows, NotUnderstood()),
+            strict=True,
+        )
+    )
+    arguments, outcomes = parsed(rows["payload"], Send, names, notes), outcomes_of(rows, notes)
+    places = tree.places(rows["event_id"])
+    for row, (argument, outcome) in enumerate(zip(arguments, outcomes, strict=True)):
+        if argument is None or not fits(argument.amount):
+            continue
+        meta = {} if outcome.meta is None else dict(outcome.meta.values)
+        if argument.description:
+            meta = {f"{META}reason": argument.description} | meta
+        found.metas[int(places[row])] = meta
+        preapproval = known.get(rows["contract_id"][row].as_py())
+        cells = _cells(argument.sender, preapproval and preapproval.receiver, argument.amount, meta)
+        cells |= {"provider": preapproval and preapproval.provider, "round": outcome.round}
+        if outcome.summary is not None:
+            cells["sender_fees"] = outcome.summary.other_fees + sum(outcome.summary.output_fees, Decimal(0))
+        found.rows.append(Row(int(places[row]), _identity(rows, row) | cells))
+
+
+def _add_steps(
+    found: Wrapped, rows: pa.Table, contracts: pa.Table, tree: Tree, source: Source, notes: NotUnderstood
+) -> None:
+    steps = steps_of(rows, contracts, notes)
+    places = tree.places(rows["event_id"])
+    coins = coins_of(source, [name for step in steps for name in step.receivers])
+    for step in steps:
+        place = int(places[step.row])
+        found.metas[place] = step.meta
+        cells = _of_step(step, coins)
+        if cells is not None:
+            found.rows.append(Row(place, _identity(rows, step.row) | cells))
+
+
+def _of_step(step: Step, coins: dict[str, Amulet]) -> dict[str, Any] | None:
+    """The row of a step that moved coin: to its receiver, or into a lock of the sender."""
+    given = [coins[name] for name in step.receivers if name in coins]
+    sums = sum((coin.amount.initial for coin in given), Decimal(0)) if given else None
+    amount = sums if step.amount is None else step.amount
+    if step.step == "completed":
+        receiver = step.receiver or (given[0].owner if given else None)
+        sender = step.sender or step.stated("sender")
+        return _cells(sender, receiver, amount, step.meta)
+    if step.step in {"pending", "allocated"} and step.sender is not None:
+        return _cells(step.sender, step.sender, amount, step.meta)
+    return None
+
+
+def coins_of(source: Source, names: Iterable[str]) -> dict[str, Amulet]:
+    """Coins that were created, by contract id."""
+    wanted = pa.array(list(names), pa.string())
+    if not len(wanted):
+        return {}
+    rows = source.creates([AMULET], ("contract_id", "payload"))
+    rows = rows.filter(pc.is_in(rows["contract_id"], wanted))
+    read = parsed(rows["payload"], Amulet, [""] * rows.num_rows, NotUnderstood())
+    found = zip(rows["contract_id"].to_pylist(), read, strict=True)
+    return {name: coin for name, coin in found if coin is not None and fits(coin.amount.initial)}
+
+
+def _cells(sender: str | None, receiver: str | None, amount: Decimal | None, meta: Mapping[str, Any]) -> dict[str, Any]:
+    reason = meta.get(f"{META}reason")
+    return {
+        "output_index": 0,
+        "sender": sender,
+        "receiver": receiver,
+        "amount": amount,
+        "kind": kind_of(meta, sender, receiver),
+        "reason": reason if isinstance(reason, str) else None,
+    }
+
+
+def _identity(rows: pa.Table, row: int) -> dict[str, str]:
+    return {name: rows[name][row].as_py() for name in ("update_id", "event_id")}

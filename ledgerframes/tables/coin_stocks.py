@@ -1,0 +1,94 @@
+"""Tables of coins, supply and balances, computed from events by `ledgerframes.economics`."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Final
+
+from ledgerframes.tables.active_contracts import COINS
+from ledgerframes.tables.kinds import AMOUNT, INT64, TEXT, TIME
+from ledgerframes.tables.snapshots import HOLDINGS_SUMMARY
+from ledgerframes.tables.table import Column, Table
+
+_LOADED: Final = {column.name: column for column in COINS.columns}
+
+
+def _amount(column: Column) -> Column:
+    """The column of a holdings summary, computed: only what depends on an open round can be null."""
+    of_round = "fees" in column.name or "available" in column.name
+    meaning = column.meaning.partition("; null")[0].removesuffix(".") + "."
+    source = "coin_history and the earliest round open then" if of_round else "amount of coin_history"
+    return replace(column, meaning=meaning, nullable=of_round, source=source)
+
+
+COIN_HISTORY: Final = Table(
+    "coin_history",
+    "One row per coin contract: its terms, what created it, and what ended it.",
+    ("lf.coins(events)",),
+    ("contract_id",),
+    (
+        _LOADED["contract_id"],
+        *(_LOADED[name] for name in ("owner", "amount", "created_round", "rate_per_round")),
+        *(_LOADED[name] for name in ("locked", "lock_holders", "lock_expires_at")),
+        Column("expires_at_round", INT64, "First round in which the coin can be expired; null if its rate is 0.", True,
+               "rounds", "created_round plus amount / rate_per_round, rounded up"),
+        Column("created_by", TEXT, "Choice that created it; null if that lies outside the events, or at a root.", True,
+               source="choice of the exercise above its create"),
+        Column("ended_at", TIME, "Record time of the exercise that consumed it; null while it is active.", True,
+               source="record_time of its consuming exercise"),
+        Column("ended_by", TEXT, "Choice that ended it; null while it is active.", True,
+               source="choice of its consuming exercise; of Archive, the choice above it"),
+    ),
+)  # fmt: skip
+
+SUPPLY: Final = Table(
+    "supply",
+    "One row: the coin that exists at a time.",
+    ("lf.supply(events)",),
+    ("at",),
+    (
+        Column("at", TIME, "The time; null if there are no events and none is given.", True,
+               source="the argument `at`, else the last record_time"),
+        Column("unlocked", AMOUNT, "Coin that is not locked.", unit="coin", source="sum of active Amulet contracts"),
+        Column("locked", AMOUNT, "Coin that is locked.", unit="coin", source="sum of active LockedAmulet contracts"),
+        Column("total", AMOUNT, "All coin.", unit="coin", source="unlocked plus locked"),
+    ),
+)  # fmt: skip
+
+SUPPLY_PER_ROUND: Final = Table(
+    "supply_per_round",
+    "One row per round: what its updates minted and burned, and the supply after them.",
+    ("lf.supply_per_round(events)",),
+    ("round",),
+    (
+        Column("round", INT64, "Number of the round; an update that states none counts for the latest round then.",
+               unit="rounds", source="round of mint_burn, else the last round before"),
+        Column("opened_at", TIME, "Record time at which the round opened.", True, source="opened_at of round_history"),
+        Column("minted", AMOUNT, "Coin minted.", unit="coin", source="sum of minted_* of mint_burn"),
+        Column("burned", AMOUNT, "Coin burned; null if an update's is not known.", True, "coin",
+               "sum of burned_* of mint_burn"),
+        Column("net_change", AMOUNT, "Coin created less coin ended; null if an update's is not known.", True, "coin",
+               "sum of net_change of mint_burn"),
+        Column("unexplained", AMOUNT, "net_change less minted plus burned.", True, "coin",
+               "sum of unexplained of mint_burn"),
+        Column("total", AMOUNT, "Supply after the round's updates; null if the supply before the events is not known.",
+               True, "coin", "supply of the opening plus net_change up to here"),
+    ),
+)  # fmt: skip
+
+BALANCES_OVER_TIME: Final = Table(
+    "balances_over_time",
+    "One row per time and party: what the party holds then.",
+    ("lf.balances_over_time(events)",),
+    ("time", "party_id"),
+    (
+        Column("time", TIME, "The time; what is recorded then is included.",
+               source="multiples of the argument `every`"),
+        Column("party_id", TEXT, "The party.", source="owner of coin_history"),
+        *(
+            _amount(column)
+            for column in HOLDINGS_SUMMARY.columns
+            if column.name.startswith(("total_", "accumulated_"))
+        ),
+    ),
+)  # fmt: skip

@@ -1,0 +1,67 @@
+"""Tables of who is active on the network, computed from events by `ledgerframes.economics`."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from ledgerframes.tables.kinds import INT64, JSON, TEXT, TIME
+from ledgerframes.tables.table import Column, Table
+
+_TIME: Final = Column("time", TIME, "Begin of the interval, in UTC.", source="record_time, rounded down to `every`")
+_SEEN: Final = "acting_parties, signatories and observers"
+_LICENSE: Final = "/payload of the latest create of ValidatorLicense: "
+
+ACTIVE_PARTIES: Final = Table(
+    "active_parties",
+    "One row per interval that has events: how many parties they name.",
+    ("lf.active_parties(events)",),
+    ("time",),
+    (
+        _TIME,
+        Column("parties", INT64, "Parties that act in an event or are its stakeholders.", unit="parties", source=_SEEN),
+        Column("acting", INT64, "Parties that act.", unit="parties", source="acting_parties"),
+        Column("new", INT64, "Parties that no earlier event names.", unit="parties", source=_SEEN),
+        Column("by_template", JSON, "Parties by template: a JSON object from template_name to a number.",
+               source=f"{_SEEN} by template_name"),
+    ),
+)  # fmt: skip
+
+TEMPLATE_ACTIVITY: Final = Table(
+    "template_activity",
+    "One row per interval, template and choice.",
+    ("lf.template_activity(events)",),
+    ("time", "template_name", "choice"),
+    (
+        _TIME,
+        Column("template_name", TEXT, "Template as Module:Entity.", source="template_name"),
+        Column("choice", TEXT, "The choice; null in the row of the creates.", True, source="choice"),
+        Column("creates", INT64, "Contracts created.", unit="events", source="creates"),
+        Column("exercises", INT64, "Exercises of the choice.", unit="events", source="exercises"),
+        Column("archives", INT64, "Exercises that ended the contract.", unit="events", source="consuming exercises"),
+        Column("parties", INT64, "Parties that act in the events or are their stakeholders.", unit="parties",
+               source=_SEEN),
+    ),
+)  # fmt: skip
+
+VALIDATOR_LIVENESS: Final = Table(
+    "validator_liveness",
+    "One row per validator: the rounds for which it reported that it is alive.",
+    ("lf.validator_liveness(events)",),
+    ("validator",),
+    (
+        Column("validator", TEXT, "Party of the validator.", source=f"{_LICENSE}validator"),
+        Column("sponsor", TEXT, "Super validator that sponsored it; null if no license is among the events.", True,
+               source=f"{_LICENSE}sponsor"),
+        Column("first_round", INT64, "First round that it reported for.", True, "rounds",
+               f"{_LICENSE}faucetState/firstReceivedFor/number"),
+        Column("last_round", INT64, "Last round that it reported for.", True, "rounds",
+               f"{_LICENSE}faucetState/lastReceivedFor/number, or a later round of its liveness records and coupons"),
+        Column("collected", INT64, "Rounds that it reported for.", True, "rounds",
+               "last_round - first_round + 1 - missed"),
+        Column("missed", INT64, "Rounds between the first and the last that it did not report for.", True, "rounds",
+               f"{_LICENSE}faucetState/numCouponsMissed"),
+        Column("silent_for", INT64, "Rounds since the last that it reported for.", True, "rounds",
+               "latest round of the events less last_round"),
+        Column("version", TEXT, "Version that it last reported.", True, source=f"{_LICENSE}metadata/version"),
+    ),
+)  # fmt: skip

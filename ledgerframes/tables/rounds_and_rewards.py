@@ -1,0 +1,129 @@
+"""Tables of mining rounds and rewards, computed from events by `ledgerframes.economics`."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from ledgerframes.tables.kinds import AMOUNT, BOOL, INT64, TEXT, TIME
+from ledgerframes.tables.table import Column, Table
+
+_OPEN: Final = "/payload of the create of OpenMiningRound: "
+_CONFIG: Final = "/payload/issuanceConfig of the create of OpenMiningRound, else of SummarizingMiningRound: "
+_SUMMARY: Final = "/payload/summary of AmuletRules_MiningRound_StartIssuing: "
+_ISSUING: Final = "/payload of the create of IssuingMiningRound, else of ClosedMiningRound: "
+
+
+def _config(name: str, meaning: str, unit: str, member: str) -> Column:
+    return Column(name, AMOUNT, meaning, True, unit, f"{_CONFIG}{member}")
+
+
+def _total(kind: str, words: str, member: str) -> Column:
+    meaning = f"Total weight of the round's {words} coupons, as the issuance was computed from it."
+    return Column(f"total_weight_{kind}", AMOUNT, meaning, True, "weight", f"{_SUMMARY}{member}")
+
+
+def _issuance(kind: str, words: str, member: str) -> Column:
+    meaning = f"Coin issued per unit of weight of a {words} coupon; null until the round issues."
+    return Column(f"issuance_per_{kind}", AMOUNT, meaning, True, "coin per weight", f"{_ISSUING}{member}")
+
+
+def _phase(name: str, template: str) -> Column:
+    meaning = f"Record time at which the round's {template} was created; null if that lies outside the events."
+    return Column(name, TIME, meaning, True, source=f"record_time of the create of {template}")
+
+
+ROUND_HISTORY: Final = Table(
+    "round_history",
+    "One row per mining round that the events show: its configuration, its issuance, and when each phase began.",
+    ("lf.rounds(events)",),
+    ("round",),
+    (
+        Column("round", INT64, "Number of the round.", unit="rounds", source="/payload/round/number"),
+        Column("amulet_price_usd", AMOUNT, "Price of the coin in the round.", True, "USD per coin",
+               f"{_OPEN}amuletPrice, else of SummarizingMiningRound"),
+        Column("opens_at", TIME, "When transfers can begin to use the round.", True, source=f"{_OPEN}opensAt"),
+        Column("target_closes_at", TIME, "When the round is to close, not before.", True,
+               source=f"{_OPEN}targetClosesAt"),
+        Column("tick_us", INT64, "Length of a tick: the time for which one round issues.", True, "microseconds",
+               f"{_OPEN}tickDuration/microseconds, else of SummarizingMiningRound"),
+        Column("holding_fee_usd", AMOUNT, "Notional holding fee of one coin contract per round.", True,
+               "USD per round", f"{_OPEN}transferConfigUsd/holdingFee/rate"),
+        _config("amulet_to_issue_per_year", "Coin to issue per year of 365 days.", "coin per year",
+                "amuletToIssuePerYear"),
+        _config("validator_percentage", "Validators' share of the issuance, 1 being all.", "",
+                "validatorRewardPercentage"),
+        _config("app_percentage", "Applications' share of the issuance, 1 being all.", "", "appRewardPercentage"),
+        _config("development_fund_percentage", "The development fund's share of the issuance, 1 being all.", "",
+                "optDevelopmentFundPercentage"),
+        _config("validator_cap", "Most coin per weight of a validator reward coupon.", "coin per weight",
+                "validatorRewardCap"),
+        _config("featured_app_cap", "Most coin per weight of a featured app's coupon.", "coin per weight",
+                "featuredAppRewardCap"),
+        _config("unfeatured_app_cap", "Most coin per weight of another app's coupon.", "coin per weight",
+                "unfeaturedAppRewardCap"),
+        _config("validator_faucet_cap_usd", "Most that one validator faucet coupon is worth.", "USD",
+                "optValidatorFaucetCap"),
+        _total("sv", "super validator", "totalSvRewardWeight"),
+        _total("validator", "validator reward", "totalValidatorRewardCoupons"),
+        _total("validator_faucet", "validator faucet", "optTotalValidatorFaucetCoupons"),
+        _total("featured_app", "featured app reward", "totalFeaturedAppRewardCoupons"),
+        _total("unfeatured_app", "unfeatured app reward", "totalUnfeaturedAppRewardCoupons"),
+        _issuance("sv", "super validator", "issuancePerSvRewardCoupon"),
+        _issuance("validator", "validator reward", "issuancePerValidatorRewardCoupon"),
+        _issuance("validator_faucet", "validator faucet", "optIssuancePerValidatorFaucetCoupon"),
+        _issuance("featured_app", "featured app reward", "issuancePerFeaturedAppRewardCoupon"),
+        _issuance("unfeatured_app", "unfeatured app reward", "issuancePerUnfeaturedAppRewardCoupon"),
+        _phase("opened_at", "OpenMiningRound"),
+        _phase("summarizing_at", "SummarizingMiningRound"),
+        _phase("issuing_at", "IssuingMiningRound"),
+        _phase("closed_at", "ClosedMiningRound"),
+    ),
+)  # fmt: skip
+
+REWARDS: Final = Table(
+    "rewards",
+    "One row per reward coupon or record: for whom, what it is worth, and what became of it.",
+    ("lf.rewards(events)",),
+    ("contract_id",),
+    (
+        Column("contract_id", TEXT, "Id of the coupon's contract.", source="contract_id of its create"),
+        Column("kind", TEXT, "app, validator, validator_faucet, sv, development_fund or unclaimed_activity.",
+               source="template_name of its create"),
+        Column("round", INT64, "Round that issues the reward; null for kinds that state coin.", True, "rounds",
+               "/payload/round/number of its create"),
+        Column("provider", TEXT, "Party whose work earned it; the beneficiary where the ledger names no other.",
+               source="/payload/provider, user, validator, sv or fundManager of its create"),
+        Column("beneficiary", TEXT, "Party that can mint it; the provider where none is named.",
+               source="/payload/beneficiary of its create"),
+        Column("weight", AMOUNT, "What the issuance is multiplied with: 1 of a faucet, coin where it is stated.",
+               unit="weight", source="/payload/amount or /payload/weight of its create"),
+        Column("featured", BOOL, "Whether the application is featured; null for other kinds.", True,
+               source="/payload/featured of its create"),
+        Column("created_at", TIME, "Ledger effective time of its creation.", source="created_at of its create"),
+        Column("ended_at", TIME, "Record time of the exercise that consumed it; null while it is open.", True,
+               source="record_time of its consuming exercise"),
+        Column("outcome", TEXT, "open, claimed, expired or withdrawn; null if an unknown choice ended it.",
+               True, source="choice of its consuming exercise; of Archive, the choice above it"),
+        Column("issuance", AMOUNT, "Coin per weight of its round and kind; null if the round is not known to issue.",
+               True, "coin per weight", "issuance_per_* of its round"),
+        Column("amount", AMOUNT, "Coin it is worth; null if the issuance is not known.", True, "coin",
+               "weight times issuance, rounded half even to 10 places"),
+    ),
+)  # fmt: skip
+
+SV_REWARDS: Final = Table(
+    "sv_rewards",
+    "One row per round, super validator and beneficiary: the rewards of kind sv.",
+    ("lf.sv_rewards(events)",),
+    ("round", "sv", "beneficiary"),
+    (
+        Column("round", INT64, "Round that issues the reward.", unit="rounds", source="round of rewards"),
+        Column("sv", TEXT, "Party of the super validator.", source="provider of rewards"),
+        Column("beneficiary", TEXT, "Party that can mint it.", source="beneficiary of rewards"),
+        Column("weight", AMOUNT, "Weight of its coupons.", unit="weight", source="sum of weight of rewards"),
+        Column("amount", AMOUNT, "Coin they are worth; null if the issuance is not known.", True, "coin",
+               "sum of amount of rewards"),
+        Column("outcome", TEXT, "open, claimed, expired or withdrawn; mixed where they differ, null where not known.",
+               True, source="outcome of rewards"),
+    ),
+)  # fmt: skip

@@ -1,0 +1,124 @@
+"""`lf.expand` of arguments and results, with declared types, other forms of amounts, and other separators."""
+
+from decimal import Decimal
+
+import pyarrow as pa
+import pytest
+
+import ledgerframes as lf
+from tests.economics.histories import coin, create, exercise, frame_of, output, result, table_of, transfer, update
+
+RULES, AMULET = "Splice.AmuletRules:AmuletRules", "Splice.Amulet:Amulet"
+COUPON = "Splice.Amulet:AppRewardCoupon"
+MOVED = exercise(
+    RULES,
+    "r",
+    "AmuletRules_Transfer",
+    transfer("alice", [], [output("bob", "1.0")]),
+    result(7, inputAmuletAmount="5.0"),
+)
+ITEMS = [update("u", 0, MOVED, create(AMULET, "c", coin("alice", "5.0")))]
+EVENTS = frame_of(ITEMS)
+
+
+def test_the_results_of_a_choice_become_columns():
+    (row,) = lf.expand(EVENTS, template=RULES, choice="AmuletRules_Transfer", of="result").to_dict("records")
+
+    assert (row["round.number"], row["summary.inputAmuletAmount"]) == (7, Decimal(5))
+    assert row["event_id"] == "u:0"
+
+
+def test_arguments_are_the_default_of_a_choice_and_creates_without_one():
+    options = {"template": RULES, "choice": "AmuletRules_Transfer"}
+    assert lf.expand(EVENTS, **options).equals(lf.expand(EVENTS, of="argument", **options))
+    assert lf.expand(EVENTS, template=AMULET).equals(lf.expand(EVENTS, template=AMULET, of="create"))
+
+
+@pytest.mark.parametrize(
+    "options", [{"of": "result"}, {"of": "argument"}, {"of": "create", "choice": "AmuletRules_Transfer"}], ids=str
+)
+def test_what_does_not_go_together_is_refused(options):
+    with pytest.raises(lf.InputError, match="do not go together"):
+        lf.expand(EVENTS, template=RULES, **options)
+
+
+def test_a_result_that_is_no_record_stays_whole():
+    events = frame_of([update("u", 0, exercise("A:A", "a", "Go", {}, "done"))])
+
+    assert lf.expand(events, template="A:A", choice="Go", of="result").payload.tolist() == ['"done"']
+
+
+def test_the_steps_of_a_path_can_be_joined_otherwise():
+    found = lf.expand(EVENTS, template=AMULET, sep="_")
+
+    assert list(found.columns[5:]) == [
+        "dso",
+        "owner",
+        "amount_initialAmount",
+        "amount_createdAt_number",
+        "amount_ratePerRound_rate",
+    ]
+    assert (
+        lf.expand(EVENTS, template=AMULET, sep="/", fields=["amount.initialAmount"]).columns[-1]
+        == "amount/initialAmount"
+    )
+
+
+def test_two_fields_of_one_name_are_refused():
+    events = frame_of([update("u", 0, create("A:A", "a", {"a": {"b": 1}, "a_b": 2}))])
+
+    with pytest.raises(lf.InputError, match=r"sep='_' is not valid here: two fields would be named 'a_b'"):
+        lf.expand(events, template="A:A", sep="_")
+    assert len(lf.expand(events, template="A:A", sep=".").columns) == 7
+
+
+def test_a_field_of_the_name_of_a_column_is_prefixed():
+    events = frame_of([update("u", 0, create("A:A", "a", {"contract": {"id": "x"}, "payload": "y"}))])
+
+    found = lf.expand(events, template="A:A", sep="_")
+
+    assert list(found.columns[5:]) == ["payload_contract_id", "payload_payload"]
+
+
+@pytest.mark.parametrize(("decimals", "kind"), [("object", Decimal), ("string", str), ("float", float)], ids=str)
+def test_amounts_come_in_every_form(decimals, kind):
+    found = lf.expand(EVENTS, template=AMULET, fields=["amount.initialAmount"], decimals=decimals)
+
+    assert isinstance(found["amount.initialAmount"][0], kind)
+
+
+def coupon(**values):
+    return {"provider": "p", "featured": True, "amount": "1.5", "round": {"number": "3"}, "beneficiary": None} | values
+
+
+@pytest.mark.parametrize(
+    "values", [{}, {"amount": "2"}, {"amount": None}, {"amount": "0E-10"}], ids=["decimal", "whole", "null", "exponent"]
+)
+def test_a_declared_column_has_one_type_whatever_the_rows_are(values):
+    found = lf.expand(table_of([update("u", 0, create(COUPON, "c", coupon(**values)))]), template=COUPON)
+
+    assert found.schema.field("amount").type == pa.decimal128(38, 10)
+    assert found.schema.field("beneficiary").type == pa.string()
+    assert found.schema.field("round.number").type == pa.int64()
+
+
+def test_a_declared_field_that_no_row_has_is_null_of_its_type():
+    arguments = coupon()
+    del arguments["beneficiary"], arguments["amount"]
+    rows = table_of([update("u", 0, create(COUPON, "c", arguments))])
+
+    found = lf.expand(rows, template=COUPON, fields=["beneficiary", "amount"])
+
+    assert found.schema.field("amount").type == pa.decimal128(38, 10)
+    assert found["amount"].to_pylist() == found["beneficiary"].to_pylist() == [None]
+    with pytest.raises(lf.InputError, match="no create"):
+        lf.expand(rows, template=COUPON, fields=["amounts"])
+
+
+def test_what_does_not_fit_its_declared_type_stays_as_it_is():
+    rows = table_of([update("u", 0, create(COUPON, "c", coupon(amount="plenty", provider="7")))])
+
+    found = lf.expand(rows, template=COUPON)
+
+    assert found["amount"].to_pylist() == ["plenty"]
+    assert lf.expand(rows, template=COUPON, infer=False)["amount"].to_pylist() == ["plenty"]

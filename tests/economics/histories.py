@@ -1,0 +1,185 @@
+"""Histories for the tests of the economics: captured updates, and updates that a test writes by hand."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import Any
+
+import msgspec
+import pandas as pd
+import pyarrow as pa
+
+from ledgerframes.decoding.history import decode_items
+from ledgerframes.frames import shape
+from ledgerframes.tables.history import EVENTS
+from tests.replay import read_capture
+
+PACKAGE = "ab" * 32
+SYNC = "sync-a::1220aa"
+DSO = "DSO::1220dd"
+#: Provenance of a history that begins where the ledger does.
+WHOLE = {"complete": True, "from_beginning": True, "range": "ledger begin to now"}
+
+
+def frame_of(items: list[dict[str, Any]], **attrs: Any) -> pd.DataFrame:
+    """The events of update items as `load_events` gives them."""
+    frame = shape(table_of(items), EVENTS)
+    frame.attrs.update(attrs)
+    return frame
+
+
+def table_of(items: list[dict[str, Any]]) -> pa.Table:
+    """The same as Arrow."""
+    if not items:
+        return EVENTS.schema.empty_table()
+    batch = decode_items([msgspec.json.encode(item) for item in items], endpoint="POST /v2/updates").batches["events"]
+    return pa.Table.from_batches([batch])
+
+
+def captured_events() -> pd.DataFrame:
+    """The real events of 22 items of MainNet."""
+    items = [item["update"] for item in read_capture("scan-events-page").body["events"] if item.get("update")]
+    return frame_of(items)
+
+
+def captured_active() -> pd.DataFrame:
+    """The contracts of a real snapshot, in the form of an opening."""
+    return opening_of(
+        [(one["contract_id"], one["template_id"].partition(":")[2], one["create_arguments"]) for one in _created()]
+    )
+
+
+def _created() -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = read_capture("scan-acs-page").body["created_events"]
+    return found
+
+
+def opening_of(contracts: list[tuple[str, str, dict[str, Any]]]) -> pd.DataFrame:
+    """An opening of contracts, each an id, a template's Module:Entity and its arguments."""
+    return pd.DataFrame(
+        {
+            "contract_id": pd.Series([name for name, _, _ in contracts], dtype="str"),
+            "template_name": pd.Series([template for _, template, _ in contracts], dtype="str"),
+            "created_at": pd.Series(
+                pd.Timestamp("2025-01-01", tz="UTC"), index=range(len(contracts)), dtype="datetime64[us, UTC]"
+            ),
+            "payload": pd.Series([json.dumps(arguments) for _, _, arguments in contracts], dtype="str"),
+        }
+    )
+
+
+@dataclass
+class Node:
+    """An event of a transaction that a test writes."""
+
+    template: str
+    contract: str
+    arguments: Any
+    choice: str | None = None
+    result: Any = None
+    consuming: bool = False
+    interface: str | None = None
+    children: list[Node] = field(default_factory=list)
+    acting: list[str] = field(default_factory=lambda: [DSO])
+    signatories: list[str] = field(default_factory=lambda: [DSO])
+
+
+def create(template: str, contract: str, arguments: dict[str, Any], **more: Any) -> Node:
+    """A create."""
+    return Node(template, contract, arguments, **more)
+
+
+def exercise(
+    template: str, contract: str, choice: str, arguments: Any = None, result: Any = None, *children: Node, **more: Any
+) -> Node:
+    """An exercise with its consequences."""
+    return Node(template, contract, arguments or {}, choice, result, children=list(children), **more)
+
+
+def archive(
+    template: str, contract: str, choice: str = "Archive", arguments: Any = None, result: Any = None, *children: Node
+) -> Node:
+    """A consuming exercise."""
+    return exercise(template, contract, choice, arguments, {} if result is None else result, *children, consuming=True)
+
+
+def update(name: str, second: float, *roots: Node) -> dict[str, Any]:
+    """An update item, recorded so many seconds after noon."""
+    numbers = itertools.count()
+    events: dict[str, Any] = {}
+    time = pd.Timestamp("2026-01-01 12:00:00", tz="UTC") + pd.Timedelta(seconds=second)
+    text = time.strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+
+    def add(node: Node) -> str:
+        key = f"{name}:{next(numbers)}"
+        base = {
+            "contract_id": node.contract, "template_id": f"{PACKAGE}:{node.template}", "package_name": "splice-amulet",
+        }  # fmt: skip
+        events[key] = {}
+        if node.choice is None:
+            events[key] |= base | {
+                "event_type": "created_event", "create_arguments": node.arguments, "created_at": text,
+                "signatories": node.signatories, "observers": [],
+            }  # fmt: skip
+        else:
+            events[key] |= base | {
+                "event_type": "exercised_event", "choice": node.choice, "choice_argument": node.arguments,
+                "exercise_result": node.result, "consuming": node.consuming, "acting_parties": node.acting,
+                "interface_id": node.interface, "child_event_ids": [add(child) for child in node.children],
+            }  # fmt: skip
+        return key
+
+    roots_of = [add(root) for root in roots]
+    return {
+        "update_id": name, "migration_id": 0, "workflow_id": "", "record_time": text, "synchronizer_id": SYNC,
+        "effective_at": text, "root_event_ids": roots_of, "events_by_id": events,
+    }  # fmt: skip
+
+
+def coin(owner: str, amount: str, *, number: int = 1, rate: str = "0.1000000000") -> dict[str, Any]:
+    """The arguments of a coin."""
+    return {
+        "dso": DSO, "owner": owner,
+        "amount": {"initialAmount": amount, "createdAt": {"number": str(number)}, "ratePerRound": {"rate": rate}},
+    }  # fmt: skip
+
+
+def locked(owner: str, amount: str, *, holders: tuple[str, ...] = ("bob",), number: int = 1) -> dict[str, Any]:
+    """The arguments of a locked coin."""
+    lock = {"holders": list(holders), "expiresAt": "2026-02-01T00:00:00Z", "optContext": None}
+    return {"amulet": coin(owner, amount, number=number), "lock": lock}
+
+
+def summary(**values: Any) -> dict[str, Any]:
+    """A transfer's summary; what is not given is 0."""
+    names = ("inputAppRewardAmount", "inputValidatorRewardAmount", "inputSvRewardAmount", "inputAmuletAmount")
+    fees = {"holdingFees": "0E-10", "outputFees": [], "senderChangeFee": "0E-10", "senderChangeAmount": "0E-10"}
+    none = dict.fromkeys(names, "0E-10") | fees | {"balanceChanges": [], "amuletPrice": "0.0050000000"}
+    return none | {"inputValidatorFaucetAmount": "0E-10"} | values
+
+
+def result(number: int = 7, *, meta: dict[str, str] | None = None, **values: Any) -> dict[str, Any]:
+    """What a transfer returns."""
+    found = {"round": {"number": str(number)}, "summary": summary(**values), "createdAmulets": []}
+    return found | {"senderChangeAmulet": None, "meta": None if meta is None else {"values": meta}}
+
+
+def transfer(
+    sender: str, inputs: list[tuple[str, str]], outputs: list[dict[str, Any]], provider: str = "app"
+) -> dict[str, Any]:
+    """The argument of a transfer."""
+    listed = [{"tag": tag, "value": value} for tag, value in inputs]
+    return {"transfer": {"sender": sender, "provider": provider, "inputs": listed, "outputs": outputs}, "context": {}}
+
+
+def output(receiver: str, amount: str, ratio: str = "0.0000000000", lock: Any = None) -> dict[str, Any]:
+    """An output of a transfer."""
+    return {"receiver": receiver, "amount": amount, "receiverFeeRatio": ratio, "lock": lock}
+
+
+def amount(text: str) -> Decimal:
+    """An amount."""
+    return Decimal(text)

@@ -1,0 +1,214 @@
+"""`lf.coins`, `lf.supply` and `lf.supply_per_round`: the coin that exists."""
+
+from decimal import Decimal
+
+import pandas as pd
+import pytest
+
+import ledgerframes as lf
+from tests.economics.histories import (
+    WHOLE,
+    archive,
+    captured_active,
+    captured_events,
+    coin,
+    create,
+    exercise,
+    frame_of,
+    locked,
+    opening_of,
+    result,
+    transfer,
+    update,
+)  # fmt: skip
+
+RULES, AMULET, LOCKED = "Splice.AmuletRules:AmuletRules", "Splice.Amulet:Amulet", "Splice.Amulet:LockedAmulet"
+OPEN = "Splice.Round:OpenMiningRound"
+
+
+def moved(*children, number=7, **values):
+    return exercise(
+        RULES, "rules", "AmuletRules_Transfer", transfer("alice", [], []), result(number, **values), *children
+    )
+
+
+FIRST = create(AMULET, "first", coin("alice", "10.0", number=7, rate="3.0"))
+HISTORY = [
+    update("a", 0, moved(FIRST, inputAppRewardAmount="10.0")),
+    update("b", 10, moved(archive(AMULET, "first"), create(LOCKED, "lock", locked("alice", "10.0", number=7)))),
+    update("c", 20, archive(LOCKED, "lock", "LockedAmulet_ExpireAmulet", {}, {"expireSum": {"owner": "alice"}})),
+    update("d", 30, create(AMULET, "root", coin("bob", "1.0", rate="0E-10"))),
+]  # fmt: skip
+EVENTS = frame_of(HISTORY, **WHOLE)
+NOON = pd.Timestamp("2026-01-01 12:00", tz="UTC")
+
+
+def test_a_coin_has_its_terms_and_what_made_and_ended_it():
+    rows = lf.coins(EVENTS).set_index("contract_id").to_dict("index")
+
+    first, lock, root = rows["first"], rows["lock"], rows["root"]
+    assert (first["owner"], first["amount"], first["created_round"], first["rate_per_round"]) == ("alice", 10, 7, 3)
+    assert first["expires_at_round"] == 7 + 4  # 10 / 3 rounded up
+    assert (first["created_by"], first["ended_by"]) == ("AmuletRules_Transfer", "AmuletRules_Transfer")
+    assert first["ended_at"] == NOON + pd.Timedelta(seconds=10)
+    assert (first["locked"], lock["locked"]) == (False, True)
+    assert (lock["lock_holders"], lock["ended_by"]) == (("bob",), "LockedAmulet_ExpireAmulet")
+    assert lock["lock_expires_at"] == pd.Timestamp("2026-02-01", tz="UTC")
+    assert lock["expires_at_round"] == 7 + 100  # 10 / 0.1, which is a whole number
+    assert pd.isna(root["created_by"])
+    assert pd.isna(root["expires_at_round"])
+    assert pd.isna(root["ended_at"])
+
+
+def test_at_a_time_a_later_end_has_not_happened():
+    then = lf.coins(EVENTS, at=NOON + pd.Timedelta(seconds=10)).set_index("contract_id")
+
+    assert list(then.index) == ["first", "lock"]
+    assert pd.notna(then.ended_at["first"])  # ended at that time
+    assert pd.isna(then.ended_at["lock"])
+
+
+def test_a_coin_of_the_opening_has_no_beginning():
+    opening = opening_of([("old", AMULET, coin("carol", "4.0")), ("x", "Iou:Iou", {})])
+    ended = update("e", 40, moved(archive(AMULET, "old")))
+
+    (row,) = lf.coins(frame_of([ended]), opening=opening).to_dict("records")
+
+    assert (row["owner"], row["ended_by"]) == ("carol", "AmuletRules_Transfer")
+    assert pd.isna(row["created_by"])
+
+
+def test_an_end_without_a_create_is_counted():
+    coins = lf.coins(frame_of([update("e", 40, archive(AMULET, "old"))]), opening="nothing")
+
+    assert coins.empty
+    assert coins.attrs["without_create"] == {AMULET: 1}
+
+
+@pytest.mark.parametrize("function", [lf.coins, lf.supply], ids=["coins", "supply"])
+def test_a_part_of_the_history_needs_an_opening(function):
+    with pytest.raises(lf.PartialResultError, match="opening"):
+        function(frame_of(HISTORY))
+    with pytest.raises(lf.PartialResultError, match="gap"):
+        function(frame_of(HISTORY, **WHOLE | {"complete": False}))
+    assert len(function(frame_of(HISTORY), opening="nothing"))
+
+
+@pytest.mark.parametrize(
+    ("second", "unlocked", "held"), [(0, 10, 0), (10, 0, 10), (15, 0, 10), (20, 0, 0), (30, 1, 0)], ids=str
+)
+def test_the_supply_at_a_time(second, unlocked, held):
+    at = NOON + pd.Timedelta(seconds=second)
+    (row,) = lf.supply(EVENTS, at=at).to_dict("records")
+
+    assert (row["at"], row["unlocked"], row["locked"], row["total"]) == (at, unlocked, held, unlocked + held)
+    assert lf.supply(EVENTS, at=(0, at)).equals(lf.supply(EVENTS, at=at))
+
+
+def test_without_a_time_the_supply_is_that_of_the_last_event():
+    (row,) = lf.supply(EVENTS).to_dict("records")
+
+    assert (row["at"], row["total"]) == (NOON + pd.Timedelta(seconds=30), 1)
+
+
+def test_the_supply_of_nothing_is_0():
+    (row,) = lf.supply(frame_of([], **WHOLE)).to_dict("records")
+
+    assert (row["unlocked"], row["locked"], row["total"]) == (0, 0, 0)
+    assert pd.isna(row["at"])
+
+
+@pytest.mark.usefixtures("captures")
+def test_the_supply_of_a_real_snapshot_is_its_coins():
+    active = captured_active()
+    amounts = active[active.template_name == AMULET].payload.str.extract(r'"initialAmount": "([^"]+)"')[0]
+
+    (row,) = lf.supply(frame_of([]), opening=active).to_dict("records")
+
+    assert row["unlocked"] == sum(amounts.map(Decimal)) > 0
+
+
+def test_a_round_sums_its_updates():
+    """Round 7: 10 minted; the expiry of 10 states no round and counts for 8, which had opened; 1 came from nowhere."""
+    opened = update("r", 15, create(OPEN, "eight", {"round": {"number": "8"}}))
+    rows = lf.supply_per_round(frame_of([*HISTORY, opened], **WHOLE)).to_dict("records")
+
+    assert [row["round"] for row in rows] == [7, 8]
+    assert [row["minted"] for row in rows] == [10, 0]
+    assert [row["burned"] for row in rows] == [0, 10]
+    assert [row["net_change"] for row in rows] == [10, -9]
+    assert [row["unexplained"] for row in rows] == [0, 1]
+    assert [row["total"] for row in rows] == [10, 1]
+    assert pd.isna(rows[0]["opened_at"])
+    assert rows[1]["opened_at"] == NOON + pd.Timedelta(seconds=15)
+
+
+def test_the_total_begins_with_the_opening_or_is_not_known():
+    part = frame_of(HISTORY[:1])
+    assert lf.supply_per_round(part).total.tolist() == [None]
+    assert lf.supply_per_round(part, opening="nothing").total.tolist() == [10]
+    opening = opening_of([("old", AMULET, coin("carol", "4.0")), ("held", LOCKED, locked("carol", "2.0"))])
+    assert lf.supply_per_round(part, opening=opening).total.tolist() == [16]
+
+
+def test_what_is_not_known_stays_null_from_then_on():
+    """The coin that expires in round 7 was created before the events."""
+    gone = archive(AMULET, "old", "Amulet_Expire", {}, {"expireSum": {"owner": "x", "round": {"number": "8"}}})
+    made = moved(create(AMULET, "n", coin("a", "1.0")), number=9, inputAppRewardAmount="1.0")
+    events = frame_of([HISTORY[0], update("x", 5, gone), update("y", 6, made)])
+
+    rows = lf.supply_per_round(events, opening="nothing").to_dict("records")
+
+    assert [row["net_change"] for row in rows] == [10, None, 1]
+    assert [row["burned"] for row in rows] == [0, None, 0]
+    assert [row["total"] for row in rows] == [10, None, None]
+
+
+def test_updates_of_no_round_are_counted():
+    found = lf.supply_per_round(frame_of([HISTORY[3]]))
+
+    assert found.empty
+    assert found.attrs["without_round"] == 1
+
+
+def test_in_a_made_up_history_supplies_differ_by_what_is_minted_and_burned(net):
+    history = lf.load_history(net, start="begin", progress=False)
+    flows, last = lf.mint_burn(history), lf.supply(history)
+    half = flows.record_time.iloc[len(flows) // 2]
+    before = lf.supply(history, at=half)
+
+    assert last.total[0] == flows.net_change.sum() > 0
+    assert last.total[0] - before.total[0] == flows[flows.record_time > half].net_change.sum() != 0
+    assert lf.supply_per_round(history).total.iloc[-1] == last.total[0]
+    held = lf.holdings_from_events(history.events, history.reassignments)
+    assert held.total_coin_holdings.sum() == last.total[0]
+    active = lf.active_contracts(history.events, history.reassignments)
+    coins = lf.coins(history)
+    assert set(coins[coins.ended_at.isna()].contract_id) == set(
+        active[active.template_name.isin([AMULET, LOCKED])].contract_id
+    )
+
+
+def test_an_opening_and_the_rest_are_the_whole(net):
+    history = lf.load_history(net, start="begin", progress=False)
+    half = history.events.record_time.iloc[len(history.events) // 2]
+    opening = lf.active_contracts(history.events, history.reassignments, at=half)
+    rest = lf.History(*(frame[frame.record_time > half] for frame in history))
+
+    assert lf.supply(rest, opening=opening).equals(lf.supply(history))
+    whole, part = lf.mint_burn(history), lf.mint_burn(rest, opening=opening)
+    assert part.equals(whole[whole.record_time > half].reset_index(drop=True))
+    assert (part.inputs_from == "creates").all()
+
+
+@pytest.mark.usefixtures("captures")
+def test_real_coins(captures):  # noqa: ARG001 - skips where there are none
+    coins = lf.coins(captured_events(), opening="nothing")
+
+    assert coins.amount.tolist() == [
+        Decimal("10988.5749814750"), Decimal("2271056466.9621694408"), Decimal("1963004046.1975062212"),
+    ]  # fmt: skip
+    assert set(coins.created_by) == {"AmuletRules_Transfer"}
+    # 10988.5749814750 / 0.0002608789 = 42,121,363.52..., rounded up
+    assert coins.expires_at_round[0] == 74_223 + 42_121_364
+    assert coins.attrs["without_create"] == {AMULET: 2}

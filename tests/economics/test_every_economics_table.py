@@ -1,0 +1,144 @@
+"""What holds for every table that is computed from events."""
+
+import inspect
+
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+import ledgerframes as lf
+from ledgerframes.tables.derived import DERIVED
+from tests.economics.histories import WHOLE, frame_of
+
+TABLES = {table.endpoints[0].removeprefix("lf.").removesuffix("(events)"): table for table in DERIVED.values()}
+every_table = pytest.mark.parametrize("name", TABLES)
+
+
+def run(name, events, **options):
+    return getattr(lf, name)(events, **options)
+
+
+@pytest.fixture(scope="module")
+def history(net):
+    return lf.load_history(net, start="begin", progress=False)
+
+
+@pytest.fixture(scope="module")
+def arrow(net):
+    return lf.load_history(net, start="begin", progress=False, as_="arrow")
+
+
+@every_table
+def test_a_table_has_the_declared_columns_and_types(name, arrow):
+    found = run(name, arrow, as_="arrow")
+
+    declared = TABLES[name].schema
+    assert found.schema.names == declared.names
+    assert [field.type for field in found.schema] == [field.type for field in declared]
+    for column in TABLES[name].columns:
+        assert column.nullable or found[column.name].null_count == 0, column.name
+
+
+@every_table
+def test_the_key_is_unique(name, history):
+    found, key = run(name, history), list(TABLES[name].key)
+
+    assert not found.duplicated(key).any()
+
+
+@every_table
+def test_every_form_of_the_events_gives_the_same_rows(name, history, arrow):
+    want = run(name, arrow, as_="arrow")
+
+    assert run(name, history, as_="arrow").equals(want)
+    as_polars = lf.History(*(pl.from_arrow(one) for one in arrow))
+    # polars holds no provenance, which would prove that nothing was before the events
+    begun = {"opening": "nothing"} if "opening" in inspect.signature(getattr(lf, name)).parameters else {}
+    assert run(name, as_polars, as_="arrow", **begun).equals(want)
+
+
+@every_table
+def test_events_alone_are_enough(name, history):
+    found = run(name, history.events)
+
+    assert type(found) is pd.DataFrame
+
+
+@every_table
+def test_a_table_comes_in_every_form(name, history):
+    frame, table, polars = (run(name, history, as_=form) for form in ("pandas", "arrow", "polars"))
+
+    assert (type(frame), type(table), type(polars)) == (pd.DataFrame, pa.Table, pl.DataFrame)
+    assert len(frame) == table.num_rows == len(polars)
+    amounts = [column.name for column in TABLES[name].columns if column.kind.name == "amount"]
+    floats = run(name, history, decimals="float")
+    assert all(str(floats[column].dtype) == "float64" for column in amounts)
+
+
+@every_table
+def test_provenance_goes_on(name, history):
+    attrs = run(name, history).attrs
+
+    assert attrs["source"] == history.events.attrs["source"]
+    assert attrs["range"] == "ledger begin to now"
+    assert attrs["table"] == TABLES[name].name
+    assert isinstance(attrs["not_understood"], dict)
+
+
+@every_table
+def test_no_events_are_no_rows(name):
+    found = run(name, frame_of([], **WHOLE), as_="arrow")
+
+    assert found.num_rows <= 1
+    assert [field.type for field in found.schema] == [field.type for field in TABLES[name].schema]
+
+
+@every_table
+def test_a_store_gives_the_same_rows(name, lake, arrow):
+    assert run(name, lake, as_="arrow").equals(run(name, arrow, as_="arrow"))
+
+
+@pytest.fixture(scope="module")
+def lake(net, tmp_path_factory):
+    store = lf.open_store(tmp_path_factory.mktemp("economics") / "lake")
+    store.sync(net, progress=False)
+    return store
+
+
+@pytest.fixture(scope="module")
+def hostile():
+    with lf.sandbox(updates=600, seed=9, hostile=True) as net:
+        yield lf.load_history(net, start="begin", progress=False)
+
+
+@every_table
+def test_nothing_fails_on_a_hostile_history(name, hostile):
+    found = run(name, hostile)
+
+    assert list(found.columns) == list(TABLES[name].names)
+    assert len(found.attrs["not_understood"]) <= 101
+
+
+@every_table
+@pytest.mark.parametrize("events", [None, 5, "events", {}, [1], object()], ids=lambda one: type(one).__name__)
+def test_what_is_no_events_is_refused(name, events):
+    with pytest.raises(lf.InputError, match="events"):
+        run(name, events)
+
+
+@every_table
+def test_another_frame_is_refused(name, history):
+    with pytest.raises(lf.InputError, match=r"events has no column\(s\)"):
+        run(name, history.updates[["update_id", "kind"]])
+
+
+@every_table
+@pytest.mark.parametrize(
+    "opening", [5, "everything", [1], {}, pd.DataFrame({"x": [1]})], ids=lambda one: type(one).__name__
+)
+def test_a_wrong_opening_is_refused(name, opening, history):
+    if "opening" not in inspect.signature(getattr(lf, name)).parameters:
+        pytest.skip(f"{name} takes none")
+    with pytest.raises(lf.InputError, match="opening"):
+        run(name, history, opening=opening)

@@ -1,0 +1,272 @@
+"""`lf.rewards` and `lf.sv_rewards`: what coupons are worth and what became of them."""
+
+from decimal import Decimal
+
+import pandas as pd
+import pytest
+
+import ledgerframes as lf
+from tests.economics.histories import archive, create, exercise, frame_of, opening_of, result, transfer, update
+
+RULES = "Splice.AmuletRules:AmuletRules"
+APP, VALIDATOR = "Splice.Amulet:AppRewardCoupon", "Splice.Amulet:ValidatorRewardCoupon"
+SV, UNCLAIMED = "Splice.Amulet:SvRewardCoupon", "Splice.Amulet:UnclaimedReward"
+LIVENESS = "Splice.ValidatorLicense:ValidatorLivenessActivityRecord"
+FAUCET = "Splice.ValidatorLicense:ValidatorFaucetCoupon"
+FUND, ACTIVITY = "Splice.Amulet:DevelopmentFundCoupon", "Splice.Amulet:UnclaimedActivityRecord"
+RECORD, OTHER = (name.rpartition(":")[2] for name in (LIVENESS, ACTIVITY))
+SEVEN = {"round": {"number": "7"}}
+CLOSED = SEVEN | {
+    "issuancePerSvRewardCoupon": "0.0690020407", "issuancePerValidatorRewardCoupon": "0.2000000000",
+    "issuancePerFeaturedAppRewardCoupon": "3.4959069921", "issuancePerUnfeaturedAppRewardCoupon": "0.6000000000",
+    "optIssuancePerValidatorFaucetCoupon": "65.5173955496",
+}  # fmt: skip
+COUPONS = {
+    "featured": (APP, SEVEN | {"provider": "app", "featured": True, "amount": "13.7005069188", "beneficiary": None}),
+    "plain": (APP, SEVEN | {"provider": "app", "featured": False, "amount": "10.0", "beneficiary": "carol"}),
+    "validator": (VALIDATOR, SEVEN | {"user": "alice", "amount": "2.5000000000"}),
+    "faucet": (FAUCET, SEVEN | {"validator": "val"}),
+    "alive": (LIVENESS, SEVEN | {"validator": "val"}),
+    "sv": (SV, SEVEN | {"sv": "sv-1", "beneficiary": "carol", "weight": "159250"}),
+    "fund": (FUND, {"fundManager": "fund", "beneficiary": "carol", "amount": "5.0", "expiresAt": "x", "reason": "r"}),
+    "activity": (ACTIVITY, {"beneficiary": "carol", "amount": "6.0", "expiresAt": "x", "reason": "r"}),
+}  # fmt: skip
+ALL = [create(template, name, arguments) for name, (template, arguments) in COUPONS.items()]
+MADE = update("made", 0, *ALL)
+ISSUED = update("issued", 5, create("Splice.Round:ClosedMiningRound", "closed", CLOSED))
+
+
+def rows_of(frame):
+    return frame.set_index("contract_id").to_dict("index")
+
+
+def test_every_kind_is_worth_its_weight_times_what_its_round_issues():
+    rows = rows_of(lf.rewards(frame_of([MADE, ISSUED])))
+
+    worth = {
+        "featured": ("app", "app", "app", "3.4959069921", "47.8956979327"),  # 13.7005069188 x 3.4959069921, half even
+        "plain": ("app", "app", "carol", "0.6000000000", "6.0000000000"),
+        "validator": ("validator", "alice", "alice", "0.2000000000", "0.5000000000"),
+        "faucet": ("validator_faucet", "val", "val", "65.5173955496", "65.5173955496"),
+        "alive": ("validator_faucet", "val", "val", "65.5173955496", "65.5173955496"),
+        "sv": ("sv", "sv-1", "carol", "0.0690020407", "10988.5749814750"),
+        "fund": ("development_fund", "fund", "carol", None, "5"),
+        "activity": ("unclaimed_activity", "carol", "carol", None, "6"),
+    }
+    exact = Decimal("13.7005069188") * Decimal("3.4959069921")
+    assert round(exact, 10) == Decimal(worth["featured"][-1])
+    for name, (kind, provider, beneficiary, issuance, amount) in worth.items():
+        row = rows[name]
+        assert (row["kind"], row["provider"], row["beneficiary"]) == (kind, provider, beneficiary), name
+        assert row["issuance"] == (None if issuance is None else Decimal(issuance)), name
+        assert row["amount"] == Decimal(amount), name
+        assert row["outcome"] == "open", name
+    assert rows["alive"]["weight"] == 1
+    assert [rows[name]["featured"] for name in ("featured", "plain")] == [True, False]
+    assert pd.isna(rows["sv"]["featured"])
+    assert pd.isna(rows["fund"]["round"])
+
+
+def test_a_round_that_does_not_issue_yet_leaves_the_amount_null():
+    rewards = lf.rewards(frame_of([MADE]))
+
+    in_coin = rewards.kind.isin(["development_fund", "unclaimed_activity"])
+    assert rewards[~in_coin].amount.isna().all()
+    assert rewards[in_coin].amount.notna().all()
+
+
+def paid(*nodes, second=10, choice="AmuletRules_Transfer", **values):
+    return update("paid", second, exercise(RULES, "rules", choice, transfer("carol", [], []), result(**values), *nodes))
+
+
+ENDS = {
+    "a transfer archives it": ("featured", archive(APP, "featured"), "paid", "claimed"),
+    "its beneficiary archives it": ("sv", archive(SV, "sv", "SvRewardCoupon_ArchiveAsBeneficiary"), "paid", "claimed"),
+    "a validator archives it": (
+        "validator", archive(VALIDATOR, "validator", "ValidatorRewardCoupon_ArchiveAsValidator"), "paid", "claimed",
+    ),
+    "an app's expires": ("plain", archive(APP, "plain", "AppRewardCoupon_DsoExpire"), "root", "expired"),
+    "a record's expires": ("alive", archive(LIVENESS, "alive", f"{RECORD}_DsoExpire"), "root", "expired"),
+    "the fund's expires": ("fund", archive(FUND, "fund", "DevelopmentFundCoupon_DsoExpire"), "root", "expired"),
+    "an activity's expires": ("activity", archive(ACTIVITY, "activity", f"{OTHER}_DsoExpire"), "root", "expired"),
+    "the fund withdraws it": ("fund", archive(FUND, "fund", "DevelopmentFundCoupon_Withdraw"), "root", "withdrawn"),
+    "its beneficiary rejects it": ("fund", archive(FUND, "fund", "DevelopmentFundCoupon_Reject"), "root", "withdrawn"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", ENDS)
+def test_a_coupon_ends(case):
+    name, end, where, outcome = ENDS[case]
+    ending = paid(end) if where == "paid" else update("paid", 10, end)
+
+    rewards = lf.rewards(frame_of([MADE, ISSUED, ending]))
+
+    rows = rows_of(rewards)
+    assert rows[name]["outcome"] == outcome
+    assert rows[name]["ended_at"] == pd.Timestamp("2026-01-01 12:00:10", tz="UTC")
+    assert set(rewards.outcome) == {"open", outcome}
+    assert rewards.attrs["not_understood"] == {}
+
+
+@pytest.mark.parametrize(
+    "end",
+    [archive(APP, "plain"), exercise("Other:Rules", "x", "Sweep", {}, {}, archive(APP, "plain")),
+     archive(APP, "plain", "AppRewardCoupon_Melt")],
+    ids=["at a root", "below another choice", "by an unknown choice"],
+)  # fmt: skip
+def test_an_end_that_is_not_understood_has_no_outcome_and_is_counted(end):
+    rewards = lf.rewards(frame_of([MADE, ISSUED, update("end", 9, end)]))
+
+    row = rows_of(rewards)["plain"]
+    assert pd.isna(row["outcome"])
+    assert pd.notna(row["ended_at"])
+    (name,) = rewards.attrs["not_understood"]
+    assert name in {f"{APP}/Archive", f"{APP}/AppRewardCoupon_Melt"}
+
+
+def test_a_coupon_from_before_the_events_is_counted_or_taken_from_the_opening():
+    events = frame_of([ISSUED, paid(archive(SV, "sv", "SvRewardCoupon_ArchiveAsBeneficiary"))])
+
+    without = lf.rewards(events)
+    assert without.empty
+    assert without.attrs["without_create"] == {SV: 1}
+
+    opening = opening_of([("sv", *COUPONS["sv"]), ("other", "Iou:Iou", {"x": 1})])
+    (row,) = lf.rewards(events, opening=opening).to_dict("records")
+    assert (row["outcome"], row["amount"]) == ("claimed", Decimal("10988.5749814750"))
+    assert row["created_at"] == pd.Timestamp("2025-01-01", tz="UTC")
+    assert lf.rewards(events, opening="nothing").empty
+
+
+def expired(stated, *coupons, cid="closed"):
+    """One exercise that expires coupons, each (template, contract, choice, result)."""
+    ends = [
+        archive(template, name, choice, {"closedRoundCid": cid}, given) for template, name, choice, given in coupons
+    ]
+    made = create(UNCLAIMED, "unclaimed", {"amount": stated})
+    return update(
+        "expired", 20, exercise("Splice.DsoRules:DsoRules", "dso", "DsoRules_ClaimExpiredRewards", {}, {}, *ends, made)
+    )
+
+
+TWO_APPS = [
+    (APP, name, "AppRewardCoupon_DsoExpire", {"featured": True, "amount": "13.7005069188"}) for name in ("a", "b")
+]
+MIXED = [
+    *TWO_APPS,
+    (APP, "c", "AppRewardCoupon_DsoExpire", {"featured": False, "amount": "1.0"}),
+    (SV, "d", "SvRewardCoupon_DsoExpire", {"weight": "7500"}),
+    (VALIDATOR, "e", "ValidatorRewardCoupon_DsoExpire", {"amount": "2.0"}),
+    (LIVENESS, "f", "ValidatorLivenessActivityRecord_DsoExpire", "ValidatorLivenessActivityRecord_DsoExpireResult"),
+    (FAUCET, "g", "ValidatorFaucetCoupon_DsoExpire", {}),
+]
+
+
+def test_what_expires_together_is_rounded_once():
+    """2 x 13.7005069188 x 3.4959069921 = 95.79139586549..., while twice the rounded 47.8956979327 ends in ...8654."""
+    once = round(2 * Decimal("13.7005069188") * Decimal("3.4959069921"), 10)
+    twice = 2 * round(Decimal("13.7005069188") * Decimal("3.4959069921"), 10)
+    assert once != twice
+
+    for stated, verdict in ((once, "equal"), (twice, "different")):
+        checks = lf.rewards(frame_of([ISSUED, expired(str(stated), *TWO_APPS)])).attrs["checks"]
+        assert checks["unclaimed_rewards"] == {"equal": 0, "different": 0, "unknown": 0} | {verdict: 1}
+
+
+def test_every_kind_adds_to_what_is_unclaimed():
+    """Twice 13.7005069188 x 3.4959069921, 1 x 0.6, 7500 x 0.0690020407, 2 x 0.2, and 2 x 65.5173955496."""
+    total = (
+        2 * Decimal("13.7005069188") * Decimal("3.4959069921") + Decimal("0.6") + 7500 * Decimal("0.0690020407")
+        + 2 * Decimal("0.2") + 2 * Decimal("65.5173955496")
+    )  # fmt: skip
+
+    checks = lf.rewards(frame_of([ISSUED, expired(str(round(total, 10)), *MIXED)])).attrs["checks"]
+
+    assert checks["unclaimed_rewards"] == {"equal": 1, "different": 0, "unknown": 0}
+
+
+def test_what_expires_for_a_round_outside_the_events_is_unknown():
+    checks = lf.rewards(frame_of([expired("1", *MIXED, cid="elsewhere")])).attrs["checks"]
+
+    assert checks["unclaimed_rewards"] == {"equal": 0, "different": 0, "unknown": 1}
+
+
+CLAIMED = [
+    archive(SV, "sv", "SvRewardCoupon_ArchiveAsBeneficiary"), archive(APP, "featured"), archive(LIVENESS, "alive"),
+    archive(VALIDATOR, "validator", "ValidatorRewardCoupon_ArchiveAsValidator"), archive(FUND, "fund"),
+    archive(ACTIVITY, "activity"),
+]  # fmt: skip
+STATED = {
+    "inputSvRewardAmount": "10988.5749814750", "inputAppRewardAmount": "47.8956979327",
+    "inputValidatorRewardAmount": "66.0173955496", "inputValidatorFaucetAmount": "65.5173955496",
+    "inputDevelopmentFundAmount": "5.0", "inputUnclaimedActivityRecordAmount": "6.0",
+}  # fmt: skip
+
+
+def test_the_inputs_of_a_transfer_are_the_coupons_that_it_claimed():
+    """Validators' 66.0173955496 contain the faucet's 65.5173955496; 0.5 are left for the validator's own coupon."""
+    history = [MADE, ISSUED, paid(*CLAIMED, **STATED)]
+    assert lf.rewards(frame_of(history)).attrs["checks"]["claims"] == {"equal": 6, "different": 0, "unknown": 0}
+
+    twice = STATED | {"inputValidatorRewardAmount": "0.5"}
+    checks = lf.rewards(frame_of([MADE, ISSUED, paid(*CLAIMED, **twice)])).attrs["checks"]
+    assert checks["claims"] == {"equal": 5, "different": 1, "unknown": 0}
+
+    unknown = lf.rewards(frame_of([ISSUED, paid(*CLAIMED, **STATED)])).attrs["checks"]
+    assert unknown["claims"] == {"equal": 0, "different": 0, "unknown": 6}
+
+
+def test_a_claim_in_a_purchase_counts_once_for_the_exercise_below_which_it_lies():
+    inner = exercise(RULES, "rules", "AmuletRules_Transfer", transfer("carol", [], []), result(**STATED), *CLAIMED)
+    bought = exercise(RULES, "rules", "AmuletRules_BuyMemberTraffic", {}, result(**STATED), inner)
+
+    rewards = lf.rewards(frame_of([MADE, ISSUED, update("bought", 10, bought)]))
+
+    assert rewards.attrs["checks"]["claims"] == {"equal": 6, "different": 0, "unknown": 0}
+    assert (rewards.outcome == "claimed").sum() == 6
+
+
+def test_a_kind_of_which_no_payload_is_known_is_counted():
+    other = create("Splice.Amulet:RewardCouponV2", "v2", {"amount": "1.0"})
+
+    rewards = lf.rewards(frame_of([MADE, update("other", 1, other, create("Iou:Coupon", "iou", {}))]))
+
+    assert rewards.attrs["not_understood"] == {"Splice.Amulet:RewardCouponV2": 1}
+    assert "v2" not in set(rewards.contract_id)
+
+
+@pytest.mark.parametrize("broken", [{"weight": "many"}, {"sv": None}, {"weight": "1e30"}, {"round": None}], ids=str)
+def test_a_coupon_that_cannot_be_read_is_counted(broken):
+    coupon = create(SV, "broken", COUPONS["sv"][1] | broken)
+
+    rewards = lf.rewards(frame_of([MADE, update("other", 1, coupon)]))
+
+    assert rewards.attrs["not_understood"] == {SV: 1}
+    assert len(rewards) == len(ALL)
+
+
+def test_super_validators_are_summed_by_round_and_beneficiary():
+    arguments = COUPONS["sv"][1]
+    second = create(SV, "second", arguments | {"weight": "750"})
+    other = create(SV, "other", arguments | {"beneficiary": "dave", "weight": "10"})
+    gone = paid(
+        archive(SV, "other", "SvRewardCoupon_ArchiveAsBeneficiary"), archive(SV, "second", "SvRewardCoupon_DsoExpire")
+    )
+
+    rows = lf.sv_rewards(frame_of([MADE, update("more", 1, second, other), ISSUED, gone])).to_dict("records")
+
+    assert [(row["round"], row["sv"], row["beneficiary"], row["outcome"]) for row in rows] == [
+        (7, "sv-1", "carol", "mixed"), (7, "sv-1", "dave", "claimed"),
+    ]  # fmt: skip
+    assert rows[0]["weight"] == 160_000
+    # 159250 x 0.0690020407 and 750 x 0.0690020407, each rounded: 10988.5749814750 + 51.7515305250
+    assert rows[0]["amount"] == Decimal("11040.3265120000")
+
+
+@pytest.mark.parametrize("function", [lf.rewards, lf.sv_rewards, lf.rounds], ids=lambda one: one.__name__)
+def test_no_events_are_no_rows_of_the_declared_types(function):
+    empty = function(frame_of([]), as_="arrow")
+
+    assert empty.num_rows == 0
+    name = "amount" if "amount" in empty.column_names else "validator_cap"
+    assert str(empty.schema.field(name).type) == "decimal128(38, 10)"

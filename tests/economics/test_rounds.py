@@ -1,0 +1,146 @@
+"""`lf.rounds`: configuration, issuance and phases of mining rounds."""
+
+from decimal import Decimal
+
+import pandas as pd
+import pytest
+
+import ledgerframes as lf
+from tests.economics.histories import create, exercise, frame_of, opening_of, update
+
+CONFIG = {
+    "amuletToIssuePerYear": "20000000000.0000000000", "validatorRewardPercentage": "0.1200000000",
+    "appRewardPercentage": "0.4000000000", "validatorRewardCap": "0.2000000000",
+    "featuredAppRewardCap": "20000.0000000000", "unfeaturedAppRewardCap": "0.6000000000",
+    "optValidatorFaucetCap": "570.0000000000", "optDevelopmentFundPercentage": None,
+}  # fmt: skip
+RULES, DSO_RULES = "Splice.AmuletRules:AmuletRules", "Splice.DsoRules:DsoRules"
+
+
+def opened(number, **config):
+    return {
+        "round": {"number": str(number)}, "amuletPrice": "0.0729300000", "opensAt": "2026-01-01T12:00:00.1234Z",
+        "targetClosesAt": "2026-01-01T12:20:00Z", "tickDuration": {"microseconds": "600000000"},
+        "transferConfigUsd": {"holdingFee": {"rate": "0.0000190259"}}, "issuanceConfig": CONFIG | config,
+    }  # fmt: skip
+
+
+def issuing(number, sv="0.0690020407"):
+    return {
+        "round": {"number": str(number)}, "issuancePerSvRewardCoupon": sv,
+        "issuancePerValidatorRewardCoupon": "0.2000000000", "issuancePerFeaturedAppRewardCoupon": "3.4959069921",
+        "issuancePerUnfeaturedAppRewardCoupon": "0.6000000000", "opensAt": "2026-01-01T12:30:00Z",
+        "targetClosesAt": "2026-01-01T12:40:00Z", "optIssuancePerValidatorFaucetCoupon": "65.5173955496",
+    }  # fmt: skip
+
+
+def started(number=5, weight="2647000", sv="0.0690020407", cid="issuing"):
+    totals = {
+        "totalValidatorRewardCoupons": "1.5000000000", "totalFeaturedAppRewardCoupons": "2.0000000000",
+        "totalUnfeaturedAppRewardCoupons": "3.0000000000", "totalSvRewardWeight": weight,
+        "optTotalValidatorFaucetCoupons": "697",
+    }  # fmt: skip
+    return update(
+        "u3", 30,
+        exercise(
+            RULES, "rules", "AmuletRules_MiningRound_StartIssuing", {"miningRoundCid": "sum", "summary": totals},
+            {"issuingRoundCid": cid}, create("Splice.Round:IssuingMiningRound", "issuing", issuing(number, sv)),
+        ),
+    )  # fmt: skip
+
+
+def test_a_round_goes_through_its_phases():
+    closed = {name: value for name, value in issuing(5).items() if not name.endswith("sAt")}
+    events = frame_of([
+        update("u1", 0, create("Splice.Round:OpenMiningRound", "open", opened(5))),
+        update("u2", 10, create("Splice.Round:SummarizingMiningRound", "sum", opened(5))),
+        started(),
+        update("u4", 40, create("Splice.Round:ClosedMiningRound", "closed", closed)),
+    ])  # fmt: skip
+
+    (row,) = lf.rounds(events).to_dict("records")
+
+    noon = pd.Timestamp("2026-01-01 12:00", tz="UTC")
+    times = [row[name] for name in ("opened_at", "summarizing_at", "issuing_at", "closed_at")]
+    assert times == [noon + pd.Timedelta(seconds=second) for second in (0, 10, 30, 40)]
+    assert row["opens_at"] == noon + pd.Timedelta(milliseconds=123.4)  # of the open phase, not of the issuing one
+    assert row["tick_us"] == 600_000_000
+    assert row["total_weight_validator_faucet"] == 697
+    assert row["total_weight_sv"] == 2_647_000
+    assert (row["validator_faucet_cap_usd"], row["development_fund_percentage"]) == (570, None)
+    assert row["issuance_per_featured_app"] == Decimal("3.4959069921")
+
+
+@pytest.mark.parametrize(("sv", "verdict"), [("0.0690020407", "equal"), ("0.0690020408", "different")])
+def test_the_issuance_of_super_validators_follows_from_the_configuration(sv, verdict):
+    """20e9 x 600 s / 365 d = 380,517.503805175; less 12 % and 40 %: 182,648.401826484; / 2,647,000 = 0.0690020407."""
+    assert round(Decimal(20_000_000_000) * 600 / (365 * 86_400), 2) == Decimal("380517.50")
+    assert round(Decimal("380517.503805175") * Decimal("0.48") / 2_647_000, 10) == Decimal("0.0690020407")
+    events = frame_of([update("u1", 0, create("Splice.Round:OpenMiningRound", "open", opened(5))), started(sv=sv)])
+
+    checks = lf.rounds(events).attrs["checks"]["issuance_per_sv"]
+
+    assert checks == {"equal": 0, "different": 0, "unknown": 0} | {verdict: 1}
+
+
+def test_the_development_fund_takes_its_share_before_the_super_validators():
+    """380,517.503805175 x (1 - 0.12 - 0.40 - 0.05) / 2,647,000 = 0.0618143282."""
+    first = create("Splice.Round:OpenMiningRound", "open", opened(5, optDevelopmentFundPercentage="0.0500000000"))
+    events = frame_of([update("u1", 0, first), started()])
+    assert round(Decimal("380517.503805175") * Decimal("0.43") / 2_647_000, 10) == Decimal("0.0618143282")
+
+    assert lf.rounds(events).attrs["checks"]["issuance_per_sv"]["different"] == 1
+    right = frame_of([update("u1", 0, first), started(sv="0.0618143282")])
+    assert lf.rounds(right).attrs["checks"]["issuance_per_sv"]["equal"] == 1
+
+
+def test_what_a_confirmation_proposes_is_counted_and_not_taken():
+    proposal = {
+        "action": {"tag": "ARC_AmuletRules", "value": {"amuletRulesAction": {
+            "tag": "CRARC_MiningRound_StartIssuing", "value": {"summary": {"totalSvRewardWeight": "1"}},
+        }}},
+    }  # fmt: skip
+    other = {"action": {"tag": "ARC_DsoRules", "value": {}}}
+    events = frame_of([
+        update("u0", 0, create("Splice.Round:OpenMiningRound", "open", opened(5))),
+        *(
+            update(f"u{number}", number, exercise(DSO_RULES, "dso", "DsoRules_ConfirmAction", arguments))
+            for number, arguments in enumerate([proposal, proposal, other], 1)
+        ),
+    ])  # fmt: skip
+
+    rounds = lf.rounds(events)
+
+    assert rounds.attrs["not_understood"] == {"Splice.DsoRules:DsoRules/DsoRules_ConfirmAction": 2}
+    assert rounds.total_weight_sv.isna().all()
+
+
+def test_a_round_of_the_opening_is_known():
+    rounds = lf.rounds(frame_of([]), opening=opening_of([("open", "Splice.Round:OpenMiningRound", opened(5))]))
+
+    assert rounds["round"].tolist() == [5]
+    assert rounds.amulet_price_usd[0] == Decimal("0.0729300000")
+    assert rounds.opened_at.isna().all()  # recorded before the events
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [{"round": None}, {"round": {"number": "x"}}, opened(5) | {"amuletPrice": "NaN"},
+     opened(5) | {"amuletPrice": "1e40"},
+     opened(5) | {"amuletPrice": "0.12345678901"}, opened(2**70), opened(5) | {"opensAt": "soon"}, {}],
+    ids=["null", "text", "NaN", "huge", "11 places", "70 bits", "time", "empty"],
+)  # fmt: skip
+def test_a_round_that_cannot_be_read_is_counted_and_fails_nothing(arguments):
+    good = create("Splice.Round:OpenMiningRound", "good", opened(6))
+    events = frame_of([update("u1", 0, create("Splice.Round:OpenMiningRound", "bad", arguments), good)])
+
+    rounds = lf.rounds(events)
+
+    assert rounds["round"].tolist() == [6]
+    assert rounds.attrs["not_understood"] == {"Splice.Round:OpenMiningRound": 1}
+
+
+def test_totals_of_a_round_that_is_not_known_are_counted():
+    events = frame_of([started(cid="another")])
+
+    assert lf.rounds(events).attrs["not_understood"] == {f"{RULES}/AmuletRules_MiningRound_StartIssuing": 1}

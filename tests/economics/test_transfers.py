@@ -1,0 +1,240 @@
+"""`lf.transfers`: who paid whom."""
+
+from decimal import Decimal
+
+import pandas as pd
+import pytest
+
+import ledgerframes as lf
+from tests.economics.histories import (
+    DSO,
+    archive,
+    coin,
+    create,
+    exercise,
+    frame_of,
+    opening_of,
+    output,
+    result,
+    transfer,
+    update,
+)  # fmt: skip
+
+RULES, AMULET, LOCKED = "Splice.AmuletRules:AmuletRules", "Splice.Amulet:Amulet", "Splice.Amulet:LockedAmulet"
+FACTORY = "Splice.ExternalPartyAmuletRules:ExternalPartyAmuletRules"
+INSTRUCTION = "Splice.AmuletTransferInstruction:AmuletTransferInstruction"
+ALLOCATION = "Splice.AmuletAllocation:AmuletAllocation"
+PREAPPROVAL = "Splice.AmuletRules:TransferPreapproval"
+STANDARD = f"{'cd' * 32}:Splice.Api.Token.TransferInstructionV1:TransferFactory"
+REASON, KIND = (f"splice.lfdecentralizedtrust.org/{key}" for key in ("reason", "tx-kind"))
+COMPLETED = {"tag": "TransferInstructionResult_Completed", "value": {"receiverHoldingCids": ["out"]}}
+PENDING = {"tag": "TransferInstructionResult_Pending", "value": {"transferInstructionCid": "instruction"}}
+FAILED = {"tag": "TransferInstructionResult_Failed", "value": {}}
+
+
+def moved(*outputs, meta=None, **values):
+    return exercise(
+        RULES, "rules", "AmuletRules_Transfer", transfer("alice", [("InputAmulet", "in")], list(outputs)),
+        result(meta=meta, **values),
+    )  # fmt: skip
+
+
+def asked(**values):
+    leg = {
+        "sender": "alice", "receiver": "bob", "amount": "7.5000000000", "instrumentId": {"admin": DSO, "id": "Amulet"},
+        "inputHoldingCids": ["in"], "meta": {"values": {REASON: "rent"}},
+    }  # fmt: skip
+    return leg | values
+
+
+def factory(outcome, *children, meta=None, extra=None, **values):
+    arguments = {"expectedAdmin": DSO, "transfer": asked(**values), "extraArgs": {"meta": {"values": extra or {}}}}
+    given = {"output": outcome, "senderChangeCids": [], "meta": {"values": meta or {}}}
+    return exercise(FACTORY, "factory", "TransferFactory_Transfer", arguments, given, *children, interface=STANDARD)
+
+
+def rows_of(*roots, **options):
+    return lf.transfers(frame_of([update("u", 0, *roots)]), **options).to_dict("records")
+
+
+def test_every_output_is_a_row_with_its_fees():
+    """Half of 0.3 and all of 0.2; with the first output also 0.05 for holding and 0.01 for the change."""
+    lock = {"holders": ["bob"], "expiresAt": "2026-02-01T00:00:00Z", "optContext": None}
+    fees = {"outputFees": ["0.3000000000", "0.2000000000"], "holdingFees": "0.0500000000", "senderChangeFee": "0.01"}
+    node = moved(output("bob", "5.0", "0.5"), output("alice", "2.0", "0E-10", lock), **fees)
+
+    first, second = rows_of(node)
+
+    assert (first["update_id"], first["event_id"], first["output_index"], first["round"]) == ("u", "u:0", 0, 7)
+    assert (first["sender"], first["provider"], first["receiver"]) == ("alice", "app", "bob")
+    assert (first["amount"], first["receiver_fee_ratio"]) == (5, Decimal("0.5"))
+    assert first["sender_fees"] == Decimal("0.15") + Decimal("0.05") + Decimal("0.01")
+    assert second["sender_fees"] == Decimal("0.2")
+    assert (first["kind"], second["kind"]) == ("transfer", "self")
+    assert pd.isna(first["lock"])
+    assert '"holders":["bob"]' in second["lock"].replace(" ", "")
+
+
+def test_a_transfer_without_outputs_has_no_row():
+    assert rows_of(moved(meta={KIND: "merge-split"})) == []
+
+
+@pytest.mark.parametrize(
+    ("meta", "receiver", "kind"),
+    [
+        (None, "bob", "transfer"), (None, "alice", "self"), ({KIND: "transfer"}, "bob", "transfer"),
+        ({KIND: "transfer"}, "alice", "self"), ({KIND: "merge-split"}, "alice", "merge-split"),
+        ({KIND: "unlock"}, "alice", "unlock"), ({KIND: "new-kind"}, "bob", "new-kind"),
+        ({KIND: None}, "bob", "transfer"),
+    ],
+    ids=str,
+)  # fmt: skip
+def test_the_kind_is_what_the_result_states(meta, receiver, kind):
+    (row,) = rows_of(moved(output(receiver, "1.0"), meta=meta))
+
+    assert row["kind"] == kind
+
+
+@pytest.mark.parametrize("choice", ["AmuletRules_BuyMemberTraffic", "AmuletRules_CreateTransferPreapproval"])
+def test_what_is_paid_for_a_purchase_is_burned(choice):
+    (row,) = rows_of(exercise(RULES, "rules", choice, {}, result(), moved(output(DSO, "1.0"))))
+
+    assert (row["kind"], row["event_id"]) == ("burn", "u:1")
+
+
+def test_a_standard_choice_that_wraps_a_transfer_gives_only_the_reason():
+    node = factory(COMPLETED, moved(output("bob", "7.5"), meta={KIND: "transfer"}))
+
+    (row,) = rows_of(node)
+
+    assert (row["event_id"], row["reason"], row["provider"]) == ("u:1", "rent", "app")
+
+
+def test_the_last_metadata_to_give_a_reason_counts():
+    assert rows_of(factory(COMPLETED, extra={REASON: "extra"}))[0]["reason"] == "extra"
+    assert rows_of(factory(COMPLETED, extra={REASON: "extra"}, meta={REASON: "result"}))[0]["reason"] == "result"
+    inner = moved(output("bob", "7.5"), meta={REASON: "innermost"})
+    assert rows_of(factory(COMPLETED, inner, meta={REASON: "result"}))[0]["reason"] == "innermost"
+
+
+def test_a_standard_choice_without_a_transfer_counts_itself():
+    ended, made = archive(AMULET, "in"), create(AMULET, "out", coin("bob", "7.5"))
+
+    (row,) = rows_of(factory(COMPLETED, ended, made))
+
+    assert (row["event_id"], row["sender"], row["receiver"], row["amount"]) == ("u:0", "alice", "bob", Decimal("7.5"))
+    assert (row["kind"], row["reason"], row["sender_fees"]) == ("transfer", "rent", None)
+
+
+def test_without_an_amount_the_coins_that_were_made_count():
+    (row,) = rows_of(factory(COMPLETED, create(AMULET, "out", coin("bob", "7.5")), amount=None))
+
+    assert row["amount"] == Decimal("7.5")
+
+
+def test_an_instruction_locks_and_its_acceptance_pays():
+    accepted = {"output": COMPLETED, "senderChangeCids": [], "meta": {"values": {}}}
+    made = create(INSTRUCTION, "instruction", {"lockedAmulet": "l", "transfer": asked()})
+    paid = exercise(INSTRUCTION, "instruction", "TransferInstruction_Accept", {}, accepted, consuming=True)
+    events = [update("lock", 0, factory(PENDING, made)), update("pay", 1, paid)]
+
+    first, second = lf.transfers(frame_of(events)).to_dict("records")
+    assert (first["receiver"], first["kind"]) == ("alice", "self")
+    assert (second["sender"], second["receiver"], second["amount"]) == ("alice", "bob", Decimal("7.5"))
+
+    opening = opening_of([("instruction", INSTRUCTION, {"lockedAmulet": "l", "transfer": asked()})])
+    assert lf.transfers(frame_of(events[1:]), opening=opening).to_dict("records") == [second]
+
+
+def test_an_acceptance_of_an_unknown_instruction_takes_the_receiver_from_the_coin():
+    accepted = {"output": COMPLETED, "senderChangeCids": [], "meta": {"values": {}}}
+    made = create(AMULET, "out", coin("bob", "7.5"))
+    node = exercise(INSTRUCTION, "x", "TransferInstruction_Accept", {}, accepted, made, consuming=True)
+
+    (row,) = rows_of(node)
+
+    assert pd.isna(row["sender"])
+    assert (row["receiver"], row["amount"]) == ("bob", Decimal("7.5"))
+
+
+@pytest.mark.parametrize("choice", ["TransferInstruction_Reject", "TransferInstruction_Withdraw"])
+def test_an_instruction_that_is_given_up_pays_nobody(choice):
+    given = {"output": FAILED, "senderChangeCids": [], "meta": {"values": {}}}
+    made = create(INSTRUCTION, "instruction", {"lockedAmulet": "l", "transfer": asked()})
+
+    rows = rows_of(made, exercise(INSTRUCTION, "instruction", choice, {}, given, consuming=True))
+
+    assert rows == []
+
+
+def test_an_allocation_that_is_executed_pays():
+    leg = {"settlement": {}, "transferLegId": "0", "transferLeg": asked()}
+    made = create(ALLOCATION, "allocation", {"lockedAmulet": "l", "allocation": leg})
+    given = {"senderHoldingCids": [], "receiverHoldingCids": ["out"], "meta": {"values": {}}}
+
+    (row,) = rows_of(made, exercise(ALLOCATION, "allocation", "Allocation_ExecuteTransfer", {}, given, consuming=True))
+
+    assert (row["sender"], row["receiver"], row["amount"], row["reason"]) == ("alice", "bob", Decimal("7.5"), "rent")
+
+
+@pytest.mark.parametrize("wrapped", [True, False], ids=["wraps", "alone"])
+def test_a_preapproved_payment_counts_once(wrapped):
+    made = create(PREAPPROVAL, "pre", {"receiver": "bob", "provider": "host", "dso": DSO})
+    arguments = {"context": {}, "inputs": [], "amount": "7.5", "sender": "alice", "description": "lunch"}
+    children = [moved(output("bob", "7.5"))] if wrapped else []
+    sent = exercise(
+        PREAPPROVAL, "pre", "TransferPreapproval_SendV2", arguments, {"result": result(), "meta": None}, *children
+    )
+
+    (row,) = rows_of(made, factory(COMPLETED, sent))
+
+    assert (row["sender"], row["receiver"], row["amount"], row["round"]) == ("alice", "bob", Decimal("7.5"), 7)
+    assert (row["reason"], row["provider"]) == ("lunch", "app" if wrapped else "host")
+    assert row["event_id"] == ("u:3" if wrapped else "u:2")
+
+
+def test_transfers_of_other_instruments_are_not_coin():
+    other = exercise("Tokens:Factory", "f", "TransferFactory_Transfer", {"transfer": asked()}, {"output": COMPLETED})
+
+    assert rows_of(other) == []
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [{}, {"transfer": None}, *(transfer("alice", [], [output("bob", amount)]) for amount in ("much", "1e40"))],
+    ids=["empty", "null", "text", "huge"],
+)  # fmt: skip
+def test_a_transfer_that_cannot_be_read_is_counted(arguments):
+    bad = exercise(RULES, "rules", "AmuletRules_Transfer", arguments, result())
+    good = moved(output("bob", "1.0"))
+
+    found = lf.transfers(frame_of([update("u", 0, bad, good)]))
+
+    assert found.event_id.tolist() == ["u:1"]
+    assert found.attrs["not_understood"] == {f"{RULES}/AmuletRules_Transfer": 1}
+
+
+def test_a_summary_with_a_new_member_is_read_and_the_member_counted():
+    found = lf.transfers(
+        frame_of([update("u", 0, moved(output("bob", "1.0"), inputMoonAmount="1.0", outputFees=["0.1"]))])
+    )
+
+    assert found.attrs["not_understood"] == {f"{RULES}/AmuletRules_Transfer: inputMoonAmount": 1}
+    assert found.sender_fees.tolist() == [Decimal("0.1")]
+
+
+def test_an_unknown_choice_of_the_rules_is_counted():
+    found = lf.transfers(frame_of([update("u", 0, exercise(RULES, "rules", "AmuletRules_Teleport"))]))
+
+    assert found.attrs["not_understood"] == {f"{RULES}/AmuletRules_Teleport": 1}
+
+
+def test_in_a_made_up_history_every_output_is_a_coin(net):
+    history = lf.load_history(net, start="begin", progress=False)
+    transfers = lf.transfers(history)
+    created = history.events[history.events.template_name == AMULET].payload.dropna()
+
+    assert len(transfers) > 100
+    assert transfers.set_index(["update_id", "event_id", "output_index"]).index.is_unique
+    amounts = set(created.str.extract(r'"initialAmount":"([^"]+)"')[0].dropna().map(Decimal))
+    assert set(transfers.amount) <= amounts
