@@ -108,7 +108,10 @@ class Agreement:
         long = last - interval.lo > 2 * self.proofs.settle + 1
         lo = interval.lo if interval.lo < last and not long else last - 1
         held = interval._replace(lo=lo, hi=last)
-        return Tail(interval, _after(held), self.history.held(held), long, anchored)
+        rows = self.history.held(held)
+        common = self.history.slots.common
+        covered = (update_id for update_id, micros in rows.items() if lies_in(Cursor(held[0], micros), common))
+        return Tail(interval, _after(held), rows, frozenset(covered), long, anchored)
 
     def _look_at(self, server: str, tail: Tail) -> Look:
         shown = self._shown(server, tail)
@@ -128,7 +131,7 @@ class Agreement:
         apart = {*self.rejected, *self.rowless}
         kept = [micros for update_id, micros in here.items() if update_id in apart]
         settles = any(lo < micros <= final for micros in [*tail.held.values(), *kept])
-        unknown = not here.keys() <= {*tail.held, *apart}
+        unknown = not here.keys() <= {*tail.covered, *apart}
         news = unknown or settles or closed or tail.long or not shown.whole
         return Look(news, lags, tuple(shown.cursors.values()))
 
@@ -147,7 +150,7 @@ class Agreement:
                 or cursors[-1].migration_id > tail.interval.migration_id
                 or (page.items < size and (self.servers.can_send_more(server, page) or page.items < most))
             )
-            done = whole or tail.long or not {*ids} <= {*tail.held, *self.rejected, *self.rowless}
+            done = whole or tail.long or not {*ids} <= {*tail.covered, *self.rejected, *self.rowless}
             following = before(cursors[-1]) if cursors else after
             if following == after and not done:  # one group of equal cursors, which the page may have cut
                 done = True

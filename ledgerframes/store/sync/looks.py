@@ -17,6 +17,7 @@ class Tail:
         interval: what is not final in the store; it is final up to its `lo`.
         after: the cursor after which servers are asked.
         held: the updates stored after it, with their record times.
+        covered: those of them that all tables cover; after a repair one table may lack what the others hold.
         long: whether there are too many to compare; then only those of the last record time are held here.
         anchored: whether a server has to show that it belongs to the network.
     """
@@ -24,6 +25,7 @@ class Tail:
     interval: Interval
     after: Cursor | None
     held: Mapping[str, int]
+    covered: frozenset[str] = frozenset()
     long: bool = False
     anchored: bool = True
 
