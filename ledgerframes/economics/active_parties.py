@@ -69,4 +69,4 @@ def _by_template(rows: pa.Table, seen: Seen, intervals: Intervals) -> list[str]:
         template = templates[place % width]
         if template is not None:
             found[place // width][template] = int(counts[place])
-    return [msgspec.json.encode(one).decode() for one in found]
+    return [msgspec.json.encode(item).decode() for item in found]

@@ -133,8 +133,8 @@ def _open_rounds(source: Source, opening: Any, times: Times, notes: NotUnderstoo
     heap: list[tuple[int, int]] = []
     found: list[int | None] = []
     for place in range(len(times)):
-        for one in opened.get(place, ()):
-            heapq.heappush(heap, one)
+        for coin in opened.get(place, ()):
+            heapq.heappush(heap, coin)
         while heap and heap[0][1] <= place:
             heapq.heappop(heap)
         found.append(heap[0][0] if heap else None)

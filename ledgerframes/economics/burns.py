@@ -53,7 +53,7 @@ class PayingArgument(Struct, frozen=True, gc=False):
     def coins(self) -> list[str]:
         """The coins that go in."""
         listed = self.inputs if self.transfer is None else self.transfer.inputs
-        return [one.value for one in listed if one.tag == "InputAmulet" and isinstance(one.value, str)]
+        return [value.value for value in listed if value.tag == "InputAmulet" and isinstance(value.value, str)]
 
 
 class CreateSum(Struct, frozen=True, gc=False):
@@ -141,14 +141,14 @@ def minted_otherwise(source: Source, inputs: Inputs, entries: Entries, notes: No
     rows = source.exercises((*_COLUMNS, "exercise_result"), choices=[TAP, MINT])
     names = _names(rows)
     made = parsed(rows["exercise_result"], Made, names, notes)
-    amounts = inputs.amount_of(one.sum.amulet for one in made if one is not None)
+    amounts = inputs.amount_of(value.sum.amulet for value in made if value is not None)
     columns = (rows[name].to_pylist() for name in ("update_id", "record_time", "choice"))
-    for name, update, time, choice, one in zip(names, *columns, made, strict=True):
-        amount = None if one is None else amounts.get(one.sum.amulet)
-        if one is None or amount is None:
-            notes[name] += one is not None  # one that cannot be read has been counted
+    for name, update, time, choice, collected in zip(names, *columns, made, strict=True):
+        amount = None if collected is None else amounts.get(collected.sum.amulet)
+        if collected is None or amount is None:
+            notes[name] += collected is not None  # one that cannot be read has been counted
             continue
-        number = None if one.sum.round is None else one.sum.round.number
+        number = None if collected.sum.round is None else collected.sum.round.number
         entries.add(update, time, {"minted_tap" if choice == TAP else "minted_other": amount}, number)
 
 

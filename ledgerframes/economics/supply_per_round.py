@@ -59,8 +59,8 @@ def supply_per_round(events: Any, *, opening: Any = None, as_: As = "pandas", de
     placed = pa.table(
         {
             "round": _rounds(flows, known),
-            "minted": narrow(total_of(flows, tuple(one.name for one in MINTED))),
-            "burned": narrow(total_of(flows, tuple(one.name for one in BURNED))),
+            "minted": narrow(total_of(flows, tuple(column.name for column in MINTED))),
+            "burned": narrow(total_of(flows, tuple(column.name for column in BURNED))),
             "net_change": flows["net_change"],
             "unexplained": flows["unexplained"],
         }

@@ -64,8 +64,8 @@ def template_activity(events: Any, *, every: Duration = "1D", as_: As = "pandas"
     data = pa.table(
         {
             "time": pa.array(intervals.starts[interval], pa.int64()).cast(TIME.arrow),
-            "template_name": pa.array([names[one] for one in template], pa.string()),
-            "choice": pa.array([words[one] for one in choice], pa.string()),
+            "template_name": pa.array([names[name] for name in template], pa.string()),
+            "choice": pa.array([words[name] for name in choice], pa.string()),
             "creates": _counted(places, count, created),
             "exercises": _counted(places, count, ~created),
             "archives": _counted(places, count, ended & ~created),

@@ -75,9 +75,9 @@ def token_transfers(events: Any, *, opening: Any = None, as_: As = "pandas", dec
     coins = coins_of(source, [name for step in steps if step.amount is None for name in step.receivers])
     found = [(int(own[step.row]), _of_step(first, step, coins)) for step in steps if int(own[step.row]) not in told]
     found += [(int(logged[change.row]), _of_change(second, change)) for change in changes_of(second, notes)]
-    cells = [one for _, one in sorted(found, key=lambda item: item[0])]
+    cells = [row for _, row in sorted(found, key=lambda item: item[0])]
     kinds = {name: TOKEN_TRANSFERS.schema.field(name).type for name in TOKEN_TRANSFERS.names}
-    data = pa.table({name: column([one.get(name) for one in cells], kind) for name, kind in kinds.items()})
+    data = pa.table({name: column([cell.get(name) for cell in cells], kind) for name, kind in kinds.items()})
     return given(data, TOKEN_TRANSFERS, source, notes, as_=as_, decimals=decimals)
 
 

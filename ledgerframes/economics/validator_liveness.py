@@ -99,7 +99,7 @@ def validator_liveness(events: Any, *, opening: Any = None, as_: As = "pandas", 
     latest = max(
         [
             *rounds_of(source, opening, notes).cells,
-            *(one.last_round for one in found.values() if one.last_round is not None),
+            *(row.last_round for row in found.values() if row.last_round is not None),
         ],
         default=None,
     )
@@ -124,7 +124,7 @@ def _licenses(source: Source, opening: Any, notes: NotUnderstood) -> tuple[dict[
         if contract is not None:
             latest[contract.validator] = (contract, choice)
     gone = {validator for validator, (_, choice) in latest.items() if choice in _GONE}
-    return {name: Liveness(one) for name, (one, _) in latest.items() if name not in gone}, len(gone)
+    return {name: Liveness(latest_of) for name, (latest_of, _) in latest.items() if name not in gone}, len(gone)
 
 
 def _add_records(source: Source, opening: Any, found: dict[str, Liveness], notes: NotUnderstood) -> None:

@@ -277,7 +277,7 @@ class Store:
         """
         of = set_of(table) if isinstance(table, str) else None
         if of is None:
-            covered = ", ".join(name for one in SETS for name in one.shown)
+            covered = ", ".join(name for table_set in SETS for name in table_set.shown)
             raise InputError(f"table={table!r} has no coverage: give one of {covered}")
         return coverage_frame(self._lake.view(as_of, names=of.order).slots_of(of))
 

@@ -305,7 +305,7 @@ class _History:
             self.calm, self.disk.dead = True, False
             self.requests += scan.stats.requests
             for seen in scan.seen:
-                if len(seen.items) >= self.largest[seen.url]:
+                if not seen.damaged and len(seen.items) >= self.largest[seen.url]:
                     self.largest[seen.url] = len(seen.items)
                     self.heaviest[seen.url] = max(self.heaviest[seen.url], len(self.stored_as.body(seen.items)))
         self.log += [f"    {seen}" for seen in scan.seen]

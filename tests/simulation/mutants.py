@@ -191,8 +191,8 @@ def _joins_anywhere(original: Any) -> Any:
 
 
 def _reversed_order(original: Any) -> Any:
-    def init(self: Any, tables: Any) -> None:
-        original(self, tables)
+    def init(self: Any, *arguments: Any, **named: Any) -> None:
+        original(self, *arguments, **named)
         self.tables = dict(reversed(self.tables.items()))
 
     return init

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -66,6 +66,7 @@ class Seen:
         newest: the latest record time that this server had shown in this sync, this answer included.
         clean: whether the page is what an honest server would send.
         last: whether the server has nothing after it.
+        damaged: whether it arrived cut off, so that nothing of it was read.
     """
 
     url: str
@@ -75,6 +76,7 @@ class Seen:
     newest: int
     clean: bool
     last: bool = False
+    damaged: bool = False
 
     def __str__(self) -> str:
         after = "the beginning" if self.after is None else f"{self.after[0]}/{ago(self.after[1])}"
@@ -230,6 +232,7 @@ class SimScan:
         self.seen.append(Seen(url, after, ask.page_size, items, self._newest[url], items == honest, last))
         if "damaged" in self._faults and self._choices.chance("damaged", 8):
             body = self._stored_as.body(items)
+            self.seen[-1] = replace(self.seen[-1], damaged=True)
             try:
                 read(body[: len(body) // 2])
             except (msgspec.DecodeError, UnicodeDecodeError) as error:

@@ -117,9 +117,17 @@ def _by_key(context: CommandContext, template: Template, command: ExerciseByKeyC
     key = read_key(command.contract_key)
     if not has_key(template.entity) or key is None:
         raise errors.wrong_values(f"{template.entity} has no keys such as {command.contract_key!r}")
-    new = [one for one in context.pending.created.values() if key_of(one.template.entity, one.payload) == key]
+    new = [
+        contract
+        for contract in context.pending.created.values()
+        if key_of(contract.template.entity, contract.payload) == key
+    ]
     known = [*context.sim.world.keys.named(key), *new]
-    seen = [one for one in known if one.contract_id not in context.pending.ended and context.sees(one.contract_id, one)]
+    seen = [
+        contract
+        for contract in known
+        if contract.contract_id not in context.pending.ended and context.sees(contract.contract_id, contract)
+    ]
     if not seen:
         raise errors.no_key(template.entity, command.contract_key)
     return context.fetch(seen[-1].contract_id, template)
@@ -161,7 +169,7 @@ def _effective(batch: Batch, now: int) -> int:
 
 def _disclosed(given: Iterable[DisclosedContract]) -> frozenset[str]:
     """The ids of the contracts disclosed, each by its own blob."""
-    for one in given:
-        if one.created_event_blob != blob(one.contract_id):
-            raise invalid(f"createdEventBlob of the disclosed contract {one.contract_id} is not that contract's")
-    return frozenset(one.contract_id for one in given)
+    for contract in given:
+        if contract.created_event_blob != blob(contract.contract_id):
+            raise invalid(f"createdEventBlob of the disclosed contract {contract.contract_id} is not that contract's")
+    return frozenset(contract.contract_id for contract in given)

@@ -165,7 +165,7 @@ def read_commands(wrapped: list[dict[str, Any]]) -> list[Command]:
     Raises:
         UnreadableError: one is none of the four variants, or lacks a member.
     """
-    return [_variant(one, _COMMANDS) for one in wrapped]
+    return [_variant(command, _COMMANDS) for command in wrapped]
 
 
 def read_reassignments(wrapped: list[WrappedCommand]) -> list[UnassignCommand] | list[AssignCommand]:
@@ -176,10 +176,10 @@ def read_reassignments(wrapped: list[WrappedCommand]) -> list[UnassignCommand] |
         LedgerError: one is the variant without meaning, they differ, or source and target are the same.
     """
     # The variant is part of the protocol, and there is nothing to carry out.
-    if any(one.command.keys() == {"Empty"} for one in wrapped):
+    if any(command.command.keys() == {"Empty"} for command in wrapped):
         raise invalid("a reassignment command is empty; give an UnassignCommand or an AssignCommand")
-    read = [_variant(_unwrapped(one.command), _REASSIGNMENTS) for one in wrapped]
-    ways = {(type(one), one.source, one.target) for one in read}
+    read = [_variant(_unwrapped(command.command), _REASSIGNMENTS) for command in wrapped]
+    ways = {(type(command), command.source, command.target) for command in read}
     if len(ways) > 1:
         raise invalid("the commands of one reassignment are of one kind, from one source to one target")
     subject = read[0].contract_id if isinstance(read[0], UnassignCommand) else read[0].reassignment_id

@@ -133,8 +133,8 @@ def move_coin(
         LedgerError: a coin is another party's or is named twice, or there is too little.
     """
     # Without repeats; a coin that is named twice is then noticed by the count.
-    coins = [context.commands.fetch(one, COIN) for one in dict.fromkeys(inputs)]
-    strange = next((one for one in coins if one.owner != sender), None)
+    coins = [context.commands.fetch(contract_id, COIN) for contract_id in dict.fromkeys(inputs)]
+    strange = next((coin for coin in coins if coin.owner != sender), None)
     if strange is not None or len(coins) < len(inputs):
         raise failed(f"the coin {strange.contract_id} is not {sender}'s" if strange else "a coin is spent twice")
     if any(amount <= 0 for _, amount in outputs):
@@ -155,7 +155,7 @@ def move_coin(
     result = {
         "round": open_round.payload["round"],
         "summary": sums.record(balances, price=open_round.payload["amuletPrice"]),
-        "createdAmulets": [{"tag": "TransferResultAmulet", "value": one} for one in created],
+        "createdAmulets": [{"tag": "TransferResultAmulet", "value": contract_id} for contract_id in created],
         "senderChangeAmulet": change,
         "meta": sums.metadata("transfer" if to_others else "merge-split", sender=sender if to_others else ""),
     }
@@ -183,8 +183,8 @@ def _transfer(context: ChoiceContext) -> dict[str, Any]:
         context.argument.transfer,
         context.commands.fetch(context.argument.context.open_mining_round, OPEN_ROUND),
     )
-    outputs = [(one.receiver, int(one.amount)) for one in wanted.outputs]
-    inputs = [one.value for one in wanted.inputs]
+    outputs = [(output.receiver, int(output.amount)) for output in wanted.outputs]
+    inputs = [spent.value for spent in wanted.inputs]
     return move_coin(context, wanted.sender, inputs, outputs, open_round=open_round).result
 
 
@@ -286,7 +286,7 @@ COIN_RULES_MODEL: Final = Model(
         Choice(
             "AmuletRules_Transfer",
             RulesTransfer,
-            lambda _, argument: (argument.transfer.sender, *(one.receiver for one in argument.transfer.outputs)),
+            lambda _, argument: (argument.transfer.sender, *(output.receiver for output in argument.transfer.outputs)),
             _transfer,
             consuming=False,
         ),

@@ -67,7 +67,7 @@ class Model:
         Raises:
             LedgerError: the template has none.
         """
-        known = {one.name: one for one in (*self.choices, _ARCHIVING)}
+        known = {choice.name: choice for choice in (*self.choices, _ARCHIVING)}
         if name not in known:
             raise errors.wrong_values(f"{self.template.entity} has no choice {name!r}; it has {sorted(known)}")
         return known[name]
@@ -112,7 +112,7 @@ class CommandContext:
             template,
             payload,
             signatories=signatories,
-            observers=tuple(one for one in observers if one not in signatories),
+            observers=tuple(party for party in observers if party not in signatories),
             owner=model.owner(payload),
             under=under,
             template_id=template_id,
@@ -218,7 +218,7 @@ def check_place(sim: Simulation, contract: Contract, synchronizer_id: str) -> No
 
 
 def _check_authority(what: str, needed: Parties, authority: frozenset[str]) -> None:
-    missing = [one for one in needed if one not in authority]
+    missing = [party for party in needed if party not in authority]
     if missing:
         raise errors.not_authorized(what, missing)
 

@@ -114,14 +114,16 @@ class Selection:
 
     def parties(self, witnesses: Iterable[str]) -> list[str]:
         """Those of the witnesses who asked."""
-        return [one for one in witnesses if self.anyone is not None or one in self.by_party]
+        return [party for party in witnesses if self.anyone is not None or party in self.by_party]
 
     def look(self, subject: Subject, witnesses: Collection[str]) -> Seen | None:
         """How an event with these witnesses is seen; None if it is not."""
-        asked = [one for party in witnesses for one in self.by_party.get(party, ())] + list(self.anyone or ())
-        matching = [one for one in asked if one.matches(subject)]
-        views = tuple(dict.fromkeys(one.view for one in matching if one.view))
-        return Seen(self.parties(witnesses), any(one.with_blob for one in matching), views) if matching else None
+        asked = [matcher for party in witnesses for matcher in self.by_party.get(party, ())] + list(self.anyone or ())
+        matching = [matcher for matcher in asked if matcher.matches(subject)]
+        views = tuple(dict.fromkeys(matcher.view for matcher in matching if matcher.view))
+        return (
+            Seen(self.parties(witnesses), any(matcher.with_blob for matcher in matching), views) if matching else None
+        )
 
 
 def everything(parties: Iterable[str], *, anyone: bool = False) -> Selection:
@@ -139,7 +141,7 @@ def selection(wanted: EventFormat) -> Selection:
     if not wanted.filters_by_party and wanted.filters_for_any_party is None:
         raise invalid("filtersByParty and filtersForAnyParty cannot both be empty")
     anyone = None if wanted.filters_for_any_party is None else _matchers(wanted.filters_for_any_party)
-    return Selection({party: _matchers(one) for party, one in wanted.filters_by_party.items()}, anyone)
+    return Selection({party: _matchers(filters) for party, filters in wanted.filters_by_party.items()}, anyone)
 
 
 def interfaces_of(template_id: str, through: str | None = None) -> tuple[str, ...]:
@@ -150,7 +152,7 @@ def interfaces_of(template_id: str, through: str | None = None) -> tuple[str, ..
 
 def _matchers(filters: Filters) -> tuple[Matcher, ...]:
     # The contract: without filters a single wildcard applies.
-    return tuple(_matcher(one.identifier_filter) for one in filters.cumulative) or (Matcher(),)
+    return tuple(_matcher(event_filter.identifier_filter) for event_filter in filters.cumulative) or (Matcher(),)
 
 
 def _matcher(variants: dict[str, dict[str, Any]]) -> Matcher:

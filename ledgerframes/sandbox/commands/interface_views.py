@@ -36,7 +36,7 @@ def interface_views(references: Iterable[str], entity: str, payload: Payload) ->
             "viewStatus": {"code": 0, "message": "", "details": []},
             "viewValue": _VIEWS[interface, entity](payload),
         }
-        for reference, interface in ((one, one.partition(":")[2]) for one in references)
+        for reference, interface in ((name, name.partition(":")[2]) for name in references)
         if (interface, entity) in _VIEWS
     ]
 

@@ -24,6 +24,6 @@ _WITH_CHOICES: Final = (
 
 # The organization that runs the ledger signs everything else; such a contract ends by its choice Archive alone.
 MODELS: Final[Mapping[str, Model]] = MappingProxyType(
-    {one.entity: Model(one, signatories=lambda payload: (payload["dso"],)) for one in TEMPLATES}
-    | {one.template.entity: one for one in _WITH_CHOICES}
+    {template.entity: Model(template, signatories=lambda payload: (payload["dso"],)) for template in TEMPLATES}
+    | {model.template.entity: model for model in _WITH_CHOICES}
 )

@@ -81,14 +81,14 @@ def _complete(context: ChoiceContext) -> dict[str, Any]:
     terms = Transfer(
         sender=offer.sender,
         provider=context.argument.wallet_provider,
-        inputs=[Input("InputAmulet", one) for one in context.argument.inputs],
+        inputs=[Input("InputAmulet", contract_id) for contract_id in context.argument.inputs],
         outputs=[Output(offer.receiver, offer.amount.amount)],
     )
     rules, transfer_context = context.sim.rules[COIN_RULES.entity], TransferContext(context.sim.rounds[0].contract_id)
     paid = context.exercise(
         context.commands.fetch(rules.contract_id), "AmuletRules_Transfer", RulesTransfer(terms, transfer_context)
     )
-    created = [one["value"] for one in paid["createdAmulets"]]
+    created = [coin["value"] for coin in paid["createdAmulets"]]
     return {"transferResult": created, "senderChangeAmulet": paid["senderChangeAmulet"]}
 
 

@@ -28,9 +28,9 @@ def write_reassignment(
     Raises:
         LedgerError: a command is refused, and nothing has changed.
     """
-    for one in (commands[0].source, commands[0].target):
-        if one not in sim.world.synchronizers:
-            raise errors.unknown_synchronizer(one)
+    for synchronizer_id in (commands[0].source, commands[0].target):
+        if synchronizer_id not in sim.world.synchronizers:
+            raise errors.unknown_synchronizer(synchronizer_id)
     # All are checked before the first contract moves.
     legs = [_leg(command, submitter, sim) for command in commands]
     if len({leg.contract.contract_id for leg in legs}) < len(legs):

@@ -71,5 +71,5 @@ def calendar_of(updates: int, *, days: int | None = None) -> Calendar:
         # The fees of a round last until it closes, so a short history would see nothing else.
         return Calendar(fees_end=fees_end if fees_end - BEGIN >= 2 * TICK else BEGIN)
     gap = days * DAY * _UPDATES_PER_STEP // (100 * max(updates, 1))
-    tick = next((one for one in _TICKS if one >= _UPDATES_PER_ROUND * gap), _TICKS[-1])
+    tick = next((tick for tick in _TICKS if tick >= _UPDATES_PER_ROUND * gap), _TICKS[-1])
     return Calendar(_MONDAY, gap, tick, _MONDAY + days * DAY // 3, days * DAY // 2, seasonal=True)

@@ -39,9 +39,9 @@ _LISTS: Final = {
 def claim(tx: Transaction, sim: Simulation) -> None:
     """Let somebody claim all that its coupons are worth in the rounds that are issuing."""
     issuing = list(sim.world.contracts.free(ISSUING_ROUND, sim.main).values())
-    waiting = [one for each in issuing for one in sim.world.coupons.of(round_of(each), sim.main)]
+    waiting = [coupon for each in issuing for coupon in sim.world.coupons.of(round_of(each), sim.main)]
     owner = sim.rng.choice(waiting).owner if waiting else ""
-    coupons = [one for one in waiting if one.owner == owner and _claimable(sim, one)][:MOST_CLAIMED]
+    coupons = [item for item in waiting if item.owner == owner and _claimable(sim, item)][:MOST_CLAIMED]
     if not coupons:
         return mint(tx, sim)
     inputs = [*purse(sim, owner, sim.rng.randrange(4)), *coupons]
@@ -52,14 +52,14 @@ def claim(tx: Transaction, sim: Simulation) -> None:
 def expirable(sim: Simulation, closed: Contract) -> list[Contract]:
     """The coupons of one kind that a closed round has left."""
     left = list(sim.world.coupons.of(round_of(closed), sim.main))
-    return [one for one in left if one.template == left[0].template][:MOST_EXPIRED]
+    return [coupon for coupon in left if coupon.template == left[0].template][:MOST_EXPIRED]
 
 
 def expire_coupons(tx: Transaction, sim: Simulation, closed: Contract) -> None:
     """Let a member expire coupons of one kind of a closed round; what they were worth is unclaimed from then on."""
     coupons, member, dso = expirable(sim, closed), sim.rng.choice(sim.parties.sponsors), sim.parties.dso
     lists: dict[str, Any] = {name: None if name.startswith("opt") else [] for name in _LISTS.values()}
-    lists[_LISTS[coupons[0].template.entity]] = [one.contract_id for one in coupons]
+    lists[_LISTS[coupons[0].template.entity]] = [coupon.contract_id for coupon in coupons]
     argument = {
         "amuletRulesCid": sim.rules[COIN_RULES.entity].contract_id,
         "choiceArg": {"closedRoundCid": closed.contract_id, **lists},
@@ -67,12 +67,12 @@ def expire_coupons(tx: Transaction, sim: Simulation, closed: Contract) -> None:
     }
     root = tx.exercise(sim.rules[DSO_RULES.entity], "DsoRules_ClaimExpiredRewards", argument, acting=(member,))
     worth = 0
-    for one in coupons:
-        name = one.template.entity.partition(":")[2]
+    for coupon in coupons:
+        name = coupon.template.entity.partition(":")[2]
         argument = {"closedRoundCid": closed.contract_id}
-        expiring = tx.exercise(one, f"{name}_DsoExpire", argument, acting=(dso,), consuming=True, under=root)
-        expiring["exercise_result"] = _expired(one)
-        worth += weight_of(one) * issuance_for(closed, one)
+        expiring = tx.exercise(coupon, f"{name}_DsoExpire", argument, acting=(dso,), consuming=True, under=root)
+        expiring["exercise_result"] = _expired(coupon)
+        worth += weight_of(coupon) * issuance_for(closed, coupon)
     # Rounded once, so the sum of the rounded coupons can differ in the last digits.
     payload = {"dso": dso, "amount": decimal(quotient(worth, UNITS))}
     unclaimed = tx.create(UNCLAIMED_REWARD, payload, signatories=(dso,), under=root)
@@ -83,13 +83,13 @@ def merge_unclaimed(tx: Transaction, sim: Simulation) -> None:
     """Put the unclaimed rewards together, once there are many."""
     rewards, member = list(sim.world.contracts.free(UNCLAIMED_REWARD, sim.main).values()), sim.parties.sponsors[0]
     rules, dso = sim.rules[COIN_RULES.entity], sim.parties.dso
-    inner = {"unclaimedRewardCids": [one.contract_id for one in rewards]}
+    inner = {"unclaimedRewardCids": [reward.contract_id for reward in rewards]}
     argument = {"amuletRulesCid": rules.contract_id, **inner, "sv": member}
     root = tx.exercise(sim.rules[DSO_RULES.entity], "DsoRules_MergeUnclaimedRewards", argument, acting=(member,))
     step = tx.exercise(rules, "AmuletRules_MergeUnclaimedRewards", inner, acting=(dso,), under=root)
-    for one in rewards:
-        tx.archive(one, under=step)
-    payload = {"dso": dso, "amount": decimal(sum(units(one.payload["amount"]) for one in rewards))}
+    for reward in rewards:
+        tx.archive(reward, under=step)
+    payload = {"dso": dso, "amount": decimal(sum(units(reward.payload["amount"]) for reward in rewards))}
     merged = tx.create(UNCLAIMED_REWARD, payload, signatories=(dso,), under=step)
     step["exercise_result"] = {"unclaimedRewardCid": merged.contract_id}
     root["exercise_result"] = {"unclaimedReward": merged.contract_id}

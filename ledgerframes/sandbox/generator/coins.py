@@ -73,7 +73,7 @@ def pay_batch(tx: Transaction, sim: Simulation) -> None:
     argument = {"operations": [{"tag": "CO_MergeTransferInputs", "value": {}}], "context": {"dso": sim.parties.dso}}
     batch = tx.exercise(sim.rules[COIN_RULES.entity], "AmuletRules_BatchTransfer", argument, acting=(sender,))
     done = _transfer_shares(tx, sim, inputs, receivers, Payment(open_round), sender=sender, under=batch)
-    created = [{"tag": "COO_CreatedAmulet", "value": one.contract_id} for one in done.created]
+    created = [{"tag": "COO_CreatedAmulet", "value": coin.contract_id} for coin in done.created]
     batch["exercise_result"] = {"outcomes": created}
     tx.workflow_id = "payout-run"
     return None
@@ -123,8 +123,8 @@ def unlock(tx: Transaction, sim: Simulation) -> None:
     """End a lock, by its owner alone once it has expired; the coin keeps its first amount and its round."""
     # A lock with a context is about a payment, and ends with it; nobody cares for dust.
     free, dust = sim.world.contracts.free(LOCKED_COIN, sim.main), sim.world.coins.dust
-    own = (one for contract_id, one in free.items() if contract_id not in dust)
-    locked = next((one for one in own if one.payload["lock"]["optContext"] is None), None)
+    own = (owned for contract_id, owned in free.items() if contract_id not in dust)
+    locked = next((coin for coin in own if coin.payload["lock"]["optContext"] is None), None)
     if locked is None:
         return lock(tx, sim)
     expired = timestamps.parse(locked.payload["lock"]["expiresAt"]) <= min(sim.now, tx.effective)
@@ -153,7 +153,7 @@ def release(
 
 def expire(tx: Transaction, sim: Simulation) -> None:
     """Let a member end a coin that its holding fees have eaten up."""
-    found = next((one for one in _expired(sim) if _may_end(sim, one)), None)
+    found = next((coin for coin in _expired(sim) if _may_end(sim, coin)), None)
     if found is None:
         return pay(tx, sim)
     locked, open_round = found.template is LOCKED_COIN, sim.rounds[0]
@@ -183,7 +183,7 @@ def _expired(sim: Simulation) -> list[Contract]:
     """The coins that are worth nothing any more by the earliest open round, where they can be ended."""
     now, active = int(sim.rounds[0].payload["round"]["number"]), sim.world.contracts.active
     ids = [contract_id for contract_id, until in sim.world.coins.dust.items() if until <= now]
-    return [active[one] for one in ids if one in active]
+    return [active[contract_id] for contract_id in ids if contract_id in active]
 
 
 def _may_end(sim: Simulation, coin: Contract) -> bool:

@@ -50,7 +50,7 @@ def collect_sv_coupons(tx: Transaction, sim: Simulation) -> None:
         "sv": sv,
         "openRoundCid": open_round.contract_id,
         "rewardStateCid": state.contract_id,
-        "beneficiaries": [{"_1": one, "_2": str(weight)} for one, weight in shares],
+        "beneficiaries": [{"_1": share, "_2": str(weight)} for share, weight in shares],
     }
     event = tx.exercise(sim.rules[DSO_RULES.entity], "DsoRules_ReceiveSvRewardCoupon", argument, acting=(sv,))
     tx.archive(state, under=event)
@@ -70,16 +70,16 @@ def collect_sv_coupons(tx: Transaction, sim: Simulation) -> None:
             {
                 "dso": dso,
                 "sv": sv,
-                "beneficiary": one,
+                "beneficiary": share,
                 "round": open_round.payload["round"],
                 "weight": str(weight),
             },
             signatories=(dso,),
-            observers=tuple(dict.fromkeys((sv, one))),
-            owner=one,
+            observers=tuple(dict.fromkeys((sv, share))),
+            owner=share,
             under=event,
         ).contract_id
-        for one, weight in shares
+        for share, weight in shares
     ]
     event["exercise_result"] = {"svRewardState": renewed.contract_id, "svRewardCoupons": coupons}
 

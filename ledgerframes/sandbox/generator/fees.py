@@ -54,7 +54,7 @@ def fees_of(open_round: Contract) -> Fees:
     price, config = units(payload["amuletPrice"]), payload["transferConfigUsd"]
     stepped = config["transferFee"]
     steps = [(0, units(stepped["initialRate"]))]
-    steps += [(divided(units(one["_1"]), price), units(one["_2"])) for one in stepped["steps"]]
+    steps += [(divided(units(step["_1"]), price), units(step["_2"])) for step in stepped["steps"]]
     return Fees(
         price=price,
         create=divided(units(config["createFee"]["fee"]), price),

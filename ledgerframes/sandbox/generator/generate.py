@@ -150,7 +150,7 @@ class _Generator:
         late_leg = self.traffic.due(self.step)
         places = self._places(room)
         if late_leg is not None:
-            places = [one for one in places[1:] if one != late_leg.synchronizer_id]
+            places = [synchronizer_id for synchronizer_id in places[1:] if synchronizer_id != late_leg.synchronizer_id]
         alone = len(places) == 1 and late_leg is None
         group = [self._something(place, room if crossing else 0, alone=alone) for place in places]
         if late_leg is not None:

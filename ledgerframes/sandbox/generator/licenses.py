@@ -58,7 +58,7 @@ def renew(tx: Transaction, sim: Simulation) -> None:
 
 def _present(sim: Simulation, validator: str) -> Contract | None:
     """The license of a validator, or of another one where commands have sent that license elsewhere."""
-    at_home = (sim.world.contracts.free(LICENSE, sim.main, one) for one in (validator, *sim.parties.validators))
+    at_home = (sim.world.contracts.free(LICENSE, sim.main, party) for party in (validator, *sim.parties.validators))
     return next((found for licenses in at_home for found in licenses.values()), None)
 
 

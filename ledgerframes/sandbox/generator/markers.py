@@ -13,14 +13,19 @@ from ledgerframes.sandbox.world.transaction import Transaction
 def mark_activity(tx: Transaction, sim: Simulation) -> None:
     """Let a featured app mark what it did, alone or shared with some of its users."""
     rng = sim.rng
-    rights = [right for one in sim.parties.validators for right in [sim.one(FEATURED_RIGHT, one)] if right is not None]
+    rights = [
+        right
+        for validator in sim.parties.validators
+        for right in [sim.one(FEATURED_RIGHT, validator)]
+        if right is not None
+    ]
     if not rights:
         return mint(tx, sim)
     right = rng.choice(rights)
     provider: str = right.payload["provider"]
     others = {sim.parties.person(rng) for _ in range(rng.randrange(3))}
     shares = _weights(rng.randrange(5, 100), [provider, *sorted(others)])
-    argument = {"beneficiaries": [{"beneficiary": one, "weight": decimal(weight)} for one, weight in shares]}
+    argument = {"beneficiaries": [{"beneficiary": share, "weight": decimal(weight)} for share, weight in shares]}
     event = tx.exercise(
         right,
         "FeaturedAppRight_CreateActivityMarker",
@@ -32,14 +37,14 @@ def mark_activity(tx: Transaction, sim: Simulation) -> None:
     markers = [
         tx.create(
             ACTIVITY_MARKER,
-            {"dso": dso, "provider": provider, "beneficiary": one, "weight": decimal(weight)},
+            {"dso": dso, "provider": provider, "beneficiary": share, "weight": decimal(weight)},
             signatories=(dso,),
-            observers=tuple(dict.fromkeys((provider, one))),
+            observers=tuple(dict.fromkeys((provider, share))),
             under=event,
         )
-        for one, weight in shares
+        for share, weight in shares
     ]
-    event["exercise_result"] = {"activityMarkerCids": [one.contract_id for one in markers]}
+    event["exercise_result"] = {"activityMarkerCids": [marker.contract_id for marker in markers]}
     return None
 
 
@@ -48,7 +53,7 @@ def convert_markers(tx: Transaction, sim: Simulation) -> None:
     markers = list(sim.world.contracts.free(ACTIVITY_MARKER, sim.main).values())[:30]
     open_round, rules, member = sim.rounds[1], sim.rules[COIN_RULES.entity], sim.rng.choice(sim.parties.sponsors)
     inner = {
-        "markerCids": [one.contract_id for one in markers],
+        "markerCids": [marker.contract_id for marker in markers],
         "openMiningRoundCid": open_round.contract_id,
         "observers": None,
     }
@@ -57,10 +62,10 @@ def convert_markers(tx: Transaction, sim: Simulation) -> None:
     root = tx.exercise(sim.rules[DSO_RULES.entity], f"DsoRules_{name}", argument, acting=(member,))
     step = tx.exercise(rules, name, inner, acting=(sim.parties.dso,), under=root)
     weights: dict[tuple[str, str], int] = {}
-    for one in markers:
-        tx.archive(one, under=step)
-        key = (one.payload["provider"], one.payload["beneficiary"])
-        weights[key] = weights.get(key, 0) + units(one.payload["weight"])
+    for marker in markers:
+        tx.archive(marker, under=step)
+        key = (marker.payload["provider"], marker.payload["beneficiary"])
+        weights[key] = weights.get(key, 0) + units(marker.payload["weight"])
     whole = coin_for(open_round, UNITS)
     coupons = [
         app_coupon(tx, sim, provider, beneficiary, times(weight, whole), open_round, step, featured=True).contract_id
@@ -76,4 +81,4 @@ def _weights(percent: int, parties: list[str]) -> list[tuple[str, int]]:
         return [(parties[0], UNITS)]
     others, rest = parties[1:], 100 - percent
     shares = [percent + rest % len(others), *[rest // len(others)] * len(others)]
-    return [(one, share * UNITS // 100) for one, share in zip(parties, shares, strict=True) if share]
+    return [(party, share * UNITS // 100) for party, share in zip(parties, shares, strict=True) if share]

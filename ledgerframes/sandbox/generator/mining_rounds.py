@@ -84,7 +84,7 @@ def advance_rounds(tx: Transaction, sim: Simulation) -> None:
     root["exercise_result"] = {"summarizingRound": summarizing.contract_id, "openRound": opened.contract_id}
     tx.workflow_id = "advance-rounds"
     # Most members collect for most rounds; a round that nobody is left to collect for has been missed.
-    sim.collecting = [one for one in sim.parties.sponsors if sim.rng.random() < 0.9]
+    sim.collecting = [sponsor for sponsor in sim.parties.sponsors if sim.rng.random() < 0.9]
     if sim.world.earliest_round is None:
         sim.world.earliest_round = newest + 1
 
@@ -184,12 +184,12 @@ def _execute(tx: Transaction, sim: Simulation, choice: str, argument: dict[str, 
     executing = {
         "action": _action(choice, argument),
         "amuletRulesCid": rules.contract_id,
-        "confirmationCids": [one.contract_id for one in given],
+        "confirmationCids": [confirmed.contract_id for confirmed in given],
         "sv": member,
     }
     root = tx.exercise(sim.rules[DSO_RULES.entity], "DsoRules_ExecuteConfirmedAction", executing, acting=(member,))
-    for one in given:
-        tx.archive(one, under=root)
+    for confirmed in given:
+        tx.archive(confirmed, under=root)
     name = choice.replace("CRARC", "AmuletRules")
     root["exercise_result"] = "DsoRules_ExecuteConfirmedActionResult"
     return tx.exercise(rules, name, argument, acting=(sim.parties.dso,), under=root)

@@ -41,7 +41,7 @@ def change_name(tx: Transaction, sim: Simulation) -> None:
     """Ask and pay for an entry where a user has none; else pay for its renewal, or let it expire."""
     owner = sim.parties.person(sim.rng)
     entry, idle = sim.one(NAME_ENTRY, owner), sim.one(IDLE_SUBSCRIPTION, owner)
-    waiting = [one for template in (FIRST_PAYMENT, LATER_PAYMENT) for one in _of(sim, template, owner)]
+    waiting = [contract for template in (FIRST_PAYMENT, LATER_PAYMENT) for contract in _of(sim, template, owner)]
     if waiting:
         return mint(tx, sim, owner)
     if entry is None:
@@ -104,8 +104,8 @@ def grant_names(tx: Transaction, sim: Simulation, owner: str, *, under: Event) -
 
 def names_of(world: World, owner: str) -> list[Contract]:
     """A party's names that have not expired by the ledger's own clock, the oldest first."""
-    entries = (one for one in world.contracts.of(NAME_ENTRY) if one.payload["user"] == owner)
-    return [one for one in entries if timestamps.parse(one.payload["expiresAt"]) > world.now]
+    entries = (entry for entry in world.contracts.of(NAME_ENTRY) if entry.payload["user"] == owner)
+    return [entry for entry in entries if timestamps.parse(entry.payload["expiresAt"]) > world.now]
 
 
 def _ask(tx: Transaction, sim: Simulation, owner: str) -> None:
@@ -174,7 +174,7 @@ def _make_payment(
 ) -> tuple[Event, str]:
     """Exercise the wallet's choice that locks a payment; the exercise, and the locked coin's id."""
     argument = {
-        "inputs": [tagged(one) for one in inputs],
+        "inputs": [tagged(coin) for coin in inputs],
         "context": app_context(sim, open_round),
         "walletProvider": sim.parties.host(owner),
     }
@@ -273,7 +273,7 @@ def _entry_fits(sim: Simulation, payment: Contract, owner: str) -> bool:
 def _of(sim: Simulation, template: Template, owner: str) -> list[Contract]:
     if template in (FIRST_PAYMENT, LATER_PAYMENT):
         every = sim.world.contracts.free(template, sim.main).values()
-        return [one for one in every if one.payload["subscriptionData"]["sender"] == owner]
+        return [entry for entry in every if entry.payload["subscriptionData"]["sender"] == owner]
     return list(sim.world.contracts.free(template, sim.main, owner).values())
 
 

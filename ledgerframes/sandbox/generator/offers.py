@@ -45,7 +45,9 @@ def answer_offer(tx: Transaction, sim: Simulation) -> None:
 
 def offers_of(world: World, party: str) -> list[Contract]:
     """The open offers from or to a party, the oldest first; one that ran out is open until somebody ends it."""
-    return [one for one in world.contracts.of(OFFER) if party in (one.payload["sender"], one.payload["receiver"])]
+    return [
+        offer for offer in world.contracts.of(OFFER) if party in (offer.payload["sender"], offer.payload["receiver"])
+    ]
 
 
 def _offer(tx: Transaction, sim: Simulation, sender: str, receiver: str, *, owner: str = "") -> None:

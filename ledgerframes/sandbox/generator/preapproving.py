@@ -33,7 +33,7 @@ def preapprove(tx: Transaction, sim: Simulation, receiver: str, *, under: Event 
         return False
     argument = {
         "context": payment_context(sim, open_round),
-        "inputs": [tagged(one) for one in inputs],
+        "inputs": [tagged(coin) for coin in inputs],
         "receiver": receiver,
         "provider": provider,
         "expiresAt": until,
@@ -74,7 +74,7 @@ def change_preapproval(tx: Transaction, sim: Simulation) -> None:
     until = timestamps.trimmed(timestamps.parse(given.payload["expiresAt"]) + LIFETIME)
     argument = {
         "context": payment_context(sim, open_round),
-        "inputs": [tagged(one) for one in inputs],
+        "inputs": [tagged(coin) for coin in inputs],
         "newExpiresAt": until,
     }
     event = tx.exercise(given, "TransferPreapproval_Renew", argument, acting=(provider,), consuming=True)

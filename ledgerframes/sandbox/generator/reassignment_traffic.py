@@ -56,7 +56,7 @@ class ReassignmentTraffic:
         # An assignment usually follows its unassignment, but not always; some never have one.
         if alone and delay is None and sort in {3, 9}:
             return self._assign_first(synchronizer_id, later, paired=sort == 3)
-        others = [one for one in self.sim.world.synchronizers if one != synchronizer_id]
+        others = [synchronizer for synchronizer in self.sim.world.synchronizers if synchronizer != synchronizer_id]
         # Repairs on real networks show source and target alike.
         repaired = not others or sort == 7
         contract = self._choose(synchronizer_id)
@@ -81,7 +81,7 @@ class ReassignmentTraffic:
 
     def _assign_first(self, target: str, later: int, *, paired: bool) -> Leg | None:
         """Record the assignment before its unassignment, or without any."""
-        others = [one for one in self.sim.world.synchronizers if one != target]
+        others = [synchronizer for synchronizer in self.sim.world.synchronizers if synchronizer != target]
         source = self.sim.rng.choice(others) if others else target
         contract = self._choose(source)
         if contract is None:

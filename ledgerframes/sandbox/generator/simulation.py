@@ -64,7 +64,7 @@ class Simulation:
 
     def elsewhere(self, parties: Iterable[str]) -> list[str]:
         """Those of the parties that do not submit here: the organization that runs the ledger and its members."""
-        return [one for one in parties if one == self.parties.dso or one in self.parties.sponsors]
+        return [party for party in parties if party == self.parties.dso or party in self.parties.sponsors]
 
     def create(self, contract: Contract) -> None:
         """Add a new contract to the world."""

@@ -88,7 +88,7 @@ class Sums:
             "inputAmuletAmount": spelled(self.coin),
             "balanceChanges": balances.record(),
             "holdingFees": spelled(self.holding_fees),
-            "outputFees": [spelled(one) for one in self.output_fees],
+            "outputFees": [spelled(fee) for fee in self.output_fees],
             "senderChangeFee": spelled(self.change_fee),
             "senderChangeAmount": spelled(self.change),
             "amuletPrice": price,

@@ -55,7 +55,7 @@ def send(tx: Transaction, sim: Simulation) -> None:
         step["exercise_result"] = {"result": done.result, "meta": done.result["meta"]}
     event["exercise_result"] = outcome(
         "Completed",
-        {"receiverHoldingCids": [one.contract_id for one in done.created]},
+        {"receiverHoldingCids": [coin.contract_id for coin in done.created]},
         change=done.change,
         meta=done.result["meta"],
     )
@@ -64,7 +64,7 @@ def send(tx: Transaction, sim: Simulation) -> None:
 
 def answer(tx: Transaction, sim: Simulation) -> None:
     """Let a receiver accept or reject what it was sent, or the sender withdraw it; each ends the lock first."""
-    found = next((one for one in _waiting(sim) if _locked(sim, one)), None)
+    found = next((offer for offer in _waiting(sim) if _locked(sim, offer)), None)
     if found is None:
         return send(tx, sim)
     told, locked = found.payload["transfer"], _locked(sim, found)
@@ -94,7 +94,7 @@ def answer(tx: Transaction, sim: Simulation) -> None:
     done = transfer(tx, sim, [coin], [Output(receiver, amount)], payment, sender=sender, under=event)
     event["exercise_result"] = outcome(
         "Completed",
-        {"receiverHoldingCids": [one.contract_id for one in done.created]},
+        {"receiverHoldingCids": [coin.contract_id for coin in done.created]},
         change=done.change,
         meta=done.result["meta"],
     )
@@ -119,7 +119,7 @@ def standard_transfer(
         "instrumentId": instrument,
         "requestedAt": timestamps.trimmed(tx.effective - timestamps.SECOND),
         "executeBefore": timestamps.trimmed(max(tx.effective, sim.now) + 12 * sim.calendar.tick),
-        "inputHoldingCids": [one.contract_id for one in inputs],
+        "inputHoldingCids": [coin.contract_id for coin in inputs],
         "meta": {"values": {REASON: reason} if reason else {}},
     }
 
@@ -180,7 +180,7 @@ def _send_argument(
 ) -> Payload:
     return {
         "context": payment_context(sim, open_round),
-        "inputs": [tagged(one) for one in inputs],
+        "inputs": [tagged(coin) for coin in inputs],
         "amount": told["amount"],
         "sender": told["sender"],
         "description": reason or None,

@@ -73,8 +73,8 @@ def _send(tx: Transaction, sim: Simulation, inputs: list[Contract], sender: str)
         acting=(sender,),
         interface_id=sim.packages.transfer_interface,
     )
-    for one in inputs:
-        tx.archive(one, under=event)
+    for coin in inputs:
+        tx.archive(coin, under=event)
     made = _create(tx, receiver, amount, event)
     change = _create(tx, sender, total - amount, event) if total > amount else None
     meta = {"values": holding_metadata("transfer", sender=sender, reason=reason)}
@@ -87,10 +87,10 @@ def _settle(tx: Transaction, sim: Simulation, inputs: list[Contract], sender: st
     receiver, total = sim.parties.people_but(sim.rng, sender), sum(map(_amount, inputs))
     rules, admin = _rules(sim)
     leg_id = f"{sim.rng.getrandbits(64):016x}"
-    argument = {"sender": sender, "receiver": receiver, "holdingCids": [one.contract_id for one in inputs]}
+    argument = {"sender": sender, "receiver": receiver, "holdingCids": [coin.contract_id for coin in inputs]}
     event = tx.exercise(rules, "Rules_Settle", argument, acting=sorted({admin, sender, receiver}))
-    for one in inputs:
-        tx.archive(one, under=event)
+    for coin in inputs:
+        tx.archive(coin, under=event)
     made = _create(tx, receiver, total, event)
     sides: tuple[tuple[str, str, str, list[Contract], list[Contract]], ...]
     sides = ((sender, "SenderSide", receiver, inputs, []), (receiver, "ReceiverSide", sender, [], [made]))
@@ -125,9 +125,9 @@ def _log(
     argument = {
         "admin": admin,
         "account": _account(owner),
-        "inputHoldingCids": [one.contract_id for one in used],
+        "inputHoldingCids": [coin.contract_id for coin in used],
         "transferLegSides": legs,
-        "outputHoldingCids": [one.contract_id for one in created],
+        "outputHoldingCids": [contract_id.contract_id for contract_id in created],
         "observers": [owner],
         "extraArgs": {"context": {"values": {}}, "meta": {"values": values}},
     }

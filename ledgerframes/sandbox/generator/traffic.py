@@ -31,7 +31,7 @@ def buy_traffic(tx: Transaction, sim: Simulation) -> None:
         tap(tx, sim, provider, 2 * price + 50 * UNITS)
         return
     argument = {
-        "inputs": [tagged(one) for one in inputs],
+        "inputs": [tagged(coin) for coin in inputs],
         "context": transfer_context(open_round),
         "provider": provider,
         "memberId": f"PAR::{provider}",

@@ -69,13 +69,13 @@ def issuing_rounds(sim: Simulation, coupons: Sequence[Contract]) -> list[list[An
     rounds = issuing(sim) if coupons else {}
     return [
         [rounds[number].payload["round"], rounds[number].contract_id]
-        for number in sorted({round_of(one) for one in coupons})
+        for number in sorted({round_of(coupon) for coupon in coupons})
     ]
 
 
 def rights_of(sim: Simulation, coupons: Sequence[Contract]) -> list[list[str]]:
     """The rights that validators need for their users' coupons, by user."""
-    users = sorted({one.payload["user"] for one in coupons if one.template is VALIDATOR_COUPON})
+    users = sorted({coupon.payload["user"] for coupon in coupons if coupon.template is VALIDATOR_COUPON})
     rights = [(user, right_of(sim, user)) for user in users]
     return [[user, right.contract_id] for user, right in rights if right is not None]
 
@@ -87,7 +87,7 @@ def right_of(sim: Simulation, user: str) -> Contract | None:
 
 def issuing(sim: Simulation) -> dict[int, Contract]:
     """The rounds that are issuing, by number."""
-    return {round_of(one): one for one in sim.world.contracts.free(ISSUING_ROUND, sim.main).values()}
+    return {round_of(issuing): issuing for issuing in sim.world.contracts.free(ISSUING_ROUND, sim.main).values()}
 
 
 def weight_of(coupon: Contract) -> int:

@@ -111,13 +111,13 @@ def transfer(
     open_round, provider = payment.open_round, payment.provider or sender
     fees, sums, balances = fees_of(open_round), Sums(), Balances()
     featured = sim.one(FEATURED_RIGHT, provider)
-    coupons = [one for one in inputs if one.template is not COIN]
+    coupons = [coin for coin in inputs if coin.template is not COIN]
     argument = {
         "transfer": {
             "sender": sender,
             "provider": provider,
-            "inputs": [tagged(one) for one in inputs],
-            "outputs": [_written(one) for one in outputs],
+            "inputs": [tagged(coin) for coin in inputs],
+            "outputs": [_written(output) for output in outputs],
             "beneficiaries": None,
         },
         "context": {
@@ -128,16 +128,16 @@ def transfer(
         },
         "expectedDso": sim.parties.dso,
     }
-    holders = [holder for one in outputs if one.lock for holder in one.lock["holders"]]
-    acting = sorted({sender, provider, *(one.receiver for one in outputs), *holders})
+    holders = [holder for output in outputs if output.lock for holder in output.lock["holders"]]
+    acting = sorted({sender, provider, *(output.receiver for output in outputs), *holders})
     event = tx.exercise(sim.rules[COIN_RULES.entity], "AmuletRules_Transfer", argument, acting=acting, under=under)
-    for one in inputs:
-        if one.template is COIN:
-            _count_coin(sums, balances, one, fees, open_round)
-            tx.archive(one, under=event)
+    for coin in inputs:
+        if coin.template is COIN:
+            _count_coin(sums, balances, coin, fees, open_round)
+            tx.archive(coin, under=event)
         else:
-            consume_coupon(tx, sim, one, sums, under=event)
-    made = [_after_fees(one, fees, sums, sender=sender) for one in outputs]
+            consume_coupon(tx, sim, coin, sums, under=event)
+    made = [_after_fees(output, fees, sums, sender=sender) for output in outputs]
     _settle_change(sums, made, fees)
     reward_usage(
         tx,
@@ -150,16 +150,18 @@ def transfer(
         under=event,
     )
     created = [
-        make_coin(tx, one.receiver, amount, open_round, event, lock=one.lock, balances=balances)
-        for one, (amount, _) in zip(outputs, made, strict=True)
+        make_coin(tx, output.receiver, amount, open_round, event, lock=output.lock, balances=balances)
+        for output, (amount, _) in zip(outputs, made, strict=True)
     ]
     change = make_coin(tx, sender, sums.change, open_round, event, balances=balances) if sums.change else None
-    to_others = any(one.receiver != sender for one in outputs)
+    to_others = any(output.receiver != sender for output in outputs)
     kind = "transfer" if to_others else "merge-split"
     event["exercise_result"] = {
         "round": open_round.payload["round"],
         "summary": sums.record(balances, price=open_round.payload["amuletPrice"]),
-        "createdAmulets": [{"tag": _TAGS[one.template.entity], "value": one.contract_id} for one in created],
+        "createdAmulets": [
+            {"tag": _TAGS[contract_id.template.entity], "value": contract_id.contract_id} for contract_id in created
+        ],
         "senderChangeAmulet": change.contract_id if change else None,
         "meta": sums.metadata(kind, sender=sender if to_others else "", reason=payment.reason),
     }

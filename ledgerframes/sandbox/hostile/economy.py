@@ -12,7 +12,7 @@ from ledgerframes.sandbox.world.templates import COIN, LOCKED_COIN
 from ledgerframes.sandbox.world.timestamps import Cursor
 from ledgerframes.sandbox.world.world import World
 
-_READ_BACK: Final = {one.entity: one for one in (COIN, LOCKED_COIN)}
+_READ_BACK: Final = {template.entity: template for template in (COIN, LOCKED_COIN)}
 
 
 class HostileEconomy:

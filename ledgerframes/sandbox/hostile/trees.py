@@ -54,8 +54,8 @@ def tree(rng: Random, update_id: str, shape: str) -> tuple[list[str], dict[str, 
         if parent >= 0:
             children[parent].append(ids[position])
     plain = len(parents) >= DEEP_LEVELS
-    events = {one: _node(rng, one, below, plain=plain) for one, below in zip(ids, children, strict=True)}
-    roots = [one for one, parent in zip(ids, parents, strict=True) if parent == -1]
+    events = {node_id: _node(rng, node_id, below, plain=plain) for node_id, below in zip(ids, children, strict=True)}
+    roots = [node_id for node_id, parent in zip(ids, parents, strict=True) if parent == -1]
     if shape in {"nested", "long"}:
         special = {"text": "\U0001f4dc" * 50_000} if shape == "long" else values.nested()
         events[ids[0]] = {**created_event(rng, ids[0]), "create_arguments": special} if not children[0] else {

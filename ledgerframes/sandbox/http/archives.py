@@ -77,7 +77,7 @@ def read_dar(content: bytes) -> Dar:
             entries = _entries(archive)
             headers = _headers(_read(archive, entries, MANIFEST, limit=MANIFEST_SIZE))
             main, paths = _named(headers)
-            packages = {one.path: one for one in _packages(archive, entries, paths)}
+            packages = {package.path: package for package in _packages(archive, entries, paths)}
     except _DAMAGED as error:
         raise ArchiveError(f"the archive cannot be read: {error}") from error
     return Dar(packages[main], tuple(packages.values()))
@@ -154,7 +154,7 @@ def _named(headers: dict[str, str]) -> tuple[str, tuple[str, ...]]:
         if headers.get(name, expected) != expected:
             raise ArchiveError(f"{MANIFEST} says {name} {headers[name]!r}, not {expected!r}")
     main = headers.get("main-dalf", "").strip()
-    paths = tuple(filter(None, (one.strip() for one in headers.get("dalfs", "").split(","))))
+    paths = tuple(filter(None, (path.strip() for path in headers.get("dalfs", "").split(","))))
     if not main or not paths:
         raise ArchiveError(f"{MANIFEST} must name Main-Dalf and Dalfs")
     if main not in paths:

@@ -68,5 +68,7 @@ def _bearer(headers: Mapping[str, str]) -> str:
 
 
 def _protocol(headers: Mapping[str, str]) -> str:
-    offered = (one.strip() for one in headers.get("Sec-WebSocket-Protocol", "").split(","))
-    return next((one.removeprefix(WEBSOCKET_PREFIX) for one in offered if one.startswith(WEBSOCKET_PREFIX)), "")
+    offered = (protocol.strip() for protocol in headers.get("Sec-WebSocket-Protocol", "").split(","))
+    return next(
+        (protocol.removeprefix(WEBSOCKET_PREFIX) for protocol in offered if protocol.startswith(WEBSOCKET_PREFIX)), ""
+    )

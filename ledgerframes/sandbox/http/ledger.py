@@ -87,11 +87,11 @@ class Ledger:
 
     def composite(self, update_ids: list[str], selection: Selection | None) -> dict[str, Any]:
         """Legs that one submission recorded, in the frame of the first; without a selection, without events."""
-        shown = [] if selection is None else [self.reassignment(one, selection) for one in update_ids]
+        shown = [] if selection is None else [self.reassignment(update_id, selection) for update_id in update_ids]
         update = self.world.update(update_ids[0])
         assert update is not None
         frame = self._frame(update, _read_item(update.rendered).record_time, everything((), anyone=True))
-        return {**frame, "events": [event for one in shown if one is not None for event in one["events"]]}
+        return {**frame, "events": [event for update in shown if update is not None for event in update["events"]]}
 
     def tree(self, update_id: str, selection: Selection) -> dict[str, Any]:
         """A transaction's tree as far as it is selected (contract: Resources, Transaction tree)."""

@@ -90,7 +90,9 @@ def nodes_of(transaction: ScanTransaction, origins: Mapping[str, Origin]) -> lis
 def _walk(transaction: ScanTransaction, origins: Mapping[str, Origin]) -> Iterator[tuple[Node, int]]:
     """Every event that a root reaches, with the number of the one above it, or -1."""
     # A stack instead of recursion, because trees can be deeper than Python's limit.
-    waiting: list[tuple[str, int, tuple[str, ...]]] = [(one, -1, ()) for one in reversed(transaction.root_event_ids)]
+    waiting: list[tuple[str, int, tuple[str, ...]]] = [
+        (event_id, -1, ()) for event_id in reversed(transaction.root_event_ids)
+    ]
     number = 0
     while waiting:
         event_id, parent, above = waiting.pop()

@@ -56,9 +56,9 @@ class Registry:
         except ValueError as error:
             raise RefusalError(400, "The query parameter 'pageToken' was malformed") from error
         # By id and not by number, so that a token stays valid while the list grows.
-        left = [one for one in self.world.instruments if one.id > after]
+        left = [instrument for instrument in self.world.instruments if instrument.id > after]
         with self.world.lock:
-            records = [self._record(one) for one in left[:size]]
+            records = [self._record(instrument) for instrument in left[:size]]
         token = page_token(left[size - 1].id) if len(left) > size else None
         return json_answer(encode({"instruments": records, "nextPageToken": token}))
 
@@ -83,7 +83,7 @@ class Registry:
         return instrument.record(supply=instrument.supply, as_of=instrument.counted())
 
     def _instrument(self, instrument_id: str) -> Instrument:
-        found = next((one for one in self.world.instruments if one.id == instrument_id), None)
+        found = next((instrument for instrument in self.world.instruments if instrument.id == instrument_id), None)
         if found is None:
             raise RefusalError(404, f"Instrument {instrument_id} not found")
         return found
@@ -97,7 +97,7 @@ class Registry:
             "amulet-rules": {"tag": "AV_ContractId", "value": coin_rules.contract_id},
             "open-round": {"tag": "AV_ContractId", "value": open_round.contract_id},
         }
-        disclosed = [_disclosed(one, with_debug=with_debug) for one in (factory, coin_rules, open_round)]
+        disclosed = [_disclosed(contract, with_debug=with_debug) for contract in (factory, coin_rules, open_round)]
         choice_context = {"choiceContextData": {"values": context}, "disclosedContracts": disclosed}
         return {"factoryId": factory.contract_id, "choiceContext": choice_context}
 

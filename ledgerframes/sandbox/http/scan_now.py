@@ -84,7 +84,7 @@ class CurrentRoutes:
         """GET /v0/closed-rounds: those that still have coupons, or had until lately; the earliest first."""
         with self.world.lock:
             closed = sorted(self.world.contracts.of(CLOSED_ROUND), key=round_of)
-            records = [contract_record(one) for one in closed]
+            records = [contract_record(contract) for contract in closed]
         return json_answer(encode({"rounds": records}))
 
     async def traffic(self, request: Request) -> Response:
@@ -96,7 +96,9 @@ class CurrentRoutes:
         if kind not in ("PAR", "MED"):
             raise RefusalError(400, f"Could not decode member ID: {member}")
         with self.world.lock:
-            validators = {one.payload["validator"] for one in self.world.contracts.of(LICENSE)}
+            validators = {
+                license_contract.payload["validator"] for license_contract in self.world.contracts.of(LICENSE)
+            }
             known = party in {*validators, *self._members()}
         if not known:
             raise RefusalError(404, f"No traffic state found for member {member}")
@@ -117,13 +119,13 @@ class CurrentRoutes:
             raise RefusalError(400, f"page_size must be positive, not {size}")
         if size > self.page_maximum:
             raise RefusalError(400, f"Exceeded limit maximum ({size} > {self.page_maximum}).")
-        found = [one for one in self._entries() if one["name"].startswith(prefix)]
+        found = [entry for entry in self._entries() if entry["name"].startswith(prefix)]
         return json_answer(encode({"entries": found[:size]}))
 
     async def name_by_party(self, request: Request) -> Response:
         """GET /v0/ans-entries/by-party/{party}: the first in the order of names."""
         party = request.path_params["party"]
-        found = [one for one in self._entries() if one["user"] == party]
+        found = [entry for entry in self._entries() if entry["user"] == party]
         if not found:
             raise RefusalError(404, f"No ans entry found for party: {party}")
         return json_answer(encode({"entry": min(found, key=lambda one: str(one["name"]))}))
@@ -131,7 +133,7 @@ class CurrentRoutes:
     async def name_by_name(self, request: Request) -> Response:
         """GET /v0/ans-entries/by-name/{name}."""
         name = request.path_params["name"]
-        found = next((one for one in self._entries() if one["name"] == name), None)
+        found = next((entry for entry in self._entries() if entry["name"] == name), None)
         if found is None:
             raise RefusalError(404, f"No ans entry found for name: {name}")
         return json_answer(encode({"entry": found}))
@@ -142,20 +144,27 @@ class CurrentRoutes:
         if not wanted:
             raise RefusalError(400, "Request is missing required query parameter 'validator_ids'")
         with self.world.lock:
-            licenses = {one.payload["validator"]: one.payload for one in self.world.contracts.of(LICENSE)}
-        found = [_faucet(one, licenses[one]["faucetState"]) for one in sorted(set(wanted)) if one in licenses]
+            licenses = {
+                license_contract.payload["validator"]: license_contract.payload
+                for license_contract in self.world.contracts.of(LICENSE)
+            }
+        found = [
+            _faucet(validator, licenses[validator]["faucetState"])
+            for validator in sorted(set(wanted))
+            if validator in licenses
+        ]
         return json_answer(encode({"validatorsReceivedFaucets": found}))
 
     async def featured_apps(self, request: Request) -> Response:  # noqa: ARG002 - Starlette's signature
         """GET /v0/featured-apps."""
         with self.world.lock:
-            apps = [contract_record(one) for one in self.world.contracts.of(FEATURED_RIGHT)]
+            apps = [contract_record(right) for right in self.world.contracts.of(FEATURED_RIGHT)]
         return json_answer(encode({"featured_apps": apps}))
 
     async def dso(self, request: Request) -> Response:  # noqa: ARG002 - Starlette's signature
         """GET /v0/dso."""
         with self.world.lock:
-            dso_rules, coin_rules = (self.world.rules.get(one.entity) for one in (DSO_RULES, COIN_RULES))
+            dso_rules, coin_rules = (self.world.rules.get(template.entity) for template in (DSO_RULES, COIN_RULES))
             if dso_rules is None or coin_rules is None or not self.world.rounds:
                 raise RefusalError(404, "This ledger has no DsoRules")
             members = self._members()
@@ -182,9 +191,13 @@ class CurrentRoutes:
     def _purchased(self, synchronizer: str, member: str) -> int:
         """How much a member may send by all its purchases."""
         with self.world.lock:
-            bought = [one.payload for one in self.world.contracts.of(MEMBER_TRAFFIC)]
+            bought = [purchase.payload for purchase in self.world.contracts.of(MEMBER_TRAFFIC)]
         wanted = (synchronizer, member)
-        return sum(int(one["totalPurchased"]) for one in bought if (one["synchronizerId"], one["memberId"]) == wanted)
+        return sum(
+            int(purchase["totalPurchased"])
+            for purchase in bought
+            if (purchase["synchronizerId"], purchase["memberId"]) == wanted
+        )
 
     def _members(self) -> dict[str, str]:
         """The name of each super validator, by its party."""
@@ -197,15 +210,15 @@ class CurrentRoutes:
         with world.lock:
             found = [
                 {
-                    "contract_id": one.contract_id,
-                    "user": one.payload["user"],
-                    "name": one.payload["name"],
-                    "url": one.payload["url"],
-                    "description": one.payload["description"],
-                    "expires_at": one.payload["expiresAt"],
+                    "contract_id": entry.contract_id,
+                    "user": entry.payload["user"],
+                    "name": entry.payload["name"],
+                    "url": entry.payload["url"],
+                    "description": entry.payload["description"],
+                    "expires_at": entry.payload["expiresAt"],
                 }
-                for one in world.contracts.of(NAME_ENTRY)
-                if timestamps.parse(one.payload["expiresAt"]) > world.now
+                for entry in world.contracts.of(NAME_ENTRY)
+                if timestamps.parse(entry.payload["expiresAt"]) > world.now
             ]
             rules = world.rules.get(DSO_RULES.entity)
             if rules is not None:
@@ -248,7 +261,7 @@ def _ids(body: dict[str, Any], name: str) -> list[Any]:
 def _by_id(contracts: Iterable[Contract], known: list[Any]) -> dict[str, Any]:
     """Contracts by their ids, without those that the caller knows."""
     return {
-        one.contract_id: _with_state(one, whole=one.contract_id not in known) for one in contracts
+        contract.contract_id: _with_state(contract, whole=contract.contract_id not in known) for contract in contracts
     }  # fmt: skip
 
 

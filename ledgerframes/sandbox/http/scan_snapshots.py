@@ -29,7 +29,7 @@ from ledgerframes.sandbox.world.timestamps import Cursor
 from ledgerframes.sandbox.world.views import View
 
 _KEPT: Final = 4
-_COINS: Final = frozenset(f"{one.package_name}:{one.entity}" for one in (COIN, LOCKED_COIN))
+_COINS: Final = frozenset(f"{template.package_name}:{template.entity}" for template in (COIN, LOCKED_COIN))
 
 _Int64 = Annotated[int, Meta(ge=-INT64, le=INT64 - 1)]
 _Int32 = Annotated[int, Meta(ge=-INT32, le=INT32 - 1)]
@@ -123,17 +123,19 @@ class SnapshotRoutes:
             if name.count(":") != 2:
                 raise RefusalError(400, f"Malformed template_id filter: {name}")
         kept = [
-            one
-            for one in self._active(wanted)
-            if (not templates or one.template in templates)
-            and (not parties or not one.stakeholders.isdisjoint(parties))
+            contract
+            for contract in self._active(wanted)
+            if (not templates or contract.template in templates)
+            and (not parties or not contract.stakeholders.isdisjoint(parties))
         ]
         return self._page(wanted, kept, tell)
 
     async def _coins(self, request: Request, tell: _Tell) -> Response:
         wanted = await _body(request, _read_coins)
         owners = set(wanted.owner_party_ids)
-        kept = [one for one in self._active(wanted) if one.template in _COINS and _owner(one) in owners]
+        kept = [
+            contract for contract in self._active(wanted) if contract.template in _COINS and _owner(contract) in owners
+        ]
         return self._page(wanted, kept, tell)
 
     def _active(self, wanted: _Snapshot) -> list[Active]:
@@ -177,12 +179,12 @@ class SnapshotRoutes:
         return snapshot_at(world, migration_id, micros, exact=exact)
 
     def _page(self, wanted: _Snapshot, kept: list[Active], tell: _Tell) -> Response:
-        left = [one for one in kept if wanted.after is None or one.row > wanted.after]
+        left = [contract for contract in kept if wanted.after is None or contract.row > wanted.after]
         page = left[: wanted.page_size]
         answer = {
             "record_time": timestamps.exact(self._cursor(wanted)[1]),
             "migration_id": wanted.migration_id,
-            "created_events": [tell(one, wanted.migration_id) for one in page],
+            "created_events": [tell(contract, wanted.migration_id) for contract in page],
             **({"next_page_token": page[-1].row} if len(left) > len(page) else {}),
         }
         return json_answer(encode(answer))

@@ -81,7 +81,7 @@ def new_user(wanted: CreateUser) -> User:
         primary_party=user.primary_party or "",
         deactivated=bool(user.is_deactivated),
         annotations=annotations,
-        rights=frozenset(_right(one.kind) for one in wanted.rights or ()),
+        rights=frozenset(_right(right.kind) for right in wanted.rights or ()),
         own_key=bool(user.primary_party_authentication),
     )
 

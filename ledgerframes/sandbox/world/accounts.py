@@ -88,7 +88,7 @@ class Accounts:
     def page(self, after: str, size: int) -> list[User]:
         """The users after that id, `size` at most, in the order of their ids; the empty id precedes all."""
         start = bisect_right(self._ids, after)
-        return [self._users[one] for one in self._ids[start : start + size]]
+        return [self._users[user_id] for user_id in self._ids[start : start + size]]
 
     def __len__(self) -> int:
         return len(self._ids)

@@ -71,7 +71,7 @@ def coin_rules(
         "minTopupAmount": "200000",
     }
     synchronizer = {
-        "requiredSynchronizers": {"map": [[one, {}] for one in synchronizers]},
+        "requiredSynchronizers": {"map": [[synchronizer_id, {}] for synchronizer_id in synchronizers]},
         "activeSynchronizer": main,
         "fees": fees,
     }
@@ -144,7 +144,7 @@ def _limits(synchronizers: list[str], main: str) -> Payload:
         "synchronizerNodeConfigLimits": {"cometBft": {**nodes, "maxNodeIdLength": "50", "maxPubKeyLength": "256"}},
         "maxTextLength": "1024",
         "decentralizedSynchronizer": {
-            "synchronizers": [[one, state] for one in synchronizers],
+            "synchronizers": [[synchronizer_id, state] for synchronizer_id in synchronizers],
             "lastSynchronizerId": synchronizers[-1],
             "activeSynchronizerId": main,
         },

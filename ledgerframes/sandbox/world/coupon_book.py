@@ -16,7 +16,7 @@ from ledgerframes.sandbox.world.templates import (
 )
 
 _KINDS: Final = frozenset(
-    one.entity for one in (APP_COUPON, VALIDATOR_COUPON, SV_COUPON, FAUCET_COUPON, LIVENESS_RECORD)
+    template.entity for template in (APP_COUPON, VALIDATOR_COUPON, SV_COUPON, FAUCET_COUPON, LIVENESS_RECORD)
 )
 
 

@@ -64,13 +64,13 @@ class PackageStore:
     def store(self, dar: Dar, synchronizers: Iterable[str]) -> None:
         """Store an archive's packages and vet them on these synchronizers, too."""
         vetted = set(synchronizers)
-        for one in dar.packages:
+        for package in dar.packages:
             kept = self.stored.setdefault(
-                one.package_id, Stored(one.package_id, one.path, len(one.content), one.version)
+                package.package_id, Stored(package.package_id, package.path, len(package.content), package.version)
             )
             kept.vetted |= vetted
 
     def _vetted(self, synchronizers: set[str]) -> Iterator[tuple[tuple[str, str], str]]:
-        for one in self.stored.values():
-            if one.version is not None and one.vetted & synchronizers:
-                yield one.version, one.package_id
+        for package in self.stored.values():
+            if package.version is not None and package.vetted & synchronizers:
+                yield package.version, package.package_id

@@ -10,5 +10,7 @@ from ledgerframes.sandbox.world.world import World
 
 def preapproval_of(world: World, party: str) -> Contract | None:
     """A party's preapproval that has not run out, if it gave one."""
-    given = (one for one in world.contracts.of(PREAPPROVAL) if one.payload["receiver"] == party)
-    return next((one for one in given if timestamps.parse(one.payload["expiresAt"]) > world.now), None)
+    given = (preapproval for preapproval in world.contracts.of(PREAPPROVAL) if preapproval.payload["receiver"] == party)
+    return next(
+        (preapproval for preapproval in given if timestamps.parse(preapproval.payload["expiresAt"]) > world.now), None
+    )

@@ -79,16 +79,16 @@ class _Writer:
 
     def _members(self, value: Any) -> Record:
         if isinstance(value, dict):
-            return [[self.refer(one) for pair in value.items() for one in pair]]
+            return [[self.refer(element) for pair in value.items() for element in pair]]
         if isinstance(value, set | frozenset):
-            return [[self.refer(one) for one in sorted(value, key=repr)]]
+            return [[self.refer(element) for element in sorted(value, key=repr)]]
         limit = [value.maxlen] if isinstance(value, deque) else []
-        return [[self.refer(one) for one in value], *limit]
+        return [[self.refer(element) for element in value], *limit]
 
     def _instance(self, value: Any) -> Record:
         names = _names(type(value), value)
         attributes = value if isinstance(value, tuple) else [getattr(value, name) for name in names]
-        return ["object", _path(type(value)), names, [self.refer(one) for one in attributes]]
+        return ["object", _path(type(value)), names, [self.refer(attribute) for attribute in attributes]]
 
     def _special(self, value: Any) -> Record:
         if isinstance(value, _LOCKS):
@@ -149,7 +149,7 @@ class _Reader:
         return self._strings.setdefault(mention, mention) if type(mention) is str else mention
 
     def _values(self, mentions: list[Any]) -> list[Any]:
-        return [self._value(one) for one in mentions]
+        return [self._value(mention) for mention in mentions]
 
     def _make(self, number: int) -> Any:
         if number not in self._made:

@@ -102,7 +102,9 @@ class Packages:
         """The template that `#package-name:Module:Entity` or an id with a package's hash, old or new, refers to."""
         package, _, entity = reference.partition(":")
         name = package.removeprefix("#") if package.startswith("#") else self._names.get(package)
-        return next((one for one in TEMPLATES if (one.entity, one.package_name) == (entity, name)), None)
+        return next(
+            (template for template in TEMPLATES if (template.entity, template.package_name) == (entity, name)), None
+        )
 
     def upgrade(self, package_name: str) -> None:
         """Replace a package by a newer one: contracts created from now on carry another hash."""

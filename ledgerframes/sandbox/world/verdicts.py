@@ -91,7 +91,7 @@ def _acceptance(event: Event, item: dict[str, Any]) -> dict[str, Any]:
 def _rejection(event: Event, item: dict[str, Any]) -> dict[str, Any]:
     """The verdict of a request like the one that became the update beside it; a counter-party did not confirm."""
     events = item.get("events_by_id") or {}
-    party = next((party for one in events.values() for party in _actors(one)), "nobody::1220")
+    party = next((party for event in events.values() for party in _actors(event)), "nobody::1220")
     view = {
         "view_id": 0, "informees": [party], "confirming_parties": [{"parties": [party], "threshold": 1}],
         "sub_views": [],

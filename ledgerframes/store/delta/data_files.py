@@ -12,8 +12,9 @@ import json
 import re
 import uuid
 import zlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Final
 
 import pyarrow as pa
@@ -169,3 +170,27 @@ def _extremes(column: pa.ChunkedArray) -> dict[str, Any]:
 
 def _said(value: str | int) -> str:
     return format_timestamp(value) if isinstance(value, int) else value
+
+
+def put_file(url: str, options: Mapping[str, str], path: str, data: bytes) -> None:
+    """Store a new file of a table; one that is there already is an error, for some state of the table names it.
+
+    Args:
+        url: the table's folder or object-store URL.
+        options: for the object store.
+        path: below the table.
+        data: its bytes.
+    """
+    if "://" in url:
+        from deltalake.fs import DeltaStorageHandler
+
+        # pyarrow's wrapper hands a Buffer on, and this stream takes bytes only
+        handler: Any = DeltaStorageHandler(url, dict(options))
+        stream = handler._handler.open_output_stream(path, None)  # noqa: SLF001
+        stream.write(data)
+        stream.close()
+        return
+    target = Path(url, path)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with target.open("xb") as file:
+        file.write(data)

@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 from ledgerframes.errors import StoreError
 from ledgerframes.store.delta.commit_parts import holds_the_same, parted, properties, removed
 from ledgerframes.store.delta.compaction import groups_to_join, row_groups
-from ledgerframes.store.delta.data_files import FileWriter, Written, indexed_columns
+from ledgerframes.store.delta.data_files import FileWriter, Written, indexed_columns, put_file
 from ledgerframes.store.delta.log_numbers import LogNumbers
 from ledgerframes.store.delta.storage_errors import plain_errors
 from ledgerframes.store.delta.stored_files import Damage, Files, StoredFile, Verify
@@ -345,20 +345,7 @@ class DeltaStoreTable:
 
         values = {name: str(partition[name]) for name in self._partition_by}
         path = "/".join([*(f"{name}={value}" for name, value in values.items()), written.name])
-        if "://" in self.url:
-            from deltalake.fs import DeltaStorageHandler
-
-            # pyarrow's wrapper hands a Buffer on, and this stream takes bytes only
-            handler: Any = DeltaStorageHandler(self.url, self._options)
-            stream = handler._handler.open_output_stream(path, None)  # noqa: SLF001
-            stream.write(written.data)
-            stream.close()
-        else:
-            target = Path(self.url, path)
-            target.parent.mkdir(parents=True, exist_ok=True)
-            # "x" refuses to overwrite: a file that some state of the table names must never change.
-            with target.open("xb") as file:
-                file.write(written.data)
+        put_file(self.url, self._options, path, written.data)
         now = time.time_ns() // 1_000_000
         return AddAction(path, len(written.data), values, now, changes, written.statistics)
 
