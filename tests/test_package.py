@@ -52,7 +52,7 @@ ECONOMICS = {
 PICTURES = {
     "plot_reassignment_flows", "plot_reassignment_matrix", "plot_reassignment_timeline", "plot_reassignment_in_flight",
     "plot_holding_fees", "plot_holding_fees_over_time", "plot_update_rate", "plot_license_growth", "plot_supply",
-    "style",
+    "plot_supply_per_round", "plot_rewards", "plot_burn", "plot_balances", "plot_transfers", "style",
 }  # fmt: skip
 ERRORS = {
     "LedgerframesError", "ConfigurationError", "InputError", "RequestError", "NoAnswerError", "StatusError",

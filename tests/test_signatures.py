@@ -168,7 +168,7 @@ WRONG = {
     **dict.fromkeys(
         [
             "events", "reassignments", "flows", "licenses", "instruments", "summary", "holdings", "computed", "updates",
-            "history", "data",
+            "history", "data", "rounds", "rewards", "burns", "balances", "transfers",
         ],
         FRAMES,
     ),
@@ -199,6 +199,8 @@ def world(tmp_path_factory):
             "template": history.events.template_name.dropna().iloc[0], "data": history,
             "path": tmp_path_factory.mktemp("path") / "x", "target": tmp_path_factory.mktemp("target") / "x",
             "folder": tmp_path_factory.mktemp("folder"), "sources": {}, "cell": "x", "self": store,
+            "rounds": lf.supply_per_round(history), "rewards": lf.rewards(history), "burns": lf.mint_burn(history),
+            "balances": lf.balances_over_time(history), "transfers": lf.transfers(history),
         }  # fmt: skip
         yield net, given
 

@@ -2,30 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
+from ledgerframes.plots.alluvial import Words, draw_alluvial, foot_of, room
 from ledgerframes.plots.columns import at_least_one
-from ledgerframes.plots.counts import COMPLETED, Ranking, counted_routes, ranked, route_rows, span, statuses, traffic
-from ledgerframes.plots.label_layout import spread
-from ledgerframes.plots.layout import axes, base_size, finish, measured, nothing, picture, text_size
+from ledgerframes.plots.counts import counted_routes, ranked, route_rows, span, statuses, traffic
+from ledgerframes.plots.layout import axes, finish, nothing, picture
 from ledgerframes.plots.number_format import count_text, plural
-from ledgerframes.plots.palette import Tones, inside, mixed
-from ledgerframes.plots.ribbons import Alluvial, Node, Ribbon, lay_out
-from ledgerframes.plots.short_ids import NORMAL, shown
-from ledgerframes.plots.status_styles import look, status_keys
+from ledgerframes.plots.palette import inside
+from ledgerframes.plots.ribbons import lay_out
+from ledgerframes.plots.status_styles import status_keys
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.patches import PathPatch
-    from matplotlib.text import Text
 
 _PICTURE: Final = "plot_reassignment_flows"
 _TITLE: Final = "Reassignments between synchronizers"
-_BAR: Final = 7.0  # points
-_GAP: Final = 5.0
-_HEAD: Final = 22.0
+_WORDS: Final = Words("unassigned from", "assigned to", lambda size: count_text(int(size)))
 
 
 @picture
@@ -63,134 +56,12 @@ def plot_reassignment_flows(flows: Any, *, top: int | None = None, ax: Axes | No
     ax = axes(ax, size=(9.2, min(max(3.8, 1.6 + 0.27 * rows), 7.6)))
     if counted.empty:
         return nothing(ax, _TITLE, "no reassignments in this range")
-    ranking = ranked(sizes, top or min(20, _room(ax)))
+    ranking = ranked(sizes, top or min(20, room(ax)))
     folded = counted.assign(source=ranking.folded(counted["source"]), target=ranking.folded(counted["target"]))
     folded = folded.groupby(["source", "target", "status"], as_index=False, sort=False)["count"].sum()
+    folded = folded.rename(columns={"count": "size"})
     keys = status_keys(statuses(counted), inside(ax))
-    foot = _foot(ax) if keys else 4
-    _draw(ax, lay_out(folded, ranking.names, list(statuses(folded))), ranking, foot)
+    foot = foot_of(ax) if keys else 4
+    draw_alluvial(ax, lay_out(folded, ranking.names, list(statuses(counted))), ranking, _WORDS, foot)
     second = ", ".join(filter(None, [plural(int(counted["count"].sum()), "reassignment"), span(frame)]))
     return finish(ax, _TITLE, second, keys, foot=foot)
-
-
-def _room(ax: Axes) -> int:
-    """How many labels of the smallest size fit beside one another."""
-    return max(2, int((measured(ax)[1] - 66) / (_SMALLEST * _LINE)) - 1)
-
-
-_SMALLEST: Final = 6.5
-_LAST_SIZE: Final = 5.5
-_LINE: Final = 1.4
-
-
-@dataclass(frozen=True)
-class _Side:
-    """The labels of one side: -1 is left, 1 is right."""
-
-    sign: int
-    nodes: tuple[Node, ...]
-    counts: list[Text]
-    names: list[Text]
-
-    @property
-    def need(self) -> float:
-        """Points that node and labels take."""
-        return text_size(self.counts)[0] + text_size(self.names)[0] + _BAR + 5 * _GAP
-
-
-def _foot(ax: Axes) -> float:
-    """Points for the legend: a row of it, two where the axes are narrow."""
-    return base_size() * (2.6 if measured(ax)[0] > 460 else 4.2)
-
-
-def _draw(ax: Axes, picture: Alluvial, ranking: Ranking, foot: float) -> None:
-    ax.set_axis_off()
-    width, height = measured(ax)
-    ax.set_xlim(0, 1)
-    height = max(height - foot - _HEAD, height / 2)
-    ax.set_ylim(-foot / height, 1 + _HEAD / height)
-    tones = inside(ax)
-    hues = tones.by_rank([name for name in ranking.names if name != ranking.rest])
-    hues[ranking.rest] = tones.rest
-    sides = _sides(ax, picture, ranking, (width, height))
-    edges = (sides[0].need / width, 1 - sides[1].need / width)
-    for side, edge in zip(sides, edges, strict=True):
-        _place(ax, side, edge, (width, height))
-        _bars(ax, side, hues, edge, width)
-    for ribbon in sorted(picture.ribbons, key=lambda one: (hues[one.source] != tones.rest, -one.width)):
-        ax.add_patch(_band(ribbon, edges, _fill(ribbon, hues[ribbon.source], tones, height)))
-
-
-def _sides(ax: Axes, picture: Alluvial, ranking: Ranking, box: tuple[float, float]) -> tuple[_Side, _Side]:
-    """Labels of both sides, as large and as long as leaves the ribbons a third of the width."""
-    most = max(len(picture.sources), len(picture.targets))
-    largest = min(base_size() * 0.95, max(_SMALLEST, box[1] / (most * _LINE)))
-    smaller = max(_SMALLEST, largest * 0.85)
-    for size, level in ((largest, NORMAL), (smaller, NORMAL), (smaller, 1), (smaller, 0), (_LAST_SIZE, 0)):
-        left = _labels(ax, picture.sources, -1, ranking.labels(level=level), size)
-        right = _labels(ax, picture.targets, 1, ranking.labels(level=level), size)
-        if max(left.need, right.need) <= box[0] * 0.34:
-            break
-        if size > _LAST_SIZE:
-            for text in (*left.counts, *left.names, *right.counts, *right.names):
-                text.remove()
-    return left, right
-
-
-def _labels(ax: Axes, nodes: tuple[Node, ...], sign: int, names: dict[str, str], size: float) -> _Side:
-    """Counts and names of one side, not yet in their place."""
-    style: dict[str, Any] = {"va": "center_baseline", "fontsize": size, "color": inside(ax).text}
-    outer = "right" if sign < 0 else "left"
-    counts = [ax.text(0, 0, count_text(node.count), weight="bold", ha="right", gid="count", **style) for node in nodes]
-    labels = [ax.text(0, 0, shown(names[node.name]), ha=outer, gid="name", **style) for node in nodes]
-    return _Side(sign, nodes, counts, labels)
-
-
-def _place(ax: Axes, side: _Side, edge: float, box: tuple[float, float]) -> None:
-    """Put each label beside its node, moved just enough to be read, with a line to a node it had to leave."""
-    width, height = box
-    tones = inside(ax)
-    line = max(text_size(side.counts)[1], text_size(side.names)[1]) * 1.12 / height
-    upward = spread([node.middle for node in reversed(side.nodes)], line, low=-line / 3, high=1 + line / 3)
-    column = text_size(side.counts)[0] + _GAP
-    first = edge + side.sign * (_BAR + 3.2 * _GAP) / width
-    second = first + side.sign * column / width
-    for node, at, count, name in zip(side.nodes, reversed(upward), side.counts, side.names, strict=True):
-        count.set_position((first if side.sign < 0 else second - _GAP / width, at))
-        name.set_position((second, at))
-        x = [edge + side.sign * (_BAR + space) / width for space in (1, 2.6 * _GAP)]
-        ax.plot(x, [node.middle, at], color=tones.quiet, linewidth=0.6, gid="leader")
-    ax.text(
-        edge + side.sign * _BAR / width, 1 + 6 / height, "unassigned from" if side.sign < 0 else "assigned to",
-        ha="right" if side.sign < 0 else "left", va="bottom", color=tones.quiet, gid="head",
-        fontsize=max(side.counts[0].get_fontsize(), 7.5), style="italic",
-    )  # fmt: skip
-
-
-def _bars(ax: Axes, side: _Side, hues: dict[Hashable, str], edge: float, width: float) -> None:
-    from matplotlib.patches import Rectangle
-
-    bar = _BAR / width
-    for node in side.nodes:
-        corner = (edge - (bar if side.sign < 0 else 0), node.bottom)
-        ax.add_patch(Rectangle(corner, bar, node.top - node.bottom, facecolor=hues[node.name], linewidth=0, gid="node"))
-
-
-def _fill(ribbon: Ribbon, hue: str, tones: Tones, height: float) -> dict[str, Any]:
-    """How a ribbon looks; one too thin for an outline or a hatch is only paler."""
-    strength = 0.42 if hue == tones.rest else 0.64
-    if ribbon.status != COMPLETED and ribbon.width * height < 2.5:
-        return {"facecolor": mixed(hue, tones.ground, strength * 0.4), "linewidth": 0}
-    return look(ribbon.status, hue, tones, strength=strength)
-
-
-def _band(ribbon: Ribbon, edges: tuple[float, float], patch: dict[str, Any]) -> PathPatch:
-    from matplotlib.patches import PathPatch
-    from matplotlib.path import Path
-
-    x0, x1 = edges
-    bend = (x0 + x1) / 2
-    up = [(x0, ribbon.left), (bend, ribbon.left), (bend, ribbon.right), (x1, ribbon.right)]
-    down = [(x, y - ribbon.width) for x, y in reversed(up)]
-    codes = [Path.MOVETO, *[Path.CURVE4] * 3, Path.LINETO, *[Path.CURVE4] * 3, Path.CLOSEPOLY]
-    return PathPatch(Path([*up, *down, up[0]], codes), gid="ribbon", zorder=1.5, **patch)

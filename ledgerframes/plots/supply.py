@@ -8,10 +8,11 @@ import numpy as np
 import pandas as pd
 
 from ledgerframes.errors import InputError
+from ledgerframes.plots.amount_scale import amount_scale
 from ledgerframes.plots.columns import at_least_one, checked, floats, micros, texts
 from ledgerframes.plots.end_labels import End, finish_with_names
 from ledgerframes.plots.layout import axes, finish, nothing, picture, plain
-from ledgerframes.plots.number_format import amount_text, plural, scale_text
+from ledgerframes.plots.number_format import amount_text, plural
 from ledgerframes.plots.palette import inside
 from ledgerframes.plots.short_ids import short_names, shown
 from ledgerframes.plots.time_axis import between, dates, time_axis
@@ -114,7 +115,7 @@ def _lines(ax: Axes, rows: pd.DataFrame, labels: pd.Series) -> list[End]:
         )  # fmt: skip
         ends.append((float(supply[-1]), f"{label}  {amount_text(supply[-1])}", hues[name]))
     plain(ax)
-    _supply_axis(ax, rows["supply"], "y", floor=0.85)
+    amount_scale(ax, rows["supply"], "y", floor=0.85)
     ax.set_ylabel("supply, each in its own unit")
     time_axis(ax, int(rows["moment"].min()), int(rows["moment"].max()) + 1, label="time (UTC)", margin=0.02)
     return ends
@@ -128,35 +129,13 @@ def _bars(ax: Axes, last: pd.DataFrame, labels: pd.Series) -> None:
     ax.set_yticks(at, [shown(label) for label in labels])
     ax.set_ylim(len(last) - 0.4, -0.6)
     plain(ax, grid="x")
-    _supply_axis(ax, last["supply"], "x", floor=0.3)
+    amount_scale(ax, last["supply"], "x", floor=0.3)
     for row, supply in enumerate(last["supply"]):
         ax.annotate(
             amount_text(supply), (max(supply, 0), row), xytext=(4, 0), textcoords="offset points", gid="total",
             va="center_baseline", color=tones.text, fontsize="small", annotation_clip=False,
         )  # fmt: skip
     ax.set_xlabel("supply, each in its own unit" + (" (logarithmic)" if ax.get_xscale() == "log" else ""))
-
-
-def _supply_axis(ax: Axes, supplies: pd.Series, side: str, *, floor: float) -> None:
-    """A linear axis from zero, or a logarithmic one where the supplies are far apart and none is zero or less."""
-    from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullLocator
-
-    low, high = float(supplies.min()), float(supplies.max())
-    logarithmic = 0 < low < high / 100
-    axis = ax.xaxis if side == "x" else ax.yaxis
-    if side == "x":
-        ax.set_xscale("log" if logarithmic else "linear")
-    else:
-        ax.set_yscale("log" if logarithmic else "linear")
-    limits = (
-        (low * floor, high * (high / low) ** 0.14) if logarithmic else (min(0.0, low), max(high, 0.0) * 1.14 or 1.0)
-    )
-    (ax.set_xlim if side == "x" else ax.set_ylim)(*limits)
-    axis.set_major_locator(LogLocator(numticks=7) if logarithmic else MaxNLocator(nbins=6))
-    axis.set_minor_locator(NullLocator())
-    axis.set_major_formatter(
-        FuncFormatter(lambda value, _: amount_text(value) if logarithmic else scale_text(value, high))
-    )
 
 
 def _second(frame: pd.DataFrame, last: pd.DataFrame, shown_ones: pd.DataFrame, rows: pd.DataFrame) -> str:

@@ -126,3 +126,79 @@ def instruments(count, *, loads=1):
         for number in range(count)
     ]  # fmt: skip
     return pd.DataFrame(rows)
+
+
+def party(number):
+    """A party id."""
+    return f"party-{number}::1220{number:064x}"
+
+
+def rounds(count, *, first=100):
+    """Rounds that mint 400 more each and burn 90 less than half of it; the supply before them is 10,000."""
+    minted = [Decimal(1000 + 400 * number) for number in range(count)]
+    burned = [one / 2 - 90 for one in minted]
+    net = [one - other for one, other in zip(minted, burned, strict=True)]
+    return pd.DataFrame(
+        {
+            "round": range(first, first + count),
+            "opened_at": [START + pd.Timedelta("10min") * number for number in range(count)],
+            "minted": minted, "burned": burned, "net_change": net, "unexplained": [Decimal(0)] * count,
+            "total": [10_000 + sum(net[: number + 1]) for number in range(count)],
+        }
+    )  # fmt: skip
+
+
+def rewards(rows, *, parties=3):
+    """Coupons, one every ten minutes, of four kinds in turn, worth 12 for the first party, 6 for the second, 4, 3 …"""
+    kinds, outcomes = ("sv", "app", "validator", "validator_faucet"), ("claimed", "claimed", "expired", "open")
+    return pd.DataFrame(
+        {
+            "kind": [kinds[row % 4] for row in range(rows)],
+            "outcome": [outcomes[row // 4 % 4] for row in range(rows)],
+            "provider": [party(row % parties) for row in range(rows)],
+            "beneficiary": [party(row % 2) for row in range(rows)],
+            "created_at": START + pd.to_timedelta(10 * np.arange(rows), unit="min"),
+            "amount": [round(Decimal(12) / (row % parties + 1), 10) for row in range(rows)],
+        }
+    )
+
+
+def burns(rows):
+    """What updates burned, one an hour: 10 for traffic, 4 for names, and 1 in fees, every third update nothing."""
+    return pd.DataFrame(
+        {
+            "record_time": START + pd.to_timedelta(np.arange(rows), unit="h"),
+            **{
+                f"burned_{cause}": [Decimal(size if row % 3 < 2 else 0) for row in range(rows)]
+                for cause, size in (("traffic", 10), ("names", 4), ("preapprovals", 0), ("fees", 1), ("expiry", 0))
+            },
+        }
+    )
+
+
+def balances(parties, *, days=1):
+    """Party n holds 1000/n at first and 10 more every day, all of it unlocked but 1."""
+    rows = [
+        {
+            "time": START + pd.Timedelta(days=day), "party_id": party(number), "total_unlocked_coin": held - 1,
+            "total_locked_coin": Decimal(1), "total_coin_holdings": held, "total_available_coin": held - 2,
+        }
+        for day in range(days)
+        for number in range(1, parties + 1)
+        for held in [round(Decimal(1000) / number, 10) + 10 * day]
+    ]  # fmt: skip
+    return pd.DataFrame(rows)
+
+
+def transfers(parties, rows):
+    """Each party in turn pays the next one; the first pays most, and every tenth payment is to itself."""
+    return pd.DataFrame(
+        {
+            "round": [7 + row // 10 for row in range(rows)],
+            "sender": [party(row % parties) for row in range(rows)],
+            "receiver": [
+                party((row + (1 if (row + 1) % 10 else 0) + row // parties % 3) % parties) for row in range(rows)
+            ],
+            "amount": [round(Decimal(500) / (row % parties + 1), 10) for row in range(rows)],
+        }
+    )

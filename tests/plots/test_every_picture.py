@@ -24,6 +24,11 @@ FEW = {
     "plot_update_rate": frames.updates(300),
     "plot_license_growth": frames.licenses(2),
     "plot_supply": frames.instruments(2, loads=3),
+    "plot_supply_per_round": frames.rounds(3),
+    "plot_rewards": frames.rewards(40),
+    "plot_burn": frames.burns(9),
+    "plot_balances": frames.balances(2, days=4),
+    "plot_transfers": frames.transfers(2, 30),
 }
 MANY = {
     "plot_reassignment_flows": frames.flows(20, 3000),
@@ -35,10 +40,17 @@ MANY = {
     "plot_update_rate": frames.updates(3000),
     "plot_license_growth": frames.licenses(300),
     "plot_supply": frames.instruments(30, loads=9),
+    "plot_supply_per_round": frames.rounds(3000),
+    "plot_rewards": frames.rewards(3000, parties=40),
+    "plot_burn": frames.burns(3000),
+    "plot_balances": frames.balances(40, days=90),
+    "plot_transfers": frames.transfers(40, 3000),
 }
 GIVERS = {
     "plot_holding_fees": "load_holdings_summary", "plot_holding_fees_over_time": "load_holdings_summary",
     "plot_update_rate": "load_updates", "plot_license_growth": "load_licenses", "plot_supply": "load_instruments",
+    "plot_supply_per_round": r"lf\.supply_per_round", "plot_rewards": r"lf\.rewards", "plot_burn": r"lf\.mint_burn",
+    "plot_balances": r"lf\.balances_over_time", "plot_transfers": r"lf\.transfers",
 }  # fmt: skip
 each = pytest.mark.parametrize("name", FEW)
 
@@ -159,6 +171,8 @@ def test_what_is_no_axes_is_refused(name):
         ("plot_reassignment_flows", pa.Table.from_pandas), ("plot_reassignment_in_flight", pl.from_pandas),
         ("plot_holding_fees", pa.Table.from_pandas), ("plot_holding_fees", pl.from_pandas),
         ("plot_update_rate", pl.from_pandas), ("plot_supply", pa.Table.from_pandas),
+        ("plot_supply_per_round", pl.from_pandas), ("plot_rewards", pa.Table.from_pandas),
+        ("plot_burn", pl.from_pandas), ("plot_balances", pa.Table.from_pandas), ("plot_transfers", pl.from_pandas),
     ],
 )  # fmt: skip
 def test_arrow_and_polars_frames_give_the_same_picture(name, form):
@@ -179,7 +193,8 @@ def test_a_top_that_is_no_number_of_categories_is_refused(name, top):
     [
         ("plot_reassignment_timeline", "by"), ("plot_update_rate", "by"), ("plot_holding_fees", "show"),
         ("plot_holding_fees_over_time", "by"), ("plot_holding_fees_over_time", "over"),
-        ("plot_reassignment_in_flight", "kind"),
+        ("plot_reassignment_in_flight", "kind"), ("plot_supply_per_round", "show"), ("plot_rewards", "by"),
+        ("plot_balances", "show"),
     ],
 )  # fmt: skip
 def test_an_unknown_word_is_refused_with_the_known_ones(name, option):

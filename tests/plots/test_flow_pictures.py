@@ -118,14 +118,14 @@ def test_halves_of_reassignments_are_not_counted_twice(net, picture):
 )
 def test_stacked_ribbons_fill_their_nodes_exactly(counts):
     rows = [(source, target, "completed", count) for (source, target), count in counts.items()]
-    counted = pd.DataFrame(rows, columns=["source", "target", "status", "count"])
+    counted = pd.DataFrame(rows, columns=["source", "target", "status", "size"])
 
     picture = lay_out(counted, list("abcde"), ["completed"])
 
     for nodes, side in ((picture.sources, "source"), (picture.targets, "target")):
         for node in nodes:
             ribbons = [ribbon for ribbon in picture.ribbons if getattr(ribbon, side) == node.name]
-            assert sum(ribbon.count for ribbon in ribbons) == node.count
+            assert sum(ribbon.size for ribbon in ribbons) == node.size
             assert sum(ribbon.width for ribbon in ribbons) == pytest.approx(node.top - node.bottom)
             tops = [ribbon.left if side == "source" else ribbon.right for ribbon in ribbons]
             ends = [top - ribbon.width for top, ribbon in zip(tops, ribbons, strict=True)]

@@ -1,0 +1,41 @@
+"""An axis of amounts, linear or logarithmic as their spread asks; called by pictures whose amounts may be far apart."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+import pandas as pd
+
+from ledgerframes.plots.number_format import amount_text, scale_text
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+def amount_scale(ax: Axes, amounts: pd.Series, side: Literal["x", "y"], *, floor: float) -> None:
+    """A linear axis from zero, or a logarithmic one where the amounts are far apart and none is zero or less.
+
+    Args:
+        ax: the axes.
+        amounts: what is drawn.
+        side: which axis.
+        floor: where a logarithmic axis begins, as a share of the smallest amount.
+    """
+    from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullLocator
+
+    low, high = float(amounts.min()), float(amounts.max())
+    logarithmic = 0 < low < high / 100
+    axis = ax.xaxis if side == "x" else ax.yaxis
+    if side == "x":
+        ax.set_xscale("log" if logarithmic else "linear")
+    else:
+        ax.set_yscale("log" if logarithmic else "linear")
+    limits = (
+        (low * floor, high * (high / low) ** 0.14) if logarithmic else (min(0.0, low), max(high, 0.0) * 1.14 or 1.0)
+    )
+    (ax.set_xlim if side == "x" else ax.set_ylim)(*limits)
+    axis.set_major_locator(LogLocator(numticks=7) if logarithmic else MaxNLocator(nbins=6))
+    axis.set_minor_locator(NullLocator())
+    axis.set_major_formatter(
+        FuncFormatter(lambda value, _: amount_text(value) if logarithmic else scale_text(value, high))
+    )

@@ -1,0 +1,191 @@
+"""`plot_supply_per_round`: what each round minted and burned, or the supply after it."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+import numpy as np
+
+from ledgerframes.plots.amount_stacks import amount_axis
+from ledgerframes.plots.columns import Floats, checked, floats, one_of
+from ledgerframes.plots.layout import Key, axes, finish, nothing, picture, plain
+from ledgerframes.plots.number_format import amount_text, count_text, plural, scale_text
+from ledgerframes.plots.palette import inside
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_PICTURE: Final = "plot_supply_per_round"
+_GIVER: Final = "lf.supply_per_round(events)"
+_TITLES: Final = {"flows": "Coin minted and burned", "total": "Total supply of coin"}
+_MOST: Final = 120
+_FAR: Final = 100
+_WIDEST: Final = 8  # a bar takes an eighth of the width at most
+
+
+@picture
+def plot_supply_per_round(rounds: Any, *, show: Literal["flows", "total"] = "flows", ax: Axes | None = None) -> Axes:
+    """Draw what each round minted, upwards, and burned, downwards; or the supply after each round.
+
+    More than 120 rounds are put together, in groups of 2, 5, 10 and so on. The scale of minted and burned is
+    logarithmic where one is more than a hundred times the other. The second line states what is not known and what
+    `unexplained` is not 0 for. The scale of the supply does not begin at 0 where it changes by little.
+
+    Args:
+        rounds: one row per round, from `supply_per_round`.
+        show: minted and burned, or the total supply, which needs rows whose `total` is known.
+        ax: where to draw; a new figure by default.
+
+    Returns:
+        The axes drawn on, in coin; `ax.figure` is the picture. Nothing is shown or saved.
+
+    Raises:
+        InputError: the frame lacks the columns, or `show` is not one of the two.
+
+    Example:
+        >>> import ledgerframes as lf
+        >>> with lf.sandbox(updates=300) as net:
+        ...     rounds = lf.supply_per_round(lf.load_events(net))
+        >>> lf.plot_supply_per_round(rounds).get_xlabel()
+        'round'
+    """
+    one_of(show, "show", tuple(_TITLES))
+    needed = ("round", "total") if show == "total" else ("round", "minted", "burned", "unexplained")
+    frame = checked(rounds, needed, picture=_PICTURE, giver=_GIVER)
+    numbers = floats(frame, "round")
+    order = np.argsort(numbers, kind="stable")[: int((~np.isnan(numbers)).sum())]
+    ax = axes(ax, size=(9.2, 4.4))
+    if not len(order):
+        return nothing(ax, _TITLES[show], "no rounds in this range")
+    columns = {name: floats(frame, name)[order] for name in needed}
+    return _total(ax, columns) if show == "total" else _flows(ax, columns)
+
+
+@dataclass(frozen=True)
+class _Groups:
+    """Consecutive rounds put together: the first round of each group, and of what would follow the last."""
+
+    first: Floats
+    size: int
+
+    @classmethod
+    def of(cls, numbers: Floats) -> _Groups:
+        low, high = numbers[0], numbers[-1]
+        size = next(step * 10**power for power in range(18) for step in (1, 2, 5) if _few(low, high, step * 10**power))
+        return cls(np.arange(low // size * size, high + size, size), size)
+
+    def sums(self, numbers: Floats, values: Floats) -> Floats:
+        """The sum of each group."""
+        places = np.searchsorted(self.first, numbers, side="right") - 1
+        return np.bincount(places, weights=np.nan_to_num(values), minlength=len(self.first)).astype(np.float64)
+
+    def edges(self) -> Floats:
+        """Where the bars begin and end: each has its rounds in the middle."""
+        return np.append(self.first, self.first[-1] + self.size) - 0.5
+
+    def name(self) -> str:
+        """What a bar is the sum of."""
+        return "round" if self.size == 1 else f"{count_text(self.size)} rounds"
+
+
+def _few(low: float, high: float, size: int) -> bool:
+    return bool(high // size - low // size < _MOST)
+
+
+def _flows(ax: Axes, columns: dict[str, Floats]) -> Axes:
+    numbers, tones = columns["round"], inside(ax)
+    groups = _Groups.of(numbers)
+    table = {name: groups.sums(numbers, columns[name]) for name in ("minted", "burned")}
+    keys: list[Key] = []
+    for (name, values), hue, sign in zip(table.items(), tones.hues, (1, -1), strict=False):
+        steps = ax.stairs(sign * values, groups.edges(), fill=True, color=hue, linewidth=0, label=name, gid="series")
+        keys.append((steps, f"{name}  {amount_text(float(values.sum()))}"))
+    ax.axhline(0, color=tones.quiet, linewidth=0.8)
+    plain(ax)
+    _flow_axis(ax, float(table["minted"].max()), float(table["burned"].max()))
+    edges = groups.edges()
+    air = max(0.0, (_WIDEST * groups.size - (edges[-1] - edges[0])) / 2)  # a single round is not as wide as the axes
+    _round_axis(ax, numbers, edges[0] - air, edges[-1] + air)
+    ax.set_ylabel(f"coin per {groups.name()}" + (" (logarithmic)" if ax.get_yscale() == "symlog" else ""))
+    second = ", ".join([_span(numbers), *_doubts(columns)])
+    return finish(ax, _TITLES["flows"], second, keys)
+
+
+def _doubts(columns: dict[str, Floats]) -> list[str]:
+    """In how many rounds something is not known, or not explained."""
+    unknown = int((np.isnan(columns["burned"]) | np.isnan(columns["minted"])).sum())
+    unexplained = int((np.nan_to_num(columns["unexplained"]) != 0).sum())
+    words = [f"what was burned is not known in {unknown:,}"] if unknown else []
+    return words + ([f"changes unexplained in {unexplained:,}"] if unexplained else [])
+
+
+def _flow_axis(ax: Axes, minted: float, burned: float) -> None:
+    """Amounts up and down from 0; logarithmic on both sides where one would be too small to see."""
+    from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
+
+    small, large = sorted((minted, burned))
+    if not 0 < small < large / _FAR:
+        amount_axis(ax, -burned, minted)
+        ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: scale_text(abs(value), large)))
+        return
+    lowest, highest = math.floor(math.log10(small)) - 1, math.ceil(math.log10(large))
+    ax.set_yscale("symlog", linthresh=10.0**lowest)
+    ax.set_ylim(-burned * 2 or None, minted * 2 or None)
+    stride = max(1, math.ceil((highest - lowest) / 4))
+    powers = [10.0**power for power in range(lowest + 1, highest + 1, stride)]
+    ticks = [
+        0.0,
+        *(power for power in powers if power <= minted * 2),
+        *(-power for power in powers if power <= burned * 2),
+    ]
+    ax.yaxis.set_major_locator(FixedLocator(sorted(ticks)))
+    ax.yaxis.set_minor_locator(NullLocator())
+    ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: amount_text(abs(value))))
+
+
+def _total(ax: Axes, columns: dict[str, Floats]) -> Axes:
+    known = ~np.isnan(columns["total"])
+    numbers, totals = columns["round"][known], columns["total"][known]
+    if not len(numbers):
+        return nothing(
+            ax, _TITLES["total"], "the supply before these rounds is not known; give opening= to lf.supply_per_round"
+        )
+    tones = inside(ax)
+    low, high = float(totals.min()), float(totals.max())
+    room = max((numbers[-1] - numbers[0]) / 16, 1.0)
+    x, y = np.append(numbers, numbers[-1] + room), np.append(totals, totals[-1])
+    near = 0 < high - low < low / 2
+    if not near:
+        ax.fill_between(x, y, step="post", color=tones.hues[0], alpha=0.16, linewidth=0)
+    ax.step(x, y, where="post", color=tones.hues[0], linewidth=2, gid="series")
+    ax.plot(x[-1], y[-1], marker="o", color=tones.hues[0], markersize=6, clip_on=False)
+    ax.annotate(
+        amount_text(float(y[-1])), (x[-1], y[-1]), xytext=(8, 0), textcoords="offset points", va="center",
+        weight="bold", color=tones.text, gid="total", annotation_clip=False,
+    )  # fmt: skip
+    plain(ax)
+    amount_axis(ax, low, high)
+    if near:
+        ax.set_ylim(low - (high - low) * 0.08, high + (high - low) * 0.08)
+    _round_axis(ax, numbers, numbers[0] - room / 2, x[-1])
+    ax.set_ylabel("coin after the round" + (", from above 0" if near else ""))
+    unknown = int((~known).sum())
+    second = _span(numbers) + (f"; not known after {plural(unknown, 'other')}" if unknown else "")
+    return finish(ax, _TITLES["total"], second)
+
+
+def _span(numbers: Floats) -> str:
+    first, last = f"{numbers[0]:.0f}", f"{numbers[-1]:.0f}"
+    return f"round {first}" if first == last else f"{plural(len(numbers), 'round')}, {first} to {last}"
+
+
+def _round_axis(ax: Axes, numbers: Floats, low: float, high: float) -> None:
+    from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator
+
+    ax.set_xlim(low, high)
+    few = len(set(numbers)) <= _WIDEST
+    ax.xaxis.set_major_locator(FixedLocator(sorted(set(numbers))) if few else MaxNLocator(nbins=8, integer=True))
+    ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:.0f}"))
+    ax.set_xlabel("round")

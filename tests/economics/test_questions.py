@@ -1,0 +1,402 @@
+"""The questions of notebooks/10_economics.ipynb: each cell's answer is that of the raw events, computed another way."""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from decimal import ROUND_HALF_EVEN, Decimal
+from pathlib import Path
+from typing import Any
+
+import matplotlib as mpl
+import pandas as pd
+import pytest
+
+import ledgerframes as lf
+
+NOTEBOOK = Path(__file__).parents[2] / "notebooks" / "10_economics.ipynb"
+COUPONS = ("AppRewardCoupon", "ValidatorRewardCoupon", "SvRewardCoupon", "ValidatorFaucetCoupon",
+           "ValidatorLivenessActivityRecord")  # fmt: skip
+
+
+def cells() -> dict[int, str]:
+    """The code that answers each question: the first code cell under its heading; the set-up is number 0."""
+    found: dict[int, str] = {}
+    number = 0
+    for cell in json.loads(NOTEBOOK.read_text(encoding="utf-8"))["cells"]:
+        text = "".join(cell["source"])
+        heading = re.match(r"## (\d+)\. ", text)
+        if heading:
+            number = int(heading[1])
+        elif cell["cell_type"] == "code":
+            found.setdefault(number, text)
+    return found
+
+
+def run(code: str, names: dict[str, Any]) -> Any:
+    """Run a cell, and return the value of its last expression."""
+    tree = ast.parse(code)
+    last = tree.body.pop() if isinstance(tree.body[-1], ast.Expr) else None
+    exec(compile(tree, "cell", "exec"), names)
+    return eval(compile(ast.Expression(last.value), "cell", "eval"), names) if isinstance(last, ast.Expr) else None
+
+
+class Answers:
+    """The answers of all cells, and the raw events they are compared with."""
+
+    def __init__(self) -> None:
+        mpl.use("Agg")
+        self.names: dict[str, Any] = {}
+        self.of = {number: run(code, self.names) for number, code in sorted(cells().items())}
+        self.net = self.names["net"]
+        history = self.names["history"]
+        self.updates, self.reassignments = history.updates, history.reassignments
+        self.events: list[dict[str, Any]] = history.events.to_dict("records")
+        self.ended = {one["contract_id"] for one in self.events if one["consuming"] is True}
+
+    def created(self, name: str) -> list[tuple[str, dict[str, Any]]]:
+        """Contract id and arguments of the creates of a template."""
+        return [
+            (one["contract_id"], json.loads(one["payload"]))
+            for one in self.events
+            if one["event_type"] == "created_event" and one["template_name"].endswith(f":{name}")
+        ]
+
+    def exercised(self, *choices: str) -> list[tuple[dict[str, Any], dict[str, Any], Any]]:
+        """Event, argument and result of the exercises of some choices."""
+        return [
+            (one, json.loads(one["payload"]), json.loads(one["exercise_result"]))
+            for one in self.events
+            if one["choice"] in choices
+        ]
+
+
+@pytest.fixture(scope="module")
+def answers() -> Iterator[Answers]:
+    known = Answers()
+    yield known
+    known.net.close()
+
+
+def total(values: Any) -> Decimal:
+    return sum(map(Decimal, values), Decimal(0))
+
+
+def test_there_are_24_questions_of_five_lines_at_most() -> None:
+    found = cells()
+
+    assert sorted(found) == list(range(25))
+    assert {number: code for number, code in found.items() if number and len(code.splitlines()) > 5} == {}
+
+
+def test_1_claimed_rewards_are_what_the_transfers_report_as_inputs(answers: Answers) -> None:
+    summaries = [
+        json.loads(one["exercise_result"])["summary"]
+        for one in answers.events
+        if one["choice"] == "AmuletRules_Transfer"
+    ] + [result["summary"] for _, _, result in answers.exercised("AmuletRules_BuyMemberTraffic")]
+    stated = {
+        kind: total(summary[f"input{name}Amount"] for summary in summaries)
+        for kind, name in (("app", "AppReward"), ("sv", "SvReward"))
+    }
+
+    claimed = answers.of[1].groupby("kind").sum()
+
+    assert {kind: claimed[kind] for kind in stated} == stated
+    assert claimed["app"] > 0
+
+
+def test_2_expired_rewards_are_what_the_ledger_calls_unclaimed(answers: Answers) -> None:
+    lost = answers.of[2]
+    expiries = [one for one in answers.events if str(one["choice"]).endswith("_DsoExpire")]
+    checks = answers.names["rewards"].attrs["checks"]["unclaimed_rewards"]
+    open_ones = [name for kind in COUPONS for name, _ in answers.created(kind) if name not in answers.ended]
+
+    assert lost.loc["expired", "size"].sum() == len(expiries) > 0
+    assert checks["equal"] > 0
+    assert checks["different"] == 0
+    assert lost.loc["open", "size"].sum() == len(open_ones) > 0
+
+
+def test_3_weights_and_missed_rounds_are_those_of_the_coupons(answers: Answers) -> None:
+    coupons = [payload for _, payload in answers.created("SvRewardCoupon")]
+    seen = defaultdict(set)
+    for coupon in coupons:
+        seen[coupon["sv"]].add(coupon["round"]["number"])
+    rounds = set().union(*seen.values())
+    last = {(coupon["sv"], coupon["beneficiary"]): int(coupon["weight"]) for coupon in coupons}
+
+    assert answers.of[3].weight.astype(int).to_dict() == last
+    assert answers.of[3].missed.groupby("sv").first().to_dict() == {
+        sv: len(rounds) - len(own) for sv, own in seen.items()
+    }
+
+
+def test_4_applications_have_their_coupons_and_markers(answers: Answers) -> None:
+    coupons = Counter((payload["provider"], payload["featured"]) for _, payload in answers.created("AppRewardCoupon"))
+    markers = Counter(payload["provider"] for _, payload in answers.created("FeaturedAppActivityMarker"))
+
+    assert answers.of[4].coupons.to_dict() == coupons
+    assert answers.of[4].markers.dropna().groupby("provider").first().to_dict() == markers
+
+
+def test_5_the_last_supply_is_the_registry_s(answers: Answers) -> None:
+    days = answers.of[5]
+    instruments = lf.load_instruments(answers.net).set_index("instrument_id")
+
+    assert days.total.iloc[-1] == instruments.total_supply["Amulet"]
+    assert total(days.minted) - total(days.burned) == days.total.iloc[-1]
+
+
+def test_6_and_7_traffic_is_what_was_bought(answers: Answers) -> None:
+    bytes_of, paid, members = Counter[str](), defaultdict(Decimal), Counter[str]()
+    for _, argument, result in answers.exercised("AmuletRules_BuyMemberTraffic"):
+        bytes_of[argument["provider"]] += int(argument["trafficAmount"])
+        members[argument["memberId"]] += int(argument["trafficAmount"])
+        paid[argument["provider"]] += Decimal(result["amuletPaid"])
+
+    left = answers.of[7].set_index("member")
+
+    assert answers.of[6].bytes.to_dict() == bytes_of
+    assert answers.of[6].amount.to_dict() == paid
+    assert left.total_purchased.to_dict() == members
+    assert (left.left + left.total_consumed == left.total_purchased).all()
+
+
+def test_8_the_price_is_that_of_the_open_rounds(answers: Answers) -> None:
+    stated = {
+        int(payload["round"]["number"]): Decimal(payload["amuletPrice"])
+        for _, payload in answers.created("OpenMiningRound")
+    }
+
+    assert answers.of[8].dropna().to_dict() == stated
+
+
+def test_9_markers_are_converted_once_their_contract_ends(answers: Answers) -> None:
+    created, converted = Counter[str](), Counter[str]()
+    for contract_id, payload in answers.created("FeaturedAppActivityMarker"):
+        created[payload["provider"]] += 1
+        converted[payload["provider"]] += contract_id in answers.ended
+
+    assert answers.of[9].created.to_dict() == created
+    assert answers.of[9].converted.to_dict() == converted
+    assert 0 < sum(converted.values()) < sum(created.values())
+
+
+def test_10_activity_is_summed_by_round_and_provider(answers: Answers) -> None:
+    _, _, activity = lf.load_verdicts(answers.net, start="begin", as_="arrow", progress=False)
+    weights = Counter[tuple[int, str]]()
+    for row in activity.select(["round_number", "party", "weight"]).to_pylist():
+        weights[row["round_number"], row["party"]] += row["weight"]
+
+    assert answers.of[10].to_dict() == weights
+
+
+def test_11_rejections_and_times_are_those_of_the_verdicts(answers: Answers) -> None:
+    verdicts, _, _ = lf.load_verdicts(answers.net, start="begin", as_="arrow", progress=False)
+    results, seconds = defaultdict(list), defaultdict(list)
+    for row in verdicts.to_pylist():
+        results[row["submitting_participant_uid"]].append("REJECTED" in row["result"])
+        taken = row["finalization_time"] - row["record_time"]
+        seconds[row["submitting_participant_uid"]].append(taken.total_seconds())
+
+    for name, row in answers.of[11].iterrows():
+        assert row["rejected"] == sum(results[name]) > 0
+        assert row["share"] == pytest.approx(sum(results[name]) / len(results[name]))
+        ordered = sorted(seconds[name])
+        assert sum(taken <= row[0.5] for taken in ordered) == pytest.approx(len(ordered) / 2, abs=1)
+        assert sum(taken <= row[0.99] for taken in ordered) == pytest.approx(len(ordered) * 0.99, abs=1.01)
+
+
+def test_12_a_party_holds_what_its_history_gives_it(answers: Answers) -> None:
+    coins = lf.load_coins(answers.net, [answers.names["party"]])
+    cursor = tuple(coins.attrs["cursor"])
+    events = answers.names["history"].events
+    held = lf.holdings_from_events(events, answers.reassignments, at=cursor, parties=[answers.names["party"]])
+
+    assert total(answers.of[12]["sum"]) == held.total_coin_holdings[0] > 0
+
+
+def active_coins(answers: Answers) -> list[tuple[str, bool, dict[str, Any]]]:
+    """Contract id, whether it is locked, and arguments of the coins that no event ended."""
+    plain = [(name, False, payload) for name, payload in answers.created("Amulet")]
+    locked = [(name, True, payload) for name, payload in answers.created("LockedAmulet")]
+    return [one for one in (*plain, *locked) if one[0] not in answers.ended]
+
+
+def coin_of(payload: dict[str, Any]) -> tuple[str, Decimal]:
+    coin = payload.get("amulet", payload)
+    return coin["owner"], Decimal(coin["amount"]["initialAmount"])
+
+
+def test_13_shares_and_concentration_are_those_of_the_active_coins(answers: Answers) -> None:
+    held = defaultdict(Decimal)
+    for _, _, payload in active_coins(answers):
+        owner, amount = coin_of(payload)
+        held[owner] += amount
+    whole = sum(held.values())
+    ordered = sorted(held.values(), reverse=True)
+    apart = sum(abs(one - other) for one in ordered for other in ordered)
+
+    answer = answers.of[13]
+
+    assert answer["largest"].to_dict() == pytest.approx(
+        {owner: float(amount / whole) for owner, amount in held.items() if amount >= ordered[9]}
+    )
+    assert answer["ten largest"] == pytest.approx(float(sum(ordered[:10]) / whole))
+    assert answer["gini"] == pytest.approx(float(apart / (2 * len(ordered) * whole)))
+    assert answer["dust"] == sum(amount < 1 for amount in ordered)
+
+
+def test_14_locked_coin_is_that_of_active_locked_contracts(answers: Answers) -> None:
+    expected = sorted(
+        (*coin_of(payload), tuple(payload["lock"]["holders"]), pd.Timestamp(payload["lock"]["expiresAt"]))
+        for _, locked, payload in active_coins(answers)
+        if locked
+    )
+
+    rows = answers.of[14][["owner", "amount", "lock_holders", "lock_expires_at"]]
+
+    assert sorted((owner, amount, tuple(holders), at) for owner, amount, holders, at in rows.to_numpy()) == expected
+    assert expected
+
+
+def test_15_the_last_balances_are_the_active_coins(answers: Answers) -> None:
+    held = defaultdict(Decimal)
+    for _, _, payload in active_coins(answers):
+        owner, amount = coin_of(payload)
+        held[owner] += amount
+
+    days = answers.of[15]
+
+    assert days.iloc[-1].to_dict() == {party: held[party] for party in days.columns}
+    assert days.index[:-1].to_series().diff().dropna().eq(pd.Timedelta("1D")).all()
+    assert len(days) > 85
+
+
+def test_16_payments_are_the_outputs_of_transfers_and_net_flows_cancel(answers: Answers) -> None:
+    paid = defaultdict(Decimal)
+    for _, argument, _ in answers.exercised("AmuletRules_Transfer"):
+        for output in argument["transfer"]["outputs"]:
+            if output["receiver"] != argument["transfer"]["sender"]:
+                paid[argument["transfer"]["sender"], output["receiver"]] += Decimal(output["amount"])
+
+    assert answers.of[16]["pairs"].to_dict() == paid
+    assert total(answers.of[16]["net flow"]) == 0
+
+
+def test_17_and_18_validators_are_those_with_a_license(answers: Answers) -> None:
+    licenses = lf.load_licenses(answers.net).set_index("validator")
+    latest = licenses.last_active_at.max()
+
+    silent, counts = answers.of[17], answers.of[18]
+
+    assert silent.missed.to_dict() == licenses.coupons_missed.to_dict()
+    reported = (licenses.last_round - licenses.first_round + 1).loc[silent.index]
+    assert (silent.collected + silent.missed == reported).all()
+    assert counts["by sponsor and version"].licenses.to_dict() == Counter(
+        zip(licenses.sponsor, licenses.version, strict=True)
+    )
+    assert counts["by sponsor and version"].active.sum() == sum(latest - licenses.last_active_at <= pd.Timedelta("30D"))
+    assert counts["growth"].validators.iloc[-1] == len(licenses)
+
+
+def test_19_entries_renewals_and_expiries_are_those_of_the_name_service(answers: Answers) -> None:
+    payloads = dict(answers.created("AnsEntry"))
+    entries = Counter(payload["user"] for payload in payloads.values())
+    renewals = Counter(payloads[event["contract_id"]]["user"] for event, _, _ in answers.exercised("AnsEntry_Renew"))
+    now = answers.updates.record_time.max()
+    expiring = Counter(
+        payload["user"]
+        for name, payload in payloads.items()
+        if name not in answers.ended and now < pd.Timestamp(payload["expiresAt"]) <= now + pd.Timedelta("30D")
+    )
+
+    answer = answers.of[19]
+
+    assert answer.entries.to_dict() == entries
+    assert {user: count for user, count in answer.renewed.items() if count} == renewals
+    assert answer.expiring.dropna().astype(int).to_dict() == expiring
+    assert expiring
+
+
+def test_20_activity_is_counted_by_day_choice_and_hour(answers: Answers) -> None:
+    acting = defaultdict(set)
+    choices = Counter[tuple[str, str]]()
+    for event in answers.events:
+        if isinstance(event["choice"], str):
+            acting[event["record_time"].floor("D")].update(event["acting_parties"])
+            choices[event["template_name"], event["choice"]] += 1
+
+    answer = answers.of[20]
+
+    assert answer["daily"].acting.to_dict() == {day: len(parties) for day, parties in acting.items()}
+    assert answer["choices"].iloc[0] == choices.most_common(1)[0][1]
+    assert {key: choices[key] for key in answer["choices"].index} == answer["choices"].to_dict()
+    assert answer["hours"].to_dict() == Counter(time.hour for time in answers.updates.record_time)
+
+
+def test_21_stuck_are_unassignments_without_an_assignment(answers: Answers) -> None:
+    legs = answers.reassignments
+    assigned = set(legs.unassign_id[legs.kind == "assignment"])
+    left = legs[(legs.kind == "unassignment") & ~legs.unassign_id.isin(assigned)]
+    late = left[answers.updates.record_time.max() - left.record_time > pd.Timedelta("30min")]
+
+    assert set(answers.of[21]["stuck"].unassign_id) == set(late.unassign_id)
+    assert answers.of[21]["matrix"]["in_flight"].sum() >= len(late) > 0
+
+
+def test_22_fees_follow_from_the_coins_and_expiries_from_the_choices(answers: Answers) -> None:
+    number = int(answers.names["holdings"].computed_as_of_round[0])
+    fees = defaultdict(Decimal)
+    for _, _, payload in active_coins(answers):
+        terms = payload.get("amulet", payload)["amount"]
+        owner, amount = coin_of(payload)
+        held_for = number - int(terms["createdAt"]["number"])  # negative for a coin of a later round
+        fee = (Decimal(terms["ratePerRound"]["rate"]) * held_for).quantize(Decimal("1e-10"), ROUND_HALF_EVEN)
+        fees[owner] += min(amount, fee)
+    payloads = dict(answers.created("Amulet")) | dict(answers.created("LockedAmulet"))
+    expired = defaultdict(Decimal)
+    for event, _, _ in answers.exercised("Amulet_Expire", "LockedAmulet_ExpireAmulet"):
+        owner, amount = coin_of(payloads[event["contract_id"]])
+        expired[owner] += amount
+
+    assert answers.of[22]["fees"].to_dict() == fees
+    assert answers.of[22]["expired"]["sum"].to_dict() == expired
+
+
+def test_23_instruments_and_what_moved_are_the_registry_s_and_the_tables(answers: Answers) -> None:
+    instruments = lf.load_instruments(answers.net, as_="arrow").to_pylist()
+    moved = defaultdict(Decimal)
+    for row in lf.token_transfers(answers.names["history"], as_="arrow").to_pylist():
+        if row["step"] == "completed":
+            moved[row["instrument_admin"], row["instrument_id"], row["kind"]] += row["amount"]
+
+    answer = answers.of[23]
+
+    assert answer["catalogue"].total_supply.dropna().to_dict() == {
+        row["instrument_id"]: row["total_supply"] for row in instruments if row["total_supply"] is not None
+    }
+    assert answer["moved"]["sum"].to_dict() == moved
+    assert moved
+
+
+def test_24_preapprovals_and_offers_are_those_that_no_event_ended(answers: Answers) -> None:
+    active = answers.names["active"]
+    _, until = active.attrs["cursor"]
+    before = [one for one in answers.events if one["record_time"] <= pd.Timestamp(until)]
+    ended = {one["contract_id"] for one in before if one["consuming"] is True}
+    expected = {
+        one["contract_id"]
+        for one in before
+        if one["event_type"] == "created_event"
+        and one["template_name"].endswith((":TransferPreapproval", ":TransferOffer"))
+        and one["contract_id"] not in ended
+    }
+
+    assert set(active.contract_id) == expected
+    assert len(answers.of[24]) == len(expected) > 0
+    assert answers.of[24].expiresAt.notna().all()
