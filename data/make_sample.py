@@ -15,7 +15,7 @@ import pyarrow as pa
 
 import ledgerframes as lf
 
-SEED, UPDATES, PORT = 7, 300, 8390  # a recording names its server, so the port stays the same
+SEED, UPDATES, PORT = 7, 240, 8390  # a recording names its server, so the port stays the same
 PLACE = Path(__file__).parent / "sample"
 
 

@@ -19,7 +19,7 @@ def asking(server, **options):
 def test_any_route_of_the_sandbox_answers_parsed_json(net):
     page = net.scan.call("GET", "/v0/admin/validator/licenses", params={"limit": 2, "after": None})
 
-    assert len(page["validator_licenses"]) == 2
+    assert 0 < len(page["validator_licenses"]) <= 2
 
 
 def test_a_post_sends_its_json(net):

@@ -8,18 +8,19 @@ import pytest
 
 from tests.replay import read_capture
 
-# Where the sandbox knowingly tells less than a real ledger, and why; a line that is no longer true fails.
-LESS = {
-    ("Splice.AmuletRules:AmuletRules", "AmuletRules_AdvanceOpenMiningRounds", "/exercise_result"): (
-        "a closed round goes straight to issuing here, so there is no summarizing round to name"
+_CURVE = "/create_arguments/configSchedule/initialValue/issuanceCurve"
+# Where the sandbox knowingly has more than the captures, and why; a line that is no longer true fails.
+MORE = {
+    ("Splice.AmuletRules:AmuletRules", "AmuletRules_Transfer", "/exercise_result/meta/values"): (
+        "a map of texts, whose keys depend on what was transferred"
     ),
-    ("Splice.DsoRules:DsoRules", "DsoRules_AdvanceOpenMiningRounds", "/exercise_result"): (
-        "a closed round goes straight to issuing here, so there is no summarizing round to name"
+    ("Splice.AmuletRules:AmuletRules", "create", f"{_CURVE}/initialValue"): (
+        "the published model has an optional share for development, which the captured contract leaves out"
     ),
-    ("Splice.AmuletRules:AmuletRules", "AmuletRules_Transfer", "/exercise_result"): (
-        "rewards are not spent here, so a transfer has no summary of what was put in"
-    ),
+    ("Splice.AmuletRules:AmuletRules", "create", f"{_CURVE}/futureValues/*/_2"): "the same",
 }
+# The published model has an input that is a record (ExtTransferInput); the captured transfers have none of it.
+OTHER_KINDS = {("Splice.AmuletRules:AmuletRules", "AmuletRules_Transfer", "/choice_argument/transfer/inputs/*/value")}
 
 
 def kind_of(value):
@@ -93,12 +94,12 @@ def test_objects_have_the_members_that_captured_ones_have(captured, made_up):
             real = captured[1][subject].get(place)
             if real is None or members == real:
                 continue
-            if (*subject, place) in LESS:
+            if (*subject, place) in MORE and not real - members:
                 known.add((*subject, place))
             else:
                 found[(*subject, place)] = {"too many": members - real, "missing": real - members}
     assert found == {}
-    assert known == LESS.keys()
+    assert known == MORE.keys()
 
 
 def test_values_are_of_the_kinds_that_captured_ones_are(captured, made_up):
@@ -106,7 +107,7 @@ def test_values_are_of_the_kinds_that_captured_ones_are(captured, made_up):
     for subject in compared(captured, made_up):
         for place, kinds in made_up[0][subject].items():
             real = captured[0][subject].get(place, set()) - {"null"}
-            if real and not kinds - {"null"} <= real:
+            if real and not kinds - {"null"} <= real and (*subject, place) not in OTHER_KINDS:
                 found[(*subject, place)] = (sorted(kinds), sorted(real))
     assert found == {}
 
