@@ -13,11 +13,11 @@ from ledgerframes.sandbox.faults import Faults
 from ledgerframes.sandbox.server import start as start_sandbox
 from ledgerframes.sandbox.world.templates import COIN, LOCKED_COIN
 from tests.clocks import SkippingClock
+from tests.loaders.snapshot_scan import asking, created, scan
 from tests.replay import read_capture, replay
 from tests.transport.hostile_server import HostileServer, answer, text
 
 COIN_NAME = "splice-amulet:Splice.Amulet:Amulet"
-SNAPSHOT = {"record_time": "2026-01-30T06:00:00Z", "migration_id": 4}
 OLD = ("scan-acs-snapshot-timestamp",)
 
 
@@ -273,42 +273,6 @@ def test_the_hostile_world_is_read_whole():
         wanted = replayed(server.world.items(), (at.migration_id, at.record_time))
 
     assert sorted(frame.contract_id) == sorted(wanted)
-
-
-def created(number, name="Splice.Amulet:Amulet", **changes):
-    amount = {"initialAmount": "1.5", "createdAt": {"number": "7"}, "ratePerRound": {"rate": "0.1"}}
-    return {
-        "contract_id": f"00{number}", "template_id": f"ab:{name}", "package_name": "splice-amulet",
-        "create_arguments": {"dso": "d", "owner": "o", "amount": amount}, "created_at": "2026-01-30T05:00:00Z",
-        "signatories": ["d"], "observers": [], **changes,
-    }  # fmt: skip
-
-
-def scan(pages, *, routes=("/v1/state/acs", "/v1/holdings/state")):
-    """A scan of one snapshot, whose pages are functions of the token; a number of an answer is its status."""
-
-    def reply(heard):
-        body = json.loads(heard.body or b"{}")
-        if heard.target.endswith("/v2/updates"):
-            update = {
-                "update_id": "u", "migration_id": 4, "record_time": "2026-01-01T00:00:00Z", "workflow_id": "",
-                "synchronizer_id": "s", "effective_at": "2026-01-01T00:00:00Z", "root_event_ids": [],
-                "events_by_id": {},
-            }  # fmt: skip
-            return answer({"transactions": [] if "after" in body else [update]})
-        if "snapshot-timestamp" in heard.target:
-            return answer({"record_time": SNAPSHOT["record_time"]})
-        if not heard.target.endswith(routes):
-            return text("The requested resource could not be found.", 404)
-        page = pages(body.get("after"))
-        return page if not isinstance(page, dict) else answer({**SNAPSHOT, **page})
-
-    return reply
-
-
-def asking(*servers, **options):
-    urls = tuple(f"{server.url}/api/scan" for server in servers)
-    return lf.Network(Settings(scan_url=urls, **options), clock=SkippingClock())
 
 
 def test_all_pages_come_from_one_server_and_a_failing_one_is_left_from_the_beginning():
