@@ -167,8 +167,11 @@ def _with_earlier(known: pa.Table, opening: Any) -> pa.Table:
 def _placed(alive: pa.Table, legs: pa.Table | None) -> pa.Table:
     """Each contract with its latest position: its creation, or the leg with the highest counter."""
     rows = _moved(alive, legs) if legs is not None and legs.num_rows else alive
+    # A snapshot lists its contracts in the order of creation without the times, so they stay as they are, first.
+    untold = pc.is_null(rows["record_time"])
+    told = rows.filter(pc.invert(untold))
     order = [(name, "ascending") for name in ("migration_id", "record_time", "contract_id")]
-    return rows.take(pc.sort_indices(rows, sort_keys=order))
+    return pa.concat_tables([rows.filter(untold), told.take(pc.sort_indices(told, sort_keys=order))])
 
 
 def _moved(rows: pa.Table, legs: pa.Table) -> pa.Table:

@@ -34,6 +34,7 @@ UserId = Annotated[
 Positive32 = Annotated[int, Meta(ge=1, le=2**31 - 1, description="a whole number from 1 to 2147483647")]
 Count32 = Annotated[int, Meta(ge=0, le=2**31 - 1, description="a whole number from 0 to 2147483647")]
 Count64 = Annotated[int, Meta(ge=0, le=2**63 - 1, description="a whole number from 0 to 9223372036854775807")]
+Whole64 = Annotated[int, Meta(ge=-(2**63), le=2**63 - 1, description="a whole number of 64 bits")]
 Nanos = Annotated[int, Meta(ge=0, le=999_999_999, description="a whole number from 0 to 999999999")]
 
 

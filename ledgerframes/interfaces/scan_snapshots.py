@@ -20,10 +20,10 @@ from ledgerframes.errors import InputError
 from ledgerframes.interfaces.answers import reads
 from ledgerframes.interfaces.calls import Call, CallMethod, Runner, Sender
 from ledgerframes.interfaces.rules import (
-    Count64,
     PartyId,
     Positive32,
     Text,
+    Whole64,
     each,
     fits,
     given,
@@ -152,7 +152,7 @@ class SnapshotCalls(Runner):
         """
         query = {
             "before": format_timestamp(to_micros(before, "before")),
-            "migration_id": fits(migration_id, Count64, "migration_id"),
+            "migration_id": fits(migration_id, Whole64, "migration_id"),
         }
         return Call(SNAPSHOT_TIME.request(query=query), reads(SnapshotTime), missing=None)
 
@@ -306,7 +306,7 @@ def _snapshot(record_time: When, migration_id: int, after: int | str | None, pag
     if after is not None and (isinstance(after, bool) or not isinstance(after, int | str)):
         raise InputError(f"after={shown(after)} is not valid: give the next_page_token of the previous page")
     return {
-        "migration_id": fits(migration_id, Count64, "migration_id"),
+        "migration_id": fits(migration_id, Whole64, "migration_id"),
         "record_time": format_timestamp(to_micros(record_time, "record_time")),
         "page_size": fits(page_size, Positive32, "page_size"),
         "after": after,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, Final, Literal, Unpack, overload
 
 import msgspec
@@ -58,6 +59,24 @@ class _Kind(Struct):
 
 
 _kind: Final = msgspec.json.Decoder(_Kind)
+
+
+def needing_snapshots() -> AbstractContextManager[None]:
+    """Turn "unknown route" into an error that says what else gives the active contracts."""
+    instead = 'load the history from start="begin" and use lf.active_contracts'
+    return needing(routes.ACTIVE_CONTRACTS, routes.ACTIVE_CONTRACTS_OLD, routes.SNAPSHOT_TIME, instead=instead)
+
+
+def read_contracts(items: Sequence[Raw]) -> pa.RecordBatch:
+    """Decode a page of active contracts.
+
+    Raises:
+        DecodeError: an item breaks the contract.
+    """
+    nothing = dict.fromkeys(_ABSENT, [None] * len(items))
+    endpoint = ACTIVE_CONTRACTS.endpoints[0]
+    batch = read_records(ACTIVE_CONTRACTS, items, endpoint, given=nothing, left_out=_LEFT_OUT)
+    return _plain_ids(batch, ACTIVE_CONTRACTS)
 
 
 @overload
@@ -139,16 +158,8 @@ def load_active_contracts(
         asked["parties"] = _listed(parties, "parties")
     narrow = bool(asked) or form.limit is not None
 
-    def read(items: Sequence[Raw]) -> pa.RecordBatch:
-        nothing = dict.fromkeys(_ABSENT, [None] * len(items))
-        batch = read_records(ACTIVE_CONTRACTS, items, endpoint, given=nothing, left_out=_LEFT_OUT)
-        return _plain_ids(batch, ACTIVE_CONTRACTS)
-
-    endpoint = ACTIVE_CONTRACTS.endpoints[0]
-    instead = 'load the history from start="begin" and use lf.active_contracts'
-    both = (routes.ACTIVE_CONTRACTS, routes.ACTIVE_CONTRACTS_OLD)
-    with needing(*both, routes.SNAPSHOT_TIME, instead=instead):
-        return _load(net, form, "active_contracts", at, asked, page_size, read, narrow=narrow)
+    with needing_snapshots():
+        return _load(net, form, "active_contracts", at, asked, page_size, read_contracts, narrow=narrow)
 
 
 @overload

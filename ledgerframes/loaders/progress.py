@@ -23,7 +23,12 @@ class Progress(Protocol):
 
 @contextmanager
 def progress_of(
-    what: str, *, shown: bool | None, total: int | None = None, clock: Callable[[], float] = time.monotonic
+    what: str,
+    *,
+    shown: bool | None,
+    total: int | None = None,
+    clock: Callable[[], float] = time.monotonic,
+    unit: str = "updates",
 ) -> Iterator[Progress]:
     """A progress display for the time of a load.
 
@@ -32,6 +37,7 @@ def progress_of(
         shown: True for a bar, False for nothing, None for a bar on a terminal or in a notebook and log lines elsewhere.
         total: the number of rows, if known.
         clock: seconds, by which log lines are spaced.
+        unit: what a row is called.
     """
     if shown is False:
         yield _Silent()
@@ -40,7 +46,7 @@ def progress_of(
         # Imported only where a bar is shown, to keep `import ledgerframes` fast.
         from tqdm.auto import tqdm
 
-        with tqdm(total=total, unit=" updates", desc=what, unit_scale=True, leave=False) as bar:
+        with tqdm(total=total, unit=f" {unit}", desc=what, unit_scale=True, leave=False) as bar:
             yield _Bar(bar)
         return
     yield _Lines(what, clock)

@@ -11,18 +11,17 @@ from ledgerframes.errors import InputError, NotFoundError
 from ledgerframes.interfaces.scan_events import EVENTS
 from ledgerframes.transport.request import Endpoint
 
-#: The release of the captured answers; which older ones have the routes is not documented.
-SINCE: Final = "0.5.5"
+#: A release that is known to have the routes, as answers of it are at hand; no document names their first one.
+KNOWN: Final = "0.5.5"
 
 
 @contextmanager
-def needing(*endpoints: Endpoint, instead: str, since: str = SINCE) -> Iterator[None]:
-    """Turn "unknown route" into an error that names the route, the releases that have it, and a substitute.
+def needing(*endpoints: Endpoint, instead: str) -> Iterator[None]:
+    """Turn "unknown route" into an error that names the route, a release known to have it, and a substitute.
 
     Args:
         endpoints: the routes that are requested, the newest first.
         instead: what to do otherwise, a sentence without its full stop.
-        since: the oldest release known to have one of them.
 
     Raises:
         InputError: the scan serves none of them.
@@ -34,8 +33,8 @@ def needing(*endpoints: Endpoint, instead: str, since: str = SINCE) -> Iterator[
             raise
         routes = " nor ".join(str(endpoint) for endpoint in endpoints)
         raise InputError(
-            f"the scan at {error.server} does not serve {routes}, which scan releases from {since} on have. What to do:"
-            f" give scan_url= of a newer one, with its prefix /api/scan, or {instead}"
+            f"the scan at {error.server} does not serve {routes}. Scan release {KNOWN} does; whether older ones do"
+            f" is not documented. What to do: give scan_url= of a newer one, with its prefix /api/scan, or {instead}"
         ) from error
 
 

@@ -42,6 +42,8 @@ class SnapshotReader:
         endpoint: method and path, for messages.
         table: the table's name, for messages.
         page_size: how many contracts to request at once.
+        server: the server that the pages come from, once it has answered.
+        following: the token of the page after the last one given; None after the last page.
     """
 
     scan: Scan
@@ -52,8 +54,14 @@ class SnapshotReader:
     endpoint: str
     table: str
     page_size: int
+    server: str = ""
+    following: Token | None = None
     _failed: set[str] = field(default_factory=set)
-    _server: str = ""
+    _resumed: bool = False
+
+    def resume(self, server: str, token: Token | None) -> None:
+        """Begin with a later page, of the server that gave its token."""
+        self.server, self.following, self._resumed = server, token, True
 
     def pages(self, restart: Callable[[], None]) -> Iterator[list[Raw]]:
         """The contracts, a page at a time.
@@ -70,18 +78,23 @@ class SnapshotReader:
             try:
                 yield from self._pages_of_one()
             except RequestError as error:
-                if not self._server or self._denies(error) or not self._turn_away():
+                if self._resumed and self._denies(error):
+                    # The token was kept by an earlier program, and the server may have forgotten it.
+                    _log.warning("the snapshot is read again from its beginning: %s", error)
+                elif not self.server or self._denies(error) or not self._turn_away():
                     raise
-                _log.warning("the snapshot is read again from another scan: %s", error)
+                else:
+                    _log.warning("the snapshot is read again from another scan: %s", error)
+                self.following, self._resumed = None, False
                 restart()
             else:
                 return
 
     def _turn_away(self) -> bool:
         """Leave the server out and choose another one, if there is one."""
-        self._failed.add(self._server)
+        self._failed.add(self.server)
         left = [server for server in self.scan.servers if server not in self._failed]
-        self._server = left[0] if left else ""
+        self.server = left[0] if left else ""
         self.origin.servers.clear()
         return bool(left)
 
@@ -91,19 +104,22 @@ class SnapshotReader:
         return isinstance(error, StatusError) and error.status in {400, 401, 403}
 
     def _pages_of_one(self) -> Iterator[list[Raw]]:
-        token: Token | None = None
+        seen = {self.following}
         while True:
-            page = self._ask(token)
+            page = self._ask(self.following)
+            self.following, self._resumed = page.next_page_token, False
+            if self.following is not None and self.following in seen:
+                raise PagingError(
+                    f"{self.endpoint}: the server repeats the page token {self.following!r}; it would never end"
+                )
+            seen.add(self.following)
             yield page.created_events
-            if page.next_page_token is None:
+            if self.following is None:
                 return
-            if page.next_page_token == token:
-                raise PagingError(f"{self.endpoint}: the server repeats the page token {token!r}; it would never end")
-            token = page.next_page_token
 
     def _ask(self, token: Token | None) -> SnapshotPage:
         while True:
-            scan = self.scan.on(self._server) if self._server else self.scan
+            scan = self.scan.on(self.server) if self.server else self.scan
             options = {"record_time": format_timestamp(self.place.micros), "migration_id": self.place.migration_id}
             try:
                 answer = scan.raw(self.call, **options, **self.asked, after=token, page_size=self.page_size)
@@ -115,7 +131,7 @@ class SnapshotReader:
                 continue
             assert answer is not None
             self.origin.servers[source_of(answer.server)] = None
-            self._server = answer.server
+            self.server = answer.server
             return self._read(answer.value)
 
     def _read(self, body: bytes) -> SnapshotPage:

@@ -84,7 +84,8 @@ class Store:
             workers: how many requests are sent at once.
             tables: what to sync. The history is `updates`, `events` and `reassignments`, always together; so are
                 `verdicts`, `views` and `app_activity`; snapshots (`licenses`, `instruments`, …) are appended with their
-                time of loading. Without it: the history.
+                time of loading. `active_contracts` is streamed: the newest snapshot before `end`, unless the store has
+                it; a sync that was stopped resumes. Without it: the history.
             parties: whose holdings or preapprovals, for snapshots that are read party by party.
             settle: how long after its newest update a server may show an older one, for instance of a slow
                 synchronizer. Newer rows than that are stored, and read again by the next sync.

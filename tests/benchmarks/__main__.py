@@ -18,6 +18,7 @@ from tests.benchmarks import (
     peeking,
     report,
     sandbox_start,
+    snapshot_memory,
     whole_history,
 )
 from tests.benchmarks.measuring import Row
@@ -52,6 +53,7 @@ def measure() -> list[Row]:
         "memory": memory.rows,
         "the lake": lake.rows,
         "memory of the lake": lake_memory.rows,
+        "memory of a snapshot": snapshot_memory.rows,
         "analyses": analyses.rows,
     }
     found: list[Row] = []

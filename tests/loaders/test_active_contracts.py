@@ -2,6 +2,7 @@
 
 import json
 from decimal import Decimal
+from itertools import pairwise
 
 import pandas as pd
 import pytest
@@ -13,11 +14,11 @@ from ledgerframes.sandbox.faults import Faults
 from ledgerframes.sandbox.server import start as start_sandbox
 from ledgerframes.sandbox.world.templates import COIN, LOCKED_COIN
 from tests.clocks import SkippingClock
+from tests.loaders.snapshot_scan import asking, created, scan
 from tests.replay import read_capture, replay
 from tests.transport.hostile_server import HostileServer, answer, text
 
 COIN_NAME = "splice-amulet:Splice.Amulet:Amulet"
-SNAPSHOT = {"record_time": "2026-01-30T06:00:00Z", "migration_id": 4}
 OLD = ("scan-acs-snapshot-timestamp",)
 
 
@@ -159,6 +160,48 @@ def test_a_snapshot_opens_a_history_up_to_the_next_one(net, places):
         assert list(both.template_id) == list(wanted.template_id)
 
 
+#: What the answer does not tell, and the history does.
+UNTOLD = ["synchronizer_id", "source_synchronizer", "target_synchronizer", "reassignment_counter", "in_flight"]
+UNTOLD += ["migration_id", "record_time"]
+
+
+@pytest.mark.parametrize(
+    "options", [{"seed": 7, "updates": 300}, {"seed": 3, "updates": 300, "hostile": True}], ids=["sandbox", "hostile"]
+)
+def test_a_snapshot_and_the_history_up_to_the_next_one_are_that_one_contract_by_contract(options):
+    """Neighbours, the first and the last, and those on both sides of a migration."""
+    with start_sandbox(**options) as server, lf.connect(scan_url=server.scan_url) as net:
+        times = list(lf.snapshot_times(net, limit=24).itertuples(index=False, name=None))
+        neighbours = list(pairwise(times))
+        pairs = [pair for pair in neighbours if pair[0][0] != pair[1][0]] + neighbours[::8] + [(times[0], times[-1])]
+        for low, high in pairs:
+            opening, wanted = (lf.load_active_contracts(net, at=at).set_index("contract_id") for at in (low, high))
+            range_ = {"start": low, "end": (high[0], high[1] + pd.Timedelta("1us"))}
+            history = lf.load_history(net, **range_, progress=False)
+            found = lf.active_contracts(history.events, history.reassignments, opening=opening.reset_index())
+
+            # A contract whose creation is before this network's history is shown by an assignment, in no snapshot.
+            legs = history.reassignments
+            brought = set(legs.contract_id[legs.kind == "assignment"]) - set(history.events.contract_id)
+            found = found.set_index("contract_id")
+            # The hostile world gives an id to several contracts, which no real ledger does.
+            events = history.events
+            ended = set(events.contract_id[[consuming is True for consuming in events.consuming]])
+            created_in = events.contract_id[events.event_type == "created_event"]
+            twice = set(created_in[created_in.duplicated()]) | set(created_in) & set(opening.index)
+            shared = (ended | twice) & set(wanted.index)
+            assert not shared or options.get("hostile")
+            wanted = wanted[~wanted.index.isin(shared)]
+            assert set(wanted.index) <= set(found.index)
+            assert set(found.index) - set(wanted.index) <= brought | shared
+            told = [name for name in found.columns if name not in UNTOLD]
+            assert found.loc[wanted.index, told].equals(wanted[told])
+            assert wanted[UNTOLD].isna().all(axis=None)
+            bare = found.index[found.record_time.isna()]
+            assert list(bare) == [contract for contract in opening.index if contract in set(bare)]
+        assert options.get("hostile") or len({low[0] for low, _ in pairs}) > 1
+
+
 def test_a_contract_of_a_snapshot_follows_its_reassignments(net, places):
     low = places[-12]
     opening = lf.load_active_contracts(net, at=low)
@@ -273,42 +316,6 @@ def test_the_hostile_world_is_read_whole():
         wanted = replayed(server.world.items(), (at.migration_id, at.record_time))
 
     assert sorted(frame.contract_id) == sorted(wanted)
-
-
-def created(number, name="Splice.Amulet:Amulet", **changes):
-    amount = {"initialAmount": "1.5", "createdAt": {"number": "7"}, "ratePerRound": {"rate": "0.1"}}
-    return {
-        "contract_id": f"00{number}", "template_id": f"ab:{name}", "package_name": "splice-amulet",
-        "create_arguments": {"dso": "d", "owner": "o", "amount": amount}, "created_at": "2026-01-30T05:00:00Z",
-        "signatories": ["d"], "observers": [], **changes,
-    }  # fmt: skip
-
-
-def scan(pages, *, routes=("/v1/state/acs", "/v1/holdings/state")):
-    """A scan of one snapshot, whose pages are functions of the token; a number of an answer is its status."""
-
-    def reply(heard):
-        body = json.loads(heard.body or b"{}")
-        if heard.target.endswith("/v2/updates"):
-            update = {
-                "update_id": "u", "migration_id": 4, "record_time": "2026-01-01T00:00:00Z", "workflow_id": "",
-                "synchronizer_id": "s", "effective_at": "2026-01-01T00:00:00Z", "root_event_ids": [],
-                "events_by_id": {},
-            }  # fmt: skip
-            return answer({"transactions": [] if "after" in body else [update]})
-        if "snapshot-timestamp" in heard.target:
-            return answer({"record_time": SNAPSHOT["record_time"]})
-        if not heard.target.endswith(routes):
-            return text("The requested resource could not be found.", 404)
-        page = pages(body.get("after"))
-        return page if not isinstance(page, dict) else answer({**SNAPSHOT, **page})
-
-    return reply
-
-
-def asking(*servers, **options):
-    urls = tuple(f"{server.url}/api/scan" for server in servers)
-    return lf.Network(Settings(scan_url=urls, **options), clock=SkippingClock())
 
 
 def test_all_pages_come_from_one_server_and_a_failing_one_is_left_from_the_beginning():

@@ -313,7 +313,10 @@ def test_faults_on_the_way_change_nothing(net, load):
 
 @every_load
 def test_a_scan_without_the_route_is_one_input_error(load):
-    told = pytest.raises(lf.InputError, match=r"does not serve (GET|POST) /v0/.*from 0\.5\.5 on.*What to do")
+    told = pytest.raises(
+        lf.InputError,
+        match=r"does not serve (GET|POST) /v0/.*release 0\.5\.5 does; .*not documented\. What to do",
+    )
     with HostileServer([text("The requested resource could not be found.", 404)]) as server, asking(server) as net:
         with told:
             load(net)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -13,6 +13,8 @@ import pyarrow.compute as pc
 from ledgerframes.errors import StoreError, visible
 from ledgerframes.paging.window import Window
 from ledgerframes.results import Result
+from ledgerframes.store.checks.active_contracts import check_active_contracts
+from ledgerframes.store.checks.findings import CheckFinding
 from ledgerframes.store.checks.log_entries import log_damages
 from ledgerframes.store.checks.soundness import REPAIR, Fault, Soundness
 from ledgerframes.store.delta.damage import READ_ERRORS
@@ -23,28 +25,7 @@ from ledgerframes.store.lake import Lake, View, declared, lost
 from ledgerframes.store.read.reading import Part
 from ledgerframes.store.sync.snapshots import SNAPSHOTS
 from ledgerframes.store.table_sets import SETS
-
-
-@dataclass(frozen=True)
-class CheckFinding:
-    """One thing that a check found.
-
-    Attributes:
-        name: what is wrong.
-        severity: "error", or "note" if it does no harm.
-        count: how often.
-        example: one case.
-        advice: what to do.
-    """
-
-    name: str
-    severity: Literal["error", "note"]
-    count: int
-    example: str
-    advice: str
-
-    def __str__(self) -> str:
-        return f"{self.severity}: {self.name} ({self.count:,}), such as {self.example}. {self.advice}"
+from ledgerframes.tables.active_contracts import ACTIVE_CONTRACTS
 
 
 @dataclass(frozen=True, repr=False)
@@ -119,7 +100,10 @@ def _checked(view: View) -> tuple[dict[str, int], list[CheckFinding]]:
             for name, count, update_id in history.left_over()
         ]  # fmt: skip
     for name in view.stored:
-        if name in SNAPSHOTS:
+        if name == ACTIVE_CONTRACTS.name:
+            rows[name], own = check_active_contracts(view.tables[name])
+            findings += own
+        elif name in SNAPSHOTS:
             key = list(declared(name).key)
             data = Part.of(view, name, Window(), allow_partial=True).dataset.to_table(columns=key)
             rows[name] = data.num_rows

@@ -6,7 +6,9 @@ import time
 
 from ledgerframes.errors import InputError
 from ledgerframes.store.lake import STORED, Lake
+from ledgerframes.store.snapshot_log import unfinished
 from ledgerframes.store.sync.sync_log import SYNCS, forget_runs
+from ledgerframes.tables.active_contracts import ACTIVE_CONTRACTS
 
 
 def compact(lake: Lake, forget_before: int | None) -> None:
@@ -26,7 +28,9 @@ def compact(lake: Lake, forget_before: int | None) -> None:
     with lake.writing():
         for name in (*STORED, SYNCS.name):
             table = lake.table(name).refresh()
-            table.compact()
+            # A snapshot under way may yet be given up, and its rows are taken out by whole files.
+            if name != ACTIVE_CONTRACTS.name or unfinished(table) is None:
+                table.compact()
         if forget_before is not None:
             # Syncs first, then files: a kill in between leaves files that nobody needs, never a sync that cannot be
             # read.

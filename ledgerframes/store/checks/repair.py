@@ -31,8 +31,10 @@ from ledgerframes.store.delta.stored_files import Damage, StoredFile
 from ledgerframes.store.delta.table import DeltaStoreTable
 from ledgerframes.store.history_tables import HistoryTables
 from ledgerframes.store.lake import STORED, Lake, View, lost, network_of
+from ledgerframes.store.snapshot_log import lacking_without
 from ledgerframes.store.sync.sync_log import SYNCS
 from ledgerframes.store.table_sets import HISTORY, NETWORK, SETS, TableSet, set_of
+from ledgerframes.tables.active_contracts import ACTIVE_CONTRACTS
 
 _log = logging.getLogger("ledgerframes.store")
 _LOG: Final = "_delta_log"
@@ -96,6 +98,7 @@ def repair(lake: Lake, *, unsettled: bool = False) -> RepairReport:
         entries = list(log_damages(lake))  # reads `syncs`, so its damaged files have to be out before
         for entry in entries:
             fill_log(lake, entry)
+        _mark_lacking(lake)
         unsound: Counter[str] = Counter()
         for of in SETS:
             unsound.update(_without_unsound(lake, of))
@@ -176,9 +179,19 @@ def _without_damage(lake: Lake, view: View) -> tuple[list[Damage], dict[str, int
             # Read anew for each table, because the commit before has changed the numbers in its log.
             _take_out(history, name, [_interval_of(damage.file) for damage in own], [damage.file for damage in own])
         elif own:
-            table.change(table.table.schema.remove_metadata().empty_table(), [damage.file for damage in own], {})
+            files = [damage.file for damage in own]
+            numbers = lacking_without(table, files) if name == ACTIVE_CONTRACTS.name else {}
+            table.change(table.table.schema.remove_metadata().empty_table(), files, numbers)
             gone[name] = len(own)
     return damages, gone
+
+
+def _mark_lacking(lake: Lake) -> None:
+    """Say of snapshots whose rows were lost with an entry of the log that they are not whole."""
+    table = lake.table(ACTIVE_CONTRACTS.name).refresh()
+    numbers = lacking_without(table, ()) if table.exists else {}
+    if numbers:
+        table.append((), numbers)
 
 
 def _without_unsound(lake: Lake, of: TableSet) -> dict[str, int]:

@@ -19,7 +19,9 @@ from ledgerframes.store.coverage import BEGINNING, CLOSED, Interval, intersectio
 from ledgerframes.store.delta.damage import damage_named
 from ledgerframes.store.delta.table import DeltaStoreTable
 from ledgerframes.store.lake import View, declared
+from ledgerframes.store.snapshot_log import State, rows_of_whole, stored_snapshots
 from ledgerframes.store.table_sets import VERDICTS, TableSet, set_of
+from ledgerframes.tables.active_contracts import ACTIVE_CONTRACTS
 from ledgerframes.tables.table import Table
 
 if TYPE_CHECKING:
@@ -28,7 +30,7 @@ if TYPE_CHECKING:
 Where = Any  # a pyarrow Expression, a mapping of column to value or values, or a list of (column, operator, value)
 
 _TIME: Final = pa.timestamp("us", "UTC")
-_ORDER: Final[tuple[str, ...]] = ("loaded_at", "migration_id", "record_time", "update_id", "node_index")
+_ORDER: Final[tuple[str, ...]] = ("loaded_at", "position", "migration_id", "record_time", "update_id", "node_index")
 # Taking all rows at once overflows the 32-bit offsets of text columns of more than 2 GB.
 _ROWS_AT_ONCE: Final = 500_000
 
@@ -190,7 +192,7 @@ class Part:
 
         Raises:
             InputError: the table is not part of the history, and the window names a part of it.
-            PartialResultError: the window is not wholly covered, and that is not allowed.
+            PartialResultError: the window is not wholly covered, or no snapshot is whole, and that is not allowed.
             StoreError: a file is damaged; in an object store that is noticed when it is read.
         """
         partly = flag(allow_partial, "allow_partial")
@@ -203,7 +205,8 @@ class Part:
                 raise InputError(
                     f"start and end are times of the history, and {name!r} is a snapshot table. Use where="
                 )
-            return cls(table, data, None, complete=True, left_out=view.left_out(name)).checked()
+            rows, complete = _whole_snapshots(table, allow_partial=partly)
+            return cls(table, data, rows, complete=complete, left_out=view.left_out(name)).checked()
         slots = view.slots_of(of)
         shown, complete = visible(slots.common, wanted, ended=slots.ended, allow_partial=partly, name=name)
         first = view.first_migration(of)
@@ -252,6 +255,24 @@ def visible_rows(view: View, name: str, shown: Sequence[Interval], of: TableSet)
     # Tables are apart only after a kill, so this second read is rare.
     index = view.tables[of.index].dataset().to_table(columns=["update_id"], filter=rows_of(shown))
     return rows_of(shown) & pc.field("update_id").isin(pc.unique(index["update_id"]))
+
+
+def _whole_snapshots(table: DeltaStoreTable, *, allow_partial: bool) -> tuple[pc.Expression | None, bool]:
+    """The rows of a snapshot table to show, and whether nothing else is stored.
+
+    Raises:
+        PartialResultError: only a part of a snapshot is stored, and that is not allowed.
+    """
+    if table.name != ACTIVE_CONTRACTS.name:
+        return None, True
+    snapshots = stored_snapshots(table)
+    rows = rows_of_whole(snapshots)
+    if rows is not None and not allow_partial and all(one.state is not State.WHOLE for one in snapshots):
+        raise PartialResultError(
+            f"{table.name}: the store holds {snapshots[-1].rows:,} contracts of a snapshot that is not whole. Run the"
+            " same sync again, which resumes where it stopped, or pass allow_partial=True to get what there is"
+        )
+    return (None, rows is None) if allow_partial else (rows, True)
 
 
 def _settled(shown: Sequence[Interval], settled: Sequence[Interval]) -> Cursor | None:

@@ -22,8 +22,9 @@ from ledgerframes.loaders.snapshots import load_instruments, load_name_entries, 
 from ledgerframes.paging.proofs import Proofs
 from ledgerframes.store.sync.first_update import first_update
 from ledgerframes.store.sync.servers import AgreedServers
+from ledgerframes.tables.active_contracts import ACTIVE_CONTRACTS
 from ledgerframes.tables.catalogue import CATALOGUE
-from ledgerframes.tables.kinds import TEXT, TIME
+from ledgerframes.tables.kinds import INT64, TEXT, TIME
 from ledgerframes.tables.table import Column, Table
 
 if TYPE_CHECKING:
@@ -33,6 +34,15 @@ _ADDED: Final = (
     Column("source", TEXT, "Scheme, host and path of the server that answered.", source="the sync"),
     Column("loaded_at", TIME, "When the snapshot was taken, by the clock of the sync.", source="the sync"),
 )
+
+_OF_SNAPSHOT: Final = (
+    Column("snapshot_migration_id", INT64, "The snapshot's migration id.", source="migration_id of the answer"),
+    Column("snapshot_record_time", TIME, "The snapshot's record time.", source="record_time of the answer"),
+    Column(
+        "position", INT64, "Place of the contract in its snapshot, from 0, in the server's order.", unit="contracts",
+        source="the sync",
+    ),
+)  # fmt: skip
 
 _LOADERS: Final[Mapping[str, Callable[..., Any]]] = {
     "holdings_summary": load_holdings_summary,
@@ -47,14 +57,15 @@ _LOADERS: Final[Mapping[str, Callable[..., Any]]] = {
 _FIRST: Final = 50
 _BY_PARTY: Final = frozenset({"holdings_summary", "transfer_preapprovals"})
 #: The tables that a store keeps as snapshots.
-SNAPSHOTS: Final = tuple(_LOADERS)
+SNAPSHOTS: Final = (*_LOADERS, ACTIVE_CONTRACTS.name)
 
 
 def snapshot_table(name: str) -> Table:
     """A snapshot table as a store keeps it: with source and time of loading, which are part of its key."""
     table = CATALOGUE[name].having()
     # `extra` stays the last column, as in every table.
-    columns = (*table.columns[:-1], *_ADDED, table.columns[-1])
+    own = _OF_SNAPSHOT if name == ACTIVE_CONTRACTS.name else ()
+    columns = (*table.columns[:-1], *own, *_ADDED, table.columns[-1])
     return replace(table, columns=columns, key=(*table.key, "source", "loaded_at"))
 
 

@@ -13,7 +13,9 @@ from ledgerframes.errors import LedgerframesError
 from ledgerframes.interfaces.history import PageSource
 from ledgerframes.loaders.progress import Progress, progress_of
 from ledgerframes.paging.proofs import Proofs
+from ledgerframes.store.delta.table import DeltaStoreTable
 from ledgerframes.store.lake import Lake, View
+from ledgerframes.store.sync.active_contracts import SnapshotSync
 from ledgerframes.store.sync.agreement import Agreement
 from ledgerframes.store.sync.committing import Committer
 from ledgerframes.store.sync.fetching import Fetcher, LocalFetcher
@@ -27,6 +29,7 @@ from ledgerframes.store.sync.servers import AgreedServers, PageSizes
 from ledgerframes.store.sync.snapshots import load_snapshot, network_for
 from ledgerframes.store.sync.sync_log import SYNCS, is_known, keep
 from ledgerframes.store.table_sets import HISTORY, NETWORK, SETS, TableSet
+from ledgerframes.tables.active_contracts import ACTIVE_CONTRACTS
 from ledgerframes.timestamps import EPOCH, MICROSECOND
 from ledgerframes.transport.stopping import Stop
 
@@ -101,15 +104,33 @@ class _Run:
         return {} if network is None else {NETWORK: network}
 
     def _append(self, name: str, network: str | None) -> None:
+        if name == ACTIVE_CONTRACTS.name:
+            self._stream(network)
+            return
         batch = load_snapshot(self._net, name, self._request.owners)
-        table = self._lake.table(name).refresh()
-        if not table.exists:
-            table.create({} if network is None else {NETWORK: network})
-        table.check_schema()
+        table = self._ready(name, network)
         table.append([batch], {})
         self._rows[name] = batch.num_rows
         for source in batch["source"].unique().to_pylist():
             self._sources[source] = None
+
+    def _ready(self, name: str, network: str | None) -> DeltaStoreTable:
+        """A snapshot table to append to."""
+        table = self._lake.table(name).refresh()
+        if not table.exists:
+            table.create({} if network is None else {NETWORK: network})
+        table.check_schema()
+        return table
+
+    def _stream(self, network: str | None) -> None:
+        table = self._ready(ACTIVE_CONTRACTS.name, network)
+        with progress_of("sync", shown=self._request.progress, unit="contracts") as shown:
+            sync = SnapshotSync(table, self._request, shown)
+            try:
+                sync.run(self._net)
+            finally:
+                self._rows[ACTIVE_CONTRACTS.name] = sync.rows
+                self._sources |= sync.sources
 
     def finish(self) -> SyncReport:
         """The report; kept in the store unless nothing changed since the sync before."""

@@ -1,0 +1,184 @@
+"""`SnapshotSync` streams a snapshot of the active contracts into a store, page by page; `run_sync` calls it."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Final
+
+import pyarrow as pa
+
+from ledgerframes.config.settings import source_of
+from ledgerframes.errors import StoreError
+from ledgerframes.loaders.active_contracts import needing_snapshots, read_contracts
+from ledgerframes.loaders.progress import Progress
+from ledgerframes.loaders.snapshot_pages import SnapshotReader
+from ledgerframes.loaders.snapshot_times import snapshot_at
+from ledgerframes.loaders.table_loader import Origin
+from ledgerframes.paging.cursor import Cursor
+from ledgerframes.paging.tokens import Token
+from ledgerframes.paging.window import Bound, Window
+from ledgerframes.store.delta.table import DeltaStoreTable
+from ledgerframes.store.snapshot_log import (
+    State,
+    StoredSnapshot,
+    count_rows,
+    files_of,
+    following_token,
+    stored_snapshots,
+    token_numbers,
+)
+from ledgerframes.store.sync.request import SyncRequest
+from ledgerframes.tables.active_contracts import ACTIVE_CONTRACTS
+from ledgerframes.timestamps import EPOCH, MICROSECOND, format_timestamp
+
+if TYPE_CHECKING:
+    from ledgerframes.network import Network
+
+_log = logging.getLogger("ledgerframes.store")
+#: A slow server's pages survive a kill after this many seconds at most.
+_SECONDS: Final = 60.0
+
+
+@dataclass
+class SnapshotSync:
+    """One snapshot on its way into a store, in commits of bounded size.
+
+    Attributes:
+        table: where the rows go; it exists.
+        request: what the sync was asked to do.
+        shown: the progress display.
+        rows: how many rows were committed.
+        sources: the servers that they came from.
+    """
+
+    table: DeltaStoreTable
+    request: SyncRequest
+    shown: Progress
+    rows: int = 0
+    sources: dict[str, None] = field(default_factory=dict)
+    _snapshot: StoredSnapshot | None = None
+    _given_up: StoredSnapshot | None = None
+    _pages: list[pa.RecordBatch] = field(default_factory=list)
+    _following: Token | None = None
+    _since: float = 0.0
+
+    def run(self, net: Network) -> None:
+        """Store the newest snapshot before the end of what was asked for, unless it is stored already.
+
+        Raises:
+            RequestError: no server gave the whole snapshot; what was read before is kept.
+            DecodeError: an answer breaks the contract; likewise.
+            StoreError: the store cannot be written.
+        """
+        with needing_snapshots():
+            cursor = snapshot_at(net, _before_end(self.request.window))
+            stored = stored_snapshots(self.table)
+            if any(one.cursor == cursor and one.state is State.WHOLE for one in stored):
+                _log.info("the snapshot of %s is stored already", cursor)
+                return
+            reader = SnapshotReader(
+                net.scan, Origin(), "active_contracts", cursor, {}, ACTIVE_CONTRACTS.endpoints[0],
+                ACTIVE_CONTRACTS.name, self.request.page_size,
+            )  # fmt: skip
+            begun = next((one for one in stored if one.state is State.READING), None)
+            server = None if begun is None else self._server_of(begun, cursor, net.scan.servers)
+            if begun is not None and server is not None:
+                _log.info("the snapshot of %s is resumed after %d contracts", cursor, begun.rows)
+                self._snapshot = begun
+                reader.resume(server, following_token(self.table))
+            else:
+                self._begin(cursor, begun)
+            self._read(reader)
+
+    def _server_of(self, begun: StoredSnapshot, cursor: Cursor, servers: Iterable[str]) -> str | None:
+        """The server that an unfinished snapshot can be resumed from; None if it has to be read anew."""
+        data = self.table.dataset()
+        if begun.cursor != cursor or count_rows(data, [begun])[begun.number] != begun.rows:
+            return None
+        first = data.filter(begun.own_rows).head(1, columns=["source"])["source"].to_pylist()
+        return next((server for server in servers if [source_of(server)] == first), None)
+
+    def _begin(self, cursor: Cursor, given_up: StoredSnapshot | None) -> None:
+        """Begin a snapshot; the first commit takes the rows of the one that is given up out of the table."""
+        stored = stored_snapshots(self.table)
+        now = int(self.request.clock.now() * 1_000_000)
+        loaded_at = max([now, *(one.loaded_at + 1 for one in stored)])
+        self._given_up = given_up
+        self._snapshot = StoredSnapshot(len(stored), cursor, loaded_at)
+        self._pages, self._following = [], None
+
+    def _restart(self) -> None:
+        """Forget the pages of a server that failed: another one is read from the beginning."""
+        assert self._snapshot is not None
+        is_stored = self._snapshot.number < len(stored_snapshots(self.table))
+        self._begin(self._snapshot.cursor, self._snapshot if is_stored else self._given_up)
+        self.rows = 0
+
+    def _read(self, reader: SnapshotReader) -> None:
+        clock = self.request.clock.monotonic
+        try:
+            for items in reader.pages(self._restart):
+                if not self._pages:
+                    self._since = clock()
+                self._add(items, source_of(reader.server))
+                self._following = reader.following
+                size = sum(page.nbytes for page in self._pages)
+                if reader.following is not None and (
+                    size >= self.request.commit_bytes or clock() - self._since >= _SECONDS
+                ):
+                    self._commit(State.READING)
+        except BaseException:
+            # Whole pages need not be read again, whatever ended this.
+            if self._pages:
+                with suppress(StoreError):
+                    self._commit(State.READING)
+            raise
+        self._commit(State.WHOLE)
+
+    def _add(self, items: list[Any], source: str) -> None:
+        """Decode a page and keep it for the next commit."""
+        assert self._snapshot is not None
+        begun = self._snapshot
+        batch = read_contracts(items)
+        first = begun.rows + sum(page.num_rows for page in self._pages)
+        time = pa.timestamp("us", "UTC")
+        given = {
+            "snapshot_migration_id": pa.repeat(pa.scalar(begun.cursor.migration_id, pa.int64()), len(items)),
+            "snapshot_record_time": pa.repeat(pa.scalar(begun.cursor.micros, pa.int64()), len(items)).cast(time),
+            "position": pa.array(range(first, first + len(items)), pa.int64()),
+            "source": pa.repeat(pa.scalar(source), len(items)),
+            "loaded_at": pa.repeat(pa.scalar(begun.loaded_at, pa.int64()), len(items)).cast(time),
+        }
+        schema = self.table.table.schema
+        columns = [given[name] if name in given else batch.column(name) for name in schema.names]
+        self._pages.append(pa.RecordBatch.from_arrays(columns, schema=schema))
+        self.sources[source] = None
+        self.shown.advance(len(items), format_timestamp(begun.cursor.micros))
+
+    def _commit(self, state: State) -> None:
+        """Add the pages, and say in the same commit how far the snapshot has come."""
+        assert self._snapshot is not None
+        # Taken out first: a commit that failed half-way may be in the log, and must not be made a second time.
+        pages, self._pages = self._pages, []
+        added = sum(page.num_rows for page in pages)
+        snapshot = replace(self._snapshot, rows=self._snapshot.rows + added, state=state)
+        numbers = snapshot.numbers | token_numbers(self._following)
+        schema = self.table.table.schema.remove_metadata()
+        rows = pa.Table.from_batches([self.table.as_kept(page).cast(schema) for page in pages], schema)
+        gone = []
+        if self._given_up is not None:
+            gone = files_of(self.table, self._given_up)
+            numbers |= replace(self._given_up, rows=0, state=State.REMOVED).numbers
+        self.table.change(rows, gone, numbers)
+        self._snapshot, self._given_up = snapshot, None
+        self.rows += added
+
+
+def _before_end(window: Window) -> Bound | None:
+    """The last instant before the end of a window: the snapshot has to be at or before it."""
+    if window.end is not None:
+        return window.end.migration_id, EPOCH + (window.end.micros - 1) * MICROSECOND
+    return None if window.until is None else EPOCH + (window.until - 1) * MICROSECOND

@@ -1,0 +1,49 @@
+"""A scan of one snapshot whose pages a test makes up."""
+
+import json
+
+import ledgerframes as lf
+from ledgerframes.config.settings import Settings
+from tests.clocks import SkippingClock
+from tests.transport.hostile_server import answer, text
+
+SNAPSHOT = {"record_time": "2026-01-30T06:00:00Z", "migration_id": 4}
+
+
+def created(number, name="Splice.Amulet:Amulet", **changes):
+    amount = {"initialAmount": "1.5", "createdAt": {"number": "7"}, "ratePerRound": {"rate": "0.1"}}
+    return {
+        "contract_id": f"00{number}", "template_id": f"ab:{name}", "package_name": "splice-amulet",
+        "create_arguments": {"dso": "d", "owner": "o", "amount": amount}, "created_at": "2026-01-30T05:00:00Z",
+        "signatories": ["d"], "observers": [], **changes,
+    }  # fmt: skip
+
+
+def scan(pages, *, routes=("/v1/state/acs", "/v1/holdings/state"), place=SNAPSHOT):
+    """A scan of one snapshot, whose pages are functions of the token; a page is an object or a whole reply.
+
+    `place` may change while it serves: then the scan has another snapshot.
+    """
+
+    def reply(heard):
+        body = json.loads(heard.body or b"{}")
+        if heard.target.endswith("/v2/updates"):
+            update = {
+                "update_id": "u", "migration_id": 4, "record_time": "2026-01-01T00:00:00Z", "workflow_id": "",
+                "synchronizer_id": "s", "effective_at": "2026-01-01T00:00:00Z", "root_event_ids": [],
+                "events_by_id": {},
+            }  # fmt: skip
+            return answer({"transactions": [] if "after" in body else [update]})
+        if "snapshot-timestamp" in heard.target:
+            return answer({"record_time": place["record_time"]})
+        if not heard.target.endswith(routes):
+            return text("The requested resource could not be found.", 404)
+        page = pages(body.get("after"))
+        return page if not isinstance(page, dict) else answer({**SNAPSHOT, **place, **page})
+
+    return reply
+
+
+def asking(*servers, **options):
+    urls = tuple(f"{server.url}/api/scan" for server in servers)
+    return lf.Network(Settings(scan_url=urls, **options), clock=SkippingClock())

@@ -1,0 +1,333 @@
+"""Snapshots of the active contracts in a store: streamed, resumed, and shown only when they are whole."""
+
+import json
+import re
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pandas as pd
+import pyarrow.parquet as pq
+import pytest
+
+import ledgerframes as lf
+from tests.benchmarks.snapshot_memory import peak
+from tests.loaders.snapshot_scan import SNAPSHOT, asking, created, scan
+from tests.transport.hostile_server import HostileServer, answer, text
+
+TABLE = "active_contracts"
+SMALL = {"tables": [TABLE], "page_size": 20, "commit_bytes": 40_000, "progress": False}
+OWN = ["snapshot_migration_id", "snapshot_record_time", "position", "source", "loaded_at"]
+
+
+def assert_newest(store, net, **options):
+    """The newest stored snapshot is the network's, row by row and in its order."""
+    found = store.load(TABLE)
+    newest = found[found.loaded_at == found.loaded_at.max()].reset_index(drop=True)
+    pd.testing.assert_frame_equal(newest.drop(columns=OWN), lf.load_active_contracts(net, **options))
+    assert newest.position.tolist() == list(range(len(newest)))
+    return newest
+
+
+def pages_asked(server):
+    return [json.loads(heard.body).get("after") for heard in server.heard if heard.target.endswith("/v1/state/acs")]
+
+
+def paged(count, size=1, stop=None):
+    """Pages of a snapshot; from contract `stop` on the server is busy."""
+
+    def page(after):
+        first = int(str(after or 0).removeprefix("token-"))
+        if stop is not None and first >= stop:
+            return text("busy", 503)
+        last = min(first + size, count)
+        following = {"next_page_token": f"token-{last}"} if last < count else {}
+        return {"created_events": [created(number) for number in range(first, last)], **following}
+
+    return page
+
+
+def test_a_snapshot_is_stored_as_it_is_loaded(store, net):
+    report = store.sync(net, **SMALL)
+
+    newest = assert_newest(store, net)
+    assert report.rows == {TABLE: len(newest)}
+    assert report.complete
+    at = lf.snapshot_times(net, limit=1).iloc[0]
+    assert set(newest.snapshot_migration_id) == {at.migration_id}
+    assert set(newest.snapshot_record_time) == {at.record_time}
+    assert set(newest.source) == {net.sandbox.scan_url}
+    assert list(newest.columns[:15]) == list(lf.load_active_contracts(net, limit=1).columns[:15])
+    assert store.check(full=True)
+    assert store.tables().set_index("table").files[TABLE] > 3
+
+
+def test_a_snapshot_that_is_stored_is_not_read_again(store):
+    with HostileServer(scan(paged(3))) as server, asking(server) as net:
+        store.sync(net, **SMALL)
+        asked = len(pages_asked(server))
+        again = store.sync(net, **SMALL)
+        assert (again.rows, again.complete) == ({TABLE: 0}, True)
+        assert len(pages_asked(server)) == asked == 3
+    assert len(store.syncs()) == 1
+
+
+def test_end_names_the_snapshot(store, net):
+    times = lf.snapshot_times(net, limit=3)
+    for at in times.itertuples(index=False):
+        for end in (at.record_time + pd.Timedelta("1us"), (at.migration_id, at.record_time + pd.Timedelta("1us"))):
+            store.sync(net, **SMALL, end=end)
+    found = store.load(TABLE)
+
+    assert found.loaded_at.nunique() == 3
+    assert list(found.drop_duplicates("loaded_at").snapshot_record_time) == list(times.record_time)
+    for at in times.itertuples(index=False):
+        own = found[found.snapshot_record_time == at.record_time]
+        wanted = lf.load_active_contracts(net, at=(at.migration_id, at.record_time))
+        assert list(own.contract_id) == list(wanted.contract_id)
+    with pytest.raises(lf.NotFoundError, match="no snapshot"):
+        store.sync(net, **SMALL, end="2000-01-01")
+
+
+def killed(folder, url, number, when):
+    command = [sys.executable, "-W", "error", "-m", "tests.store.killed_snapshot", str(folder), url, str(number), when]
+    done = subprocess.run(command, check=False, capture_output=True, text=True, cwd=Path(__file__).parents[2])
+    assert done.returncode == -signal.SIGKILL, done.stderr
+
+
+@pytest.mark.parametrize("number", [0, 1, 3])
+@pytest.mark.parametrize("when", ["before", "after"])
+def test_a_killed_sync_is_resumed(tmp_path, net, number, when):
+    killed(tmp_path / "lake", net.sandbox.scan_url, number, when)
+    store = lf.open_store(tmp_path / "lake")
+    committed = number + (when == "after")
+    if committed:
+        with pytest.raises(lf.PartialResultError, match=r"not whole.*resumes where it stopped"):
+            store.load(TABLE)
+    begun = store.load(TABLE, allow_partial=True)
+    assert begun.attrs["complete"] is (not committed)
+    assert begun.position.tolist() == list(range(len(begun)))
+    assert (len(begun) > 0) == (committed > 0)
+    assert store.check()
+
+    report = store.sync(net, **SMALL)
+
+    newest = assert_newest(store, net)
+    assert report.rows == {TABLE: len(newest) - len(begun)}
+    assert len(store.load(TABLE)) == len(newest)
+    if committed:
+        assert set(newest.loaded_at) == set(begun.loaded_at)
+    assert store.check(full=True)
+
+
+def test_a_sync_killed_again_and_again_ends_with_every_contract_once(tmp_path, net):
+    for number in (1, 0, 1, 2, 0):
+        killed(tmp_path / "lake", net.sandbox.scan_url, number, "after" if number else "before")
+    store = lf.open_store(tmp_path / "lake")
+    store.sync(net, **SMALL)
+    assert len(assert_newest(store, net)) == len(store.load(TABLE))
+
+
+def test_a_snapshot_under_way_is_hidden_beside_a_whole_one(store):
+    with HostileServer(scan(paged(4))) as server, asking(server) as net:
+        store.sync(net, **SMALL)
+    later = {"record_time": "2026-01-30T09:00:00Z"}
+    busy = pytest.raises(lf.ServerError)
+    with HostileServer(scan(paged(9, 2, stop=4), place=later)) as server, asking(server, attempts=1) as net, busy:
+        store.sync(net, **SMALL)
+
+    whole, everything = store.load(TABLE), store.load(TABLE, allow_partial=True)
+    assert (len(whole), whole.attrs["complete"]) == (4, True)
+    assert (len(everything), everything.attrs["complete"]) == (8, False)
+    assert store.scan(TABLE).count_rows() == 4
+    assert store.sql(f"select count(*) as n from {TABLE}").n[0] == 4
+    assert store.sql(f"select count(*) as n from {TABLE}", allow_partial=True).n[0] == 8
+    assert len(store.dask(TABLE)) == 4
+    (file,) = store.export(store._lake.folder.parent / "out", tables=[TABLE]).files
+    assert pq.read_table(file).num_rows == 4
+    check = store.check()
+    assert check
+    assert "a snapshot that is not whole" in str(check)
+
+
+def test_rows_that_were_read_before_an_error_are_kept(store):
+    with HostileServer(scan(paged(9, 2, stop=6))) as server, asking(server, attempts=1) as net:
+        with pytest.raises(lf.ServerError):
+            store.sync(net, tables=[TABLE], progress=False)
+        assert store.syncs().rows.tolist() == [{TABLE: 6}]
+    assert len(store.load(TABLE, allow_partial=True)) == 6
+
+
+def test_a_snapshot_is_resumed_by_the_token_of_its_server(store):
+    state = {"stop": 4}
+
+    def pages(after):
+        return paged(9, 2, stop=state["stop"])(after)
+
+    with HostileServer(scan(pages)) as server, asking(server, attempts=1) as net:
+        with pytest.raises(lf.ServerError):
+            store.sync(net, **SMALL)
+        state["stop"] = None
+        asked = len(pages_asked(server))
+        assert store.sync(net, **SMALL).rows == {TABLE: 5}
+        assert pages_asked(server)[asked:] == ["token-4", "token-6", "token-8"]
+    assert list(store.load(TABLE).contract_id) == [f"00{number}" for number in range(9)]
+    assert store.load(TABLE).loaded_at.nunique() == 1
+
+
+def test_a_token_that_the_server_forgot_begins_the_snapshot_anew(store):
+    state = {"stop": 4}
+
+    def pages(after):
+        if state["stop"] is None and after == "token-4":
+            return answer({"error": "unknown token"}, 400)
+        return paged(9, 2, stop=state["stop"])(after)
+
+    with HostileServer(scan(pages)) as server, asking(server, attempts=1) as net:
+        with pytest.raises(lf.ServerError):
+            store.sync(net, **SMALL)
+        before = set(store.load(TABLE, allow_partial=True).loaded_at)
+        state["stop"] = None
+        with pytest.raises(lf.StatusError):  # the second time it asks for token-4 it is the server's own
+            store.sync(net, **SMALL)
+        state["stop"] = 99
+        store.sync(net, **SMALL)
+    found = store.load(TABLE, allow_partial=True)
+    assert list(found.contract_id) == [f"00{number}" for number in range(9)]
+    assert before.isdisjoint(found.loaded_at)
+
+
+def test_another_server_reads_the_snapshot_from_its_beginning(store):
+    with (
+        HostileServer(scan(paged(9, 2, stop=6))) as first,
+        HostileServer(scan(paged(9, 3))) as second,
+        asking(first, second, attempts=1) as net,
+    ):
+        report = store.sync(net, tables=[TABLE], commit_bytes=1, progress=False)
+        assert report.rows == {TABLE: 9}
+    found = store.load(TABLE, allow_partial=True)
+    assert list(found.contract_id) == [f"00{number}" for number in range(9)]
+    assert set(found.source) == {f"{second.url}/api/scan"}
+    assert found.position.tolist() == list(range(9))
+    assert store.check(full=True)
+
+
+def test_a_snapshot_of_another_server_is_begun_anew(store):
+    busy = pytest.raises(lf.ServerError)
+    with HostileServer(scan(paged(9, 2, stop=4))) as server, asking(server, attempts=1) as net, busy:
+        store.sync(net, **SMALL)
+    with HostileServer(scan(paged(9, 2))) as server, asking(server) as net:
+        assert store.sync(net, **SMALL).rows == {TABLE: 9}
+        assert pages_asked(server)[0] is None
+    assert len(store.load(TABLE, allow_partial=True)) == 9
+
+
+def test_a_newer_snapshot_takes_the_place_of_one_that_is_not_whole(store):
+    moving = {"record_time": "2026-01-30T06:00:00Z"}
+
+    def pages(after):
+        return paged(9, 2, stop=4 if moving["record_time"] < "2026-01-30T07" else None)(after)
+
+    with HostileServer(scan(pages, place=moving)) as server, asking(server, attempts=1) as net:
+        with pytest.raises(lf.ServerError):
+            store.sync(net, **SMALL)
+        moving["record_time"] = "2026-01-30T09:00:00Z"
+        assert store.sync(net, **SMALL).rows == {TABLE: 9}
+    found = store.load(TABLE, allow_partial=True)
+    assert set(found.snapshot_record_time) == {pd.Timestamp("2026-01-30T09:00Z")}
+    assert found.attrs["complete"]
+    assert store.check(full=True)
+
+
+def test_compacting_leaves_a_snapshot_under_way_and_joins_whole_ones(store):
+    with HostileServer(scan(paged(9, 2, stop=4))) as server, asking(server, attempts=1) as hostile:
+        with pytest.raises(lf.ServerError):
+            store.sync(hostile, tables=[TABLE], commit_bytes=1, progress=False)
+        files = store.tables().set_index("table").files[TABLE]
+        assert store.compact().set_index("table").files[TABLE] == files > 1
+    with HostileServer(scan(paged(9, 2))) as server, asking(server) as hostile:
+        store.sync(hostile, tables=[TABLE], commit_bytes=1, progress=False)
+    assert store.compact().set_index("table").files[TABLE] == 1
+    assert list(store.load(TABLE).contract_id) == [f"00{number}" for number in range(9)]
+    assert store.check(full=True)
+
+
+def test_a_damaged_snapshot_is_taken_out_of_view_and_read_again(store, net):
+    store.sync(net, **SMALL)
+    files = sorted(Path(store._lake.folder, TABLE).glob("*.parquet"))
+    files[1].unlink()
+    assert not store.check()
+
+    assert store.repair().lost == {TABLE: 1}
+
+    with pytest.raises(lf.PartialResultError):
+        store.load(TABLE)
+    assert store.check()
+    assert store.sync(net, **SMALL).rows[TABLE] > 0
+    assert_newest(store, net)
+    assert store.load(TABLE).loaded_at.nunique() == 1
+
+
+def test_an_emptied_entry_of_the_log_is_found_and_mended(store, net):
+    store.sync(net, **SMALL)
+    entry = Path(store._lake.folder, TABLE, "_delta_log", f"{2:020}.json")
+    entry.write_bytes(b"")
+    assert not store.check()
+    store.repair()
+    with pytest.raises(lf.PartialResultError):
+        store.load(TABLE)
+    store.sync(net, **SMALL)
+    assert_newest(store, net)
+
+
+def test_an_older_state_shows_what_was_whole_then(store, net):
+    times = lf.snapshot_times(net, limit=2).record_time
+    first = store.sync(net, **SMALL, end=times[0] + pd.Timedelta("1us"))
+    store.sync(net, **SMALL)
+    assert store.load(TABLE, as_of=first.sync_id).loaded_at.nunique() == 1
+    assert store.load(TABLE).loaded_at.nunique() == 2
+
+
+def test_a_store_without_personal_data_keeps_no_contact_point(tmp_path):
+    with lf.sandbox(seed=7, updates=600) as net:
+        for name, personal in (("sent", None), ("stripped", False)):
+            store = lf.open_store(tmp_path / name, personal=personal)
+            store.sync(net, **SMALL)
+            shown = re.findall(r"ops\d+@validators", " ".join(store.load(TABLE).payload))
+            assert bool(shown) == (personal is None)
+
+
+def test_a_stored_snapshot_opens_a_stored_history(store, net):
+    low, high = lf.snapshot_times(net, limit=4).iloc[[0, -1]].itertuples(index=False, name=None)
+    assert low[0] == high[0]
+    after = pd.Timedelta("1us")
+    store.sync(net, **SMALL, end=(low[0], low[1] + after))
+    store.sync(net, start=low, end=(high[0], high[1] + after), progress=False)
+    parts = {"start": low, "end": (high[0], high[1] + after)}
+    events, legs = store.load("events", **parts), store.load("reassignments", **parts)
+
+    found = lf.active_contracts(events, legs, opening=store.load(TABLE))
+
+    assert set(lf.load_active_contracts(net, at=high).contract_id) <= set(found.contract_id)
+
+
+def test_a_scan_without_the_routes_is_one_input_error(store):
+    wrong = pytest.raises(lf.InputError, match="does not serve POST /v1/state/acs")
+    with HostileServer(scan(lambda _: {}, routes=("/none",))) as server, asking(server) as net, wrong:
+        store.sync(net, **SMALL)
+
+
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="the highest use is read from /proc")
+def test_memory_does_not_grow_with_the_snapshot():
+    short, long = (peak(contracts)["peak_mb"] for contracts in (3_000, 30_000))
+    assert long < short + 250
+    assert long < 800
+
+
+def test_the_snapshot_of_the_helper_is_the_one_stored(store):
+    with HostileServer(scan(paged(2))) as server, asking(server) as net:
+        store.sync(net, **SMALL)
+    row = store.load(TABLE).iloc[0]
+    assert row.snapshot_migration_id == SNAPSHOT["migration_id"]
+    assert row.snapshot_record_time == pd.Timestamp(SNAPSHOT["record_time"])
