@@ -29,6 +29,8 @@ from ledgerframes.store.coverage_log import Slots
 from ledgerframes.store.delta.data_files import has_digest
 from ledgerframes.store.delta.stored_files import Damage, StoredFile
 from ledgerframes.store.delta.table import DeltaStoreTable
+from ledgerframes.store.derive.kept import KEPT
+from ledgerframes.store.derive.progress import UNSOUND
 from ledgerframes.store.history_tables import HistoryTables
 from ledgerframes.store.lake import STORED, Lake, View, lost, network_of
 from ledgerframes.store.sync.sync_log import SYNCS
@@ -176,8 +178,11 @@ def _without_damage(lake: Lake, view: View) -> tuple[list[Damage], dict[str, int
             # Read anew for each table, because the commit before has changed the numbers in its log.
             _take_out(history, name, [_interval_of(damage.file) for damage in own], [damage.file for damage in own])
         elif own:
-            table.change(table.table.schema.remove_metadata().empty_table(), [damage.file for damage in own], {})
-            gone[name] = len(own)
+            # A computed table is computed again, so nothing of it is lost.
+            numbers = UNSOUND if name in KEPT else {}
+            table.change(table.table.schema.remove_metadata().empty_table(), [damage.file for damage in own], numbers)
+            if name not in KEPT:
+                gone[name] = len(own)
     return damages, gone
 
 
