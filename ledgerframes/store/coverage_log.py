@@ -7,8 +7,7 @@ all tables together, because a log can be asked for a name but cannot list the n
 Beside the slots the log holds `format`, which a version that does not know it refuses; `commit` and `added`, which
 count commits, so that tables that a crash left apart can be told from those in step; `taken`, which counts how often a
 repair took out what was final; and `begin`, the first migration, once it is proven that nothing lies before it.
-A slot without `settled` was written by version 0.1, whose coverage is
-not trusted: nothing of it is settled.
+A slot without `settled` was written by version 0.1, whose coverage is not trusted: nothing of it is settled.
 """
 
 from __future__ import annotations

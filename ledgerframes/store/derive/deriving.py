@@ -15,11 +15,11 @@ from dataclasses import dataclass, field
 import pyarrow as pa
 
 from ledgerframes.errors import PartialResultError, StoreError, visible
+from ledgerframes.paging.cursor import Cursor
 from ledgerframes.results import Result
 from ledgerframes.store.coverage import Interval, lies_in
-from ledgerframes.store.delta.table import DeltaStoreTable
 from ledgerframes.store.derive.chunks import Chunk, HistoryReader, fresh
-from ledgerframes.store.derive.kept import DERIVABLE, KEPT, OPEN_CONTRACTS, VERSIONS, function_of
+from ledgerframes.store.derive.kept import DERIVABLE, OPEN_CONTRACTS, VERSIONS, function_of
 from ledgerframes.store.derive.open_rows import files_with, rows_beside
 from ledgerframes.store.derive.progress import Basis, Progress, with_interval
 from ledgerframes.store.derive.rules import RULES, Change
@@ -166,7 +166,7 @@ class _Run:
         for name in names:
             done = self._progress[name].done
             # Parts never lie across the end of what a table has, so one place tells for all.
-            if not lies_in((interval.migration_id, interval.hi), done):  # type: ignore[arg-type]
+            if not lies_in(Cursor(interval.migration_id, interval.hi), done):
                 change = RULES[name](chunk, self._tables)
                 self._commit(name, change, with_interval(done, interval))
 
@@ -204,8 +204,3 @@ def _in_form(rows: pa.Table, empty: pa.Table) -> pa.Table:
 
 def _each_in_form(parts: Iterable[pa.Table], empty: pa.Table) -> Iterable[pa.Table]:
     return (_in_form(part, empty) for part in parts)
-
-
-def kept_tables(view: View) -> dict[str, DeltaStoreTable]:
-    """The computed tables of a view that exist."""
-    return {name: table for name, table in view.stored.items() if name in KEPT}
