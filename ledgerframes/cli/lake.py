@@ -1,4 +1,4 @@
-"""The commands over a lake: `sync`, `coverage`, `sql`, `syncs`, `export`, `compact`."""
+"""The commands over a lake: `sync`, `derive`, `coverage`, `sql`, `syncs`, `export`, `compact`."""
 
 from __future__ import annotations
 
@@ -51,6 +51,9 @@ def sync(
     replicas: Annotated[
         bool, typer.Option("--replicas", help="Machines that are not in step answer behind one URL.")
     ] = False,
+    derive: Annotated[
+        str | None, typer.Option(help="Computed tables to keep, with commas; by default those that the lake has.")
+    ] = None,
     follow: Annotated[bool, typer.Option("--follow", help="Keep syncing until Ctrl-C or SIGTERM.")] = False,
     every: Annotated[str, typer.Option(help="With --follow: how often.")] = "30s",
     personal: Annotated[
@@ -80,6 +83,7 @@ def sync(
         "start": opt.bound(start), "end": opt.bound(end), "last": last, "workers": workers, "settle": settle,
         "tables": tables.split(",") if tables else None, "parties": party or None,
         "on_error": "reject" if reject else "raise", "replicas": replicas,
+        "derive": None if derive is None else [name for name in derive.split(",") if name],
     }  # fmt: skip
     urls = {"validator_url": validator_url, "registry_url": registry_url, "ledger_url": ledger_url}
     with opt.network(profile, scan_url, rate, ca_file=ca_file, **urls) as net:
@@ -90,6 +94,21 @@ def sync(
             for report in lake.follow(net, every=every, **options):
                 _show(report, as_json=as_json)
     opt.say("ended", err=True)
+
+
+@app.command()
+def derive(
+    store: StorePlace,
+    tables: Annotated[str, typer.Argument(help="Computed tables with commas; without it those that it has.")] = "",
+    *,
+    as_json: opt.AsJson = False,
+) -> None:
+    """Compute tables from the events of a lake and keep them in it, up to where rows are final.
+
+    Example: ledgerframes derive lake rewards,mint_burn
+    """
+    report = existing(store).derive(tables.split(",") if tables else None)
+    opt.say(report.to_json() if as_json else str(report))
 
 
 def _show(report: SyncReport, *, as_json: bool) -> None:

@@ -142,6 +142,33 @@ def _worth(rows: pa.Table, kind: Kind, known: Rounds) -> tuple[pa.Array, Any]:
     return amounts(issuance), amounts(map(product, rows["weight"].to_pylist(), issuance))
 
 
+def with_issuance(rows: pa.Table, known: pa.Table) -> pa.Table:
+    """Coupons with the issuance of their round where that was not known to them, and what they are worth with it.
+
+    Args:
+        rows: rows of the table.
+        known: rows of `round_history`.
+    """
+    in_coin = pa.array([kind.name for kind in KINDS.values() if kind.in_coin], pa.string())
+    unissued = pc.and_(pc.is_null(rows["issuance"]), pc.invert(pc.is_in(rows["kind"], in_coin)))
+    places = pc.fill_null(pc.and_(unissued, pc.is_in(rows["round"], known["round"])), False)  # noqa: FBT003
+    if not pc.any(places).as_py():
+        return rows
+    by_round = Rounds({cells["round"]: cells for cells in known.to_pylist()})
+    columns = (rows[name].to_pylist() for name in ("kind", "featured", "round", "weight", "issuance", "amount"))
+    cells = []
+    for unknown, kind, featured, number, weight, issuance, amount in zip(places.to_pylist(), *columns, strict=True):
+        if not unknown:
+            cells.append((issuance, amount))
+            continue
+        found = by_round.issuance(number, issued_kind(kind, featured=featured))
+        cells.append((found, product(weight, found)))
+    for place, name in enumerate(("issuance", "amount")):
+        at = rows.column_names.index(name)
+        rows = rows.set_column(at, rows.schema.field(at), amounts(pair[place] for pair in cells))
+    return rows
+
+
 def _count_unknown(source: Source, notes: NotUnderstood) -> None:
     """Count the creates of templates that are named like a reward and that this version does not read."""
     names = source.all_rows(("template_name", "event_type"))

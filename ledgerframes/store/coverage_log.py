@@ -5,9 +5,9 @@ A table keeps its covered intervals in numbered slots: for slot n the log holds 
 all tables together, because a log can be asked for a name but cannot list the names.
 
 Beside the slots the log holds `format`, which a version that does not know it refuses; `commit` and `added`, which
-count commits, so that tables that a crash left apart can be told from those in step; and `begin`, the first migration,
-once it is proven that nothing lies before it. A slot without `settled` was written by version 0.1, whose coverage is
-not trusted: nothing of it is settled.
+count commits, so that tables that a crash left apart can be told from those in step; `taken`, which counts how often a
+repair took out what was final; and `begin`, the first migration, once it is proven that nothing lies before it.
+A slot without `settled` was written by version 0.1, whose coverage is not trusted: nothing of it is settled.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ FORMAT: Final = 2
 _FORMAT: Final = "format"
 _COMMIT: Final = "commit"
 _ADDED: Final = "added"
+_TAKEN: Final = "taken"
 _BEGIN: Final = "begin"
 _DOUBT: Final = ("doubt/migration", "doubt/lo")
 
@@ -65,6 +66,7 @@ class Slots:
         additions: for each table, how often rows were added below what is settled.
         begin: the first migration, once nothing can lie before it any more.
         doubt: migration and record time after which an update may be there in part, while tables are apart.
+        takings: for each table, how often final rows were taken out of it.
     """
 
     by_table: dict[str, list[Slot | None]] = field(default_factory=dict)
@@ -72,6 +74,7 @@ class Slots:
     additions: dict[str, int] = field(default_factory=dict)
     begin: int | None = None
     doubt: tuple[int, int] | None = None
+    takings: dict[str, int] = field(default_factory=dict)
 
     @classmethod
     def read(cls, tables: Sequence[DeltaStoreTable]) -> Slots:
@@ -88,6 +91,7 @@ class Slots:
             {table.name: table.number(_ADDED) or 0 for table in tables},
             next((begin for table in tables if (begin := table.number(_BEGIN)) is not None), None),
             min((doubt for table in tables if (doubt := _doubt(table)) is not None), default=None),
+            {table.name: table.number(_TAKEN) or 0 for table in tables},
         )
         number = 0
         while any((row := {table.name: _read(table, number) for table in tables}).values()):
@@ -199,6 +203,8 @@ class Slots:
 
     def uncover(self, name: str, intervals: Sequence[Interval]) -> list[int]:
         """Take intervals out of what one table covers; gives the numbers of the slots that changed."""
+        if intersection(intervals, self.final(name)):
+            self.takings[name] += 1
         changed: list[int] = []
         for number, slot in enumerate(tuple(self.by_table[name])):
             left = [] if slot is None else _without(slot, intervals)
@@ -217,6 +223,8 @@ class Slots:
     def numbers(self, name: str, changed: Iterable[int]) -> dict[str, int]:
         """The numbers that the log of a table has to record for some slots, and beside them."""
         numbers = {_FORMAT: FORMAT, _COMMIT: self.commits[name], _ADDED: self.additions[name]}
+        if self.takings.get(name):
+            numbers[_TAKEN] = self.takings[name]
         if self.begin is not None:
             numbers[_BEGIN] = self.begin
         if self.doubt is not None and not self.in_step:
@@ -237,7 +245,11 @@ class Slots:
             return None
         rest = [_FREE] * (self.count - len(slots))
         return Slots(
-            {name: [*slots, *rest] for name in self.by_table}, dict(self.commits), dict(self.additions), self.begin
+            {name: [*slots, *rest] for name in self.by_table},
+            dict(self.commits),
+            dict(self.additions),
+            self.begin,
+            takings=dict(self.takings),
         )
 
 

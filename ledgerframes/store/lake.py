@@ -19,6 +19,7 @@ from ledgerframes.store.coverage import Interval
 from ledgerframes.store.coverage_log import Slots, claims
 from ledgerframes.store.delta.stored_files import Verify
 from ledgerframes.store.delta.table import DeltaStoreTable
+from ledgerframes.store.derive.kept import KEPT, function_of
 from ledgerframes.store.history_tables import PARTITIONS, HistoryTables
 from ledgerframes.store.read.personal import LEFT_OUT_OF_IT, PROPERTY, leaves_out
 from ledgerframes.store.sync.servers import PageSize
@@ -26,6 +27,7 @@ from ledgerframes.store.sync.snapshots import SNAPSHOTS, snapshot_table
 from ledgerframes.store.sync.sync_log import SYNCS, find_versions
 from ledgerframes.store.table_sets import HISTORY, NETWORK, SETS, TableSet, set_of
 from ledgerframes.tables.catalogue import CATALOGUE, table_named
+from ledgerframes.tables.derived import DERIVED
 from ledgerframes.tables.ledger import REJECTS
 from ledgerframes.tables.table import Table
 
@@ -320,7 +322,7 @@ def _check_folder(folder: Path) -> None:
 _MISREAD: Final = re.compile(r"%[0-9A-Fa-f]{2}|[\\\[\]^|]")
 
 #: The tables that a store can have.
-STORED: Final = (*(name for of in SETS for name in of.shown), REJECTS.name, *SNAPSHOTS)
+STORED: Final = (*(name for of in SETS for name in of.shown), REJECTS.name, *SNAPSHOTS, *KEPT)
 
 
 def declared(name: str) -> Table:
@@ -331,6 +333,10 @@ def declared(name: str) -> Table:
     """
     if name == SYNCS.name:
         return SYNCS
+    if name in KEPT:
+        return KEPT[name]
+    if name in DERIVED:
+        raise InputError(f"a store does not keep {name!r}; compute it with {function_of(name)}(store)")
     table_named(name)
     if name not in STORED:
         raise InputError(f"a store does not keep {name!r}; it keeps {', '.join(STORED)}")

@@ -17,6 +17,8 @@ from ledgerframes.store.checks.compact import compact
 from ledgerframes.store.checks.repair import RepairReport, repair
 from ledgerframes.store.checks.verify import verify
 from ledgerframes.store.coverage import missing_windows
+from ledgerframes.store.derive.deriving import DeriveReport, derive_tables, derived_tables
+from ledgerframes.store.derive.kept import derivable
 from ledgerframes.store.history_tables import ORDER
 from ledgerframes.store.keywords import AsOf
 from ledgerframes.store.lake import Lake
@@ -70,6 +72,7 @@ class Store:
         engine: Any = None,
         worker_token: str | None = None,
         replicas: bool = False,
+        derive: Iterable[str] | None = None,
     ) -> SyncReport:
         """Bring the store up to date: read what is missing of a range, also what an interrupted sync left out.
 
@@ -100,6 +103,8 @@ class Store:
             worker_token: where they find the scan's token: `"env:NAME"`, `"file:PATH"` or `"command:WORDS"`.
             replicas: several machines that are not in step answer behind one URL, so that one answer proves nothing
                 about the next. More of the history is read again.
+            derive: the computed tables to bring up to date afterwards; see `Store.derive`. By default those that the
+                store has; `[]` leaves them as they are.
 
         Returns:
             A report of the sync: rows added by table, requests, seconds, coverage; `store.syncs()` keeps it.
@@ -120,9 +125,45 @@ class Store:
         request = SyncRequest(
             start=start, end=end, last=last, workers=workers, tables=tables, parties=parties, settle=settle, now=now,
             page_size=page_size, commit_bytes=commit_bytes, on_error=on_error, progress=progress, engine=engine,
-            worker_token=worker_token, replicas=replicas,
+            worker_token=worker_token, replicas=replicas, derive=derive,
         )  # fmt: skip
         return run_sync(self._lake, net, request)
+
+    @suggesting
+    def derive(self, tables: Iterable[str] | None = None) -> DeriveReport:
+        """Compute tables from the stored events and keep them beside these, up to where rows are final.
+
+        Only what is new is read: contracts that began earlier are carried over. Rows and how far the table is computed
+        are one commit, so no row is lost or stored twice however this ends. A table is computed again from the
+        beginning after rows were added to, or taken out of, what was final, and by a newer version of its rules.
+
+        Args:
+            tables: `round_history` (or `rounds`), `rewards`, `transfers`, `token_transfers`, `traffic_purchases`,
+                `mint_burn`, `coin_history` (or `coins`) and `supply_per_round`; by default those that the store has.
+                What a table is computed with is computed, too.
+
+        Returns:
+            What was computed. `store.load("rewards")`, `sql` and `export` read the tables; `settled` in the provenance
+            says up to where they are computed.
+
+        Raises:
+            InputError: a store does not keep one of the tables.
+            PartialResultError: `coin_history` is wanted, and the store does not begin at ledger begin.
+            StoreError: there is no history, a sync runs on the store, or it cannot be written.
+
+        Example:
+            >>> import tempfile, ledgerframes as lf
+            >>> with tempfile.TemporaryDirectory() as folder, lf.sandbox(updates=200) as net:
+            ...     store = lf.open_store(folder)
+            ...     report = store.sync(net)
+            ...     report = store.derive(["traffic_purchases"])
+            ...     len(store.load("traffic_purchases")) == report.rows["traffic_purchases"]
+            True
+        """
+        wanted = None if tables is None else derivable(tables, "tables")
+        self._lake.existing(names=ORDER)
+        with self._lake.writing():
+            return derive_tables(self._lake, derived_tables(self._lake) if wanted is None else wanted)
 
     follow = follow
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -21,11 +21,14 @@ from ledgerframes.store.delta.damage import READ_ERRORS
 from ledgerframes.store.delta.data_files import has_digest
 from ledgerframes.store.delta.storage_errors import is_panic
 from ledgerframes.store.delta.stored_files import Damage
+from ledgerframes.store.derive.kept import KEPT
 from ledgerframes.store.lake import Lake, View, declared, lost
 from ledgerframes.store.read.reading import Part
 from ledgerframes.store.sync.snapshots import SNAPSHOTS
 from ledgerframes.store.table_sets import SETS
 from ledgerframes.tables.active_contracts import ACTIVE_CONTRACTS
+
+_NEWER: Final = "load another snapshot and go by its loaded_at"
 
 
 @dataclass(frozen=True, repr=False)
@@ -103,11 +106,12 @@ def _checked(view: View) -> tuple[dict[str, int], list[CheckFinding]]:
         if name == ACTIVE_CONTRACTS.name:
             rows[name], own = check_active_contracts(view.tables[name])
             findings += own
-        elif name in SNAPSHOTS:
+        elif name in SNAPSHOTS or name in KEPT:
             key = list(declared(name).key)
             data = Part.of(view, name, Window(), allow_partial=True).dataset.to_table(columns=key)
             rows[name] = data.num_rows
-            findings += _repeated(data, key, name)
+            again = "run store.repair(); the next derive computes it again" if name in KEPT else _NEWER
+            findings += _repeated(data, key, name, again)
     return rows, findings
 
 
@@ -161,11 +165,11 @@ def _without_digest(view: View) -> Iterator[CheckFinding]:
             )  # fmt: skip
 
 
-def _repeated(data: pa.Table, key: list[str], name: str) -> Iterator[CheckFinding]:
+def _repeated(data: pa.Table, key: list[str], name: str, advice: str) -> Iterator[CheckFinding]:
     counted = data.group_by(key).aggregate([([], "count_all")])
     twice = counted.filter(pc.greater(counted["count_all"], 1))
     if twice.num_rows:
         yield CheckFinding(
             f"{name}: the key {', '.join(key)} occurs more than once", "error", twice.num_rows,
-            str(twice[key[0]][0].as_py()), "load another snapshot and go by its loaded_at",
+            str(twice[key[0]][0].as_py()), advice,
         )  # fmt: skip

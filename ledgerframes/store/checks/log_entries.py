@@ -60,7 +60,7 @@ def log_damages(lake: Lake) -> Iterator[LogDamage]:
         # A table that was created anew counts its versions from 0.
         own = (json.loads(row["versions"]) for row in runs if row["finished_at"] >= table.made_at)
         recorded = max((versions.get(name, 0) for versions in own), default=0)
-        damage = LogDamage(name, table.version, recorded, tuple(table.empty_entries()))
+        damage = LogDamage(name, table.version, recorded, tuple(_empty_entries(table.url)))
         if damage.count:
             yield damage
 
@@ -77,3 +77,9 @@ def fill_log(lake: Lake, damage: LogDamage) -> None:
     # One commit per lost entry: the versions that syncs have recorded must not come to mean later states.
     for _ in range(damage.recorded - damage.version):
         table.append((), {})
+
+
+def _empty_entries(url: str) -> list[Path]:
+    """The entries of the log of a folder that have no bytes; in an object store an entry is complete or absent."""
+    log = Path(url, "_delta_log")
+    return [] if "://" in url else [entry for entry in sorted(log.glob("*.json")) if not entry.stat().st_size]

@@ -29,6 +29,8 @@ from ledgerframes.store.coverage_log import Slots
 from ledgerframes.store.delta.data_files import has_digest
 from ledgerframes.store.delta.stored_files import Damage, StoredFile
 from ledgerframes.store.delta.table import DeltaStoreTable
+from ledgerframes.store.derive.kept import KEPT
+from ledgerframes.store.derive.progress import UNSOUND
 from ledgerframes.store.history_tables import HistoryTables
 from ledgerframes.store.lake import STORED, Lake, View, lost, network_of
 from ledgerframes.store.snapshot_log import lacking_without
@@ -180,9 +182,13 @@ def _without_damage(lake: Lake, view: View) -> tuple[list[Damage], dict[str, int
             _take_out(history, name, [_interval_of(damage.file) for damage in own], [damage.file for damage in own])
         elif own:
             files = [damage.file for damage in own]
-            numbers = lacking_without(table, files) if name == ACTIVE_CONTRACTS.name else {}
+            # A computed table is computed again, so nothing of it is lost.
+            numbers = UNSOUND if name in KEPT else {}
+            if name == ACTIVE_CONTRACTS.name:
+                numbers = lacking_without(table, files)
             table.change(table.table.schema.remove_metadata().empty_table(), files, numbers)
-            gone[name] = len(own)
+            if name not in KEPT:
+                gone[name] = len(own)
     return damages, gone
 
 

@@ -32,7 +32,7 @@ def groups_to_join(
     for file in files:
         values = {name: str(value) for name, value in file.partition.items()}
         if all(values.get(name) == value for name, value in wanted.items()):
-            parts[tuple(values.values())].append(file)
+            parts[(str(file.changes), *values.values())].append(file)
     for part in parts.values():
         yield from _groups(sorted(part, key=lambda file: (file.interval or (0, 0, 0), file.path)))
 

@@ -91,7 +91,9 @@ class FileWriter:
         for name in self._indexed:
             column = rows[name]
             self._nulls[name] = self._nulls.get(name, 0) + column.null_count
-            if pa.types.is_string(column.type) or pa.types.is_timestamp(column.type):
+            kind = column.type
+            # deltalake takes a column without extremes for one between null and null, in which filters find no row.
+            if pa.types.is_string(kind) or pa.types.is_timestamp(kind) or pa.types.is_integer(kind):
                 extremes: dict[str, Any] = _extremes(column)
                 if extremes["min"] is not None:
                     self._least[name] = min(self._least.get(name, extremes["min"]), extremes["min"])
@@ -107,13 +109,17 @@ class FileWriter:
 
     def _statistics(self) -> dict[str, Any]:
         kept = [name for name in self._least if len(str(self._greatest[name])) <= _LONGEST_STATISTIC]
-        said = {name: (_said(self._least[name]), _said(self._greatest[name])) for name in kept}
+        said = {name: tuple(self._said(name, one[name]) for one in (self._least, self._greatest)) for name in kept}
         return {
             "numRecords": self._rows,
             "minValues": {name: least for name, (least, _) in said.items()},
             "maxValues": {name: greatest for name, (_, greatest) in said.items()},
             "nullCount": self._nulls,
         }
+
+    def _said(self, name: str, value: str | int) -> str | int:
+        is_time = pa.types.is_timestamp(self.schema.field(name).type)
+        return format_timestamp(value) if is_time and isinstance(value, int) else value
 
 
 def indexed_columns(table: Table) -> Sequence[str]:
@@ -166,10 +172,6 @@ def _extremes(column: pa.ChunkedArray) -> dict[str, Any]:
     numbers = column.cast(pa.int64()) if pa.types.is_timestamp(column.type) else column
     extremes: dict[str, Any] = pc.min_max(numbers).as_py()
     return extremes
-
-
-def _said(value: str | int) -> str:
-    return format_timestamp(value) if isinstance(value, int) else value
 
 
 def put_file(url: str, options: Mapping[str, str], path: str, data: bytes) -> None:

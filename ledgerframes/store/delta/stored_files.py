@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 #: How much of a file a read looks at: the pages that it needs, or all bytes.
 Verify = Literal["pages", "files"]
 
+#: The folder of a table for the files of rows that a later commit may replace.
+CHANGING: Final = "open"
 _CHUNK: Final = 4_000_000
 _END: Final = 8  # the length of the footer and the magic bytes
 
@@ -47,6 +49,11 @@ class StoredFile:
 
     def __str__(self) -> str:
         return Path(self.path).name
+
+    @property
+    def changes(self) -> bool:
+        """Whether a later commit may replace its rows."""
+        return self.path.startswith(f"{CHANGING}/")
 
 
 @dataclass(frozen=True)

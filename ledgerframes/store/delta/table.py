@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -18,7 +18,7 @@ from ledgerframes.store.delta.compaction import groups_to_join, row_groups
 from ledgerframes.store.delta.data_files import FileWriter, Written, indexed_columns, put_file
 from ledgerframes.store.delta.log_numbers import LogNumbers
 from ledgerframes.store.delta.storage_errors import plain_errors
-from ledgerframes.store.delta.stored_files import Damage, Files, StoredFile, Verify
+from ledgerframes.store.delta.stored_files import CHANGING, Damage, Files, StoredFile, Verify
 from ledgerframes.store.read.personal import LEFT_OUT_OF_IT, PROPERTY, kept
 from ledgerframes.tables.table import Table
 
@@ -106,11 +106,6 @@ class DeltaStoreTable:
     def made_at(self) -> int:
         """When the table was created, in microseconds; 0 if it does not exist."""
         return 0 if self._handle is None else 1_000 * (self._handle.metadata().created_time or 0)
-
-    def empty_entries(self) -> list[Path]:
-        """The entries of the log of a folder that have no bytes; in an object store an entry is complete or absent."""
-        log = Path(self.url, "_delta_log")
-        return [] if "://" in self.url else [entry for entry in sorted(log.glob("*.json")) if not entry.stat().st_size]
 
     def as_of(self, version: int | None) -> DeltaStoreTable:
         """The table in an older state, for reading; without a version, as if it did not exist."""
@@ -223,13 +218,20 @@ class DeltaStoreTable:
         rows = pa.Table.from_batches([self.as_kept(batch).cast(schema) for batch in batches], schema)
         self.change(rows, (), numbers)
 
-    def change(self, rows: pa.Table, without: Sequence[StoredFile], numbers: Mapping[str, int]) -> None:
+    def change(
+        self,
+        rows: pa.Table,
+        without: Sequence[StoredFile],
+        numbers: Mapping[str, int],
+        changing: Iterable[pa.Table] = (),
+    ) -> None:
         """Add rows, take files out and set numbers in one commit.
 
         Args:
             rows: in the declared columns, and further ones that are stored.
             without: files that are no longer part of the table; they stay where they are for older states.
             numbers: what the log keeps under some names.
+            changing: rows that a later commit may replace, each part in a file of its own in the folder `CHANGING`.
 
         Raises:
             StoreError: another writer was there first, or the storage refused.
@@ -243,6 +245,7 @@ class DeltaStoreTable:
                 self._put(self._written(part), values, changes=True)
                 for values, part in parted(rows, self._partition_by)
             ]
+            added += [self._put(self._written(part), {}, changes=True, folder=CHANGING) for part in changing]
             self._commit([*added, *(removed(file, changes=True) for file in without)], numbers)
 
     def check_schema(self) -> None:
@@ -284,7 +287,8 @@ class DeltaStoreTable:
                         raise StoreError(str(Damage(self.name, file, why)))
                 joined = self._joined([fragments[file.path] for file in group])
                 # `changes=False` says that rows only moved, so programs that follow the table do not see them as new.
-                added = [self._put(file, group[0].partition, changes=False) for file in joined]
+                where = CHANGING if group[0].changes else ""
+                added = [self._put(file, group[0].partition, changes=False, folder=where) for file in joined]
                 self._commit([*added, *(removed(file, changes=False) for file in group)], {})
             self._handle.create_checkpoint()
 
@@ -339,12 +343,13 @@ class DeltaStoreTable:
             writer.write(rows)
         yield writer.finish()
 
-    def _put(self, written: Written, partition: Mapping[str, Any], *, changes: bool) -> AddAction:
+    def _put(self, written: Written, partition: Mapping[str, Any], *, changes: bool, folder: str = "") -> AddAction:
         """Store a file; gives the log action that adds it."""
         from deltalake.transaction import AddAction
 
         values = {name: str(partition[name]) for name in self._partition_by}
-        path = "/".join([*(f"{name}={value}" for name, value in values.items()), written.name])
+        folders = [f"{name}={value}" for name, value in values.items()]
+        path = "/".join([*([folder] if folder else []), *folders, written.name])
         put_file(self.url, self._options, path, written.data)
         now = time.time_ns() // 1_000_000
         return AddAction(path, len(written.data), values, now, changes, written.statistics)

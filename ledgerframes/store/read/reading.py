@@ -18,6 +18,8 @@ from ledgerframes.paging.window import Window
 from ledgerframes.store.coverage import BEGINNING, CLOSED, Interval, intersection, merged, missing, rows_of, wanted_in
 from ledgerframes.store.delta.damage import damage_named
 from ledgerframes.store.delta.table import DeltaStoreTable
+from ledgerframes.store.derive.kept import KEPT, OPEN_CONTRACTS
+from ledgerframes.store.derive.progress import Progress
 from ledgerframes.store.lake import View, declared
 from ledgerframes.store.snapshot_log import State, rows_of_whole, stored_snapshots
 from ledgerframes.store.table_sets import VERDICTS, TableSet, set_of
@@ -199,6 +201,8 @@ class Part:
         table = view.tables[name]
         data = table.dataset()
         of = set_of(name)
+        if name in KEPT:
+            return cls._computed(table, data, wanted)
         if of is None:
             # A snapshot has the time of its loading and no place in the history.
             if not wanted.whole:
@@ -215,6 +219,18 @@ class Part:
         return cls(
             table, data, rows, complete, begins, _settled(shown, slots.settled), left_out=view.left_out(name)
         ).checked()
+
+    @classmethod
+    def _computed(cls, table: DeltaStoreTable, data: ds.Dataset, wanted: Window) -> Part:
+        """A computed table, whole."""
+        if not wanted.whole:
+            raise InputError(
+                f"start and end are times of the history, and {table.name!r} is a computed table. Use where="
+            )
+        progress = Progress.of(table)
+        last = progress.done[-1] if progress.done else None
+        settled = None if last is None else Cursor(last.migration_id, last.hi)
+        return cls(table, data, None, complete=True, from_beginning=progress.begun, settled=settled).checked()
 
     def provenance(self, url: str, wanted: Window) -> Provenance:
         """Where its rows come from."""
@@ -294,7 +310,8 @@ def exported(
     """What an export reads: each table's rows in batches, opened when its turn comes; snapshots whole."""
     view.to_show(personal=personal)
     sources: dict[str, Callable[[], pa.RecordBatchReader]] = {}
-    for name in list(view.versions) if tables is None else tables:
+    every = [name for name in view.versions if name != OPEN_CONTRACTS.name]
+    for name in every if tables is None else tables:
         declared(name)
         window = wanted if set_of(name) else Window()
         part = Part.of(view, name, window, allow_partial=allow_partial)

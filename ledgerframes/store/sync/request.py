@@ -15,6 +15,7 @@ from ledgerframes.loaders.contracts import party_list
 from ledgerframes.paging.history import MAXIMUM
 from ledgerframes.paging.proofs import OVERLAP
 from ledgerframes.paging.window import Bound, Duration, When, Window, wanted_window
+from ledgerframes.store.derive.kept import derivable
 from ledgerframes.store.lake import declared
 from ledgerframes.store.sync.committing import COMMIT_BYTES
 from ledgerframes.store.sync.driving import Drive, ThreadDrive
@@ -57,6 +58,7 @@ class SyncRequest:
     engine: Any = None
     worker_token: str | None = None
     replicas: bool = False
+    derive: Iterable[str] | None = None
     overlap: int = OVERLAP
     drive: Drive = field(default_factory=ThreadDrive)
     clock: Clock = field(default_factory=SystemClock)
@@ -78,6 +80,7 @@ class SyncRequest:
             "on_error": choice(self.on_error, "on_error", ("raise", "reject")),
             "progress": None if self.progress is None else flag(self.progress, "progress"),
             "replicas": flag(self.replicas, "replicas"),
+            "derive": None if self.derive is None else derivable(self.derive, "derive"),
         }
         for name, value in checked.items():
             object.__setattr__(self, name, value)

@@ -14,6 +14,7 @@ from ledgerframes.interfaces.history import PageSource
 from ledgerframes.loaders.progress import Progress, progress_of
 from ledgerframes.paging.proofs import Proofs
 from ledgerframes.store.delta.table import DeltaStoreTable
+from ledgerframes.store.derive.deriving import derive_tables, derived_tables
 from ledgerframes.store.lake import Lake, View
 from ledgerframes.store.sync.active_contracts import SnapshotSync
 from ledgerframes.store.sync.agreement import Agreement
@@ -85,6 +86,14 @@ class _Run:
         network = network_for(self._net, known) if request.snapshots else None
         for name in request.snapshots:
             self._append(name, network)
+        self._derive()
+
+    def _derive(self) -> None:
+        """Bring the computed tables up to date."""
+        given = self._request.derive
+        wanted = derived_tables(self._lake) if given is None else tuple(given)
+        if wanted:
+            self._rows |= derive_tables(self._lake, wanted).rows
 
     def _properties(self, of: TableSet) -> dict[str, str]:
         """The properties of the tables of a history that the store does not have yet.

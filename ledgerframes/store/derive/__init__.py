@@ -1,0 +1,1 @@
+"""Tables that a store computes from its events and keeps beside them."""

@@ -1,0 +1,161 @@
+"""`HistoryReader` reads the history of a store in chunks, each small enough to be computed at once."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Final
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ledgerframes.loaders.history import History
+from ledgerframes.store.coverage import Interval, missing, rows_of
+from ledgerframes.store.delta.damage import damage_named
+from ledgerframes.store.delta.table import DeltaStoreTable
+from ledgerframes.store.derive.open_rows import open_rows
+from ledgerframes.store.lake import View
+from ledgerframes.store.read.reading import load_table, visible_rows
+from ledgerframes.store.table_sets import HISTORY
+
+#: A chunk ends once it has this many events and legs; memory is bounded by it, whatever the length of the history.
+# With payloads of 2 kB a chunk takes 200 MB; a day of a busy network has millions of events.
+EVENTS_AT_ONCE: Final = 100_000
+#: What the computed tables read of events.
+_EVENTS: Final = (
+    *("update_id", "event_id", "parent_event_id", "node_index", "migration_id", "record_time", "event_type"),
+    *("contract_id", "template_name", "created_at", "choice", "consuming", "interface_id", "payload"),
+    "exercise_result",
+)
+#: Updates whose record times are in memory at once.
+_PLANNED_AT_ONCE: Final = 2_000_000
+
+
+@dataclass(frozen=True)
+class Chunk:
+    """A part of the history of one migration: whole updates.
+
+    Attributes:
+        interval: its record times.
+        history: its events and legs.
+        carried: the table of open contracts, as it was before.
+    """
+
+    interval: Interval
+    history: History[Any]
+    carried: DeltaStoreTable
+
+    @cached_property
+    def opening(self) -> pa.Table:
+        """The contracts that began before and that its events or legs name."""
+        named = [rows["contract_id"] for rows in (self.history.events, self.history.reassignments)]
+        chunks = [chunk.cast(pa.string()) for column in named for chunk in column.chunks]
+        return open_rows(self.carried, "contract_id", pc.unique(pa.chunked_array(chunks, pa.string())))
+
+
+class HistoryReader:
+    """Reads the history of a store in chunks; each of its tables is opened once.
+
+    Args:
+        view: the store's state.
+    """
+
+    def __init__(self, view: View) -> None:
+        self._view = view
+        # To list the files of a table costs more than to read a few rows of them.
+        self._data = {name: view.tables[name].dataset() for name in HISTORY.order}
+
+    def chunk(self, interval: Interval, carried: DeltaStoreTable) -> Chunk:
+        """The events and legs of an interval, in the order of the history."""
+        events, legs = (self._rows(name, interval) for name in ("events", "reassignments"))
+        return Chunk(interval, History(None, events, legs), carried)
+
+    def has_rows(self, intervals: Iterable[Interval]) -> bool:
+        """Whether any update lies in some intervals."""
+        listed = list(intervals)
+        if not listed:
+            return False
+        with self._damage_named(HISTORY.index):
+            found = self._data[HISTORY.index].head(1, columns=["record_time"], filter=rows_of(listed))
+        return bool(found.num_rows)
+
+    def parts(self, wanted: Interval, done: Iterable[Sequence[Interval]]) -> Iterator[Interval]:
+        """The parts of an interval that hold rows, each small enough to be computed at once, in order.
+
+        Args:
+            wanted: an interval of one migration.
+            done: what each table is computed from; no part lies across the end of an interval of these.
+        """
+        ends = {one.hi for intervals in done for one in intervals if one.migration_id == wanted.migration_id}
+        bounds = [*sorted(end for end in ends if wanted.lo < end < wanted.hi), wanted.hi]
+        lo = wanted.lo
+        times, counts = np.empty(0, np.int64), np.empty(0, np.int64)
+        for first, last in self._months(wanted):
+            more = self._times(wanted, first, last)
+            times, counts = np.concatenate([times, more[0]]), np.concatenate([counts, more[1]])
+            # What is too little for a part waits for the next months.
+            while counts.sum() >= EVENTS_AT_ONCE:
+                end = _end(times, counts, bounds)
+                yield wanted._replace(lo=lo, hi=end)
+                lo = end
+                times, counts = times[times > end], counts[times > end]
+        while len(times):
+            end = _end(times, counts, bounds)
+            yield wanted._replace(lo=lo, hi=end)
+            lo = end
+            times, counts = times[times > end], counts[times > end]
+
+    def _rows(self, name: str, interval: Interval) -> pa.Table:
+        table = self._view.tables[name]
+        columns = _EVENTS if name == "events" else table.table.names
+        with self._damage_named(name):
+            rows = visible_rows(self._view, name, [interval], HISTORY)
+            found = load_table(self._data[name].filter(rows), columns, None, table.table)
+        return found.replace_schema_metadata()
+
+    def _months(self, wanted: Interval) -> list[tuple[str, str]]:
+        """The first and the last month of what is planned at once."""
+        files = self._view.tables[HISTORY.index].files
+        rows: Counter[str] = Counter()
+        for file in () if files is None else files.listed.values():
+            if int(file.partition["migration_id"]) == wanted.migration_id:
+                rows[str(file.partition["record_month"])] += file.rows or 0
+        found: list[tuple[str, str]] = []
+        held = 0
+        for month in sorted(rows):
+            if found and held + rows[month] <= _PLANNED_AT_ONCE:
+                found[-1], held = (found[-1][0], month), held + rows[month]
+            else:
+                found.append((month, month))
+                held = rows[month]
+        return found
+
+    def _times(self, wanted: Interval, first: str, last: str) -> tuple[Any, Any]:
+        """The record times of some months' updates in order, and how many rows each has."""
+        month = pc.field("record_month")
+        chosen = rows_of([wanted]) & (month >= first) & (month <= last)
+        with self._damage_named(HISTORY.index):
+            rows = self._data[HISTORY.index].to_table(columns=["record_time", "event_count"], filter=chosen)
+        times = rows["record_time"].cast(pa.int64()).to_numpy()
+        order = np.argsort(times, kind="stable")
+        counts = pc.fill_null(rows["event_count"], 0).to_numpy()
+        return times[order], counts[order] + 1  # a reassignment has no events, and one leg
+
+    def _damage_named(self, name: str) -> AbstractContextManager[None]:
+        return damage_named([self._view.tables[name]])
+
+
+def _end(times: Any, counts: Any, bounds: Sequence[int]) -> int:
+    """Where the first part ends: at a bound, or with enough rows; updates of one record time stay together."""
+    enough = int(np.searchsorted(np.cumsum(counts), EVENTS_AT_ONCE))
+    bound = next(one for one in bounds if one >= times[0])
+    return min(int(times[min(enough, len(times) - 1)]), bound)
+
+
+def fresh(basis: Sequence[Interval], done: Sequence[Interval]) -> list[Interval]:
+    """What of the history is not computed yet, one interval per migration, in order."""
+    return [part for interval in basis for part in missing(interval, done)]

@@ -1,0 +1,78 @@
+"""Which computed tables a store keeps, under which names and by which version of their rules; all of `store` asks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+
+from ledgerframes.arguments import did_you_mean, names
+from ledgerframes.errors import InputError
+from ledgerframes.tables.derived import DERIVED
+from ledgerframes.tables.kinds import JSON, TEXT, TIME
+from ledgerframes.tables.table import Column, Table
+
+#: What computed tables need of contracts that were created earlier, instead of the whole history.
+OPEN_CONTRACTS: Final = Table(
+    "open_contracts",
+    "One row per contract that computed tables may need later, while it is active: a coin, a coupon, an instruction.",
+    (),
+    ("contract_id",),
+    (
+        Column("contract_id", TEXT, "Id of the contract.", source="contract_id of its create"),
+        Column("template_name", TEXT, "Template as Module:Entity.", source="template_name of its create"),
+        Column("created_at", TIME, "Ledger effective time of the creation.", source="created_at of its create"),
+        Column("payload", JSON, "The contract's arguments.", source="payload of its create"),
+    ),
+)
+
+#: The version of the rules of each table, in the order of writing. A table of an older version is computed again.
+VERSIONS: Final = {
+    "round_history": 1,
+    "rewards": 1,
+    "transfers": 1,
+    "token_transfers": 1,
+    "traffic_purchases": 1,
+    "mint_burn": 1,
+    "coin_history": 1,
+    "supply_per_round": 1,
+    OPEN_CONTRACTS.name: 1,
+}
+KEPT: Final[dict[str, Table]] = {
+    name: OPEN_CONTRACTS if name == OPEN_CONTRACTS.name else DERIVED[name] for name in VERSIONS
+}
+#: What a caller can ask for.
+DERIVABLE: Final = tuple(name for name in KEPT if name != OPEN_CONTRACTS.name)
+_FUNCTIONS: Final = {"rounds": "round_history", "coins": "coin_history"}
+#: The tables that another one is computed with.
+_NEEDS: Final = {"rewards": ("round_history",), "supply_per_round": ("round_history", "mint_burn")}
+
+
+def function_of(name: str) -> str:
+    """The function that computes a table, such as `lf.coins`."""
+    return DERIVED[name].endpoints[0].partition("(")[0]
+
+
+def derivable(wanted: Iterable[str], argument: str) -> tuple[str, ...]:
+    """The tables that a caller names, with those that they are computed with, in the order of writing.
+
+    Args:
+        wanted: names of tables or of the functions that compute them.
+        argument: what the caller's argument is called.
+
+    Raises:
+        InputError: one of them is not a computed table, or a store does not keep it.
+    """
+    chosen: set[str] = set()
+    for given in names(wanted, argument):
+        name = _FUNCTIONS.get(given, given)
+        if name in DERIVABLE:
+            chosen.update((name, *_NEEDS.get(name, ())))
+            continue
+        if name in DERIVED:
+            raise InputError(
+                f"{argument}: a store does not keep {given!r}; compute it when you need it with"
+                f" {function_of(name)}(store). It keeps {', '.join(DERIVABLE)}"
+            )
+        hint = did_you_mean(given, (*DERIVABLE, *_FUNCTIONS)) or f"; there are {', '.join(DERIVABLE)}"
+        raise InputError(f"{argument}: {given!r} is not a computed table{hint}")
+    return tuple(name for name in DERIVABLE if name in chosen)

@@ -1,0 +1,64 @@
+"""Rows of a computed table that can still change: they lie in files of their own, which a commit can replace."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.dataset as ds
+
+from ledgerframes.store.delta.damage import damage_named
+from ledgerframes.store.delta.stored_files import StoredFile
+from ledgerframes.store.delta.table import DeltaStoreTable
+
+
+def open_rows(table: DeltaStoreTable, key: str, keys: pa.Array | None = None) -> pa.Table:
+    """The open rows of a table, or those of some keys."""
+    data = table.dataset()
+    wanted = None if keys is None else pc.field(key).isin(keys)
+    with damage_named([table]):
+        parts = [fragment.to_table(schema=data.schema, filter=wanted) for _, fragment in _open_files(table, data)]
+    return declared_form(table, pa.concat_tables([data.schema.empty_table(), *parts]))
+
+
+def open_rows_where(table: DeltaStoreTable, wanted: pc.Expression) -> pa.Table:
+    """The open rows that a filter names."""
+    data = table.dataset()
+    with damage_named([table]):
+        parts = [fragment.to_table(schema=data.schema, filter=wanted) for _, fragment in _open_files(table, data)]
+    return declared_form(table, pa.concat_tables([data.schema.empty_table(), *parts]))
+
+
+def declared_form(table: DeltaStoreTable, rows: pa.Table) -> pa.Table:
+    """Stored rows in the declared columns and types, without metadata and constraints."""
+    schema = pa.schema([pa.field(field.name, field.type) for field in table.table.schema])
+    return rows.select(schema.names).cast(schema)
+
+
+def files_with(table: DeltaStoreTable, key: str, keys: pa.Array) -> list[StoredFile]:
+    """The files of open rows that hold any of some keys."""
+    if not len(keys):
+        return []
+    data, wanted = table.dataset(), pc.field(key).isin(keys)
+    with damage_named([table]):
+        return [file for file, fragment in _open_files(table, data) if fragment.scanner(filter=wanted).count_rows()]
+
+
+def rows_beside(table: DeltaStoreTable, files: Sequence[StoredFile], key: str, keys: pa.Array) -> Iterator[pa.Table]:
+    """The rows of some files without those of some keys, one file at a time."""
+    data, paths = table.dataset(), {file.path for file in files}
+    for file, fragment in _open_files(table, data):
+        if file.path in paths:
+            kept = fragment.to_table(schema=data.schema, filter=~pc.field(key).isin(keys))
+            if kept.num_rows:
+                yield kept
+
+
+def _open_files(table: DeltaStoreTable, data: ds.Dataset) -> Iterator[tuple[StoredFile, ds.Fragment]]:
+    files = table.files
+    listed = {} if files is None else files.listed
+    for fragment in data.get_fragments() if files is not None else ():
+        file = listed[fragment.path]
+        if file.changes:
+            yield file, fragment

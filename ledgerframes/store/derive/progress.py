@@ -1,0 +1,168 @@
+"""`Progress`: how far a computed table is computed, as its log records it beside the rows; `derive` reads and sets it.
+
+The log of a computed table holds `derived/version`, the version of its rules; `derived/changes` and `derived/made`,
+which tell whether the history below changed since; `derived/begun`, whether it begins at ledger begin;
+`derived/unknown`, how much was not understood; and for each interval n `derived/n/migration`, `derived/n/lo` and
+`derived/n/hi`, numbered without a gap.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from ledgerframes.errors import StoreError
+from ledgerframes.store.coverage import BEGINNING, Interval, beyond
+from ledgerframes.store.delta.table import DeltaStoreTable
+from ledgerframes.store.derive.kept import VERSIONS
+from ledgerframes.store.lake import View
+from ledgerframes.store.table_sets import HISTORY
+
+_VERSION: Final = "derived/version"
+_CHANGES: Final = "derived/changes"
+_MADE: Final = "derived/made"
+_BEGUN: Final = "derived/begun"
+_UNKNOWN: Final = "derived/unknown"
+#: What a repair records when it takes out files: the table is computed again.
+UNSOUND: Final = {_VERSION: 0}
+
+
+@dataclass(frozen=True)
+class Basis:
+    """The part of the history that tables are computed from.
+
+    Attributes:
+        intervals: what is final, one interval per migration, without a gap.
+        changes: counts rows added to, and taken out of, what was final.
+        made: when the tables of the history were created, summed.
+        begun: whether the history begins at ledger begin.
+    """
+
+    intervals: tuple[Interval, ...]
+    changes: int
+    made: int
+    begun: bool
+
+    @classmethod
+    def of(cls, view: View) -> Basis:
+        """Read it from the newest state of a store."""
+        slots = view.slots
+        changes = sum(slots.additions.values()) + sum(slots.takings.values())
+        made = sum(view.tables[name].made_at for name in HISTORY.order)
+        intervals = _without_gap(slots.common, slots.settled, slots.ended)
+        first = (view.first_migration(HISTORY), BEGINNING)
+        begun = bool(intervals) and (intervals[0].migration_id, intervals[0].lo) == first
+        return cls(intervals, changes, made, begun)
+
+
+def _without_gap(
+    covered: Sequence[Interval], settled: Sequence[Interval], ended: frozenset[int]
+) -> tuple[Interval, ...]:
+    """What is final of each migration, up to the first gap in what is covered."""
+    found: list[Interval] = []
+    for interval in covered:
+        last = found[-1].migration_id if found else None
+        # A history from a time on begins with that time in every migration.
+        if last is not None and (last == interval.migration_id or interval.lo > max(BEGINNING, covered[0].lo)):
+            break
+        final = next((one for one in settled if one[:2] == interval[:2]), interval._replace(hi=interval.lo))
+        found.append(final._replace(hi=min(final.hi, interval.hi)))
+        if interval.migration_id not in ended:
+            break
+    return tuple(interval for interval in found if interval.lo < interval.hi)
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a table is computed.
+
+    Attributes:
+        done: the intervals of the history that it is computed from.
+        version: of its rules.
+        changes: see `Basis`, as for `made` and `begun`.
+        made: of the history's tables.
+        begun: whether it begins at ledger begin.
+        unknown: how often something was not understood.
+        slots: how many intervals the log has numbers for.
+    """
+
+    done: tuple[Interval, ...] = ()
+    version: int = 0
+    changes: int = 0
+    made: int = 0
+    begun: bool = False
+    unknown: int = 0
+    slots: int = 0
+
+    @classmethod
+    def of(cls, table: DeltaStoreTable) -> Progress:
+        """Read it from the state of a table last read.
+
+        Raises:
+            StoreError: a newer version computed the table.
+        """
+        version = table.number(_VERSION) or 0
+        if version > VERSIONS[table.name]:
+            raise StoreError(
+                f"{table.url}: a newer version of ledgerframes computed this table (rules {version}, this version knows"
+                f" up to {VERSIONS[table.name]}); install a newer one"
+            )
+        done: list[Interval] = []
+        slots = 0
+        while (migration_id := table.number(f"derived/{slots}/migration")) is not None:
+            lo, hi = (table.number(f"derived/{slots}/{name}") or 0 for name in ("lo", "hi"))
+            done.append(Interval(migration_id, lo, hi))
+            slots += 1
+        changes, made, begun, unknown = (table.number(name) or 0 for name in (_CHANGES, _MADE, _BEGUN, _UNKNOWN))
+        filled = tuple(interval for interval in done if interval.lo < interval.hi)
+        return cls(filled, version, changes, made, bool(begun), unknown, slots)
+
+    def numbers(self) -> dict[str, int]:
+        """What the log has to record."""
+        numbers = {
+            _VERSION: self.version, _CHANGES: self.changes, _MADE: self.made, _BEGUN: int(self.begun),
+            _UNKNOWN: self.unknown,
+        }  # fmt: skip
+        rest = [Interval(0, 0, 0)] * (self.slots - len(self.done))
+        for number, interval in enumerate((*self.done, *rest)):
+            for name, value in zip(("migration", "lo", "hi"), interval, strict=True):
+                numbers[f"derived/{number}/{name}"] = value
+        return numbers
+
+    def begin(self, name: str, basis: Basis) -> Progress:
+        """Nothing is computed yet, from this state of the history on."""
+        return Progress(
+            version=VERSIONS[name], changes=basis.changes, made=basis.made, begun=basis.begun, slots=self.slots
+        )
+
+    def reaching(self, done: tuple[Interval, ...], unknown: int = 0) -> Progress:
+        """The same further on, with more that was not understood."""
+        return replace(self, done=done, unknown=self.unknown + unknown, slots=max(self.slots, len(done)))
+
+    def why_again(self, name: str, basis: Basis) -> str:
+        """Why the table has to be computed again from the beginning; empty if it can be continued."""
+        if not self.version:
+            return "it was not computed yet, or a repair took out files of it" if self.slots else "new"
+        if self.version != VERSIONS[name]:
+            return "the rules of an older version computed it"
+        if self.made != basis.made:
+            return "a table of the history was created again"
+        if self.changes != basis.changes:
+            return "rows were added to, or taken out of, the part of the history that was final"
+        begins = {interval.migration_id: interval.lo for interval in basis.intervals}
+        if beyond(self.done, basis.intervals) or any(begins[one.migration_id] != one.lo for one in self.done):
+            return "the store covers another part of the history"
+        return ""
+
+
+def covers(done: Sequence[Interval], interval: Interval) -> bool:
+    """Whether an interval is computed wholly."""
+    return not beyond([interval], done)
+
+
+def with_interval(done: Sequence[Interval], interval: Interval) -> tuple[Interval, ...]:
+    """What is computed once an interval is, too."""
+    before = [one for one in done if one.migration_id != interval.migration_id]
+    own = [one.lo for one in done if one.migration_id == interval.migration_id]
+    return tuple(sorted([*before, interval._replace(lo=min([*own, interval.lo]))]))

@@ -1,0 +1,216 @@
+"""Computed tables that a store keeps: equal to those computed in one go, whatever came in between."""
+
+import os
+import signal
+import subprocess
+import sys
+
+import pyarrow.dataset as ds
+import pytest
+
+import ledgerframes as lf
+from ledgerframes.store.coverage import rows_of
+from ledgerframes.store.delta.table import DeltaStoreTable
+from ledgerframes.store.derive import chunks, kept
+from ledgerframes.store.derive.progress import Basis
+
+FUNCTIONS = {"round_history": lf.rounds, "coin_history": lf.coins}
+NAMES = kept.DERIVABLE
+
+
+def in_one_go(store, name):
+    """A table computed from all that is final, at once."""
+    final = rows_of(Basis.of(store._lake.view()).intervals)
+    parts = []
+    for table in ("events", "reassignments"):
+        whole = store.load(table, as_="arrow", allow_partial=True)
+        parts.append(ds.dataset(whole).to_table(filter=final).replace_schema_metadata(whole.schema.metadata))
+    return FUNCTIONS.get(name, getattr(lf, name, None))(lf.History(None, *parts), as_="arrow")
+
+
+def assert_equal_to_one_go(store, names=NAMES):
+    for name in names:
+        order = [(column, "ascending") for column in kept.KEPT[name].key]
+        found = store.load(name, as_="arrow").sort_by(order).replace_schema_metadata()
+        want = in_one_go(store, name).sort_by(order).replace_schema_metadata()
+        assert found.cast(want.schema).combine_chunks().equals(want.combine_chunks()), name
+
+
+def versions(store):
+    return store.tables().set_index("table").version.to_dict()
+
+
+@pytest.mark.parametrize("size", [100_000, 150])
+@pytest.mark.parametrize("hostile", [False, True])
+def test_kept_tables_equal_those_computed_in_one_go(store, hostile, size, monkeypatch):
+    monkeypatch.setattr(chunks, "EVENTS_AT_ONCE", size)
+    with lf.sandbox(updates=200, hostile=hostile) as net:
+        store.sync(net, progress=False, derive=NAMES)
+
+    assert_equal_to_one_go(store)
+    # The hostile history contradicts itself; what is computed from it has no fault of its own.
+    assert not [one for one in store.check(full=True).findings if one.name.partition(":")[0] in kept.KEPT]
+    assert store.load("mint_burn").attrs["settled"]
+
+
+@pytest.fixture
+def growing():
+    """A network whose history a test shows bit by bit."""
+    with lf.sandbox(updates=300, migrations=1) as net:
+        every = list(net.sandbox.world.updates)
+        yield net, lambda count: net.sandbox.world.updates.__setitem__(slice(None), every[:count])
+
+
+def test_each_sync_computes_what_is_new(store, growing):
+    net, show = growing
+    for count in (60, 140, 141, 300):
+        show(count)
+        report = store.sync(net, progress=False, derive=NAMES if count == 60 else None)
+        assert report.complete
+        assert_equal_to_one_go(store)
+    assert not store.derive().again
+
+
+def test_nothing_changes_without_news(store, net):
+    store.sync(net, progress=False, derive=NAMES)
+    before = versions(store)
+
+    assert store.sync(net, progress=False).complete
+    assert store.derive().commits == 0
+    assert versions(store) == before
+
+
+def test_a_table_added_later_is_computed_from_the_beginning(store, growing):
+    net, show = growing
+    show(150)
+    store.sync(net, progress=False, derive=["rewards"])
+    show(300)
+    store.sync(net, progress=False, derive=["mint_burn", "coins"])
+
+    store.derive()
+    assert_equal_to_one_go(store, ["rewards", "mint_burn", "coin_history"])
+
+
+def test_rows_taken_out_and_read_again_are_computed_again(store, net):
+    store.sync(net, progress=False, derive=NAMES)
+    file = next(path for path in (store._lake.folder / "events").rglob("*.parquet"))
+    file.write_bytes(file.read_bytes()[:-40])
+    assert store.repair()
+
+    report = store.sync(net, progress=False)
+    assert report.complete
+    assert_equal_to_one_go(store)
+    assert store.load("mint_burn").update_id.is_unique
+
+
+def test_a_damaged_computed_table_is_computed_again(store, net):
+    store.sync(net, progress=False, derive=NAMES)
+    file = next(path for path in (store._lake.folder / "mint_burn").rglob("*.parquet"))
+    file.write_bytes(file.read_bytes()[:-40])
+    assert not store.check()
+    repaired = store.repair()
+
+    assert "mint_burn" in repaired.damaged[0]
+    assert not repaired.lost
+    assert "repair" in store.derive().again["mint_burn"]
+    assert_equal_to_one_go(store)
+    assert store.check(full=True)
+
+
+def test_a_table_of_older_rules_is_computed_again(store, net, monkeypatch):
+    store.sync(net, progress=False, derive=["mint_burn", "transfers"])
+    monkeypatch.setitem(kept.VERSIONS, "transfers", 2)
+
+    assert store.derive().again == {"transfers": "the rules of an older version computed it"}
+    assert_equal_to_one_go(store, ["mint_burn", "transfers"])
+
+
+def test_a_table_of_newer_rules_is_refused(store, net, monkeypatch):
+    with monkeypatch.context() as newer:
+        newer.setitem(kept.VERSIONS, "transfers", 2)
+        store.sync(net, progress=False, derive=["transfers"])
+
+    with pytest.raises(lf.StoreError, match="a newer version of ledgerframes computed this table"):
+        store.derive()
+
+
+def test_an_older_state_has_its_tables(store, growing):
+    net, show = growing
+    show(150)
+    first = store.sync(net, progress=False, derive=["mint_burn"])
+    rows = len(store.load("mint_burn"))
+    show(300)
+    store.sync(net, progress=False)
+
+    assert len(store.load("mint_burn", as_of=first.sync_id)) == rows < len(store.load("mint_burn"))
+
+
+def test_sql_and_exports_read_computed_tables(store, net, tmp_path):
+    store.sync(net, progress=False, derive=["traffic_purchases"])
+
+    rows = len(store.load("traffic_purchases"))
+    assert store.sql("select count(*) as n from traffic_purchases").n[0] == rows
+    exported = store.export(tmp_path / "out", format="csv")
+    assert "traffic_purchases.csv" in {path.name for path in (tmp_path / "out").iterdir()}, exported
+    assert "open_contracts.csv" not in {path.name for path in (tmp_path / "out").iterdir()}
+
+
+def test_what_a_store_does_not_keep_is_refused(store, net):
+    with pytest.raises(lf.InputError, match=r"does not keep 'supply'; compute it .* with lf\.supply\(store\)"):
+        store.sync(net, derive=["supply"])
+    with pytest.raises(lf.InputError, match="did you mean 'rewards'"):
+        store.sync(net, derive=["reward"])
+    with pytest.raises(lf.StoreError, match="there is no store here"):
+        store.derive(["rewards"])
+    store.sync(net, progress=False, derive=["rewards"])
+    with pytest.raises(lf.InputError, match=r"is a computed table\. Use where="):
+        store.load("rewards", start="2025-01-01")
+
+
+def test_coins_need_the_history_from_ledger_begin(store, net):
+    store.sync(net, start=(0, "2025-03-03T09:01:00Z"), progress=False)
+    with pytest.raises(lf.PartialResultError, match="coin_history needs the history from ledger begin"):
+        store.derive(["coins"])
+
+
+def kill_at(place, instant):
+    """Derive in this process until one of the commits, and die there; prints when it ends."""
+    change, passed = DeltaStoreTable.change, 0
+    chunks.EVENTS_AT_ONCE = 150
+
+    def counted(self, *arguments, **options):
+        nonlocal passed
+        if passed == instant:
+            os.kill(os.getpid(), signal.SIGKILL)
+        change(self, *arguments, **options)
+        passed += 1
+
+    DeltaStoreTable.change = counted
+    lf.open_store(place).derive(NAMES)
+
+
+def derive_and_die(place, instant):
+    """Whether a derive was killed before its end."""
+    done = subprocess.run(
+        [sys.executable, "-c", f"from tests.store.test_derived import kill_at; kill_at({str(place)!r}, {instant})"],
+        check=False,
+        timeout=60,
+    )
+    assert done.returncode in {0, -signal.SIGKILL}
+    return done.returncode != 0
+
+
+@pytest.mark.parametrize("kills", [3, pytest.param(100, marks=pytest.mark.soak)])
+def test_killed_between_any_two_commits_tables_equal_those_in_one_go(store, growing, kills):
+    net, show = growing
+    for number in range(kills):
+        show(60 + number * 240 // kills)
+        store.sync(net, progress=False, derive=[])
+        derive_and_die(store._lake.folder, (3 + 5 * number) % 17)
+        if number % 10 == 0:
+            assert store.check()
+    show(300)
+    store.sync(net, progress=False)
+    store.derive(NAMES)
+    assert_equal_to_one_go(store)
+    assert store.check(full=True)
