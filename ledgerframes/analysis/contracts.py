@@ -73,7 +73,7 @@ def active_contracts(
         ...     _, events, reassignments = lf.load_history(net)
         >>> active = lf.active_contracts(events, reassignments)
         >>> active.contract_id.is_unique, int(active.in_flight.sum())
-        (True, 3)
+        (True, 1)
     """
     if template is not None:
         text(template, "template", "Module:Entity, as the column template_name has it")

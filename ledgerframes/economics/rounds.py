@@ -145,7 +145,7 @@ def rounds(events: Any, *, opening: Any = None, as_: As = "pandas", decimals: De
         >>> with lf.sandbox(updates=200) as net:
         ...     rounds = lf.rounds(lf.load_events(net))
         >>> int(rounds["round"][0]), str(rounds.amulet_price_usd[0])
-        (0, '0.0056690000')
+        (0, '0.0050000000')
     """
     source, notes = source_of_events(events), NotUnderstood()
     found = rounds_of(source, opening, notes)

@@ -72,7 +72,7 @@ def load(
         ...     store = lf.open_store(folder)
         ...     report = store.sync(net)
         ...     len(store.load("updates", columns=["update_id"], where={"kind": "transaction"}))
-        39
+        41
     """
     check_shape(as_, decimals)
     named = declared(table)
