@@ -6,11 +6,14 @@ import signal
 import threading
 import time
 
+import pyarrow as pa
 import pytest
 
 import ledgerframes as lf
 from ledgerframes.errors import ConfigurationError
-from ledgerframes.store.sync.dask_fetching import ShardTask, plain_settings, worker_secret
+from ledgerframes.paging.proofs import OVERLAP, Proofs
+from ledgerframes.store.coverage import BEGINNING, CLOSED, Interval
+from ledgerframes.store.sync.dask_fetching import ShardTask, plain_settings, read_shard, worker_secret
 from tests.store.conftest import assert_whole
 
 pytestmark = pytest.mark.filterwarnings("default")  # the cluster's own libraries warn
@@ -92,3 +95,16 @@ def test_a_worker_finds_its_token_in_a_variable_a_file_or_by_a_command(tmp_path,
 def test_what_is_no_cluster_is_refused(store, net):
     with pytest.raises(lf.InputError, match="engine=str"):
         store.sync(net, engine="cluster")
+
+
+def test_a_result_of_a_worker_holds_no_update_twice():
+    """The end that is not settled is read again once it is proven how far the server has got."""
+    with lf.sandbox(updates=150, migrations=1) as net:
+        settings = plain_settings(net.settings, workers=1, worker_token=None)
+        interval = Interval(int(lf.migrations(net).migration_id[0]), BEGINNING, CLOSED)
+        task = ShardTask(settings, None, interval, 30, Proofs(60_000_000).now(), OVERLAP, replicas=False)
+        result = read_shard(task)
+    ids = pa.ipc.open_stream(result.batches["updates"]).read_all()["update_id"].to_pylist()
+
+    assert result.ended
+    assert len(ids) == len(set(ids)) == 150

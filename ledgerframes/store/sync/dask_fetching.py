@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from ledgerframes.config.settings import Settings
 from ledgerframes.config.token_sources import CommandToken
@@ -97,6 +98,7 @@ def read_shard(task: ShardTask) -> ShardResult:
     """Fetch and decode up to 20 pages; runs on a worker."""
     pages = next(of.pages for of in SETS if of.pages.endpoint == task.history)
     batches: dict[str, list[pa.RecordBatch]] = {name: [] for name in pages.tables}
+    seen: dict[str, set[str]] = {name: set() for name in pages.tables}
     following: list[Cursor] = []
     server, read, ended, exhausted = "", 0, False, False
     settings = Settings(**task.settings, scan_token=worker_secret(task.worker_token))
@@ -114,13 +116,22 @@ def read_shard(task: ShardTask) -> ShardResult:
             server, ended, exhausted = fetched.server or server, fetched.ended, exhausted or fetched.exhausted
             following += [] if fetched.following is None else [fetched.following]
             read += 1
+            # The unsettled end is read again, and one result must not hold an update twice.
             for name, batch in fetched.batches.items():
-                batches[name].append(batch)
+                batches[name].append(_unseen(batch, seen[name]))
             if read == _PAGES_PER_TASK:
                 break
     packed = {name: _packed(own) for name, own in batches.items() if own}
     first_following = min(following, default=None)
     return ShardResult(packed, read_to, settled, ended, exhausted, first_following, server, tuple(fetcher.left))
+
+
+def _unseen(batch: pa.RecordBatch, seen: set[str]) -> pa.RecordBatch:
+    """The rows of updates that were not read before; a page has all rows of an update. Notes them as read."""
+    ids = batch["update_id"].cast(pa.string())
+    fresh = pc.invert(pc.is_in(ids, pa.array(sorted(seen), pa.string())))
+    seen.update(pc.unique(ids).to_pylist())
+    return batch.filter(fresh)
 
 
 def worker_secret(source: str | None) -> Any:
