@@ -109,7 +109,7 @@ def test_1_claimed_rewards_are_what_the_transfers_report_as_inputs(answers: Answ
     assert claimed["app"] > 0
 
 
-def test_2_expired_rewards_are_what_the_ledger_calls_unclaimed(answers: Answers) -> None:
+def test_2_rewards_expire_once_and_the_checks_with_unclaimed_rewards_are_equal(answers: Answers) -> None:
     lost = answers.of[2]
     expiries = [one for one in answers.events if str(one["choice"]).endswith("_DsoExpire")]
     checks = answers.names["rewards"].attrs["checks"]["unclaimed_rewards"]
