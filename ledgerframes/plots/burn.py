@@ -29,7 +29,7 @@ def plot_burn(burns: Any, *, every: str | None = None, ax: Axes | None = None) -
     Amounts that are null are not drawn; the second line counts the updates that have one.
 
     Args:
-        burns: one row per update, from `mint_burn`: record_time and the columns that begin with burned_.
+        burns: one row per update, from `mint_burn`: record_time and the columns that begin with `burned_`.
         every: length of an interval, such as `"1h"`, `"1D"`; chosen from the range by default.
         ax: where to draw; a new figure by default.
 

@@ -333,9 +333,10 @@ def declared(name: str) -> Table:
     """
     if name == SYNCS.name:
         return SYNCS
-    if name in KEPT:
-        return KEPT[name]
-    if name in DERIVED:
+    known = name if isinstance(name, str) else ""  # anything else is refused with the names that there are
+    if known in KEPT:
+        return KEPT[known]
+    if known in DERIVED:
         raise InputError(f"a store does not keep {name!r}; compute it with {function_of(name)}(store)")
     table_named(name)
     if name not in STORED:

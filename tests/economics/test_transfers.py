@@ -238,4 +238,5 @@ def test_in_a_made_up_history_every_output_is_a_coin(net):
     assert len(transfers) > 100
     assert transfers.set_index(["update_id", "event_id", "output_index"]).index.is_unique
     amounts = set(created.str.extract(r'"initialAmount":"([^"]+)"')[0].dropna().map(Decimal))
-    assert set(transfers.amount) <= amounts
+    # Where the receiver pays the fee, as of traffic, the coin is less than the amount.
+    assert set(transfers[transfers.receiver_fee_ratio == 0].amount) <= amounts
