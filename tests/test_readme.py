@@ -56,3 +56,10 @@ def test_the_picture_is_made_by_the_lines_above_it():
 
     assert lines_of_picture in README
     assert 10_000 < (ROOT / "docs" / "flows.png").stat().st_size < 200_000
+
+
+def test_the_lines_for_a_real_network_are_those_that_run_offline():
+    online = re.search(r"^```py\n(.*?)^```", README, re.DOTALL | re.MULTILINE)
+
+    assert online
+    assert re.sub(r"lf\.connect\(.*?\)", "lf.sandbox()", online[1]) == EXAMPLES[0][0]
