@@ -185,6 +185,9 @@ def export(
     allow_partial: Annotated[bool, typer.Option("--allow-partial", help="Export a history with holes.")] = False,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Put the files in place of those there.")] = False,
     personal: Annotated[bool, typer.Option("--personal", help="Keep personal data: contact points.")] = False,
+    model: Annotated[
+        str | None, typer.Option(help="star: facts and dimensions for BI programs instead of the tables.")
+    ] = None,
     as_json: opt.AsJson = False,
 ) -> None:
     """Write a lake's tables to files that other programs read.
@@ -195,6 +198,7 @@ def export(
         "tables": tables.split(",") if tables else None, "format": file_format, "profile": export_profile,
         "layout": layout, "times": times, "start": opt.bound(start), "end": opt.bound(end), "last": last,
         "as_of": as_of, "allow_partial": allow_partial, "overwrite": overwrite, "personal": personal,
+        "model": model,
     }  # fmt: skip
     report = existing(store).export(target, **options)
     opt.say(report.to_json() if as_json else str(report))

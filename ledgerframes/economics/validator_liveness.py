@@ -22,7 +22,7 @@ from ledgerframes.frames import As, Decimals
 from ledgerframes.tables.network_activity import VALIDATOR_LIVENESS
 
 #: What ends a license for good; every other choice makes it anew.
-_GONE = ("ValidatorLicense_Cancel", "ValidatorLicense_Withdraw")
+GONE = ("ValidatorLicense_Cancel", "ValidatorLicense_Withdraw")
 
 
 class FaucetState(Struct, frozen=True, gc=False):
@@ -123,7 +123,7 @@ def _licenses(source: Source, opening: Any, notes: NotUnderstood) -> tuple[dict[
     for contract, choice in zip(contracts, numbered["ended_by"].to_pylist(), strict=True):
         if contract is not None:
             latest[contract.validator] = (contract, choice)
-    gone = {validator for validator, (_, choice) in latest.items() if choice in _GONE}
+    gone = {validator for validator, (_, choice) in latest.items() if choice in GONE}
     return {name: Liveness(latest_of) for name, (latest_of, _) in latest.items() if name not in gone}, len(gone)
 
 

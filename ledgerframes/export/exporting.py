@@ -6,10 +6,13 @@ import json
 import logging
 import os
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Literal, get_args
+
+import pyarrow as pa
 
 from ledgerframes.arguments import flag, path
 from ledgerframes.errors import InputError
@@ -55,14 +58,32 @@ class _Export:
 
 
 @dataclass(frozen=True)
-class _Written:
+class WrittenTable:
     """A table written; its place is a file or a folder of files."""
 
     name: str
     rows: int
     place: Path
+    schema: pa.Schema
     cut: int = 0
     lost: int = 0
+
+
+@dataclass(frozen=True)
+class Companion:
+    """A file of text that belongs to an export and is written with it, whole or not at all.
+
+    Attributes:
+        name: the file beside the tables.
+        text: what is in it, once all tables are written.
+        begin: called before the first table is opened, with a folder for files that are not kept.
+        end: called before that folder is removed, however the export ends.
+    """
+
+    name: str
+    text: Callable[[Sequence[WrittenTable]], str]
+    begin: Callable[[Path], None]
+    end: Callable[[], None]
 
 
 def export_tables(
@@ -113,11 +134,57 @@ def export_tables(
         ...     lf.export_tables({"licenses": lf.load_licenses(net, as_="arrow")}, folder + "/out", format="csv").rows
         24
     """
-    start = time.perf_counter()
     asked = _check(sources, format, profile, layout, times, provenance, personal)
+    return _export(asked, target, None, overwrite=overwrite)
+
+
+def export_with(
+    sources: Mapping[str, Source],
+    target: str | os.PathLike[str],
+    companion: Companion,
+    *,
+    format: Format,  # noqa: A002
+    profile: Profile | None,
+    times: Times,
+    overwrite: bool,
+    provenance: Mapping[str, Any],
+    personal: bool,
+) -> ExportReport:
+    """Write tables as `export_tables` does, and a text beside them.
+
+    Args:
+        sources: see `export_tables`, as for the others.
+        target: likewise.
+        companion: the text.
+        format: likewise.
+        profile: likewise.
+        times: likewise.
+        overwrite: likewise.
+        provenance: likewise.
+        personal: likewise.
+
+    Raises:
+        InputError: as `export_tables`.
+    """
+    asked = _check(sources, format, profile, "file", times, provenance, personal)
+    return _export(asked, target, companion, overwrite=overwrite)
+
+
+def _export(
+    asked: _Export, target: str | os.PathLike[str], companion: Companion | None, *, overwrite: bool
+) -> ExportReport:
+    start = time.perf_counter()
+    format = asked.format  # noqa: A001
     folder, name = _place(path(target, "target"), format)
-    with Staging(folder, overwrite=flag(overwrite, "overwrite")) as staging:
+    with Staging(folder, overwrite=flag(overwrite, "overwrite")) as staging, ExitStack() as ending:
+        beside = None if companion is None else staging.place(companion.name)
+        if companion is not None:
+            ending.callback(companion.end)
+            companion.begin(staging.scratch)
         written = _workbook(asked, staging, name) if format == "xlsx" else _files(asked, staging)
+        if companion is not None and beside is not None:
+            with writing(staging.final(companion.name)):
+                beside.write_text(companion.text(written), encoding="utf-8", newline="")
         staging.commit()
     report = _report(written, folder / name, format, time.perf_counter() - start)
     for table in report.tables:
@@ -169,7 +236,7 @@ def _place(target: str | os.PathLike[str], format: Format) -> tuple[Path, str]: 
     return (path.parent, path.name) if path.suffix.lower() == ".xlsx" else (path, WORKBOOK)
 
 
-def _files(asked: _Export, staging: Staging) -> list[_Written]:
+def _files(asked: _Export, staging: Staging) -> list[WrittenTable]:
     ending = "" if asked.layout == "hive" else f".{asked.format}"
     paths = {name: staging.place(name + ending) for name in asked.sources}
     written = []
@@ -178,7 +245,7 @@ def _files(asked: _Export, staging: Staging) -> list[_Written]:
         with writing(place):
             sink = _sink(asked, table, shape, paths[table.name])
         pour(table, shape, sink, place)
-        written.append(_Written(table.name, sink.rows, place, lost=_lost(table)))
+        written.append(WrittenTable(table.name, sink.rows, place, shape.schema, lost=_lost(table)))
     return written
 
 
@@ -204,7 +271,7 @@ def _lost(table: Opened) -> int:
     return table.lost.total() if table.lost is not None else 0
 
 
-def _workbook(asked: _Export, staging: Staging, name: str) -> list[_Written]:
+def _workbook(asked: _Export, staging: Staging, name: str) -> list[WrittenTable]:
     place = staging.final(name)
     book = Workbook(staging.place(name), scratch=staging.scratch)
     written, shapes, said = [], {}, dict(asked.origin)
@@ -216,7 +283,7 @@ def _workbook(asked: _Export, staging: Staging, name: str) -> list[_Written]:
             shapes[table.name] = shape
             if left_out := attrs_of(table).get("left_out"):
                 said[f"left out of {table.name}"] = ", ".join(left_out)
-            written.append(_Written(table.name, sheets.rows, place, sheets.cut, _lost(table)))
+            written.append(WrittenTable(table.name, sheets.rows, place, shape.schema, sheets.cut, _lost(table)))
         with writing(place):
             book.about(said, shapes)
             book.close()
@@ -225,7 +292,7 @@ def _workbook(asked: _Export, staging: Staging, name: str) -> list[_Written]:
     return written
 
 
-def _report(written: list[_Written], target: Path, format: Format, seconds: float) -> ExportReport:  # noqa: A002
+def _report(written: list[WrittenTable], target: Path, format: Format, seconds: float) -> ExportReport:  # noqa: A002
     tables: list[ExportedTable] = []
     sizes: dict[str, int] = {}
     for file in written:

@@ -1,17 +1,21 @@
 """The report: one page, whole, escaped, self-contained, that says what it cannot tell."""
 
 import re
-from decimal import Decimal
+from decimal import Decimal, localcontext
 from html.parser import HTMLParser
 
 import pandas as pd
 import pytest
 
 import ledgerframes as lf
+from ledgerframes.apps.html_report.material import Material
 from ledgerframes.apps.html_report.page import Section, page, table
-from ledgerframes.apps.html_report.sections import SECTIONS, Material, licenses
+from ledgerframes.apps.html_report.sections import SECTIONS, licenses
 
-TITLES = ["Where this comes from", "Updates", "Reassignments", "Templates", "Holdings", "Validators", "Instruments"]
+TITLES = [
+    "Where this comes from", "Updates", "Reassignments", "Templates", "Holdings", "Balances", "Transfers", "Rewards",
+    "Coin supply", "Coin burned", "Validators", "Instruments",
+]  # fmt: skip
 
 
 class Reader(HTMLParser):
@@ -51,7 +55,7 @@ def test_a_store_becomes_one_page_with_everything(filled, tmp_path):
     words = path.read_text()
     read = Reader(words)
     assert read.headings == TITLES
-    assert read.pictures >= 4
+    assert read.pictures >= 10
     assert all(one.startswith("data:image/png;base64,") for one in read.addresses)
     assert read.scripts == 0
     assert path.stat().st_size < 3_000_000
@@ -64,6 +68,8 @@ def test_a_loaded_history_says_what_it_cannot_tell(net, tmp_path):
     history = lf.load_history(net, start=(1, "0001-01-01"))
     words = lf.report(history, tmp_path / "report.html").read_text()
     assert "Holdings cannot be derived" in words
+    assert "Balances cannot be computed from this range, since they need the history from ledger begin" in words
+    assert "The supply after each round is not known" in words
     assert "tables=[&#x27;licenses&#x27;]" in words
     assert Reader(words).headings == TITLES
 
@@ -74,6 +80,9 @@ def test_an_empty_range_has_a_page_too(net, tmp_path):
     words = lf.report(empty, tmp_path / "report.html").read_text()
     assert "no update in this range" in words
     assert "No contract was reassigned" in words
+    for said in ("No party paid coin", "No reward coupon", "No update of a known round", "No update burns coin"):
+        assert said in words
+    assert Reader(words).pictures == 0
 
 
 def test_a_hostile_ledger_stays_text(tmp_path):
@@ -132,3 +141,31 @@ def test_validators_of_a_part_of_the_history_stand_on_the_rounds_of_their_first_
     late = lf.load_history(net, start=(1, "0001-01-01"), progress=False)
     material = Material(late.updates, late.events, late.reassignments, store=filled)
     assert "Validators by the round of their first coupon" in "".join(licenses(material).parts)
+
+
+def test_the_coin_s_sections_have_the_figures_of_the_tables(filled, tmp_path):
+    sections = ["balances", "transfers", "rewards", "coin_supply", "burn"]
+    words = lf.report(filled, tmp_path / "report.html", sections=sections).read_text()
+    assert Reader(words).pictures == 6
+    with localcontext(prec=60):
+        burned = lf.mint_burn(filled).filter(like="burned_").sum()
+        paid = lf.transfers(filled)
+        pairs = paid[paid.sender != paid.receiver].groupby(["sender", "receiver"]).amount.sum()
+        coupons = lf.rewards(filled)
+        claimed = coupons[(coupons.kind == "app") & (coupons.outcome == "claimed")]
+    figures = [
+        *burned[burned > 0],
+        max(pairs),
+        claimed.amount.dropna().sum(),
+        lf.supply_per_round(filled).total.iloc[-1],
+    ]
+    for figure in figures:
+        assert f">{figure:,f}<" in words
+
+
+def test_the_coin_s_sections_of_a_hostile_ledger_have_a_picture_or_a_reason(tmp_path):
+    with lf.sandbox(seed=3, updates=150, hostile=True) as net:
+        history = lf.load_history(net, start=(-(2**63), "0001-01-01"))
+    sections = ["balances", "transfers", "rewards", "coin_supply", "burn"]
+    words = lf.report(history, tmp_path / "report.html", sections=sections).read_text()
+    assert Reader(words).headings == ["Balances", "Transfers", "Rewards", "Coin supply", "Coin burned"]

@@ -10,8 +10,9 @@ from typing import Any
 
 import pandas as pd
 
+from ledgerframes.apps.html_report.material import Material
 from ledgerframes.apps.html_report.page import page
-from ledgerframes.apps.html_report.sections import SECTIONS, Material
+from ledgerframes.apps.html_report.sections import SECTIONS
 from ledgerframes.arguments import flag, names
 from ledgerframes.arguments import path as read_path
 from ledgerframes.errors import InputError
@@ -46,8 +47,8 @@ def report(
         start: for a store: inclusive, in UTC; a time, or a pair (migration id, time).
         end: for a store: exclusive.
         as_of: for a store: the state that a sync left, by its id or a time.
-        sections: which parts, in order: provenance, activity, flows, templates, holdings, licenses, supply; all by
-            default. A section that cannot be made has the reason.
+        sections: which parts, in order: provenance, activity, flows, templates, holdings, balances, transfers, rewards,
+            coin_supply, burn, licenses, supply; all by default. A section that cannot be made has the reason.
         allow_partial: for a store: take what there is of the range.
         overwrite: put the page in place of one that is there.
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 import pandas as pd
 
@@ -13,6 +12,8 @@ from ledgerframes.analysis.flows import flow_matrix, reassignment_flows
 from ledgerframes.analysis.holdings import holdings_from_events
 from ledgerframes.analysis.licenses import license_growth, license_versions, supply_over_time
 from ledgerframes.analysis.payloads import template_catalogue
+from ledgerframes.apps.html_report.coin_sections import balances, burn, coin_supply, rewards, transfers
+from ledgerframes.apps.html_report.material import Material
 from ledgerframes.apps.html_report.page import Section, picture, table, text
 from ledgerframes.errors import InputError, PartialResultError
 from ledgerframes.plots.fees import plot_holding_fees
@@ -20,31 +21,6 @@ from ledgerframes.plots.flows import plot_reassignment_flows
 from ledgerframes.plots.growth import plot_license_growth
 from ledgerframes.plots.in_flight import plot_reassignment_in_flight
 from ledgerframes.plots.updates import plot_update_rate
-from ledgerframes.store.store import Store
-
-
-@dataclass(frozen=True)
-class Material:
-    """What a report is made of.
-
-    Attributes:
-        updates: the frame, as a store or a loader gives it; likewise `events` and `reassignments`.
-        store: the store, where there is one: it knows coverage and snapshots.
-        as_of: the state it is read in.
-    """
-
-    updates: pd.DataFrame
-    events: pd.DataFrame
-    reassignments: pd.DataFrame
-    store: Store | None = None
-    as_of: Any = None
-
-    def snapshot(self, name: str) -> pd.DataFrame | None:
-        """A snapshot table's rows, or None where there are none."""
-        if self.store is None:
-            return None
-        rows: pd.DataFrame = self.store.load(name, as_of=self.as_of)
-        return rows if len(rows) else None
 
 
 def provenance(material: Material) -> Section:
@@ -176,6 +152,11 @@ SECTIONS: Final[dict[str, Callable[[Material], Section]]] = {
     "flows": flows,
     "templates": templates,
     "holdings": holdings,
+    "balances": balances,
+    "transfers": transfers,
+    "rewards": rewards,
+    "coin_supply": coin_supply,
+    "burn": burn,
     "licenses": licenses,
     "supply": supply,
 }

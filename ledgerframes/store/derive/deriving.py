@@ -80,18 +80,30 @@ def derive_tables(lake: Lake, wanted: Sequence[str]) -> DeriveReport:
     view = lake.view(names=HISTORY.order)
     if not view.has(HISTORY):
         raise StoreError(f"{lake.url}: there is no history to compute tables from; sync it first: store.sync(net)")
-    run = _Run(lake, view, wanted)
+    run = _Run(lake, view, wanted, Basis.of(view))
     run.carry_out()
     return run.report()
+
+
+def derive_aside(lake: Lake, view: View, wanted: Sequence[str], basis: Basis) -> None:
+    """Compute tables of one store into another, which holds nothing else and is thrown away afterwards.
+
+    Args:
+        lake: where the tables are made.
+        view: the store whose history they are computed from.
+        wanted: names of tables, with those that they are computed with.
+        basis: the part of the history.
+    """
+    _Run(lake, view, wanted, basis).carry_out()
 
 
 class _Run:
     """One pass over what is new."""
 
-    def __init__(self, lake: Lake, view: View, wanted: Sequence[str]) -> None:
+    def __init__(self, lake: Lake, view: View, wanted: Sequence[str], basis: Basis) -> None:
         self._lake = lake
         self._history = HistoryReader(view)
-        self._basis = Basis.of(view)
+        self._basis = basis
         if "coin_history" in wanted and self._basis.intervals and not self._basis.begun:
             raise PartialResultError(
                 f"{lake.url}: coin_history needs the history from ledger begin, and this store begins later; sync it"

@@ -45,12 +45,17 @@ class Basis:
     begun: bool
 
     @classmethod
-    def of(cls, view: View) -> Basis:
-        """Read it from the newest state of a store."""
+    def of(cls, view: View, *, final: bool = True) -> Basis:
+        """Read it from a state of a store.
+
+        Args:
+            view: the state.
+            final: leave out what is covered and not final yet.
+        """
         slots = view.slots
         changes = sum(slots.additions.values()) + sum(slots.takings.values())
         made = sum(view.tables[name].made_at for name in HISTORY.order)
-        intervals = _without_gap(slots.common, slots.settled, slots.ended)
+        intervals = _without_gap(slots.common, slots.settled if final else slots.common, slots.ended)
         first = (view.first_migration(HISTORY), BEGINNING)
         begun = bool(intervals) and (intervals[0].migration_id, intervals[0].lo) == first
         return cls(intervals, changes, made, begun)

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
-from ledgerframes.arguments import flag, names, suggesting
+from ledgerframes.arguments import choice, flag, names, shown, suggesting
+from ledgerframes.errors import InputError
 from ledgerframes.export.exporting import Format, Layout, Profile, export_tables
 from ledgerframes.export.report import ExportReport
 from ledgerframes.export.shape import Times
 from ledgerframes.paging.window import Bound, Duration, wanted_window
 from ledgerframes.store.keywords import AsOf
 from ledgerframes.store.read.reading import exported
+from ledgerframes.store.star.exporting import export_star
 
 if TYPE_CHECKING:
     from ledgerframes.store.store import Store
@@ -35,6 +37,7 @@ def export(
     allow_partial: bool = False,
     overwrite: bool = False,
     personal: bool = False,
+    model: Literal["star"] | None = None,
 ) -> ExportReport:
     """Write stored tables to files that other programs read; docs/bi.md says how they read them.
 
@@ -53,6 +56,9 @@ def export(
         allow_partial: export a history with holes.
         overwrite: replace existing files.
         personal: keep personal data, which is otherwise left out; see `export_tables`.
+        model: `"star"` writes facts and dimensions for BI programs instead of the tables, and `model.json` that says
+            how they relate; docs/star.md describes them. It is made of the whole history, so it takes no `tables`,
+            `start`, `end`, `last` or `layout="hive"`. Computed tables that the store does not keep are computed for it.
 
     Returns:
         What was written.
@@ -60,6 +66,7 @@ def export(
     Raises:
         InputError: an argument breaks a rule, or the target cannot be written.
         PartialResultError: the range is not fully covered.
+        StoreError: model="star", and there is no history, or two natural keys have one key.
 
     Example:
         >>> import tempfile, ledgerframes as lf
@@ -69,6 +76,14 @@ def export(
         ...     store.export(folder + "/csv", tables=["updates"], format="csv").rows
         50
     """
+    if model is not None:
+        choice(model, "model", ["star"])
+        _refuse_with_model(tables=tables, start=start, end=end, last=last, layout=None if layout == "file" else layout)
+        return export_star(
+            self._lake, self._lake.existing(as_of), target, format=format, profile=profile, times=times,
+            overwrite=flag(overwrite, "overwrite"), allow_partial=flag(allow_partial, "allow_partial"),
+            as_of=None if as_of is None else str(as_of), personal=flag(personal, "personal"),
+        )  # fmt: skip
     part = wanted_window(start, end, last)
     chosen = None if tables is None else names(tables, "tables")
     sources = exported(
@@ -78,3 +93,17 @@ def export(
         sources, target, format=format, profile=profile, layout=layout, times=times, overwrite=overwrite,
         provenance={"source": self._lake.url, "range": str(part), "as_of": as_of and str(as_of)}, personal=personal,
     )  # fmt: skip
+
+
+def _refuse_with_model(**given: object) -> None:
+    """Refuse what a model has no use for.
+
+    Raises:
+        InputError: one of the arguments is given.
+    """
+    for name, value in given.items():
+        if value is not None:
+            raise InputError(
+                f'{name}={shown(value)} is not valid with model="star", which has tables of its own, of the whole'
+                f" history; leave {name} out, or leave model out"
+            )

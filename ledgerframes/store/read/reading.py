@@ -117,17 +117,22 @@ def _is(name: str, value: Any) -> pc.Expression:
     return pc.field(name).is_null() if value is None else pc.field(name) == value
 
 
-def batches_of(table: DeltaStoreTable, data: ds.Dataset, rows: pc.Expression | None) -> pa.RecordBatchReader:
+def batches_of(
+    table: DeltaStoreTable, data: ds.Dataset, rows: pc.Expression | None, columns: Sequence[str] | None = None
+) -> pa.RecordBatchReader:
     """All rows in batches, folder by folder: migrations and months in order, the rows of a month as stored.
 
     Reading raises a StoreError where a file is damaged.
     """
-    schema = data.schema
+    whole = data.schema
+    names = whole.names if columns is None else list(columns)
+    schema = pa.schema([whole.field(name) for name in names], metadata=whole.metadata)
 
     def batches() -> Iterator[pa.RecordBatch]:
         with damage_named([table]):
             for fragment in sorted(data.get_fragments(filter=rows), key=_folder):
-                yield from fragment.scanner(schema=schema, filter=rows, batch_readahead=2).to_batches()
+                scanner = fragment.scanner(schema=whole, columns=names, filter=rows, batch_readahead=2)
+                yield from scanner.to_batches()
 
     return pa.RecordBatchReader.from_batches(schema, batches())
 

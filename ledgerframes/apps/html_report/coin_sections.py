@@ -1,0 +1,163 @@
+"""The sections of the report about the coin: balances, transfers, rewards, supply and burn; `sections` lists them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from decimal import Decimal, localcontext
+from functools import wraps
+from typing import Any, Final
+
+import pandas as pd
+
+from ledgerframes.apps.html_report.material import Material
+from ledgerframes.apps.html_report.page import Section, picture, table, text
+from ledgerframes.economics.balances_over_time import balances_over_time
+from ledgerframes.economics.coins import coins
+from ledgerframes.economics.mint_burn import mint_burn
+from ledgerframes.economics.rewards import rewards as reward_coupons
+from ledgerframes.economics.supply_per_round import supply_per_round
+from ledgerframes.economics.transfers import transfers as coin_transfers
+from ledgerframes.errors import InputError, PartialResultError
+from ledgerframes.plots.balances import plot_balances
+from ledgerframes.plots.burn import plot_burn
+from ledgerframes.plots.rewards import plot_rewards
+from ledgerframes.plots.supply_per_round import plot_supply_per_round
+from ledgerframes.plots.transfers import plot_transfers
+
+_FROM_BEGIN: Final = 'they need the history from ledger begin: sync or load with start="begin"'
+_HOLDERS: Final = 12
+_TIMES: Final = 120
+_STEPS: Final = ("1s", "10s", "1min", "10min", "1h", "6h", "1D", "7D", "28D")
+Make = Callable[[Material], Section]
+
+
+def _titled(title: str) -> Callable[[Callable[[Material], list[str]]], Make]:
+    """A section of a title, which has the reason where it cannot be made."""
+
+    def decorated(parts: Callable[[Material], list[str]]) -> Make:
+        @wraps(parts)
+        def section(material: Material) -> Section:
+            try:
+                # Sums of amounts have more digits than Python keeps by default.
+                with localcontext(prec=60):
+                    return Section(title, parts(material))
+            except (PartialResultError, InputError) as error:
+                return Section(title, [text(f"This cannot be shown for this range: {error}", quiet=True)])
+
+        return section
+
+    return decorated
+
+
+@_titled("Balances")
+def balances(material: Material) -> list[str]:
+    """What the largest holders held over time."""
+    try:
+        held = coins(material.history)
+    except PartialResultError as error:
+        return [text(f"Balances cannot be computed from this range, since {_FROM_BEGIN}. {error}", quiet=True)]
+    held = held[held["ended_at"].isna()]
+    if held.empty:
+        return [text("Nobody holds coin in this range.", quiet=True)]
+    sums = _sums(held, "owner", "amount").head(_HOLDERS)
+    over_time = balances_over_time(material.history, every=_step(material.events), parties=sums["owner"].tolist())
+    return [
+        text("Unlocked and locked coin; notional holding fees are not taken off.", quiet=True),
+        picture(plot_balances(over_time), "What the largest holders hold over time"),
+    ]
+
+
+@_titled("Transfers")
+def transfers(material: Material) -> list[str]:
+    """Who paid whom."""
+    rows = coin_transfers(material.history)
+    others = rows[rows["sender"] != rows["receiver"]]
+    if others.empty:
+        advice = "No party paid coin to another in this range. Take a longer range: transfers are read from events."
+        return [text(advice, quiet=True)]
+    named = others.assign(
+        sender=others["sender"].fillna("unknown"), receiver=others["receiver"].fillna("unknown"), transfers=1
+    )
+    pairs = named.groupby(["sender", "receiver"], as_index=False).agg({"transfers": "sum", "amount": _total})
+    return [
+        picture(plot_transfers(rows), "Which parties paid which"),
+        table(_largest(pairs, "amount"), "The largest sums, in coin", most=15),
+        *_not_understood(rows),
+    ]
+
+
+@_titled("Rewards")
+def rewards(material: Material) -> list[str]:
+    """Which rewards were earned, and what became of them."""
+    rows = reward_coupons(material.history)
+    if rows.empty:
+        advice = "No reward coupon was created in this range. Take a longer range: coupons are read from events."
+        return [text(advice, quiet=True)]
+    counts = rows.assign(coupons=1, outcome=rows["outcome"].fillna("unknown"))
+    sums = counts.groupby(["kind", "outcome"], as_index=False).agg({"coupons": "sum", "amount": _total})
+    parts = [table(sums, "Coupons by kind and outcome; the worth in coin of those whose round has issued")]
+    if rows["amount"].isna().all():
+        advice = "No round of these coupons issued in this range, so their worth is not known. Take a longer range."
+        return [*parts, text(advice, quiet=True)]
+    return [
+        picture(plot_rewards(rows), "The worth of reward coupons over time, by kind"),
+        *parts,
+        *_not_understood(rows),
+    ]
+
+
+@_titled("Coin supply")
+def coin_supply(material: Material) -> list[str]:
+    """What each round minted and burned, and the supply after it."""
+    rows = supply_per_round(material.history)
+    if rows.empty:
+        advice = "No update of a known round mints or burns coin in this range. Take a longer range, with its rounds."
+        return [text(advice, quiet=True)]
+    parts = [picture(plot_supply_per_round(rows), "Coin minted and burned per round")]
+    if rows["total"].isna().all():
+        parts.append(text(f"The supply after each round is not known: for that {_FROM_BEGIN[5:]}.", quiet=True))
+    else:
+        parts.append(picture(plot_supply_per_round(rows, show="total"), "The supply after each round"))
+    columns = ["round", "opened_at", "minted", "burned", "net_change", "unexplained", "total"]
+    return [*parts, table(rows[columns].iloc[::-1], "The latest rounds, in coin", most=10), *_not_understood(rows)]
+
+
+@_titled("Coin burned")
+def burn(material: Material) -> list[str]:
+    """What coin was burned for."""
+    rows = mint_burn(material.history)
+    causes = [name for name in rows.columns if name.startswith("burned_")]
+    sums = pd.DataFrame({"cause": [name[7:] for name in causes], "coin": [_total(rows[name]) for name in causes]})
+    if not any(sums["coin"]):
+        advice = "No update burns coin in this range. Take a longer range: traffic, names, fees and expiries burn coin."
+        return [text(advice, quiet=True)]
+    return [
+        picture(plot_burn(rows), "Coin burned over time, by cause"),
+        table(_largest(sums, "coin"), "Coin burned by cause"),
+        *_not_understood(rows),
+    ]
+
+
+def _sums(rows: pd.DataFrame, by: str, name: str) -> pd.DataFrame:
+    return _largest(rows.groupby(by, as_index=False).agg({name: _total}), name)
+
+
+def _total(amounts: pd.Series) -> Decimal:
+    return sum(amounts.dropna(), Decimal(0))
+
+
+def _largest(rows: pd.DataFrame, name: str) -> pd.DataFrame:
+    return rows.sort_values(name, ascending=False, kind="stable")
+
+
+def _step(events: pd.DataFrame) -> str:
+    """How far times are apart, so that a picture has enough of them and not too many."""
+    times = events["record_time"]
+    span = times.max() - times.min()
+    return next((step for step in _STEPS if span / pd.Timedelta(step) <= _TIMES), _STEPS[-1])
+
+
+def _not_understood(rows: Any) -> list[str]:
+    unknown = sum(rows.attrs["not_understood"].values())
+    words = f"{unknown:,} templates, choices or members are unknown to this version and are not in these figures."
+    return [text(words, quiet=True)] if unknown else []

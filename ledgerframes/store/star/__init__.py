@@ -1,0 +1,1 @@
+"""The star schema that a store exports for BI programs."""

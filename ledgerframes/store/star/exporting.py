@@ -1,0 +1,75 @@
+"""`export_star`: a store as a star schema for BI programs; `Store.export` calls it."""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Sequence
+from typing import Any, Final
+
+from ledgerframes.export.exporting import Companion, Format, Profile, WrittenTable, export_with
+from ledgerframes.export.report import ExportReport
+from ledgerframes.export.shape import Times
+from ledgerframes.store.lake import Lake, View
+from ledgerframes.store.star.keys import Keys
+from ledgerframes.store.star.model import model_text
+from ledgerframes.store.star.star import Star
+
+_log = logging.getLogger("ledgerframes.store")
+MODEL: Final = "model.json"
+
+
+def export_star(
+    lake: Lake,
+    view: View,
+    target: str | os.PathLike[str],
+    *,
+    format: Format,  # noqa: A002 - the word that pandas, polars and Delta use
+    profile: Profile | None,
+    times: Times,
+    overwrite: bool,
+    allow_partial: bool,
+    as_of: str | None,
+    personal: bool,
+    keys: Keys | None = None,
+) -> ExportReport:
+    """Write the tables of a star, and `model.json` that says how they relate; all or nothing.
+
+    Args:
+        lake: the store.
+        view: its state.
+        target: see `export_tables`, as for the others.
+        format: likewise.
+        profile: likewise.
+        times: likewise.
+        overwrite: likewise.
+        allow_partial: export a history with gaps.
+        as_of: the name of the state, if it is an older one.
+        personal: keep personal data; the star has none in columns of its own.
+        keys: how keys are computed; shorter ones collide.
+
+    Raises:
+        InputError: the target cannot be written.
+        StoreError: there is no history, or two natural keys have one key.
+        PartialResultError: the history has gaps.
+    """
+    star = Star(view, lake.url, allow_partial=allow_partial, keys=keys or Keys())
+
+    def text(written: Sequence[WrittenTable]) -> str:
+        return model_text(
+            written,
+            source=lake.url,
+            as_of=as_of,
+            reach={table.name: star.reach(table.name) for table in written},
+            left_out=star.left_out,
+            not_understood=star.notes.as_attrs(),
+        )
+
+    provenance: dict[str, Any] = {"source": lake.url, "model": "star", "as_of": as_of}
+    report = export_with(
+        star.sources(), target, Companion(MODEL, text, star.begin, star.close), format=format, profile=profile,
+        times=times, overwrite=overwrite, provenance=provenance, personal=personal,
+    )  # fmt: skip
+    for name, why in star.left_out.items():
+        _log.warning("%s was left out: %s", name, why)
+    return report

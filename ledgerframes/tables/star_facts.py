@@ -1,0 +1,221 @@
+"""The facts, bridges and daily snapshots of the star that a store exports for BI programs."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Final
+
+from ledgerframes.tables.coin_flows import MINT_BURN, TRAFFIC_PURCHASES, TRANSFERS
+from ledgerframes.tables.history import EVENTS, UPDATES
+from ledgerframes.tables.kinds import AMOUNT, BOOL, INT64, TEXT, TIME
+from ledgerframes.tables.rounds_and_rewards import REWARDS
+from ledgerframes.tables.star_dimensions import key
+from ledgerframes.tables.table import Column, Table
+from ledgerframes.tables.verdicts import VERDICTS
+
+_UPDATE: Final = key("update_key", "Its update in fact_updates.", "update_id")
+_EVENT: Final = key("event_key", "Its event in fact_events.", "update_id and event_id")
+_DATE: Final = key("date_key", "Day of the record time.", "record_time")
+_TIME: Final = Column("record_time", TIME, "When the synchronizer sequenced it.", source="record_time of its update")
+_ROUND: Final = key("round_key", "Its round; null where none is stated.", "round", nullable=True)
+_SYNCHRONIZER: Final = key("synchronizer_key", "Its synchronizer.", "synchronizer_id")
+
+
+def _of(table: Table, *names: str) -> tuple[Column, ...]:
+    """Columns as a table of the lake has them."""
+    known = {column.name: column for column in table.columns}
+    return tuple(replace(known[name], source=f"{name} of {table.name}") for name in names)
+
+
+def _party(role: str, meaning: str, *, nullable: bool = False) -> Column:
+    return key(f"{role}_party_key", meaning, role, nullable=nullable)
+
+
+FACT_UPDATES: Final = Table(
+    "fact_updates",
+    "One row per update: a transaction, or one leg of a reassignment.",
+    (),
+    ("update_key",),
+    (
+        key("update_key", "Key of the update.", "update_id"),
+        _DATE,
+        _SYNCHRONIZER,
+        *_of(UPDATES, "update_id", "migration_id", "record_time", "effective_at", "kind", "workflow_id", "event_count"),
+    ),
+)
+
+FACT_EVENTS: Final = Table(
+    "fact_events",
+    "One row per event of a transaction tree.",
+    (),
+    ("event_key",),
+    (
+        key("event_key", "Key of the event.", "update_id and event_id"),
+        _UPDATE,
+        _DATE,
+        _SYNCHRONIZER,
+        key("template_key", "Its template.", "package_name and template_name", nullable=True),
+        *_of(EVENTS, "event_id", "record_time", "event_type", "choice", "consuming", "contract_id", "node_index"),
+        *_of(EVENTS, "depth"),
+    ),
+)
+
+BRIDGE_EVENT_PARTY: Final = Table(
+    "bridge_event_party",
+    "One row per event, party and role of the party in the event.",
+    (),
+    ("event_key", "party_key", "role"),
+    (
+        _EVENT,
+        key("party_key", "The party.", "party_id"),
+        Column("role", TEXT, "acting, signatory or observer.", source="acting_parties, signatories and observers"),
+    ),
+)
+
+FACT_TRANSFERS: Final = Table(
+    "fact_transfers",
+    "One row per output of a coin transfer.",
+    (),
+    ("transfer_key",),
+    (
+        key("transfer_key", "Key of the output.", "update_id, event_id and output_index"),
+        _UPDATE,
+        _EVENT,
+        _DATE,
+        _ROUND,
+        _party("sender", "Party that pays; null where it is not known.", nullable=True),
+        _party("receiver", "Party that receives; null where it is not known.", nullable=True),
+        _party("provider", "Party of the application; null if there is none.", nullable=True),
+        _TIME,
+        *_of(TRANSFERS, "output_index", "amount", "receiver_fee_ratio", "sender_fees", "kind", "reason"),
+        Column("is_locked", BOOL, "Whether the output is locked.", source="lock of transfers"),
+    ),
+)
+
+FACT_REWARDS: Final = Table(
+    "fact_rewards",
+    "One row per reward coupon or record.",
+    (),
+    ("reward_key",),
+    (
+        key("reward_key", "Key of the coupon.", "contract_id"),
+        key("date_key", "Day of its creation.", "created_at"),
+        key("ended_date_key", "Day on which it was claimed, expired or withdrawn; null while it is open.", "ended_at",
+            nullable=True),
+        _ROUND,
+        _party("provider", "Party whose work earned it."),
+        _party("beneficiary", "Party that can mint it."),
+        *_of(REWARDS, "contract_id", "kind", "weight", "featured", "created_at", "ended_at", "outcome", "issuance"),
+        *_of(REWARDS, "amount"),
+    ),
+)  # fmt: skip
+
+FACT_TRAFFIC: Final = Table(
+    "fact_traffic",
+    "One row per purchase of traffic.",
+    (),
+    ("event_key",),
+    (
+        key("event_key", "Key of the purchase: its event in fact_events.", "update_id and event_id"),
+        _UPDATE,
+        _DATE,
+        _ROUND,
+        _party("provider", "Party that pays."),
+        key("synchronizer_key", "Synchronizer that the traffic is on.", "synchronizer_id"),
+        _TIME,
+        *_of(TRAFFIC_PURCHASES, "member_id", "migration_id", "bytes", "amount", "amount_usd"),
+    ),
+)
+
+FACT_MINT_BURN: Final = Table(
+    "fact_mint_burn",
+    "One row per update that creates, ends, mints or burns coin; what is null is not known, and never 0.",
+    (),
+    ("update_key",),
+    (
+        _UPDATE,
+        _DATE,
+        _ROUND,
+        *_of(MINT_BURN, *(name for name in MINT_BURN.names if name not in {"update_id", "round"})),
+    ),
+)
+
+FACT_VERDICTS: Final = Table(
+    "fact_verdicts",
+    "One row per confirmation request that mediators decided on.",
+    (),
+    ("verdict_key",),
+    (
+        key("verdict_key", "Key of the request.", "update_id"),
+        key("update_key", "The update that it became; null if fact_updates has none.", "update_id", nullable=True),
+        _DATE,
+        _SYNCHRONIZER,
+        *_of(VERDICTS, "update_id", "migration_id", "record_time", "finalization_time", "result", "mediator_group"),
+        *_of(VERDICTS, "submitting_participant_uid", "has_update", "total_traffic_cost"),
+    ),
+)
+
+BRIDGE_VERDICT_PARTY: Final = Table(
+    "bridge_verdict_party",
+    "One row per confirmation request and party on whose behalf it was submitted.",
+    (),
+    ("verdict_key", "party_key"),
+    (
+        key("verdict_key", "Its request in fact_verdicts.", "update_id"),
+        key("party_key", "The party.", "submitting_parties"),
+    ),
+)
+
+_DAY: Final = key("date_key", "The day; the row is what was true at its end.", "record_time")
+
+
+def _coin(name: str, meaning: str) -> Column:
+    return Column(name, AMOUNT, meaning, True, "coin", "creates and consuming exercises of coins")
+
+
+FACT_BALANCES_DAILY: Final = Table(
+    "fact_balances_daily",
+    "One row per day and party that holds coin at the end of the day, or whose holdings changed on it.",
+    (),
+    ("date_key", "party_key"),
+    (
+        _DAY,
+        key("party_key", "The owner.", "owner of the coins"),
+        _coin("unlocked", "Coin that is not locked; notional holding fees are not taken off."),
+        _coin("locked", "Coin that is locked."),
+        _coin("total", "Both together."),
+    ),
+)
+
+FACT_SUPPLY_DAILY: Final = Table(
+    "fact_supply_daily",
+    "One row per day: the coin that exists at its end.",
+    (),
+    ("date_key",),
+    (
+        _DAY,
+        _coin("unlocked", "Coin that is not locked."),
+        _coin("locked", "Coin that is locked."),
+        _coin("total", "All coin."),
+    ),
+)
+
+FACT_LICENSES_DAILY: Final = Table(
+    "fact_licenses_daily",
+    "One row per day and validator that has a license at the end of the day.",
+    (),
+    ("date_key", "validator_key"),
+    (
+        _DAY,
+        key("validator_key", "The validator.", "party of the validator"),
+        Column("first_round", INT64, "First round that it reported for.", True, "rounds", "its license"),
+        Column("last_round", INT64, "Last round that it reported for.", True, "rounds", "its license"),
+        Column("missed", INT64, "Rounds between the two that it did not report for.", True, "rounds", "its license"),
+        Column("version", TEXT, "Software version that it last reported.", True, source="its license"),
+    ),
+)
+
+FACTS: Final = (
+    *(FACT_UPDATES, FACT_EVENTS, BRIDGE_EVENT_PARTY, FACT_TRANSFERS, FACT_REWARDS, FACT_TRAFFIC, FACT_MINT_BURN),
+    *(FACT_VERDICTS, BRIDGE_VERDICT_PARTY, FACT_BALANCES_DAILY, FACT_SUPPLY_DAILY, FACT_LICENSES_DAILY),
+)

@@ -1,0 +1,274 @@
+"""A store as a star: facts and dimensions whose keys meet, with the sums of the lake's own tables."""
+
+import json
+
+import pyarrow.parquet as pq
+import pytest
+
+import ledgerframes as lf
+from ledgerframes.store.derive.kept import DERIVABLE
+from ledgerframes.tables.star import RELATIONS, STAR
+from tests.export.stars import Exported, key_of, repeated, without_row
+
+WORLDS = {
+    "one day": {"seed": 7, "updates": 400},
+    "weeks": {"days": 15},
+    "hostile": {"updates": 100, "hostile": True},
+}
+AMOUNTS = {
+    "fact_transfers": ("transfers", ["amount", "sender_fees", "receiver_fee_ratio"]),
+    "fact_rewards": ("rewards", ["weight", "issuance", "amount"]),
+    "fact_traffic": ("traffic_purchases", ["bytes", "amount", "amount_usd"]),
+    "fact_mint_burn": (
+        "mint_burn",
+        [name for name in STAR["fact_mint_burn"].names if name.startswith(("minted", "burned", "net", "unexplained"))],
+    ),
+}
+
+
+def filled(folder, world, *, derive=None):
+    store = lf.open_store(folder / "lake")
+    with lf.sandbox(**world) as net:
+        store.sync(net, progress=False, derive=derive)
+        # Nothing of the hostile world but its history is served.
+        store.sync(net, progress=False, tables=["verdicts"] if "hostile" in world else ["verdicts", "licenses"])
+    return store
+
+
+def exported(store, folder, **options):
+    store.export(folder, model="star", **options)
+    return Exported(folder)
+
+
+@pytest.fixture(scope="module", params=WORLDS, ids=WORLDS)
+def made(request, tmp_path_factory):
+    folder = tmp_path_factory.mktemp(request.param.replace(" ", "-"))
+    store = filled(folder, WORLDS[request.param])
+    return store, exported(store, folder / "out")
+
+
+@pytest.fixture(scope="module")
+def weeks(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("weeks-of-a-star")
+    store = filled(folder, WORLDS["weeks"], derive=DERIVABLE)
+    return store, exported(store, folder / "out")
+
+
+def test_every_key_of_a_fact_has_its_row(made):
+    _, star = made
+    assert without_row(star) == {}
+    assert len(star.model["relations"]) == len(RELATIONS)
+    assert repeated(star) == {}
+
+
+def test_facts_have_the_rows_of_the_lake(made):
+    store, star = made
+    for fact, table in (("fact_updates", "updates"), ("fact_events", "events"), ("fact_verdicts", "verdicts")):
+        ids = "event_id" if table == "events" else "update_id"
+        own = sorted(row[0] for row in star.ask(f"select {ids} from {fact}"))
+        assert own == sorted(store.load(table, columns=[ids])[ids])
+
+
+def test_facts_sum_to_the_tables_computed_from_the_whole_history(made):
+    store, star = made
+    for fact, (name, columns) in AMOUNTS.items():
+        assert_sums(star, fact, getattr(lf, name)(store, as_="arrow"), columns)
+
+
+def test_facts_sum_to_the_tables_that_the_store_keeps(weeks):
+    store, star = weeks
+    for fact, (name, columns) in AMOUNTS.items():
+        assert_sums(star, fact, store.load(name, as_="arrow"), columns)
+
+
+def assert_sums(star, fact, rows, columns):
+    assert star.one(f"select count(*) from {fact}") == rows.num_rows
+    for column in columns:
+        cells = [cell for cell in rows[column].to_pylist() if cell is not None]
+        own = [row[0] for row in star.ask(f"select {column} from {fact} where {column} is not null")]
+        assert (len(own), sum(own)) == (len(cells), sum(cells)), f"{fact}.{column}"
+        assert sorted(own) == sorted(cells), f"{fact}.{column}"
+
+
+def test_parties_of_an_event_are_its_actors_signatories_and_observers(made):
+    store, star = made
+    columns = {"acting": "acting_parties", "signatory": "signatories", "observer": "observers"}
+    events = store.load("events", columns=["event_id", "update_id", *columns.values()])
+    wanted = {
+        (key_of(json.dumps([row.update_id, row.event_id], separators=(",", ":"), ensure_ascii=False)), role, party)
+        for row in events.itertuples()
+        for role, name in columns.items()
+        for party in (getattr(row, name) if isinstance(getattr(row, name), tuple) else ())
+    }
+    found = star.ask("select event_key, role, party_id from bridge_event_party join dim_party using (party_key)")
+    assert len(found) == len(wanted)
+    assert set(found) == wanted
+
+
+def test_what_facts_name_is_what_the_lake_names(weeks):
+    store, star = weeks
+    transfers = store.load("transfers", as_="arrow").to_pylist()
+    times = store.load("updates", columns=["update_id", "record_time"]).set_index("update_id").record_time
+    found = star.ask(
+        "select update_id, output_index, sender.party_id, receiver.party_id, round, date::varchar"
+        " from fact_transfers join fact_updates using (update_key)"
+        " left join dim_party as sender on sender.party_key = sender_party_key"
+        " left join dim_party as receiver on receiver.party_key = receiver_party_key"
+        " left join dim_round using (round_key) join dim_date on dim_date.date_key = fact_transfers.date_key"
+    )
+    wanted = [
+        (
+            *(row[name] for name in ("update_id", "output_index", "sender", "receiver", "round")),
+            str(times[row["update_id"]].date()),
+        )
+        for row in transfers
+    ]
+    assert sorted(map(str, found)) == sorted(map(str, wanted))
+
+
+def test_balances_are_those_of_the_coins_at_the_end_of_each_day(weeks):
+    store, star = weeks
+    days = [row[0] for row in star.ask("select date from dim_date join fact_supply_daily using (date_key) order by 1")]
+    assert len(days) >= 15
+    for day in (days[0], days[7], days[-1]):
+        end = f"{day}T23:59:59.999999Z"
+        coins = lf.coins(store, at=end)
+        coins = coins[coins.ended_at.isna()]
+        found = {
+            party: (unlocked, locked, total)
+            for party, unlocked, locked, total in star.ask(
+                "select party_id, unlocked, locked, total from fact_balances_daily"
+                f" join dim_party using (party_key) join dim_date using (date_key) where date = '{day}'"
+            )
+        }
+        wanted = {}
+        for owner, own in coins.groupby("owner"):
+            locked = sum(own.amount[own.locked])
+            wanted[owner] = (sum(own.amount) - locked, locked, sum(own.amount))
+        assert {party: sums for party, sums in found.items() if sums[2]} == wanted
+        supply = lf.supply(store, at=end).loc[0, ["unlocked", "locked", "total"]].tolist()
+        assert [*star.ask(
+            f"select unlocked, locked, total from fact_supply_daily join dim_date using (date_key) where date = '{day}'"
+        )[0]] == supply  # fmt: skip
+
+
+def test_licenses_of_a_day_are_the_latest_by_then(weeks):
+    store, star = weeks
+    events = store.load("events", where={"template_name": "Splice.ValidatorLicense:ValidatorLicense"})
+    days = sorted(
+        row[0] for row in star.ask("select distinct date from fact_licenses_daily join dim_date using (date_key)")
+    )
+    for day in (days[0], days[len(days) // 2], days[-1]):
+        until = events[events.record_time.dt.date <= day].sort_values(["migration_id", "record_time", "node_index"])
+        latest = {}
+        for payload in until[until.event_type == "created_event"].payload:
+            own = json.loads(payload)
+            latest[own["validator"]] = own
+        found = dict(star.ask(
+            "select validator, fact.last_round from fact_licenses_daily as fact"
+            f" join dim_validator using (validator_key) join dim_date using (date_key) where date = '{day}'"
+        ))  # fmt: skip
+        assert set(found) == set(latest)
+        for validator, own in latest.items():
+            state = own.get("faucetState")
+            assert found[validator] == (None if state is None else int(state["lastReceivedFor"]["number"]))
+
+
+def test_dates_have_no_gap_and_parties_are_described(weeks):
+    store, star = weeks
+    count, days = star.ask("select count(*), max(date) - min(date) + 1 from dim_date")[0]
+    assert count == days
+    assert star.ask("select distinct weekday_name from dim_date where is_weekend order by 1") == [
+        ("Saturday",),
+        ("Sunday",),
+    ]
+    licensed = set(store.load("licenses").validator)
+    assert {row[0] for row in star.ask("select party_id from dim_party where is_validator")} >= licensed
+    rules = store.load("events", where={"template_name": "Splice.DsoRules:DsoRules", "event_type": "created_event"})
+    svs = {party for payload in rules.payload for party, _ in json.loads(payload)["svs"]}
+    assert svs
+    assert {row[0] for row in star.ask("select party_id from dim_party where is_super_validator")} >= svs
+    entries = store.load("events", where={"template_name": "Splice.Ans:AnsEntry", "event_type": "created_event"})
+    names = {}
+    for payload in entries.payload:
+        own = json.loads(payload)
+        names.setdefault(own["user"], []).append(own["name"])
+    found = dict(star.ask("select party_id, name from dim_party"))
+    assert names
+    assert {party: found[party] for party in names} == {party: min(own) for party, own in names.items()}
+    party, hint, fingerprint = star.ask("select party_id, hint, fingerprint from dim_party limit 1")[0]
+    assert party == f"{hint}::{fingerprint}"
+
+
+def test_a_party_is_first_seen_when_an_event_first_names_it(weeks):
+    store, star = weeks
+    first = {}
+    for row in store.load("events", columns=["record_time", "acting_parties", "signatories", "observers"]).itertuples():
+        for own in (row.acting_parties, row.signatories, row.observers):
+            for party in own if isinstance(own, tuple) else ():
+                first[party] = min(first.get(party, row.record_time), row.record_time)
+    found = dict(star.ask("select party_id, epoch_us(first_seen_at) from dim_party where first_seen_at is not null"))
+    assert {party: found.get(party) for party in first} == {party: time.value // 1000 for party, time in first.items()}
+
+
+def test_keys_are_the_documented_hash_and_stay_the_same_as_the_lake_grows(tmp_path):
+    with lf.sandbox(updates=300, migrations=1) as net:
+        every = list(net.sandbox.world.updates)
+        store = lf.open_store(tmp_path / "lake")
+        stars = []
+        for count in (150, 150, 300):
+            net.sandbox.world.updates[:] = every[:count]
+            store.sync(net, progress=False)
+            stars.append(exported(store, tmp_path / f"out-{len(stars)}"))
+    natural = {
+        "dim_party": ("party_key", "party_id"),
+        "dim_synchronizer": ("synchronizer_key", "synchronizer_id"),
+        "dim_date": ("date_key", "date::varchar"),
+        "dim_round": ("round_key", "round::varchar"),
+        "fact_updates": ("update_key", "update_id"),
+        "fact_rewards": ("reward_key", "contract_id"),
+    }
+    for table, (key, text) in natural.items():
+        first, again, grown = (set(star.ask(f"select {key}, {text} from {table}")) for star in stars)
+        assert first
+        assert first == again
+        assert first <= grown
+        assert all(own == key_of(words) for own, words in grown)
+    templates = stars[2].ask("select template_key, package_name, template_name from dim_template")
+    assert all(key == key_of(json.dumps(natural, separators=(",", ":"))) for key, *natural in templates)
+    assert len(stars[2].ask("select update_key from fact_updates")) == 300
+
+
+def test_the_model_describes_the_files(made):
+    _, star = made
+    files = {path.stem for path in star.folder.glob("*.parquet")}
+    assert files == set(star.names)
+    assert star.model["left_out"] == {}
+    for table in star.model["tables"]:
+        file = pq.ParquetFile(star.folder / table["file"])
+        assert file.metadata.num_rows == table["rows"]
+        assert [(one["name"], one["type"]) for one in table["columns"]] == [
+            (field.name, str(field.type)) for field in file.schema_arrow
+        ]
+        assert all(one["meaning"] for one in table["columns"])
+        assert table["reaches"]
+    tables = {table["name"]: {one["name"] for one in table["columns"]} for table in star.model["tables"]}
+    for one in star.model["relations"]:
+        assert one["column"] in tables[one["table"]]
+        assert one["to_column"] in tables[one["to"]]
+    paths = [(one["table"], one["to"]) for one in star.model["relations"] if one["active"]]
+    assert len(paths) == len(set(paths))
+
+
+@pytest.mark.parametrize("options", [{"format": "csv"}, {"profile": "bi", "times": "ms"}, {"format": "xlsx"}], ids=str)
+def test_a_star_is_written_in_every_form(tmp_path, options):
+    pytest.importorskip("xlsxwriter")
+    store = filled(tmp_path, {"updates": 60})
+    report = store.export(tmp_path / "out", model="star", **options)
+
+    model = json.loads((tmp_path / "out" / "model.json").read_text())
+    assert {table.name for table in report.tables} == set(STAR) == {table["name"] for table in model["tables"]}
+    columns = [
+        one["name"] for table in model["tables"] if table["name"] == "fact_transfers" for one in table["columns"]
+    ]
+    assert ("amount_double" in columns) == (options != {"format": "csv"})

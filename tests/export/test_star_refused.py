@@ -1,0 +1,213 @@
+"""What cannot become a star, and exports that end early: a clear error, and nothing half."""
+
+import json
+import signal
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+import ledgerframes as lf
+from ledgerframes.store.star.dimensions import Dimensions
+from ledgerframes.store.star.exporting import export_star
+from ledgerframes.store.star.key_index import KeyIndex
+from ledgerframes.store.star.keys import Keys, composite
+from tests.export.stars import Exported, key_of, without_row
+
+ROOT = Path(__file__).parents[2]
+OPTIONS = {
+    "format": "parquet", "profile": None, "times": "us", "overwrite": False, "allow_partial": False, "as_of": None,
+    "personal": False,
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory):
+    filled = lf.open_store(tmp_path_factory.mktemp("refused") / "lake")
+    with lf.sandbox(updates=100) as net:
+        filled.sync(net, progress=False)
+    return filled
+
+
+WRONG = {
+    "unknown model": ({"model": "snowflake"}, "model='snowflake' is not valid: give 'star'"),
+    "no model": ({"model": ""}, "model='' is not valid: give 'star'"),
+    "model of another type": ({"model": 3}, "model=3 is not valid"),
+    "tables": ({"tables": ["updates"]}, "leave tables out, or leave model out"),
+    "no tables": ({"tables": []}, "leave tables out"),
+    "start": ({"start": "2025-03-03"}, "leave start out"),
+    "end": ({"end": "2025-03-03"}, "leave end out"),
+    "last": ({"last": "1h"}, "leave last out"),
+    "hive": ({"layout": "hive"}, "leave layout out"),
+    "format": ({"format": "xls"}, "format='xls' is not valid"),
+    "profile": ({"profile": "BI"}, "profile='BI' is not valid"),
+    "overwrite": ({"overwrite": "yes"}, "overwrite='yes' is not valid"),
+    "allow_partial": ({"allow_partial": 1}, "allow_partial=1 is not valid"),
+}
+
+
+@pytest.mark.parametrize(("options", "said"), WRONG.values(), ids=WRONG.keys())
+def test_arguments_that_do_not_fit_a_star_are_refused(store, tmp_path, options, said):
+    with pytest.raises(lf.InputError, match=said):
+        store.export(tmp_path / "out", **{"model": "star"} | options)
+    assert not (tmp_path / "out").exists() or list((tmp_path / "out").iterdir()) == []
+
+
+def test_a_store_without_a_history_is_refused(tmp_path):
+    with pytest.raises(lf.StoreError, match="there is no store here"):
+        lf.open_store(tmp_path / "nothing").export(tmp_path / "out", model="star")
+    snapshots = lf.open_store(tmp_path / "snapshots")
+    with lf.sandbox(updates=30) as net:
+        snapshots.sync(net, progress=False, tables=["licenses"])
+    with pytest.raises(lf.StoreError, match="no history to make a star of; sync it first"):
+        snapshots.export(tmp_path / "out", model="star")
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_place_that_is_taken_is_refused_unless_it_may_be_overwritten(store, tmp_path):
+    (tmp_path / "model.json").write_text("somebody's")
+    with pytest.raises(lf.InputError, match=r"model\.json.*overwrite=True"):
+        store.export(tmp_path, model="star")
+    assert [path.name for path in tmp_path.iterdir()] == ["model.json"]
+
+    store.export(tmp_path, model="star", overwrite=True)
+    assert json.loads((tmp_path / "model.json").read_text())["model"] == "star"
+    assert not list(tmp_path.glob(".*"))
+
+
+def test_verdicts_are_left_out_where_there_are_none(store, tmp_path, caplog):
+    store.export(tmp_path / "out", model="star")
+    star = Exported(tmp_path / "out")
+    assert set(star.model["left_out"]) == {"fact_verdicts", "bridge_verdict_party"}
+    assert "fact_verdicts was left out: the store holds no verdicts" in caplog.text
+    assert not {"fact_verdicts", "bridge_verdict_party"} & {
+        name for one in star.model["relations"] for name in (one["table"], one["to"])
+    }
+
+
+@pytest.mark.parametrize("migrations", [1, 3])
+def test_balances_are_left_out_where_the_history_does_not_begin_at_ledger_begin(tmp_path, migrations):
+    store = lf.open_store(tmp_path / "lake")
+    with lf.sandbox(updates=200, migrations=migrations) as net:
+        start = lf.load_updates(net, limit=200).record_time.sort_values().iloc[100]
+        store.sync(net, progress=False, start=start)
+    if migrations > 1:  # the beginnings of later migrations are not covered
+        with pytest.raises(lf.PartialResultError, match="allow_partial"):
+            store.export(tmp_path / "out", model="star")
+    store.export(tmp_path / "out", model="star", allow_partial=True)
+    star = Exported(tmp_path / "out")
+    assert "from ledger begin" in star.model["left_out"]["fact_balances_daily"]
+    assert "from ledger begin" in star.model["left_out"]["fact_supply_daily"]
+    assert not (tmp_path / "out" / "fact_balances_daily.parquet").exists()
+    assert without_row(star) == {}
+    if migrations == 1:
+        assert star.one("select count(*) from fact_transfers") == len(lf.transfers(store))
+
+
+def test_an_older_state_is_exported_with_as_of(tmp_path):
+    store = lf.open_store(tmp_path / "lake")
+    with lf.sandbox(updates=120, migrations=1) as net:
+        every = list(net.sandbox.world.updates)
+        for count in (60, 120):
+            net.sandbox.world.updates[:] = every[:count]
+            store.sync(net, progress=False, derive=["rewards", "transfers"])
+    first = store.syncs().sync_id.iloc[0]
+    store.export(tmp_path / "out", model="star", as_of=first)
+    star = Exported(tmp_path / "out")
+    assert star.model["as_of"] == first
+    assert star.one("select count(*) from fact_updates") == 60
+    assert star.one("select count(*) from fact_rewards") == len(store.load("rewards", as_of=first))
+    assert without_row(star) == {}
+
+
+@pytest.mark.parametrize("bits", [4, 14])
+def test_two_natural_keys_with_one_key_fail_the_export(store, tmp_path, bits):
+    view = store._lake.existing()
+    with pytest.raises(lf.StoreError, match=r"same key|occurs twice") as raised:
+        export_star(store._lake, view, tmp_path / "out", keys=Keys(bits), **OPTIONS)
+    assert "nothing was exported" in str(raised.value)
+    assert list((tmp_path / "out").iterdir()) == []
+
+
+def test_a_key_that_occurs_twice_is_found_in_any_part_and_batch(tmp_path):
+    for number, keys in enumerate([[1, 2, 1], [64, 128, 64], [2**62, 5, 2**62]]):
+        with KeyIndex(tmp_path / str(number), "fact_updates") as index:
+            index.add(pa.array(keys[:2]))
+            index.add(pa.array(keys[2:]))
+            with pytest.raises(lf.StoreError, match=f"fact_updates: the key {keys[0]} occurs twice"):
+                index.finish()
+
+
+def test_an_index_gives_each_key_its_number_and_null_to_others(tmp_path):
+    with KeyIndex(tmp_path / "index", "fact_updates") as index:
+        index.add(pa.array(range(0, 1000, 2)), pa.array(range(500)))
+        index.add(pa.array([10**15]), pa.array([-7]))
+        index.finish()
+        assert index.look_up(pa.array([998, 3, 10**15, 0])).to_pylist() == [499, None, -7, 0]
+        assert index.look_up(pa.array([], pa.int64())).to_pylist() == []
+
+
+@pytest.mark.parametrize("texts", [['a"b', "c"], ["a\\", "\n"], ["é", "\x00"], ["plain", "words"]], ids=ascii)
+def test_natural_keys_of_several_columns_are_a_json_array(texts):
+    columns = [pa.array([texts[0], None]), pa.array([texts[1], "x"]), pa.array([3, -1])]
+    made = composite(columns).to_pylist()
+    assert [json.loads(text) for text in made] == [[*texts, 3], [None, "x", -1]]
+    assert made[0] == json.dumps([*texts, 3], ensure_ascii=False, separators=(",", ":"))
+    assert Keys().of_several(columns).to_pylist() == [key_of(text) for text in made]
+
+
+def test_two_parties_with_one_key_are_both_named():
+    dimensions = Dimensions(Keys(bits=1))
+    with pytest.raises(lf.StoreError, match=r"dim_party: 'alice::12.' and '") as raised:
+        dimensions.party(pa.array(["alice::121", "alice::122", "alice::123"]))
+    assert "have the same key" in str(raised.value)
+
+
+KILLED = """
+    import os, signal, sys
+    import ledgerframes as lf
+    from ledgerframes.store.star import facts
+    before = facts.reward_rows
+    def rows(*arguments):
+        os.kill(os.getpid(), signal.SIGKILL)
+    facts.reward_rows = rows
+    lf.open_store(sys.argv[1]).export(sys.argv[2], model="star")
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no SIGKILL and no flock on Windows")
+def test_a_killed_star_leaves_no_file_and_the_next_sweeps_up(store, tmp_path):
+    command = [sys.executable, "-c", textwrap.dedent(KILLED), str(store._lake.folder), str(tmp_path)]
+    assert subprocess.run(command, check=False, cwd=ROOT, timeout=300).returncode == -signal.SIGKILL
+    left = [path.name for path in tmp_path.iterdir()]
+    assert len(left) == 1
+    assert left[0].startswith(".ledgerframes-")
+
+    store.export(tmp_path, model="star")
+    assert not list(tmp_path.glob(".*"))
+    assert without_row(Exported(tmp_path)) == {}
+
+
+def test_an_export_changes_nothing_in_the_lake(store, tmp_path):
+    before = {path: path.stat().st_mtime_ns for path in store._lake.folder.rglob("*")}
+    store.export(tmp_path / "out", model="star")
+    assert {path: path.stat().st_mtime_ns for path in store._lake.folder.rglob("*")} == before
+
+
+def test_contact_points_do_not_reach_a_star(tmp_path):
+    store = lf.open_store(tmp_path / "lake")
+    with lf.sandbox(updates=100) as net:
+        store.sync(net, progress=False)
+        store.sync(net, progress=False, tables=["licenses"])
+    points = {
+        point
+        for payload in store.load("events", where={"template_name": "Splice.ValidatorLicense:ValidatorLicense"}).payload
+        if (point := ((json.loads(payload).get("metadata") if payload else None) or {}).get("contactPoint"))
+    }
+    assert points
+    store.export(tmp_path / "out", model="star", format="csv", personal=True)
+    text = "".join(path.read_text() for path in (tmp_path / "out").iterdir())
+    assert not [point for point in points if point in text]
