@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from decimal import Decimal
 from typing import Any, Final
 
@@ -12,6 +11,7 @@ import pyarrow.compute as pc
 from msgspec import Struct
 from msgspec import field as member
 
+from ledgerframes.economics.amounts import list_sums, wide
 from ledgerframes.economics.choices import (
     COLLECTS,
     EXPIRIES,
@@ -24,13 +24,12 @@ from ledgerframes.economics.choices import (
     TRAFFIC,
 )
 from ledgerframes.economics.coin_inputs import Inputs
-from ledgerframes.economics.entries import Cells, Entries
+from ledgerframes.economics.entries import Entries
 from ledgerframes.economics.models import META, Meta, Round, TransferInput
 from ledgerframes.economics.not_understood import NotUnderstood
-from ledgerframes.economics.parsing import fits, parsed
-from ledgerframes.economics.reward_checks import minted
+from ledgerframes.economics.parsing import fits, labels, parsed
 from ledgerframes.economics.source import Source
-from ledgerframes.economics.summaries import Outcome, outcomes_of, paying_exercises
+from ledgerframes.economics.summaries import minted_by, other_fees, outcomes_of, paying_exercises
 from ledgerframes.economics.tree import Tree
 
 _COLUMNS: Final = ("update_id", "event_id", "parent_event_id", "record_time", "template_name", "choice", "contract_id")
@@ -95,51 +94,54 @@ class WithMeta(Struct, frozen=True, gc=False):
 
 def entries_of_summaries(source: Source, tree: Tree, inputs: Inputs, entries: Entries, notes: NotUnderstood) -> None:
     """Add what transfers and purchases mint and burn; one inside another is not counted again."""
-    rows = paying_exercises(source, "payload")
+    rows = paying_exercises(source)
     places = tree.places(rows["event_id"])
-    outer = tree.nearest(tree.above(places), tree.mask(PAYING)) < 0
+    outer = pa.array(tree.nearest(tree.above(places), tree.mask(PAYING)) < 0)
     outcomes = outcomes_of(rows, notes)
-    columns = (rows[name].to_pylist() for name in ("update_id", "record_time", "choice"))
-    for update, time, choice, outcome, counts in zip(*columns, outcomes, outer, strict=True):
-        if counts:
-            entries.add(update, time, _cells(choice, outcome), outcome.round)
-    _settle(rows, outcomes, inputs)
+    entries.extend(_columns(rows.filter(outer), outcomes.filter(outer)))
+    _settle(source, rows, outcomes, inputs)
 
 
-def _cells(choice: str, outcome: Outcome) -> Cells:
-    summary = outcome.summary
-    cells: Cells = {} if summary is None else {f"minted_{kind}": value for kind, value in minted(summary).items()}
-    outputs = Decimal(0) if summary is None else sum(summary.output_fees, Decimal(0))
-    fees = Decimal(0) if summary is None else summary.other_fees
-    if choice == TRAFFIC:
-        # The fees of outputs are inside what was paid.
-        return cells | {"burned_traffic": outcome.paid or Decimal(0), "burned_fees": fees}
-    if choice in PREAPPROVALS:
-        return cells | {"burned_preapprovals": outcome.paid or Decimal(0), "burned_fees": fees + outputs}
-    return cells | {"burned_fees": fees + outputs}
+def _columns(rows: pa.Table, outcomes: pa.Table) -> dict[str, Any]:
+    """What exercises mint and burn."""
+    zero = wide(pa.scalar(0, pa.int64()))
+    fees, outputs = (
+        pc.fill_null(values, zero) for values in (other_fees(outcomes), list_sums(outcomes["output_fees"]))
+    )
+    paid = pc.fill_null(wide(outcomes["paid"]), zero)
+    bought = pc.equal(rows["choice"], TRAFFIC)
+    return {
+        **{name: rows[name] for name in ("update_id", "record_time")},
+        "round": outcomes["round"],
+        **{f"minted_{kind}": wide(values) for kind, values in minted_by(outcomes).items()},
+        "burned_traffic": pc.if_else(bought, paid, zero),
+        "burned_preapprovals": pc.if_else(pc.is_in(rows["choice"], pa.array(PREAPPROVALS)), paid, zero),
+        # Of a purchase of traffic, the fees of outputs are inside what was paid.
+        "burned_fees": wide(pc.add(fees, pc.if_else(bought, zero, outputs))),
+    }
 
 
-def _settle(rows: pa.Table, outcomes: Sequence[Outcome], inputs: Inputs) -> None:
+def _settle(source: Source, rows: pa.Table, outcomes: pa.Table, inputs: Inputs) -> None:
     """Find the amounts of inputs whose creates are not known, as sums that summaries state."""
     missing = inputs.missing()
     if not missing:
         return
-    updates = inputs.ended.filter(pc.is_null(inputs.ended["amount"]))["update_id"]
-    places = np.flatnonzero(pc.is_in(rows["update_id"], pc.unique(updates)).to_numpy(zero_copy_only=False))
-    wanted = rows.take(pa.array(places))
-    arguments = parsed(wanted["payload"], PayingArgument, [""] * len(places), NotUnderstood())
-    for place, update, argument in zip(places, wanted["update_id"].to_pylist(), arguments, strict=True):
-        summary = outcomes[int(place)].summary
+    updates = pc.unique(inputs.ended.filter(pc.is_null(inputs.ended["amount"]))["update_id"])
+    wanted = pc.is_in(rows["update_id"], updates)
+    payloads = paying_exercises(source, "payload").filter(wanted)["payload"]
+    arguments = parsed(payloads, PayingArgument, [""] * len(payloads), NotUnderstood())
+    columns = (rows["update_id"].filter(wanted).to_pylist(), outcomes["coin"].filter(wanted).to_pylist())
+    for update, amount, argument in zip(*columns, arguments, strict=True):
         coins = [] if argument is None else argument.coins
         # A purchase and the transfer inside it have the same inputs: the first of them settles these.
-        if summary is not None and missing.intersection(coins) and not inputs.settled.intersection(coins):
-            inputs.settle(update, coins, summary.coin)
+        if amount is not None and missing.intersection(coins) and not inputs.settled.intersection(coins):
+            inputs.settle(update, coins, amount)
 
 
 def minted_otherwise(source: Source, inputs: Inputs, entries: Entries, notes: NotUnderstood) -> None:
     """Add what taps and mints make: the coin that they created."""
     rows = source.exercises((*_COLUMNS, "exercise_result"), choices=[TAP, MINT])
-    names = _names(rows)
+    names = labels(rows)
     made = parsed(rows["exercise_result"], Made, names, notes)
     amounts = inputs.amount_of(value.sum.amulet for value in made if value is not None)
     columns = (rows[name].to_pylist() for name in ("update_id", "record_time", "choice"))
@@ -163,7 +165,7 @@ def _add_expired(source: Source, inputs: Inputs, entries: Entries) -> None:
     rows = source.exercises((*_COLUMNS, "exercise_result"), choices=EXPIRIES)
     ended = inputs.ended.filter(pc.is_in(inputs.ended["choice"], pa.array(EXPIRIES)))
     amounts = dict(zip(ended["contract_id"].to_pylist(), ended["amount"].to_pylist(), strict=True))
-    results = parsed(rows["exercise_result"], Expired, _names(rows), NotUnderstood())
+    results = parsed(rows["exercise_result"], Expired, labels(rows), NotUnderstood())
     columns = (rows[name].to_pylist() for name in ("update_id", "record_time", "contract_id"))
     for update, time, contract, result in zip(*columns, results, strict=True):
         stated = None if result is None or result.sum is None else result.sum.round
@@ -175,7 +177,7 @@ def _add_names(source: Source, tree: Tree, inputs: Inputs, entries: Entries, not
     rows = source.exercises((*_COLUMNS, "exercise_result"), choices=COLLECTS)
     below = tree.nearest(tree.above(tree.places(rows["event_id"])), tree.mask(NAME_PAYMENTS)) >= 0
     rows = rows.filter(pa.array(below))
-    names = _names(rows)
+    names = labels(rows)
     results = parsed(rows["exercise_result"], Collected, names, notes)
     coins = [None if result is None else result.amulet for result in results]
     amounts = inputs.amount_of(coin for coin in coins if coin is not None)
@@ -195,10 +197,11 @@ def _add_stated(source: Source, tree: Tree, entries: Entries) -> None:
     paying = np.flatnonzero(tree.mask(PAYING))
     standard = tree.mask(STANDARD)
     summarized = set(_chain(tree, paying, standard))
-    results = parsed(_records(rows["exercise_result"]), WithMeta, _names(rows), NotUnderstood())
+    results = parsed(_records(rows["exercise_result"]), WithMeta, labels(rows), NotUnderstood())
     columns = (rows[name].to_pylist() for name in ("update_id", "record_time"))
-    for place, update, time, result in zip(tree.places(rows["event_id"]), *columns, results, strict=True):
-        outermost = tree.nearest(tree.above(np.array([place])), standard)[0] < 0
+    places = tree.places(rows["event_id"])
+    outer = tree.nearest(tree.above(places), standard) < 0
+    for place, outermost, update, time, result in zip(places, outer, *columns, results, strict=True):
         burned = None if result is None or result.meta is None else result.meta.values.get(f"{META}burned")
         if outermost and int(place) not in summarized and isinstance(burned, str):
             value = _decimal(burned)
@@ -226,8 +229,3 @@ def _decimal(text: str) -> Decimal | None:
 
 def _records(texts: pa.ChunkedArray) -> Any:
     return pc.if_else(pc.fill_null(pc.starts_with(texts, "{"), False), texts, "{}")  # noqa: FBT003
-
-
-def _names(rows: pa.Table) -> list[str]:
-    pairs = zip(rows["template_name"].to_pylist(), rows["choice"].to_pylist(), strict=True)
-    return [f"{template}/{choice}" for template, choice in pairs]

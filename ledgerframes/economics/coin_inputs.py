@@ -15,11 +15,11 @@ from ledgerframes.economics.models import AMULET, COINS, LOCKED_AMULET, Amulet, 
 from ledgerframes.economics.not_understood import NotUnderstood
 from ledgerframes.economics.parsing import columns_of
 from ledgerframes.economics.source import Source, assigned_rows, opening_rows
-from ledgerframes.tables.coin_stocks import COIN_HISTORY
 from ledgerframes.tables.kinds import AMOUNT
 
 _CREATED: Final = ("update_id", "record_time", "contract_id", "template_name", "payload")
 _ENDED: Final = ("update_id", "record_time", "contract_id", "template_name", "choice", "consuming")
+_KINDS: Final = {"amount": AMOUNT.arrow}
 _AMOUNTS: Final = {
     AMULET: (Amulet, {"amount": lambda coin: coin.amount.initial}),
     LOCKED_AMULET: (LockedAmulet, {"amount": lambda coin: coin.amulet.amount.initial}),
@@ -110,7 +110,7 @@ def _with_amounts(rows: pa.Table, notes: NotUnderstood) -> pa.Table:
     parts = []
     for template, (coin, values) in _AMOUNTS.items():
         own = rows.filter(pc.equal(rows["template_name"], template))
-        parts.append(columns_of(own, "payload", coin, COIN_HISTORY, values, notes))
+        parts.append(columns_of(own, "payload", coin, _KINDS, values, notes))
     return pa.concat_tables(parts)
 
 

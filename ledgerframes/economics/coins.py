@@ -14,7 +14,7 @@ from ledgerframes.economics.form import at_moment, given
 from ledgerframes.economics.lifetimes import Lifetimes
 from ledgerframes.economics.models import AMULET, COINS, LOCKED_AMULET, Amulet, LockedAmulet
 from ledgerframes.economics.not_understood import NotUnderstood
-from ledgerframes.economics.parsing import columns_of
+from ledgerframes.economics.parsing import columns_of, kinds_of
 from ledgerframes.economics.source import Source, source_of_events
 from ledgerframes.economics.tree import Tree
 from ledgerframes.frames import As, Decimals
@@ -86,7 +86,7 @@ def coin_rows(lives: Lifetimes, notes: NotUnderstood, more: dict[str, pa.Array])
     parts = []
     for template, (coin, values) in _TERMS.items():
         own = created.filter(pc.equal(created["template_name"], template))
-        parts.append(columns_of(own, "payload", coin, COIN_HISTORY, values, notes))
+        parts.append(columns_of(own, "payload", coin, kinds_of(COIN_HISTORY), values, notes))
     return pa.concat_tables(parts).sort_by("place")
 
 

@@ -95,8 +95,8 @@ def flows_of(source: Source, opening: Any, notes: NotUnderstood) -> pa.Table:
 
 def _together(entries: pa.Table, changes: pa.Table) -> pa.Table:
     """The entries and the change of each update that has either; 0 where it has none."""
-    plain = [entries["update_id"].cast(pa.string()), changes["update_id"].cast(pa.string())]
-    updates = pc.unique(pa.chunked_array([chunk for column in plain for chunk in column.chunks], pa.string()))
+    both = [*entries["update_id"].chunks, *changes["update_id"].chunks]
+    updates = pc.unique(pa.chunked_array(both, pa.string()))
     columns = {"update_id": updates}
     for rows, names in ((entries, COLUMNS), (changes, ("net_change",))):
         places = pc.index_in(updates, rows["update_id"])

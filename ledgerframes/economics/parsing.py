@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from decimal import Decimal
+from itertools import accumulate
 from typing import Any, Final, TypeVar
 
 import msgspec
@@ -13,6 +14,7 @@ import pyarrow.compute as pc
 
 from ledgerframes.economics.amounts import amounts, is_amount
 from ledgerframes.economics.not_understood import NotUnderstood
+from ledgerframes.economics.text_amounts import with_texts
 from ledgerframes.tables.table import Table
 
 T = TypeVar("T")
@@ -86,13 +88,12 @@ def blocks(rows: pa.Table) -> Iterator[pa.Table]:
         yield rows.slice(start, _ROWS)
 
 
+Values = Mapping[str, Callable[[Any], Any]]
+Kinds = Mapping[str, pa.DataType]
+
+
 def columns_of(
-    rows: pa.Table,
-    text: str,
-    shape: type[T],
-    table: Table,
-    values: dict[str, Callable[[T], Any]],
-    notes: NotUnderstood,
+    rows: pa.Table, text: str, shape: Any, kinds: Kinds, values: Values, notes: NotUnderstood, *, choice: str = ""
 ) -> pa.Table:
     """Columns of the JSON of a column, beside the rows they come from; rows that cannot be read are counted and go.
 
@@ -100,60 +101,73 @@ def columns_of(
         rows: with the text column and template_name.
         text: the column of JSON.
         shape: the struct of its texts.
-        table: the declaration that has the types of the columns.
-        values: for each column, its value in the struct.
+        kinds: the types of the columns, more of them if need be.
+        values: for each column, its value in the struct. Amounts may be text there, which only an Arrow column reads.
         notes: where texts that do not fit are counted.
+        choice: the column that names the choice, where the counts are to name it too.
     """
-    kinds = {name: table.schema.field(name).type for name in values}
-    parts = [_block(part, text, shape, kinds, values, notes) for part in blocks(rows)]
+    types = {name: kinds[name] for name in values}
+    texts = with_texts(shape)
+    parts = [
+        _at_once(part, text, texts, types, values) or _one_by_one(part, text, shape, types, values, notes, choice)
+        for part in blocks(rows)
+    ]
     kept = rows.drop_columns([text])
-    empty = pa.schema([*kept.schema, *(pa.field(name, kind) for name, kind in kinds.items())]).empty_table()
+    empty = pa.schema([*kept.schema, *(pa.field(name, kind) for name, kind in types.items())]).empty_table()
     return pa.concat_tables([empty, *parts])
 
 
-def _block(
-    rows: pa.Table,
-    text: str,
-    shape: type[T],
-    kinds: dict[str, pa.DataType],
-    values: dict[str, Callable[[T], Any]],
-    notes: NotUnderstood,
+def _at_once(rows: pa.Table, text: str, shape: Any, types: Kinds, values: Values) -> pa.Table | None:
+    """A block with its columns; None if any text or value does not fit."""
+    structs = _together(rows[text], msgspec.json.Decoder(shape, strict=False))
+    if structs is None:
+        return None
+    try:
+        made = {name: _column_of(list(map(value, structs)), types[name]) for name, value in values.items()}
+    except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError):
+        return None
+    return _beside(rows.drop_columns([text]), types, made)
+
+
+def _column_of(values: list[Any], kind: pa.DataType) -> pa.Array:
+    """A column whose amounts are text; Arrow refuses what is not an amount, and never rounds."""
+    if pa.types.is_decimal(kind):
+        return pa.array(values, pa.string()).cast(kind)
+    if pa.types.is_list(kind) and pa.types.is_decimal(kind.value_type):
+        return pa.array(values, pa.list_(pa.string())).cast(kind)
+    return pa.array(values, kind)
+
+
+def _one_by_one(
+    rows: pa.Table, text: str, shape: Any, types: Kinds, values: Values, notes: NotUnderstood, choice: str
 ) -> pa.Table:
-    names = rows["template_name"].to_pylist()
-    found = parsed(rows[text], shape, names, notes)
-    kept = rows.drop_columns([text])
-    if None not in found:
-        made = _made([struct for struct in found if struct is not None], kinds, values)
-        if made is not None:
-            return _beside(kept, kinds, made)
-    # Only now value by value, which takes several times as long.
-    good = [struct is not None and all(fits(value(struct)) for value in values.values()) for struct in found]
-    for name, struct, fit in zip(names, found, good, strict=True):
-        if struct is not None and not fit:
+    """A block likewise, text by text, which takes several times as long."""
+    names = labels(rows, choice)
+    structs = parsed(rows[text], shape, names, notes)
+    cells = [None if struct is None else [value(struct) for value in values.values()] for struct in structs]
+    good = [row is not None and all(map(fits, row)) for row in cells]
+    for name, row, fit in zip(names, cells, good, strict=True):
+        if row is not None and not fit:
             notes[name] += 1
-    chosen = [struct for struct, fit in zip(found, good, strict=True) if struct is not None and fit]
-    made = {name: column([value(struct) for struct in chosen], kinds[name]) for name, value in values.items()}
-    return _beside(kept.filter(pa.array(good, pa.bool_())), kinds, made)
+    chosen = [row for row, fit in zip(cells, good, strict=True) if row is not None and fit]
+    made = {name: column([row[place] for row in chosen], types[name]) for place, name in enumerate(values)}
+    return _beside(rows.drop_columns([text]).filter(pa.array(good, pa.bool_())), types, made)
 
 
-def _made(
-    structs: list[T], kinds: dict[str, pa.DataType], values: dict[str, Callable[[T], Any]]
-) -> dict[str, pa.Array] | None:
-    """The columns of some structs; None if a value does not fit its column."""
-    made = {}
-    for name, value in values.items():
-        listed = [value(struct) for struct in structs]
-        try:
-            made[name] = pa.array(listed, kinds[name])
-        except (pa.ArrowInvalid, OverflowError):
-            return None
-        # Arrow takes a NaN for null.
-        if pa.types.is_decimal(kinds[name]) and made[name].null_count != listed.count(None):
-            return None
-    return made
+def kinds_of(table: Table) -> dict[str, pa.DataType]:
+    """The types of a table's columns."""
+    return {field.name: field.type for field in table.schema}
 
 
-def _beside(rows: pa.Table, kinds: dict[str, pa.DataType], made: dict[str, pa.Array]) -> pa.Table:
+def labels(rows: pa.Table, choice: str = "choice") -> list[str]:
+    """What the counts call each row: its template, and its choice if a column has it."""
+    names: list[str] = rows["template_name"].to_pylist()
+    if not choice:
+        return names
+    return [f"{name}/{done}" for name, done in zip(names, rows[choice].to_pylist(), strict=True)]
+
+
+def _beside(rows: pa.Table, kinds: Kinds, made: Mapping[str, pa.Array]) -> pa.Table:
     for name, values in made.items():
         rows = rows.append_column(pa.field(name, kinds[name]), values)
     return rows
@@ -163,6 +177,8 @@ def fits(value: Any) -> bool:
     """Whether a column can hold a value: an amount of 28 and 10 digits, a whole number of 64 bits, anything else."""
     if isinstance(value, Decimal):
         return is_amount(value)
+    if isinstance(value, list):
+        return all(map(fits, value))
     return not isinstance(value, int) or -(2**63) <= value < 2**63
 
 
@@ -170,4 +186,9 @@ def column(values: list[Any], kind: pa.DataType) -> pa.Array:
     """Values as an Arrow column of a kind; decimals and times as they have to be for it."""
     if pa.types.is_decimal(kind):
         return amounts(values)
+    if pa.types.is_list(kind) and pa.types.is_decimal(kind.value_type):
+        flat = amounts(value for listed in values for value in listed or ())
+        ends = accumulate((len(listed or ()) for listed in values), initial=0)
+        missing = pa.array([listed is None for listed in values], pa.bool_())
+        return pa.ListArray.from_arrays(pa.array(ends, pa.int32()), flat, mask=missing)
     return pa.array(values, kind)

@@ -13,18 +13,15 @@ from msgspec import Struct, field
 from ledgerframes.economics.amounts import EXACT, rounded
 from ledgerframes.economics.choices import PAYING
 from ledgerframes.economics.lifetimes import Lifetimes
-from ledgerframes.economics.models import TransferSummary
 from ledgerframes.economics.not_understood import NotUnderstood
 from ledgerframes.economics.parsing import parsed
 from ledgerframes.economics.reward_kinds import EXPIRIES, KINDS, issued_kind
 from ledgerframes.economics.rounds import Rounds
 from ledgerframes.economics.source import Source
-from ledgerframes.economics.summaries import outcomes_of, paying_exercises
+from ledgerframes.economics.summaries import minted_by, outcomes_of, paying_exercises
 from ledgerframes.economics.tree import Tree
 
 _UNCLAIMED: Final = "Splice.Amulet:UnclaimedReward"
-#: The kinds that a summary states, and where.
-_STATED: Final = ("app", "validator", "validator_faucet", "sv", "unclaimed_activity", "development_fund")
 Counts = dict[str, int]
 
 
@@ -104,13 +101,13 @@ def check_claims(source: Source, lives: Lifetimes, tree: Tree, rows: pa.Table) -
     exercises = paying_exercises(source)
     exercises = exercises.filter(pc.is_in(exercises["event_id"], pa.array(list(claimed), pa.string())))
     outcomes = outcomes_of(exercises, NotUnderstood())
-    for name, outcome in zip(exercises["event_id"].to_pylist(), outcomes, strict=True):
-        if outcome.summary is None:
-            continue
-        ours = claimed[name]
-        for kind, stated in minted(outcome.summary).items():
-            if kind in ours or stated:
-                counts[_verdict(ours.get(kind, Decimal(0)), stated)] += 1
+    stated = outcomes["stated"]
+    names = exercises["event_id"].filter(stated).to_pylist()
+    for kind, values in minted_by(outcomes.filter(stated)).items():
+        for name, value in zip(names, values.to_pylist(), strict=True):
+            ours = claimed[name]
+            if kind in ours or value:
+                counts[_verdict(ours.get(kind, Decimal(0)), value)] += 1
     return counts
 
 
@@ -127,20 +124,6 @@ def _claimed(lives: Lifetimes, tree: Tree, rows: pa.Table) -> dict[str, dict[str
             before = sums[name].get(kind, Decimal(0))
             sums[name][kind] = None if value is None or before is None else before + value
     return sums
-
-
-def minted(summary: TransferSummary) -> dict[str, Decimal]:
-    """What a transfer minted, by kind: validators' rewards contain the faucets, which are counted once."""
-    faucet = summary.faucet or Decimal(0)
-    values = (
-        summary.app,
-        summary.validator - faucet,
-        faucet,
-        summary.sv,
-        summary.unclaimed_activity,
-        summary.development_fund,
-    )
-    return {kind: value or Decimal(0) for kind, value in zip(_STATED, values, strict=True)}
 
 
 def _verdict(ours: Decimal | None, stated: Any) -> str:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from decimal import Decimal
 from typing import Any, Final
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ledgerframes.economics.amounts import amounts, product
+from ledgerframes.economics.amounts import amounts, product, products
 from ledgerframes.economics.choices import PAYING
 from ledgerframes.economics.form import from_opening, given
 from ledgerframes.economics.lifetimes import Lifetimes
@@ -30,6 +31,7 @@ from ledgerframes.economics.rounds import Rounds, rounds_of
 from ledgerframes.economics.source import Source, source_of_events
 from ledgerframes.economics.tree import Tree
 from ledgerframes.frames import As, Decimals
+from ledgerframes.tables.kinds import AMOUNT
 from ledgerframes.tables.rounds_and_rewards import REWARDS
 
 _NULL: Final = pa.scalar(None, pa.string())
@@ -121,25 +123,49 @@ def _outcomes(lives: Lifetimes, tree: Tree, notes: NotUnderstood) -> pa.Array:
 
 def _of_kind(created: pa.Table, kind: Kind, known: Rounds, notes: NotUnderstood) -> pa.Table:
     """The rows of one template."""
-    values = {
-        "provider": lambda coupon: getattr(coupon, "provider", None) or coupon.beneficiary,
-        "beneficiary": lambda coupon: getattr(coupon, "beneficiary", None) or coupon.provider,
-        "weight": lambda coupon: getattr(coupon, "weight", Decimal(1)),
-        "featured": lambda coupon: getattr(coupon, "featured", None),
-        "round": lambda coupon: coupon.round.number if hasattr(coupon, "round") else None,
-    }
-    rows = columns_of(created, "payload", kind.coupon, REWARDS, values, notes)
+    values = {name: value for name, value in _VALUES.items() if _has(kind, name)}
+    rows = columns_of(created, "payload", kind.coupon, _TYPES, values, notes)
+    missing = {"weight": pa.scalar(Decimal(1), _TYPES["weight"]), "featured": None, "round": None}
+    for name, value in missing.items():
+        if name not in values:
+            constant = pa.repeat(value or pa.scalar(None, _TYPES[name]), rows.num_rows)
+            rows = rows.append_column(pa.field(name, _TYPES[name]), constant)
     rows = rows.append_column("kind", pa.array([kind.name] * rows.num_rows, pa.string()))
     issuance, worth = _worth(rows, kind, known)
-    return rows.append_column("issuance", issuance).append_column("amount", worth)
+    found = rows.append_column("issuance", issuance).append_column("amount", worth)
+    return found.select(sorted(found.column_names))
 
 
-def _worth(rows: pa.Table, kind: Kind, known: Rounds) -> tuple[pa.Array, Any]:
+def _has(kind: Kind, name: str) -> bool:
+    return name in {"provider", "beneficiary"} or name in kind.coupon.__struct_fields__
+
+
+_TYPES: Final = {field.name: field.type for field in REWARDS.schema}
+_VALUES: Final[dict[str, Callable[[Any], Any]]] = {
+    "provider": lambda coupon: getattr(coupon, "provider", None) or coupon.beneficiary,
+    "beneficiary": lambda coupon: getattr(coupon, "beneficiary", None) or coupon.provider,
+    "weight": lambda coupon: coupon.weight,
+    "featured": lambda coupon: coupon.featured,
+    "round": lambda coupon: coupon.round.number,
+}
+
+
+def _worth(rows: pa.Table, kind: Kind, known: Rounds) -> tuple[Any, Any]:
     if kind.in_coin:
-        return amounts([None] * rows.num_rows), rows["weight"].combine_chunks()
-    places = zip(rows["round"].to_pylist(), rows["featured"].to_pylist(), strict=True)
-    issuance = [known.issuance(number, issued_kind(kind.name, featured=featured)) for number, featured in places]
-    return amounts(issuance), amounts(map(product, rows["weight"].to_pylist(), issuance))
+        return pa.nulls(rows.num_rows, AMOUNT.arrow), rows["weight"]
+    issuance = _issuances(rows["round"], kind.name, rows["featured"], known)
+    return issuance, products(rows["weight"], issuance)
+
+
+def _issuances(numbers: pa.ChunkedArray, kind: str, featured: Any, known: Rounds) -> Any:
+    """The issuance per weight of each coupon of a kind."""
+    rounds = pc.unique(numbers).to_pylist()
+    places = pc.index_in(numbers, pa.array(rounds, pa.int64()))
+    plain, raised = (
+        amounts(known.issuance(number, issued_kind(kind, featured=feature)) for number in rounds).take(places)
+        for feature in (False, True)
+    )
+    return pc.if_else(pc.fill_null(featured, False), raised, plain)  # noqa: FBT003
 
 
 def with_issuance(rows: pa.Table, known: pa.Table) -> pa.Table:

@@ -8,6 +8,7 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any, Final
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from msgspec import Struct
@@ -26,9 +27,10 @@ from ledgerframes.economics.models import (
     Round,
 )
 from ledgerframes.economics.not_understood import NotUnderstood
-from ledgerframes.economics.parsing import column, fits, parsed
+from ledgerframes.economics.parsing import column, columns_of, fits, kinds_of, parsed
 from ledgerframes.economics.source import Source, opening_rows, source_of_events
 from ledgerframes.frames import As, Decimals
+from ledgerframes.tables.kinds import TIME
 from ledgerframes.tables.rounds_and_rewards import ROUND_HISTORY
 
 PHASES: Final = {
@@ -159,35 +161,42 @@ def rounds(events: Any, *, opening: Any = None, as_: As = "pandas", decimals: De
 def rounds_of(source: Source, opening: Any, notes: NotUnderstood) -> Rounds:
     """The rounds of events and an opening."""
     found = Rounds()
-    columns = ("record_time", "contract_id", "template_name", "payload")
+    columns = ["record_time", "contract_id", "template_name", "payload"]
+    created = source.creates(PHASES, columns)
     earlier = opening_rows(opening, PHASES)
-    for rows in (earlier, source.creates(PHASES, columns)):
-        _add(found, rows, notes, in_range=rows is not earlier)
+    before = {name: earlier[name] for name in columns[1:]} | {"record_time": pa.nulls(earlier.num_rows, TIME.arrow)}
+    rows = pa.concat_tables([pa.table(before).select(columns).cast(created.schema), created])
+    contracts = columns_of(rows, "payload", RoundContract, kinds_of(ROUND_HISTORY), _CELLS, notes)
+    found.cells = {cells["round"]: cells for cells in _latest(contracts).to_pylist()}
+    found.by_contract = dict(zip(contracts["contract_id"].to_pylist(), contracts["round"].to_pylist(), strict=True))
     _add_totals(found, source, notes)
     return found
 
 
-def _add(found: Rounds, rows: pa.Table, notes: NotUnderstood, *, in_range: bool) -> None:
-    templates = rows["template_name"].to_pylist()
-    contracts = parsed(rows["payload"], RoundContract, templates, notes)
-    times = rows["record_time"].to_pylist() if in_range else [None] * rows.num_rows
-    for template, name, contract, time in zip(
-        templates, rows["contract_id"].to_pylist(), contracts, times, strict=True
-    ):
-        if contract is None:
-            continue
-        cells = {key: value(contract) for key, value in _CELLS.items()}
-        if template in {ISSUING_ROUND, CLOSED_ROUND}:
-            # Only the open phase's times are the round's own.
-            cells |= {"opens_at": None, "target_closes_at": None}
-        if not all(map(fits, cells.values())):
-            notes[template] += 1
-            continue
-        row = found.cells.setdefault(contract.round.number, {"round": contract.round.number})
-        row.update({key: value for key, value in cells.items() if value is not None})
-        if time is not None:
-            row.setdefault(PHASES[template], time)
-        found.by_contract[name] = contract.round.number
+def _latest(contracts: pa.Table) -> pa.Table:
+    """One row per round: what its contracts stated last, and when each phase began first."""
+    # Only the open phase's times are the round's own.
+    later = pc.is_in(contracts["template_name"], pa.array([ISSUING_ROUND, CLOSED_ROUND]))
+    columns = {name: contracts[name] for name in _CELLS}
+    for name in ("opens_at", "target_closes_at"):
+        columns[name] = pc.if_else(later, pa.scalar(None, TIME.arrow), columns[name])
+    for template, name in PHASES.items():
+        own = pc.equal(contracts["template_name"], template)
+        columns[name] = pc.if_else(own, contracts["record_time"], pa.scalar(None, TIME.arrow))
+    numbers = pc.unique(columns.pop("round"))
+    groups = pc.index_in(contracts["round"], numbers).to_numpy()
+    chosen = {
+        name: _chosen(values, groups, len(numbers), first=name in PHASES.values()) for name, values in columns.items()
+    }
+    return pa.table({"round": numbers} | {name: columns[name].take(places) for name, places in chosen.items()})
+
+
+def _chosen(values: pa.ChunkedArray, groups: Any, count: int, *, first: bool) -> pa.Array:
+    """The first or the last row of each group that has a value."""
+    rows = np.flatnonzero(pc.is_valid(values).to_numpy())
+    places = np.full(count, len(values) if first else -1, np.int64)
+    (np.minimum if first else np.maximum).at(places, groups[rows], rows)
+    return pa.array(places, mask=(places < 0) | (places == len(values)))
 
 
 def _add_totals(found: Rounds, source: Source, notes: NotUnderstood) -> None:
@@ -239,6 +248,7 @@ def _of_config(name: str) -> Callable[[RoundContract], Decimal | None]:
 
 
 _CELLS: Final[dict[str, Callable[[RoundContract], Any]]] = {
+    "round": lambda contract: contract.round.number,
     "amulet_price_usd": lambda contract: contract.price,
     "opens_at": lambda contract: contract.opens,
     "target_closes_at": lambda contract: contract.closes,

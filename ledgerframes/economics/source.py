@@ -34,9 +34,9 @@ class _Coded:
 
     @classmethod
     def of(cls, column: pa.ChunkedArray) -> _Coded:
-        values = pc.unique(column.drop_null())
-        found = pc.fill_null(pc.index_in(column, values), len(values))
-        return cls(found.to_numpy().astype(np.int64), values)
+        coded = column.cast(pa.string()).combine_chunks().dictionary_encode()
+        numbers = pc.fill_null(coded.indices, len(coded.dictionary)).to_numpy(zero_copy_only=False)
+        return cls(numbers.astype(np.int64), coded.dictionary)
 
     def among(self, wanted: list[str]) -> Mask:
         known = pc.is_in(self.values, pa.array(wanted, pa.string())).to_numpy(zero_copy_only=False)

@@ -2,42 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from decimal import Decimal
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ledgerframes.economics.amounts import narrow, wide
 from ledgerframes.economics.choices import PAYING, TRAFFIC, TRANSFER
-from ledgerframes.economics.models import Meta, TransferResult, TransferSummary, WrappedResult
+from ledgerframes.economics.models import META, TransferResult, TransferSummary, WrappedResult
 from ledgerframes.economics.not_understood import NotUnderstood
-from ledgerframes.economics.parsing import blocks, fits, parsed
+from ledgerframes.economics.parsing import columns_of
 from ledgerframes.economics.source import Source
+from ledgerframes.tables.kinds import AMOUNT
 
 IDENTITY: Final = ("update_id", "event_id", "parent_event_id", "template_name", "choice", "record_time")
 _DIRECT: Final = (TRANSFER, TRAFFIC)
-
-
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """What one exercise returned; every member is null where the result does not state it.
-
-    Attributes:
-        round: the round that it used.
-        summary: inputs and fees.
-        paid: coin paid for what was bought.
-        meta: the result's metadata.
-    """
-
-    round: int | None = None
-    summary: TransferSummary | None = None
-    paid: Decimal | None = None
-    meta: Meta | None = None
-
-
-NOTHING: Final = Outcome()
+_READ: Final = ("template_name", "choice", "exercise_result")
+#: The amounts of a summary but for the fees of its outputs.
+_SUMS: Final = (
+    *("app", "validator", "faucet", "sv", "unclaimed_activity", "development_fund"),
+    *("coin", "holding_fees", "change_fee", "change", "price"),
+)
+#: The kinds of rewards that a summary states.
+MINTED_KINDS: Final = ("app", "validator", "validator_faucet", "sv", "unclaimed_activity", "development_fund")
+#: What a result's metadata says, and whether it says it: what it does not say, the choice around it may say.
+SAYINGS: Final = {"tx_kind": f"{META}tx-kind", "reason": f"{META}reason"}
+_KINDS: Final = {
+    "round": pa.int64(),
+    "paid": AMOUNT.arrow,
+    "stated": pa.bool_(),
+    "output_fees": pa.list_(AMOUNT.arrow),
+    **dict.fromkeys(_SUMS, AMOUNT.arrow),
+    **dict.fromkeys(SAYINGS, pa.string()),
+    **{f"says_{name}": pa.bool_() for name in SAYINGS},
+}
 
 
 def paying_exercises(source: Source, *columns: str, choices: Sequence[str] = PAYING) -> pa.Table:
@@ -45,47 +45,126 @@ def paying_exercises(source: Source, *columns: str, choices: Sequence[str] = PAY
     return source.exercises((*IDENTITY, *columns, "exercise_result"), choices=choices)
 
 
-def outcomes_of(rows: pa.Table, notes: NotUnderstood) -> list[Outcome]:
-    """What each exercise returned, in the order of the rows.
+def outcomes_of(rows: pa.Table, notes: NotUnderstood) -> pa.Table:
+    """What each exercise returned, in the order of the rows; null is what a result does not state.
 
     Args:
         rows: with template_name, choice and exercise_result.
         notes: where results that cannot be read are counted.
+
+    Returns:
+        The round that it used; `paid` for what was bought; `stated`, whether there is a summary, and its amounts; and
+        for `tx_kind` and `reason` of the metadata the text, and in `says_tx_kind` and `says_reason` whether they are
+        there.
     """
-    found = [NOTHING] * rows.num_rows
-    numbered = rows.select(["template_name", "choice", "exercise_result"]).append_column("row", _count(rows))
+    numbered = rows.select(list(_READ)).append_column("row", pa.array(np.arange(rows.num_rows)))
     direct = pc.is_in(numbered["choice"], pa.array(_DIRECT))
-    for part in blocks(numbered.filter(direct)):
-        for row, result in zip(part["row"].to_pylist(), _results(part, TransferResult, notes), strict=True):
-            found[row] = _outcome(result, None, None)
-    for part in blocks(numbered.filter(pc.invert(direct))):
-        for row, result in zip(part["row"].to_pylist(), _results(part, WrappedResult, notes), strict=True):
-            if result is not None:
-                found[row] = _outcome(result.transfer or result.result, result.paid, result.meta)
-    names = _names(rows)
-    for row, outcome in enumerate(found):
-        stated = (outcome.paid, *(() if outcome.summary is None else outcome.summary.values))
-        if not all(map(fits, stated)):
-            notes[names[row]] += 1
-            found[row] = NOTHING
+    parts = [
+        columns_of(part, "exercise_result", shape, _KINDS, values, notes, choice="choice")
+        for part, shape, values in (
+            (numbered.filter(direct), TransferResult, _OF_TRANSFERS),
+            (numbered.filter(pc.invert(direct)), WrappedResult, _OF_WRAPPERS),
+        )
+    ]
+    found = pa.concat_tables(parts)
+    places = np.full(rows.num_rows, -1, np.int64)
+    places[found["row"].to_numpy()] = np.arange(found.num_rows)
+    aligned = found.select(list(_KINDS)).take(pa.array(places, mask=places < 0))
+    for name in ("stated", *(f"says_{name}" for name in SAYINGS)):
+        there = pc.fill_null(aligned[name], False)  # noqa: FBT003
+        aligned = aligned.set_column(aligned.column_names.index(name), name, there)
+    return aligned
+
+
+def minted_by(outcomes: pa.Table) -> dict[str, Any]:
+    """What each exercise minted, by kind: validators' rewards contain the faucets, which are counted once."""
+    zero = pa.scalar(0, pa.int64()).cast(AMOUNT.arrow)
+    known = {name: pc.fill_null(outcomes[name], zero) for name in _SUMS[: len(MINTED_KINDS)]}
+    validator = narrow(pc.subtract(wide(known["validator"]), wide(known["faucet"])))
+    return dict(
+        zip(
+            MINTED_KINDS,
+            (known["app"], validator, *(known[name] for name in ("faucet", "sv", *MINTED_KINDS[4:]))),
+            strict=True,
+        )
+    )
+
+
+def other_fees(outcomes: pa.Table) -> Any:
+    """Holding fees and the fee of the change, wide."""
+    return pc.add(wide(outcomes["holding_fees"]), wide(outcomes["change_fee"]))
+
+
+def metas_of(outcomes: pa.Table) -> list[dict[str, str | None]]:
+    """Of the metadata of each result, what tables read."""
+    found: list[dict[str, str | None]] = [{} for _ in range(outcomes.num_rows)]
+    for name, key in SAYINGS.items():
+        pairs = zip(outcomes[name].to_pylist(), outcomes[f"says_{name}"].to_pylist(), strict=True)
+        for meta, (text, said) in zip(found, pairs, strict=True):
+            if said:
+                meta[key] = text
     return found
 
 
-def _outcome(result: TransferResult | None, paid: Decimal | None, meta: Meta | None) -> Outcome:
-    if result is None:
-        return NOTHING if paid is None and meta is None else Outcome(paid=paid, meta=meta)
-    number = None if result.round is None else result.round.number
-    return Outcome(number, result.summary, result.paid if paid is None else paid, meta or result.meta)
+Inner = Callable[[Any], TransferResult | None]
 
 
-def _results(rows: pa.Table, shape: Any, notes: NotUnderstood) -> list[Any]:
-    return parsed(rows["exercise_result"], shape, _names(rows), notes)
+def _values(inner: Inner, paid: Callable[[Any], Any], meta: Callable[[Any], Any]) -> dict[str, Callable[[Any], Any]]:
+    """The columns of a result.
+
+    Args:
+        inner: the transfer's own result in it.
+        paid: what was paid.
+        meta: the metadata.
+    """
+
+    def summary(one: Any) -> TransferSummary | None:
+        result = inner(one)
+        return None if result is None else result.summary
+
+    def member(name: str) -> Callable[[Any], Any]:
+        return lambda one: None if (found := summary(one)) is None else getattr(found, name)
+
+    def number(one: Any) -> int | None:
+        result = inner(one)
+        return None if result is None or result.round is None else result.round.number
+
+    def text(key: str) -> Callable[[Any], str | None]:
+        def said(one: Any) -> str | None:
+            values = meta(one)
+            value = None if values is None else values.values.get(key)
+            return value if isinstance(value, str) else None
+
+        return said
+
+    return {
+        "round": number,
+        "paid": paid,
+        "stated": lambda one: summary(one) is not None,
+        "output_fees": member("output_fees"),
+        **{name: member(name) for name in _SUMS},
+        **{name: text(key) for name, key in SAYINGS.items()},
+        **{f"says_{name}": _says(meta, key) for name, key in SAYINGS.items()},
+    }
 
 
-def _names(rows: pa.Table) -> list[str]:
-    pairs = zip(rows["template_name"].to_pylist(), rows["choice"].to_pylist(), strict=True)
-    return [f"{template}/{choice}" for template, choice in pairs]
+def _says(meta: Callable[[Any], Any], key: str) -> Callable[[Any], bool]:
+    return lambda one: (values := meta(one)) is not None and key in values.values
 
 
-def _count(rows: pa.Table) -> pa.Array:
-    return pa.array(range(rows.num_rows), pa.int64())
+def _inner(one: WrappedResult) -> TransferResult | None:
+    return one.transfer or one.result
+
+
+def _paid(one: WrappedResult) -> Any:
+    inner = _inner(one)
+    return one.paid if one.paid is not None or inner is None else inner.paid
+
+
+def _meta(one: WrappedResult) -> Any:
+    inner = _inner(one)
+    return one.meta if one.meta is not None or inner is None else inner.meta
+
+
+_OF_TRANSFERS: Final = _values(lambda one: one, lambda one: one.paid, lambda one: one.meta)
+_OF_WRAPPERS: Final = _values(_inner, _paid, _meta)

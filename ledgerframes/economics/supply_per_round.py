@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import bisect
-from datetime import datetime
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -21,6 +20,8 @@ from ledgerframes.economics.source import Source, source_of_events
 from ledgerframes.frames import As, Decimals
 from ledgerframes.tables.coin_flows import BURNED, MINTED
 from ledgerframes.tables.coin_stocks import SUPPLY_PER_ROUND
+from ledgerframes.tables.history import EVENTS
+from ledgerframes.tables.kinds import TIME
 
 _SUMS = ("minted", "burned", "net_change", "unexplained")
 
@@ -77,23 +78,20 @@ def supply_per_round(events: Any, *, opening: Any = None, as_: As = "pandas", de
     )  # fmt: skip
 
 
-def _rounds(flows: pa.Table, known: Rounds) -> pa.Array:
+def _rounds(flows: pa.Table, known: Rounds) -> Any:
     """The round of each update: its own, else the latest that had opened by then, else the latest that was used."""
-    used = zip(flows["record_time"].to_pylist(), flows["round"].to_pylist(), strict=True)
     opened = [(cells.get("opened_at") or cells.get("opens_at"), number) for number, cells in known.cells.items()]
     points = sorted((time, number) for time, number in opened if time is not None)
+    times, numbers = pa.array([time for time, _ in points], TIME.arrow), np.array([one for _, one in points], np.int64)
     if not points:
-        points = sorted((time, number) for time, number in used if number is not None)
-    times = [time for time, _ in points]
-    cells = zip(flows["record_time"].to_pylist(), flows["round"].to_pylist(), strict=True)
-    return pa.array([_round(time, number, times, points) for time, number in cells], pa.int64())
-
-
-def _round(time: datetime, own: int | None, times: list[datetime], points: list[tuple[datetime, int]]) -> int | None:
-    if own is not None or not points:
-        return own
+        used = flows.filter(pc.is_valid(flows["round"])).sort_by([("record_time", "ascending"), ("round", "ascending")])
+        times, numbers = used["record_time"].combine_chunks(), used["round"].to_numpy()
+    if not len(numbers):
+        return flows["round"]
+    recorded = flows["record_time"].cast(pa.int64()).to_numpy()
+    places = np.searchsorted(times.cast(pa.int64()).to_numpy(), recorded, side="right") - 1
     # What is recorded before all known rounds belongs to the first of them.
-    return points[max(bisect.bisect_right(times, time) - 1, 0)][1]
+    return pc.coalesce(flows["round"], pa.array(numbers[np.maximum(places, 0)]))
 
 
 def _totals(source: Source, opening: Any, changes: pa.ChunkedArray) -> pa.Array:
@@ -102,8 +100,9 @@ def _totals(source: Source, opening: Any, changes: pa.ChunkedArray) -> pa.Array:
     if opening is None and not begun:
         return narrow(pa.nulls(len(changes), changes.type))
     check_whole(source.proof, name="events", opening=opening)
-    # A moment before all events: what is active then is the opening.
-    earlier = active_coins(source, opening, -(2**63), NotUnderstood())
+    # Of no events: what is active then is the opening.
+    nothing = Source(EVENTS.schema.empty_table())
+    earlier = active_coins(nothing, opening, None, NotUnderstood())
     first = pa.scalar(total(earlier["amount"]), changes.type)
     sums, running = [], first.as_py()
     for change in changes.to_pylist():

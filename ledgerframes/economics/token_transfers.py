@@ -73,8 +73,15 @@ def token_transfers(events: Any, *, opening: Any = None, as_: As = "pandas", dec
     own, logged = tree.places(first["event_id"]), tree.places(second["event_id"])
     told = set(tree.nearest(tree.above(logged), tree.mask(STANDARD)).tolist())
     coins = coins_of(source, [name for step in steps if step.amount is None for name in step.receivers])
-    found = [(int(own[step.row]), _of_step(first, step, coins)) for step in steps if int(own[step.row]) not in told]
-    found += [(int(logged[change.row]), _of_change(second, change)) for change in changes_of(second, notes)]
+    named, changed = (rows.select(["update_id", "event_id"]).to_pylist() for rows in (first, second))
+    found = [
+        (int(own[step.row]), named[step.row] | _of_step(step, coins))
+        for step in steps
+        if int(own[step.row]) not in told
+    ]
+    found += [
+        (int(logged[change.row]), changed[change.row] | _of_change(change)) for change in changes_of(second, notes)
+    ]
     cells = [row for _, row in sorted(found, key=lambda item: item[0])]
     kinds = {name: TOKEN_TRANSFERS.schema.field(name).type for name in TOKEN_TRANSFERS.names}
     data = pa.table({name: column([cell.get(name) for cell in cells], kind) for name, kind in kinds.items()})
@@ -103,13 +110,13 @@ def _contracts(source: Source, opening: Any, rows: pa.Table) -> pa.Table:
     return pa.concat_tables([created, opening_rows(opening, templates).select(columns).cast(created.schema)])
 
 
-def _of_step(rows: pa.Table, step: Step, coins: dict[str, Any]) -> dict[str, Any]:
+def _of_step(step: Step, coins: dict[str, Any]) -> dict[str, Any]:
     given_coins = [coins[name] for name in step.receivers if name in coins]
     amount = step.amount
     if amount is None and given_coins:
         amount = sum(coin.amount.initial for coin in given_coins)
     kind = step.stated("tx-kind") or step.kind
-    return _identity(rows, step.row) | {
+    return {
         "leg": step.leg,
         "instrument_admin": step.admin if step.instrument is None else step.instrument.admin,
         "instrument_id": None if step.instrument is None else step.instrument.id,
@@ -122,9 +129,9 @@ def _of_step(rows: pa.Table, step: Step, coins: dict[str, Any]) -> dict[str, Any
     }
 
 
-def _of_change(rows: pa.Table, change: Change) -> dict[str, Any]:
+def _of_change(change: Change) -> dict[str, Any]:
     reason = change.meta.get(f"{META}reason")
-    return _identity(rows, change.row) | {
+    return {
         "leg": change.leg,
         "instrument_admin": change.admin,
         "instrument_id": change.instrument,
@@ -135,7 +142,3 @@ def _of_change(rows: pa.Table, change: Change) -> dict[str, Any]:
         "step": "reported",
         "reason": reason if isinstance(reason, str) else None,
     }
-
-
-def _identity(rows: pa.Table, row: int) -> dict[str, Any]:
-    return {name: rows[name][row].as_py() for name in ("update_id", "event_id")}

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
+from operator import attrgetter
 from typing import Any
 
-import pyarrow as pa
 from msgspec import Struct
 from msgspec import field as member
 
-from ledgerframes.economics.amounts import amounts, product
+from ledgerframes.economics.amounts import products
 from ledgerframes.economics.choices import TRAFFIC
 from ledgerframes.economics.form import from_events, given
 from ledgerframes.economics.models import Int64
 from ledgerframes.economics.not_understood import NotUnderstood
-from ledgerframes.economics.parsing import columns_of
+from ledgerframes.economics.parsing import columns_of, kinds_of
 from ledgerframes.economics.source import source_of_events
 from ledgerframes.economics.summaries import outcomes_of, paying_exercises
 from ledgerframes.frames import As, Decimals
@@ -57,15 +57,9 @@ def traffic_purchases(events: Any, *, as_: As = "pandas", decimals: Decimals = "
     source, notes = source_of_events(events), NotUnderstood()
     rows = paying_exercises(source, "payload", choices=[TRAFFIC])
     outcomes = outcomes_of(rows, notes)
-    prices = [None if outcome.summary is None else outcome.summary.price for outcome in outcomes]
-    paid = [outcome.paid for outcome in outcomes]
-    rows = rows.append_column("round", pa.array([outcome.round for outcome in outcomes], pa.int64()))
-    rows = rows.append_column("amount", amounts(paid))
-    rows = rows.append_column("amount_usd", amounts(map(product, paid, prices)))
-    values = {name: _attribute(name) for name in Purchase.__struct_fields__}
-    found = columns_of(rows, "payload", Purchase, TRAFFIC_PURCHASES, values, notes)
+    rows = rows.append_column("round", outcomes["round"])
+    rows = rows.append_column("amount", outcomes["paid"])
+    rows = rows.append_column("amount_usd", products(outcomes["paid"], outcomes["price"]))
+    values = {name: attrgetter(name) for name in Purchase.__struct_fields__}
+    found = columns_of(rows, "payload", Purchase, kinds_of(TRAFFIC_PURCHASES), values, notes)
     return given(found, TRAFFIC_PURCHASES, source, notes, as_=as_, decimals=decimals)
-
-
-def _attribute(name: str) -> Any:
-    return lambda purchase: getattr(purchase, name)

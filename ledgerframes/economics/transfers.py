@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from decimal import Decimal
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
+import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
-from ledgerframes.economics.amounts import product
+from ledgerframes.economics.amounts import narrow, products, wide
 from ledgerframes.economics.choices import (
     COIN_RULES,
     NAME_PAYMENTS,
@@ -20,20 +21,19 @@ from ledgerframes.economics.choices import (
     TRANSFER,
 )
 from ledgerframes.economics.form import from_opening, given
-from ledgerframes.economics.models import META, Output, TransferArgument
+from ledgerframes.economics.models import TransferArgument
 from ledgerframes.economics.not_understood import NotUnderstood
-from ledgerframes.economics.parsing import column, fits, parsed
+from ledgerframes.economics.parsing import column, columns_of
 from ledgerframes.economics.source import source_of_events
-from ledgerframes.economics.standard import kind_of
-from ledgerframes.economics.summaries import Outcome, outcomes_of, paying_exercises
-from ledgerframes.economics.tree import Tree
-from ledgerframes.economics.wrapped_transfers import wrapped_transfers
+from ledgerframes.economics.summaries import SAYINGS, other_fees, outcomes_of, paying_exercises
+from ledgerframes.economics.tree import Places, Tree
+from ledgerframes.economics.wrapped_transfers import Wrapped, wrapped_transfers
 from ledgerframes.frames import As, Decimals
 from ledgerframes.tables.coin_flows import TRANSFERS
+from ledgerframes.tables.kinds import AMOUNT
 
 #: Below these an output is burned.
 _BURNS: Final = (TRAFFIC, *PREAPPROVALS, *NAME_PAYMENTS)
-Cells = dict[str, Any]
 
 
 @from_opening
@@ -70,61 +70,116 @@ def transfers(events: Any, *, opening: Any = None, as_: As = "pandas", decimals:
     # In the order of the tree, in which the events are.
     tree = Tree.of(source)
     wrapped = wrapped_transfers(source, tree, opening, notes)
-    names = [f"{template}/{TRANSFER}" for template in exercises["template_name"].to_pylist()]
-    arguments = parsed(exercises["payload"], TransferArgument, names, notes)
+    found = pa.concat_tables([_outputs(exercises, tree, wrapped, notes), _of_wrappers(wrapped)])
+    order = np.argsort(found["place"].to_numpy(), kind="stable")
+    notes.choices(source.exercises(("template_name", "choice"), templates=COIN_RULES), RULES_CHOICES)
+    return given(found.take(order), TRANSFERS, source, notes, as_=as_, decimals=decimals)
+
+
+def _outputs(exercises: pa.Table, tree: Tree, wrapped: Wrapped, notes: NotUnderstood) -> pa.Table:
+    """One row per output of the transfers, with the place of its exercise."""
     outcomes = outcomes_of(exercises, notes)
     places = tree.places(exercises["event_id"])
+    numbered = exercises.select(["update_id", "event_id", "template_name", "choice", "payload"])
+    numbered = numbered.append_column("row", pa.array(np.arange(exercises.num_rows)))
+    asked = columns_of(numbered, "payload", TransferArgument, _ASKED, _VALUES, notes, choice="choice")
+    outcomes, places = outcomes.take(asked["row"]), places[asked["row"].to_numpy()]
     above = tree.above(places)
-    wrappers = tree.nearest(above, tree.mask((*STANDARD, *SENDS)))
-    burns = tree.nearest(above, tree.mask(_BURNS)) >= 0
-    found: list[tuple[int, list[Cells]]] = []
-    identities = exercises.select(["update_id", "event_id"]).to_pylist()
-    for row, (argument, outcome, identity) in enumerate(zip(arguments, outcomes, identities, strict=True)):
-        if argument is None:
-            continue
-        wrapper = wrapped.metas.get(int(wrappers[row]))
-        if not all(fits(output.amount) and fits(output.ratio) for output in argument.transfer.outputs):
-            notes[names[row]] += 1
-            continue
-        cells = _outputs(argument, outcome, wrapper, burned=bool(burns[row]))
-        found.append((int(places[row]), [identity | cell for cell in cells]))
-    found += [(row.place, [row.cells]) for row in wrapped.rows]
-    rows = [cells for _, listed in sorted(found, key=lambda item: item[0]) for cells in listed]
-    kinds = {name: TRANSFERS.schema.field(name).type for name in TRANSFERS.names}
-    data = pa.table({name: column([cells.get(name) for cells in rows], kind) for name, kind in kinds.items()})
-    notes.choices(source.exercises(("template_name", "choice"), templates=COIN_RULES), RULES_CHOICES)
-    return given(data, TRANSFERS, source, notes, as_=as_, decimals=decimals)
+    said = _said(outcomes, wrapped.metas, tree.nearest(above, tree.mask((*STANDARD, *SENDS))))
+    burned = pa.array(tree.nearest(above, tree.mask(_BURNS)) >= 0)
+    rows, index = _each(asked["receiver"])
+    per_output = {name: pc.list_flatten(asked[name]) for name in _LISTED}
+    per_transfer = {name: asked[name].take(rows) for name in ("update_id", "event_id", "sender", "provider")}
+    kind = _kinds(said["tx_kind"].take(rows), burned.take(rows), per_transfer["sender"], per_output["receiver"])
+    columns = per_transfer | per_output | {
+        "output_index": index,
+        "round": outcomes["round"].take(rows),
+        "sender_fees": _fees(outcomes, rows, index, per_output["receiver_fee_ratio"]),
+        "kind": kind,
+        "reason": said["reason"].take(rows),
+        "place": pa.array(places).take(rows),
+    }  # fmt: skip
+    return _in_form(columns)
 
 
-def _outputs(
-    argument: TransferArgument, outcome: Outcome, wrapper: Mapping[str, Any] | None, *, burned: bool
-) -> list[Cells]:
-    """The cells of each output of a transfer."""
-    asked = argument.transfer
-    meta = dict(wrapper or {}) | ({} if outcome.meta is None else outcome.meta.values)
-    reason = meta.get(f"{META}reason")
-    return [
-        {
-            "output_index": index,
-            "round": outcome.round,
-            "sender": asked.sender,
-            "provider": asked.provider,
-            "receiver": output.receiver,
-            "amount": output.amount,
-            "receiver_fee_ratio": output.ratio,
-            "lock": None if bytes(output.lock) == b"null" else bytes(output.lock).decode(),
-            "sender_fees": _fees(outcome, index, output),
-            "kind": kind_of(meta, asked.sender, output.receiver, burned=burned),
-            "reason": reason if isinstance(reason, str) else None,
-        }
-        for index, output in enumerate(asked.outputs)
-    ]
+def _of_wrappers(wrapped: Wrapped) -> pa.Table:
+    """The rows of the choices that transfer by themselves."""
+    columns = {name: column([row.cells.get(name) for row in wrapped.rows], kind) for name, kind in _TYPES.items()}
+    return _in_form(columns | {"place": pa.array([row.place for row in wrapped.rows], pa.int64())})
 
 
-def _fees(outcome: Outcome, index: int, output: Output) -> Decimal | None:
-    """What the sender pays for an output; the first bears the fees of the whole transfer."""
-    summary = outcome.summary
-    if summary is None or index >= len(summary.output_fees):
-        return None
-    own = product(summary.output_fees[index], 1 - (output.ratio or Decimal(0)))
-    return own if own is None or index else own + summary.other_fees
+def _in_form(columns: Mapping[str, Any]) -> pa.Table:
+    schema = pa.schema({**_TYPES, "place": pa.int64()})
+    return pa.table({name: columns[name] for name in schema.names}).cast(schema)
+
+
+def _each(lists: pa.ChunkedArray) -> tuple[pa.Array, pa.Array]:
+    """For each item of a column of lists its row, and its number in its list."""
+    whole = lists.combine_chunks()
+    rows = pc.list_parent_indices(whole).to_numpy()
+    starts = _starts(whole)
+    return pa.array(rows), pa.array(np.arange(len(rows)) - starts[rows])
+
+
+def _starts(lists: pa.Array) -> Places:
+    """Where each list begins among the items of all."""
+    lengths = pc.fill_null(pc.list_value_length(lists), 0).to_numpy(zero_copy_only=False).astype(np.int64)
+    starts: Places = np.cumsum(lengths) - lengths
+    return starts
+
+
+def _said(outcomes: pa.Table, metas: Mapping[int, Mapping[str, Any]], wrappers: Places) -> dict[str, Any]:
+    """For each transfer the kind and the reason: what its result says, else the choice around it."""
+    found = {}
+    for name, key in SAYINGS.items():
+        texts: list[str | None] = [None] * len(wrappers)
+        for row in np.flatnonzero(wrappers >= 0).tolist():
+            text = metas.get(int(wrappers[row]), {}).get(key)
+            texts[row] = text if isinstance(text, str) else None
+        found[name] = pc.if_else(outcomes[f"says_{name}"], outcomes[name], pa.array(texts, pa.string()))
+    return found
+
+
+def _kinds(stated: Any, burned: Any, sender: Any, receiver: Any) -> Any:
+    """As `kind_of` tells it, for columns."""
+    plain = pc.is_in(pc.fill_null(stated, ""), pa.array(["", "transfer"]))
+    to_self = pc.if_else(pc.equal(sender, receiver), "self", "transfer")
+    return pc.if_else(plain, pc.if_else(burned, "burn", to_self), stated)
+
+
+def _fees(outcomes: pa.Table, rows: pa.Array, index: pa.Array, ratios: Any) -> Any:
+    """What the sender pays for each output; the first bears the fees of the whole transfer."""
+    lists = outcomes["output_fees"].combine_chunks()
+    numbers, of_rows = index.to_numpy(), rows.to_numpy()
+    lengths = pc.fill_null(pc.list_value_length(lists), 0).to_numpy(zero_copy_only=False)
+    places = _starts(lists)[of_rows] + numbers
+    fees = pc.list_flatten(lists).take(pa.array(places, mask=numbers >= lengths[of_rows]))
+    one, zero = (pa.scalar(number, pa.int64()).cast(AMOUNT.arrow) for number in (1, 0))
+    shares = narrow(pc.subtract(wide(one), wide(pc.fill_null(ratios, zero))))
+    own = wide(products(fees, shares))
+    first = pc.if_else(pa.array(numbers == 0), other_fees(outcomes).take(rows), wide(zero))
+    return narrow(pc.add(own, first))
+
+
+def _listed(name: str) -> Callable[[TransferArgument], list[Any]]:
+    return lambda argument: [getattr(output, name) for output in argument.transfer.outputs]
+
+
+def _locks(argument: TransferArgument) -> list[str | None]:
+    texts = (bytes(output.lock).decode() for output in argument.transfer.outputs)
+    return [None if text == "null" else text for text in texts]
+
+
+_TYPES: Final = {name: TRANSFERS.schema.field(name).type for name in TRANSFERS.names}
+_LISTED: Final = ("receiver", "amount", "receiver_fee_ratio", "lock")
+_ASKED: Final = {name: _TYPES[name] for name in ("sender", "provider")} | {
+    name: pa.list_(_TYPES[name]) for name in _LISTED
+}
+_VALUES: Final[dict[str, Callable[[Any], Any]]] = {
+    "sender": lambda argument: argument.transfer.sender,
+    "provider": lambda argument: argument.transfer.provider,
+    "receiver": _listed("receiver"),
+    "amount": _listed("amount"),
+    "receiver_fee_ratio": _listed("ratio"),
+    "lock": _locks,
+}

@@ -40,7 +40,16 @@ class Tree:
 
     def places(self, event_ids: pa.ChunkedArray) -> Places:
         """The row of each exercise of a column of ids, -1 for what is none."""
-        return _places(event_ids, self.rows["event_id"])
+        coded = event_ids.combine_chunks().dictionary_encode()
+        # A table of the few ids that are asked for, and not of all exercises, is looked up in.
+        found = pc.index_in(self.rows["event_id"], coded.dictionary)
+        rows = np.flatnonzero(pc.is_valid(found).to_numpy())
+        of_each = np.full(len(coded.dictionary) + 1, -1, np.int64)
+        # The first of exercises with one id is the last to be written.
+        of_each[found.drop_null().to_numpy()[::-1]] = rows[::-1]
+        numbers = pc.fill_null(coded.indices, len(coded.dictionary)).to_numpy(zero_copy_only=False)
+        chosen: Places = of_each[numbers]
+        return chosen
 
     def mask(self, choices: Iterable[str]) -> Mask:
         """Which rows exercise one of some choices."""

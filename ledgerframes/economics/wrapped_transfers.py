@@ -12,13 +12,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from msgspec import Struct
 
+from ledgerframes.economics.amounts import list_sums, narrow
 from ledgerframes.economics.choices import SENDS, STANDARD, TRANSFER
 from ledgerframes.economics.models import AMULET, INSTRUCTION, META, PREAPPROVAL, Amulet
 from ledgerframes.economics.not_understood import NotUnderstood
 from ledgerframes.economics.parsing import fits, parsed
 from ledgerframes.economics.source import Source, opening_rows
 from ledgerframes.economics.standard import COLUMNS, Step, kind_of, steps_of
-from ledgerframes.economics.summaries import outcomes_of
+from ledgerframes.economics.summaries import metas_of, other_fees, outcomes_of
 from ledgerframes.economics.tree import Tree
 
 _ALLOCATION: Final = "Splice.AmuletAllocation:AmuletAllocation"
@@ -111,34 +112,33 @@ def _add_sends(found: Wrapped, rows: pa.Table, contracts: pa.Table, tree: Tree, 
         )
     )
     arguments, outcomes = parsed(rows["payload"], Send, names, notes), outcomes_of(rows, notes)
-    places = tree.places(rows["event_id"])
-    for row, (argument, outcome) in enumerate(zip(arguments, outcomes, strict=True)):
+    places, identities = tree.places(rows["event_id"]), _identities(rows)
+    fees = narrow(pc.add(other_fees(outcomes), list_sums(outcomes["output_fees"]))).to_pylist()
+    columns = (rows["contract_id"].to_pylist(), outcomes["round"].to_pylist(), fees, metas_of(outcomes))
+    for row, (argument, contract, number, paid, said) in enumerate(zip(arguments, *columns, strict=True)):
         if argument is None or not fits(argument.amount):
             continue
-        meta = {} if outcome.meta is None else dict(outcome.meta.values)
-        if argument.description:
-            meta = {f"{META}reason": argument.description} | meta
+        meta: dict[str, str | None] = {f"{META}reason": argument.description} if argument.description else {}
+        meta |= said
         found.metas[int(places[row])] = meta
-        preapproval = known.get(rows["contract_id"][row].as_py())
+        preapproval = known.get(contract)
         cells = _cells(argument.sender, preapproval and preapproval.receiver, argument.amount, meta)
-        cells |= {"provider": preapproval and preapproval.provider, "round": outcome.round}
-        if outcome.summary is not None:
-            cells["sender_fees"] = outcome.summary.other_fees + sum(outcome.summary.output_fees, Decimal(0))
-        found.rows.append(Row(int(places[row]), _identity(rows, row) | cells))
+        cells |= {"provider": preapproval and preapproval.provider, "round": number, "sender_fees": paid}
+        found.rows.append(Row(int(places[row]), identities[row] | cells))
 
 
 def _add_steps(
     found: Wrapped, rows: pa.Table, contracts: pa.Table, tree: Tree, source: Source, notes: NotUnderstood
 ) -> None:
     steps = steps_of(rows, contracts, notes)
-    places = tree.places(rows["event_id"])
+    places, identities = tree.places(rows["event_id"]), _identities(rows)
     coins = coins_of(source, [name for step in steps for name in step.receivers])
     for step in steps:
         place = int(places[step.row])
         found.metas[place] = step.meta
         cells = _of_step(step, coins)
         if cells is not None:
-            found.rows.append(Row(place, _identity(rows, step.row) | cells))
+            found.rows.append(Row(place, identities[step.row] | cells))
 
 
 def _of_step(step: Step, coins: dict[str, Amulet]) -> dict[str, Any] | None:
@@ -179,5 +179,6 @@ def _cells(sender: str | None, receiver: str | None, amount: Decimal | None, met
     }
 
 
-def _identity(rows: pa.Table, row: int) -> dict[str, str]:
-    return {name: rows[name][row].as_py() for name in ("update_id", "event_id")}
+def _identities(rows: pa.Table) -> list[dict[str, str]]:
+    found: list[dict[str, str]] = rows.select(["update_id", "event_id"]).to_pylist()
+    return found

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from tests.benchmarks import (
     analyses,
+    economics,
     importing,
     lake,
     lake_memory,
@@ -55,6 +56,7 @@ def measure() -> list[Row]:
         "memory of the lake": lake_memory.rows,
         "memory of a snapshot": snapshot_memory.rows,
         "analyses": analyses.rows,
+        "economics": economics.rows,
     }
     found: list[Row] = []
     for name, step in steps.items():
