@@ -27,13 +27,13 @@ def load_all(net: lf.Network) -> dict[str, pa.Table]:
     last = tables["updates"].to_pylist()[-1]  # without a time it would be now, another at each run
     moment = {name: last[name] for name in ("record_time", "migration_id")}
     tables["holdings_summary"] = lf.load_holdings_summary(net, owners, as_="arrow", **moment)
-    tables["transfer_preapprovals"] = lf.load_transfer_preapprovals(net, owners[:12], as_="arrow")
+    tables["transfer_preapprovals"] = lf.load_transfer_preapprovals(net, owners[:10], as_="arrow")
     for name in ("licenses", "instruments", "name_entries", "name_rules", "transfer_offers", "users"):
         tables[name] = getattr(lf, f"load_{name}")(net, as_="arrow")
     for name in ("rounds", "names", "featured_apps", "super_validators", "scans"):
         tables[name] = getattr(lf, f"load_{name}")(net, as_="arrow")
     # A part of them: every item carries its update once more.
-    tables |= lf.load_verdicts(net, start=(1, "2025-03-03"), limit=6, as_="arrow", progress=False)._asdict()
+    tables |= lf.load_verdicts(net, start=(1, "2025-03-03"), limit=4, as_="arrow", progress=False)._asdict()
     coin = ["splice-amulet:Splice.Amulet:Amulet"]
     tables["active_contracts"] = lf.load_active_contracts(net, templates=coin, as_="arrow")
     tables["coins"] = lf.load_coins(net, owners, as_="arrow")
@@ -43,6 +43,7 @@ def load_all(net: lf.Network) -> dict[str, pa.Table]:
     transaction = next(row["update_id"] for row in tables["updates"].to_pylist() if row["kind"] == "transaction")
     of_ledger = lf.load_ledger_transaction(net, transaction, as_="arrow")
     tables |= {f"ledger_{name}": table for name, table in of_ledger._asdict().items()}
+    tables["ledger_contracts"] = lf.load_ledger_contracts(net, owners[1:2], limit=2, page_size=2, as_="arrow")
     return tables
 
 

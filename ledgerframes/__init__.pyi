@@ -70,6 +70,9 @@ from ledgerframes.loaders.history_tables import load_updates as load_updates
 from ledgerframes.loaders.holdings import load_holdings_summary as load_holdings_summary
 from ledgerframes.loaders.ledger import LedgerTransaction as LedgerTransaction
 from ledgerframes.loaders.ledger import load_ledger_transaction as load_ledger_transaction
+from ledgerframes.loaders.ledger_contracts import load_ledger_contracts as load_ledger_contracts
+from ledgerframes.loaders.ledger_history import LedgerHistory as LedgerHistory
+from ledgerframes.loaders.ledger_history import load_ledger_history as load_ledger_history
 from ledgerframes.loaders.members import load_traffic as load_traffic
 from ledgerframes.loaders.members import load_validator_faucets as load_validator_faucets
 from ledgerframes.loaders.network_names import load_names as load_names

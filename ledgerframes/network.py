@@ -70,7 +70,7 @@ class Network:
 
     @cached_property
     def ledger(self) -> Ledger:
-        """The ledger interface's eight calls."""
+        """The ledger interface: the contract's eight calls and their neighbours."""
         return Ledger(self.transport, has_token=self.settings.token("ledger") is not None)
 
     @cached_property
@@ -80,7 +80,7 @@ class Network:
 
     @cached_property
     def registry(self) -> Registry:
-        """The token registry's two calls."""
+        """The token registry: the contract's two calls and their neighbours."""
         return Registry(self.transport)
 
     @property

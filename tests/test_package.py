@@ -29,7 +29,7 @@ LOADERS = {
 TABLES = {
     "tables", "describe", "load_holdings_summary", "load_licenses", "load_instruments", "load_name_entries",
     "load_name_rules", "load_transfer_offers", "load_transfer_preapprovals", "load_users", "load_ledger_transaction",
-    "LedgerTransaction",
+    "LedgerTransaction", "load_ledger_history", "LedgerHistory", "load_ledger_contracts",
 }  # fmt: skip
 NETWORK = {
     "snapshot_times", "load_active_contracts", "load_coins", "load_rounds", "load_names", "load_traffic",
@@ -117,6 +117,8 @@ def test_the_public_names_are_these():
         "load_traffic": ["net", "members", "synchronizer"],
         "load_validator_faucets": ["net", "validators"],
         "load_ledger_transaction": ["net", "update_id"],
+        "load_ledger_history": ["net", "parties", "start", "end", "limit"],
+        "load_ledger_contracts": ["net", "parties", "at"],
         "export_tables": ["sources", "target", "format", "profile", "layout", "times", "overwrite"],
     }.items(),
 )

@@ -74,7 +74,7 @@ def expanded(overload):
 #: The protocols that give loaders with one signature their overloads.
 PROTOCOLS = {
     **dict.fromkeys(["load_updates", "load_events", "load_reassignments"], LoadTable),
-    **dict.fromkeys(["load_instruments", "load_name_entries", "load_users"], LoadSnapshot),
+    **dict.fromkeys(["load_name_entries", "load_users"], LoadSnapshot),
     **dict.fromkeys(["load_scans", "load_super_validators"], LoadSnapshot),
     **dict.fromkeys(["load_name_rules", "load_transfer_offers", "load_rounds", "load_featured_apps"], LoadContracts),
     **dict.fromkeys(["rounds", "rewards", "sv_rewards", "transfers", "token_transfers", "mint_burn"], FromOpening),
@@ -111,6 +111,8 @@ def test_overloads_take_the_same_keywords_and_say_what_as_gives(name):
         forms[form] = typing.get_type_hints(overload, localns=NAMED)["return"]
     if name in {"load_history", "load_update", "load_update_by_hash"}:
         assert forms == {form: lf.History[frame] for form, frame in FORMS.items()}
+    elif name == "load_ledger_history":
+        assert forms == {form: lf.LedgerHistory[frame] for form, frame in FORMS.items()}
     elif name == "load_verdicts":
         assert forms == {form: lf.Verdicts[frame] for form, frame in FORMS.items()}
     else:
@@ -143,6 +145,7 @@ FROM_ZERO = [*NUMBERS[:-2], -1]
 NAMES = ["alice", b"alice", 5, [5], [None], {"alice": 1}, [""]]
 TIMES = ["soon", 5, True, 1.5, [], {}, pd.NaT]
 PLACES = [*TIMES, (1,), ("1", "2026-01-30"), (True, "2026-01-30"), (1, "soon"), (2**70, "2026-01-30")]
+OFFSETS = ["soon", True, 1.5, "5", -1, 2**63, [], (1, "2026-01-30")]
 DURATIONS = ["soon", "1M", -1, True, [], pd.NaT, float("nan")]
 WORDS = ["nonesuch", 5, "", []]
 TEXTS = [5, "", [], b"x"]
@@ -159,7 +162,7 @@ WRONG = {
     **dict.fromkeys(["limit", "page_size", "workers", "commit_bytes", "top", "sample"], COUNTS),
     **dict.fromkeys(["differences", "migration_id", "as_of_round"], FROM_ZERO),
     "seed": NUMBERS[:3],
-    **dict.fromkeys(["owners", "templates", "members", "validators"], NAMES),
+    **dict.fromkeys(["owners", "templates", "members", "validators", "ids"], NAMES),
     **dict.fromkeys(["parties", "columns", "tables", "fields", "sections"], NAMES),
     **dict.fromkeys(["as_", "decimals", "match", "missing", "on_error", "format", "layout", "times", "theme"], WORDS),
     **dict.fromkeys(["by", "show", "kind", "over", "of"], WORDS),
@@ -208,6 +211,9 @@ def world(tmp_path_factory):
 #: Here the name means something else, or None is the default.
 OTHERWISE = {
     ("holdings_from_events", "as_of_round"): FROM_ZERO[:-1],
+    **dict.fromkeys(
+        [("load_ledger_history", "start"), ("load_ledger_history", "end"), ("load_ledger_contracts", "at")], OFFSETS
+    ),
     ("sandbox", "updates"): [True, 1.5, "5", -1, [1], None],
     ("active_contracts", "reassignments"): [5, "events", [1], {}],
     ("holdings_from_events", "reassignments"): [5, "events", [1], {}],

@@ -11,17 +11,21 @@ import typer
 from ledgerframes.cli import options as opt
 from ledgerframes.cli.app import app
 from ledgerframes.errors import InputError
+from ledgerframes.paging.window import Bound
 from ledgerframes.tables.catalogue import CATALOGUE
 
 #: Tables that come with others, or from a store alone.
 _PARTS: Final = frozenset({"ledger_transactions", "ledger_events", "rejects", "views", "app_activity"})
 #: What is loaded as several tables, into a folder.
-_SEVERAL: Final = frozenset({"history", "verdicts", "ledger_transaction"})
+_SEVERAL: Final = frozenset({"history", "verdicts", "ledger_transaction", "ledger_history"})
+#: What counts by a participant's offsets, not by times.
+_BY_OFFSET: Final = frozenset({"ledger_history", "ledger_contracts"})
 #: What a user can load: the three history tables in one pass, or any table that a loader fills.
 LOADABLE: Final = (
     "history",
     *(name for name in CATALOGUE if name not in _PARTS),
     "ledger_transaction",
+    "ledger_history",
 )
 
 
@@ -32,6 +36,7 @@ _SINGULAR: Final = {
     "owners": "owner",
     "members": "member",
     "validators": "validator",
+    "ids": "id",
 }
 
 
@@ -51,7 +56,10 @@ def load(
     limit: opt.Limit = None,
     columns: Annotated[str | None, typer.Option(help="Columns to keep, with commas between them.")] = None,
     at: Annotated[
-        str | None, typer.Option(help="active_contracts, coins: the newest snapshot up to this time, UTC.")
+        str | None,
+        typer.Option(
+            help="active_contracts, coins: the newest snapshot up to this time, UTC; ledger_contracts: an offset."
+        ),
     ] = None,
     template: Annotated[list[str] | None, typer.Option(help="active_contracts: package-name:Module:Entity.")] = None,
     owner: Annotated[list[str] | None, typer.Option(help="coins: an owner's party id; may be repeated.")] = None,
@@ -59,6 +67,9 @@ def load(
     member: Annotated[list[str] | None, typer.Option(help="traffic: PAR::… or MED::…; may be repeated.")] = None,
     synchronizer: Annotated[str | None, typer.Option(help="traffic: the synchronizer's id.")] = None,
     validator: Annotated[list[str] | None, typer.Option(help="validator_faucets: a party; may be repeated.")] = None,
+    instrument: Annotated[
+        list[str] | None, typer.Option("--id", help="instruments: an instrument's id; may be repeated.")
+    ] = None,
     party: Annotated[list[str] | None, typer.Option(help="A party id; may be given several times.")] = None,
     record_time: Annotated[str | None, typer.Option(help="holdings_summary: the snapshot's time.")] = None,
     migration_id: Annotated[int | None, typer.Option(help="holdings_summary: the snapshot's migration id.")] = None,
@@ -91,13 +102,14 @@ def load(
     if single and table in _SEVERAL:
         raise InputError(f"{table} is several tables; name a folder instead of the file {str(output)!r}")
     opt.check_folder(output.parent if single else output)
+    bound = _offset if table in _BY_OFFSET else _bound
     given: dict[str, Any] = {
-        "start": opt.bound(start), "end": opt.bound(end), "last": last, "limit": limit,
+        "start": bound(start, "start"), "end": bound(end, "end"), "last": last, "limit": limit,
         "columns": columns.split(",") if columns else None, "parties": party or None, "record_time": record_time,
         "migration_id": migration_id, "match": match, "as_of_round": as_of_round, "missing": missing,
-        "update_id": update_id, "at": opt.bound(at), "templates": template or None, "owners": owner or None,
+        "update_id": update_id, "at": bound(at, "at"), "templates": template or None, "owners": owner or None,
         "prefix": prefix, "members": member or None, "synchronizer": synchronizer, "validators": validator or None,
-        "blobs": blobs or None,
+        "blobs": blobs or None, "ids": instrument or None,
         "personal": True if personal and table == "licenses" else None,
     }  # fmt: skip
     urls = {"validator_url": validator_url, "registry_url": registry_url, "ledger_url": ledger_url}
@@ -107,6 +119,23 @@ def load(
         personal = personal or net.settings.personal
     tables = {table: loaded} if not isinstance(loaded, tuple) else loaded._asdict()  # type: ignore[attr-defined]
     _write(tables if personal else _impersonal(tables), output, single=single)
+
+
+def _bound(text: str | None, _name: str) -> Bound | None:
+    return opt.bound(text)
+
+
+def _offset(text: str | None, name: str) -> int | None:
+    """Read a participant's offset.
+
+    Raises:
+        InputError: it is not a whole number.
+    """
+    if text is None:
+        return None
+    if not (text.isascii() and text.isdigit()):
+        raise InputError(f"--{name} {text!r} is not valid: give an offset, a whole number of 0 or more")
+    return int(text)
 
 
 def _call(table: str, given: dict[str, Any]) -> tuple[Any, dict[str, Any]]:

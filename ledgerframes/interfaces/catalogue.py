@@ -6,7 +6,16 @@ from dataclasses import dataclass
 from typing import Final
 
 from ledgerframes.errors import InputError
-from ledgerframes.interfaces import ledger, registry, scan, scan_events, scan_now, scan_snapshots, validator
+from ledgerframes.interfaces import (
+    ledger,
+    ledger_pages,
+    registry,
+    scan,
+    scan_events,
+    scan_now,
+    scan_snapshots,
+    validator,
+)
 from ledgerframes.tables.catalogue import CATALOGUE
 from ledgerframes.transport import Endpoint
 
@@ -67,6 +76,12 @@ NEIGHBOURS: Final = (
     Served(scan_now.FEATURED_APPS, "scan.featured_apps"),
     Served(scan_now.DSO, "scan.dso"),
     Served(scan_now.SCANS, "scan.scans"),
+    Served(ledger.UPDATE_BY_ID, "ledger.update_by_id"),
+    Served(ledger_pages.LEDGER_END, "ledger.ledger_end"),
+    Served(ledger_pages.UPDATES_PAGE, "ledger.updates_page"),
+    Served(ledger_pages.CONTRACTS_PAGE, "ledger.active_contracts_page"),
+    Served(registry.INFO, "registry.info"),
+    Served(registry.INSTRUMENT, "registry.instrument"),
 )
 
 

@@ -1,4 +1,4 @@
-"""The eight calls of the ledger interface (contract: Endpoints, Ledger interface) and update-by-id."""
+"""The eight calls of the ledger interface (contract: Endpoints, Ledger interface), update-by-id, and pages."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from datetime import date, datetime
 from typing import Final
 
 from ledgerframes.errors import InputError
-from ledgerframes.interfaces.calls import Call, CallMethod, Calls, Preview, Raw, Runner, Sender
+from ledgerframes.interfaces.calls import Call, CallMethod, Calls, Preview, Raw, Sender
 from ledgerframes.interfaces.commands import (
     Command,
     DeduplicationPeriod,
@@ -30,6 +30,7 @@ from ledgerframes.interfaces.ledger_answers import (
     read_tree,
     read_update,
 )
+from ledgerframes.interfaces.ledger_pages import LedgerPageCalls
 from ledgerframes.interfaces.looking_up import question_by_id
 from ledgerframes.interfaces.packages import Dar, dar_bytes
 from ledgerframes.interfaces.reassignment_commands import ReassignmentCommand, reassignment_json
@@ -76,17 +77,13 @@ UPDATE_BY_ID: Final = Endpoint(interface="ledger", method="POST", path="/v2/upda
 LIST_USERS: Final = Endpoint(interface="ledger", method="GET", path="/v2/users", auth=True)
 CREATE_USER: Final = Endpoint(interface="ledger", method="POST", path="/v2/users", safe=False, auth=True)
 UPLOAD_PACKAGE: Final = Endpoint(
-    interface="ledger",
-    method="POST",
-    path="/v2/packages",
-    safe=False,
-    auth=True,
+    interface="ledger", method="POST", path="/v2/packages", safe=False, auth=True,
     deprecated="to be removed in a future release; the /dars upload does the same until it goes, too",
-)
+)  # fmt: skip
 VALIDATE_DAR: Final = Endpoint(interface="ledger", method="POST", path="/v2/dars/validate", auth=True)
 
 
-class LedgerCalls(Runner):
+class LedgerCalls(LedgerPageCalls):
     """The calls of the participant's ledger interface. One method, one request; a command is sent once.
 
     Args:
@@ -143,7 +140,7 @@ class LedgerCalls(Runner):
         """Submit one reassignment and wait for it (contract: submit-and-wait-for-reassignment).
 
         Args:
-            commands: see `submit_reassignment`, as for those not named here.
+            commands: see `submit_reassignment`.
             command_id: likewise.
             submitter: likewise.
             user_id: likewise.

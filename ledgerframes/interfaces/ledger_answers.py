@@ -158,7 +158,7 @@ def read_transaction(body: bytes) -> LedgerAnswer[LedgerTransaction]:
     if "update" in members:
         # The successor of transaction-by-id wraps the transaction once more.
         update = _raw_members.decode(_member(members, "update"))
-        return _answer(_bare(_member(update, "Transaction")), LedgerTransaction)
+        return _answer(bare(_member(update, "Transaction")), LedgerTransaction)
     return _answer(_member(members, "transaction"), LedgerTransaction)
 
 
@@ -167,10 +167,32 @@ def read_update(body: bytes) -> LedgerAnswer[LedgerTransaction | Reassignment]:
     members = _raw_members.decode(body)
     update = {} if "transaction" in members else _raw_members.decode(_member(members, "update"))
     if "Reassignment" in update:
-        reassignment = _answer(_bare(bytes(update["Reassignment"])), Reassignment)
+        reassignment = _answer(bare(bytes(update["Reassignment"])), Reassignment)
         return LedgerAnswer(reassignment.raw, reassignment.item)
     transaction = read_transaction(body)
     return LedgerAnswer(transaction.raw, transaction.item)
+
+
+def read_bare_update(kind: str, raw: bytes) -> LedgerTransaction | Reassignment | None:
+    """Read an update that is wrapped in nothing; None for a kind that is neither transaction nor reassignment."""
+    if kind == "Transaction":
+        return _answer(raw, LedgerTransaction).item
+    return _answer(raw, Reassignment).item if kind == "Reassignment" else None
+
+
+def read_active_contract(raw: bytes) -> LedgerEvent:
+    """Read the creation in an entry of the active contracts, which may lie in an assignment's event."""
+    entry = _any.decode(raw)
+    assigned = entry.get("assignedEvent") if isinstance(entry, dict) else None
+    created = (assigned if isinstance(assigned, dict) else entry).get("createdEvent") if isinstance(entry, dict) else 0
+    if not isinstance(created, dict):
+        raise msgspec.ValidationError(f"a contract entry has a createdEvent; this one has {str(entry)[:80]}")
+    return msgspec.convert(_flat(_in_its_kind(created)), LedgerEvent)
+
+
+def _in_its_kind(created: dict[str, Any]) -> dict[str, Any]:
+    """A creation under its kind, which contracts are sent with and without."""
+    return created if len(created) == 1 else {"CreatedEvent": created}
 
 
 def read_tree(body: bytes) -> LedgerAnswer[TransactionTree]:
@@ -189,8 +211,8 @@ def _member(members: dict[str, Raw], name: str) -> bytes:
     return bytes(members[name])
 
 
-def _bare(raw: bytes) -> bytes:
-    """An update without the `value` that it may lie under, and what may be beside that."""
+def bare(raw: bytes) -> bytes:
+    """An update's JSON without the `value` that it may lie under."""
     wrapped = _raw_members.decode(raw)
     return _member(wrapped, "value") if "value" in wrapped else raw
 
@@ -228,8 +250,7 @@ def _flat(event: Any) -> dict[str, Any]:
     members = wrapped if isinstance(wrapped, dict) else body
     created = members.get("createdEvent")
     if isinstance(created, dict):
-        bare = created if len(created) == 1 else {"CreatedEvent": created}
-        members = {**members, "createdEvent": _flat(bare)}
+        members = {**members, "createdEvent": _flat(_in_its_kind(created))}
     return {**members, "kind": kind}
 
 

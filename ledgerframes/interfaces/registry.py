@@ -1,4 +1,4 @@
-"""The two calls of the token-registry interface (contract: Endpoints, Token-registry interface)."""
+"""The calls of the token-registry interface: the contract's two, the registry itself and a single instrument."""
 
 from __future__ import annotations
 
@@ -11,14 +11,30 @@ from ledgerframes.errors import InputError
 from ledgerframes.interfaces.answers import reads
 from ledgerframes.interfaces.calls import Call, CallMethod, Calls, Preview, Raw, Runner
 from ledgerframes.interfaces.disclosure import DisclosedContract
-from ledgerframes.interfaces.rules import Positive32, fits, shown, unless_none, writable
+from ledgerframes.interfaces.rules import Positive32, Text, fits, shown, unless_none, writable
 from ledgerframes.paging.tokens import follow_tokens
 from ledgerframes.transport.request import Endpoint
 
+INFO: Final = Endpoint(interface="registry", method="GET", path="/registry/metadata/v1/info")
 INSTRUMENTS: Final = Endpoint(interface="registry", method="GET", path="/registry/metadata/v1/instruments")
+INSTRUMENT: Final = Endpoint(
+    interface="registry", method="GET", path="/registry/metadata/v1/instruments/{instrumentId}"
+)
 ALLOCATION_FACTORY: Final = Endpoint(
     interface="registry", method="POST", path="/registry/allocation-instruction/v1/allocation-factory"
 )
+
+
+class RegistryInfo(Struct, frozen=True, rename="camel"):
+    """What a registry says of itself.
+
+    Attributes:
+        admin_id: the party that manages its instruments; with an instrument's id it names the instrument on the ledger.
+        supported_apis: minor version by name of the token standard's interfaces that the registry as a whole serves.
+    """
+
+    admin_id: str
+    supported_apis: dict[str, int]
 
 
 class PauseInfo(Struct, frozen=True):
@@ -81,9 +97,42 @@ class AllocationFactory(Struct, frozen=True, rename="camel"):
 
 
 class RegistryCalls(Runner):
-    """The two calls of the token-registry interface. One method, one request."""
+    """The calls of the token-registry interface. One method, one request."""
 
     interface = "registry"
+
+    @CallMethod
+    def info(self) -> Call[RegistryInfo]:
+        """Read who manages the instruments and which interfaces the registry serves (GET /registry/metadata/v1/info).
+
+        Raises:
+            NotFoundError: the registry does not serve the route.
+
+        Example:
+            >>> import ledgerframes as lf
+            >>> with lf.sandbox(updates=50) as net:
+            ...     info = net.registry.info()
+            >>> info.admin_id.startswith("DSO::")
+            True
+        """
+        return Call(INFO.request(), reads(RegistryInfo))
+
+    @CallMethod
+    def instrument(self, instrument_id: str) -> Call[Instrument | None]:
+        """Read one instrument (GET /registry/metadata/v1/instruments/{instrumentId}).
+
+        Args:
+            instrument_id: its id with this registry's admin, such as `"Amulet"`.
+
+        Returns:
+            None where the admin manages no such instrument.
+
+        Raises:
+            InputError: the id is not text, or empty; nothing was sent.
+            NotFoundError: the registry does not serve the route.
+        """
+        path = {"instrumentId": fits(instrument_id, Text, "instrument_id")}
+        return Call(INSTRUMENT.request(path=path), reads(Instrument), missing=None)
 
     @CallMethod
     def instruments(self, *, page_size: int | None = None, page_token: str | None = None) -> Call[InstrumentsPage]:

@@ -185,11 +185,6 @@ class Scan(Calls[ScanPreview, ScanRaw], ScanCalls):
         """One of the two histories as a source of pages."""
         return self.event_pages if history is EVENT_HISTORY else self.update_pages
 
-    @property
-    def servers(self) -> tuple[str, ...]:
-        """The scans' base URLs, the preferred one first."""
-        return self._sender.servers("scan")
-
     def iter_updates(
         self, *, start: Bound | None = None, end: Bound | None = None, page_size: int = 1000
     ) -> Iterator[UpdateItem]:

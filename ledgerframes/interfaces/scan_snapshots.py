@@ -6,19 +6,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from copy import copy
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import date, datetime
-from typing import Annotated, Any, Final, Self, TypeVar
+from typing import Annotated, Any, Final
 from urllib.parse import quote
 
 from msgspec import UNSET, Meta, Raw, Struct
 
-from ledgerframes.config.settings import Interface
 from ledgerframes.errors import InputError
 from ledgerframes.interfaces.answers import reads
-from ledgerframes.interfaces.calls import Call, CallMethod, Runner, Sender
+from ledgerframes.interfaces.calls import Call, CallMethod
+from ledgerframes.interfaces.one_server import OneServerCalls
 from ledgerframes.interfaces.rules import (
     PartyId,
     Positive32,
@@ -32,11 +30,7 @@ from ledgerframes.interfaces.rules import (
 )
 from ledgerframes.interfaces.validator import HoldingsSummaries, RecordTimeMatch, snapshot_of_holdings, summary_call
 from ledgerframes.timestamps import format_timestamp, to_micros
-from ledgerframes.transport import Answer, Stop
-from ledgerframes.transport.request import Endpoint, Prepared, Request
-from ledgerframes.transport.retrying import Revise
-
-T = TypeVar("T")
+from ledgerframes.transport.request import Endpoint
 
 SNAPSHOT_TIME: Final = Endpoint(interface="scan", method="GET", path="/v0/state/acs/snapshot-timestamp")
 ACTIVE_CONTRACTS: Final = Endpoint(interface="scan", method="POST", path="/v1/state/acs")
@@ -82,23 +76,10 @@ class SnapshotPage(Struct, frozen=True):
     next_page_token: int | str | None = None
 
 
-class SnapshotCalls(Runner):
+class SnapshotCalls(OneServerCalls):
     """Calls of scan for snapshots of the active contracts. One method, one request."""
 
     interface = "scan"
-
-    def on(self, server: str) -> Self:
-        """The same interface, asking one of its servers only: its page tokens mean nothing to the others.
-
-        Args:
-            server: one of `servers`.
-
-        Returns:
-            A copy; this one still asks every server.
-        """
-        twin = copy(self)
-        twin._sender = _OneServer(self._sender, server)  # noqa: SLF001 - its own
-        return twin
 
     def call(self, method: str, path: str, *, json: Any = None, params: Mapping[str, Any] | None = None) -> Any:
         """Send one read to any route of scan, with the retries, limits and masking of every other call.
@@ -247,43 +228,6 @@ class SnapshotCalls(Runner):
         """
         asked = snapshot_of_holdings(record_time, migration_id, owner_party_ids, record_time_match)
         return summary_call(HOLDINGS_SUMMARY, HOLDINGS_SUMMARY_V1, asked, as_of_round)
-
-
-@dataclass(frozen=True)
-class _OneServer:
-    """A way to send that asks one server only."""
-
-    sender: Sender
-    server: str
-
-    def send(
-        self,
-        request: Request,
-        *alternatives: Request,
-        read: Callable[[bytes], T],
-        server: str | tuple[str, ...] | None = None,  # noqa: ARG002 - part of the protocol
-        revise: Revise | None = None,
-        attempts: int | None = None,
-    ) -> Answer[T]:
-        return self.sender.send(request, *alternatives, read=read, server=self.server, revise=revise, attempts=attempts)
-
-    def prepare(self, request: Request) -> Prepared:
-        return self.sender.prepare(request)
-
-    def servers(self, interface: Interface) -> tuple[str, ...]:  # noqa: ARG002 - part of the protocol
-        return (self.server,)
-
-    def pause(self, seconds: float) -> None:
-        self.sender.pause(seconds)
-
-    def page_maximum(self, server: str | None) -> int | None:
-        return self.sender.page_maximum(server or self.server)
-
-    def learn_page_maximum(self, server: str, maximum: int) -> None:
-        self.sender.learn_page_maximum(server, maximum)
-
-    def stoppable(self, stop: Stop) -> _OneServer:
-        return _OneServer(self.sender.stoppable(stop), self.server)
 
 
 def template_names(templates: Iterable[str]) -> tuple[str, ...]:

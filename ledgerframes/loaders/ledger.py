@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
@@ -12,11 +12,10 @@ from msgspec import Raw, Struct
 from ledgerframes.arguments import names
 from ledgerframes.config.settings import source_of
 from ledgerframes.decoding.records import read_records
-from ledgerframes.errors import DecodeError, NotFoundError
+from ledgerframes.errors import DecodeError
 from ledgerframes.frames import As, Decimals, check_shape
-from ledgerframes.interfaces.event_formats import TransactionFormat, whole_format
-from ledgerframes.interfaces.ledger_answers import LedgerAnswer, Reassignment
-from ledgerframes.interfaces.ledger_answers import LedgerTransaction as TransactionAnswer
+from ledgerframes.interfaces.event_formats import whole_format
+from ledgerframes.interfaces.ledger import UPDATE_BY_ID
 from ledgerframes.interfaces.rules import PartyId, Text, each
 from ledgerframes.loaders.contracts import party_list
 from ledgerframes.loaders.table_loader import Form, Origin
@@ -53,8 +52,8 @@ def load_ledger_transaction(
 ) -> LedgerTransaction:
     """Load one transaction or reassignment by its id (contract: POST /v2/updates/transaction-by-id, or its successor).
 
-    Creations and exercises of every template are asked for. Where the participant knows no transaction of this id,
-    it is asked for a reassignment, as far as its release has POST /v2/updates/update-by-id.
+    Creations and exercises of every template are asked for, by POST /v2/updates/update-by-id. Older participants, which
+    have only transaction-by-id, find no reassignments.
 
     Args:
         net: the network; its ledger interface is asked, with a token.
@@ -86,9 +85,9 @@ def load_ledger_transaction(
     check_shape(as_, decimals)
     named = None if parties is None else each(party_list(parties), "parties", kind=PartyId, least=1)
     views = each(names(interfaces, "interfaces"), "interfaces", kind=Text)
-    answer = _look_up(net, update_id, whole_format(named, interfaces=views))
+    answer = net.ledger.update_by_id(update_id, transaction_format=whole_format(named, interfaces=views))
     origin = Origin({source_of(net.transport.servers("ledger")[0]): None})
-    transactions, events = read_ledger_item(answer.raw, LEDGER_TRANSACTIONS.endpoints[0])
+    transactions, events = read_ledger_items([answer.raw], str(UPDATE_BY_ID))
 
     def frame(table: Table, batch: pa.RecordBatch) -> Any:
         return Form.of(table, as_=as_, decimals=decimals).frame(batch, origin)
@@ -96,51 +95,41 @@ def load_ledger_transaction(
     return LedgerTransaction(frame(LEDGER_TRANSACTIONS, transactions), frame(LEDGER_EVENTS, events))
 
 
-def _look_up(
-    net: Network, update_id: str, wanted: TransactionFormat
-) -> LedgerAnswer[TransactionAnswer] | LedgerAnswer[TransactionAnswer | Reassignment]:
-    """The transaction of this id, or the reassignment.
+def read_ledger_items(items: Sequence[bytes], endpoint: str) -> tuple[pa.RecordBatch, pa.RecordBatch]:
+    """The two tables of transactions, trees (`eventsById`) and reassignments, events flat or wrapped alike.
 
     Raises:
-        NotFoundError: there is neither; what the participant said of the transaction where it has no other look-up.
+        DecodeError: an item breaks the contract.
     """
-    try:
-        return net.ledger.transaction_by_id(update_id, transaction_format=wanted)
-    except NotFoundError as error:
-        if error.unknown_route:
-            raise
-        unknown = error
-    try:
-        return net.ledger.update_by_id(update_id, transaction_format=wanted)
-    except NotFoundError:
-        raise unknown from None
+    events = [_events_of(item, position, endpoint) for position, item in enumerate(items)]
+    counts = [len(of_one) for of_one in events]
+    transactions = read_records(
+        LEDGER_TRANSACTIONS, items, endpoint, given={"event_count": counts}, left_out=["/events", "/eventsById"]
+    )
+    flat = [event for of_one in events for event in of_one]
+    ids = transactions.column("update_id").to_pylist()
+    given = {
+        "update_id": [update_id for update_id, count in zip(ids, counts, strict=True) for _ in range(count)],
+        "kind": [event.kind for event in flat],
+        "view_interfaces": [event.views for event in flat],
+        "payload": [None if event.payload is None else bytes(event.payload).decode() for event in flat],
+    }
+    return transactions, read_records(LEDGER_EVENTS, [event.item for event in flat], endpoint, given=given)
 
 
-def read_ledger_item(raw: bytes, endpoint: str) -> tuple[pa.RecordBatch, pa.RecordBatch]:
-    """The two tables of a transaction, a tree (`eventsById`) or a reassignment, events flat or wrapped alike.
-
-    Raises:
-        DecodeError: the item breaks the contract.
-    """
+def _events_of(item: bytes, position: int, endpoint: str) -> list[_Event]:
     try:
-        members = _members.decode(raw)
+        members = _members.decode(item)
         if "eventsById" in members:
             wrapped = list(_members.decode(members["eventsById"]).values())
         else:
             wrapped = _items.decode(members.get("events", Raw(b"[]")))
-        events = [_unwrap(event) for event in wrapped]
+        return [_unwrap(event) for event in wrapped]
     except (msgspec.DecodeError, ValueError) as error:
-        raise DecodeError(f"{endpoint}: {error}", endpoint=endpoint, table=LEDGER_EVENTS.name) from error
-    transactions = read_records(
-        LEDGER_TRANSACTIONS, [raw], endpoint, given={"event_count": [len(events)]}, left_out=["/events", "/eventsById"]
-    )
-    given = {
-        "update_id": transactions.column("update_id").to_pylist() * len(events),
-        "kind": [event.kind for event in events],
-        "view_interfaces": [event.views for event in events],
-        "payload": [None if event.payload is None else bytes(event.payload).decode() for event in events],
-    }
-    return transactions, read_records(LEDGER_EVENTS, [event.item for event in events], endpoint, given=given)
+        raise DecodeError(
+            f"{endpoint}: item {position}: {error}", endpoint=endpoint, table=LEDGER_EVENTS.name,
+            item=f"item {position}",
+        ) from error  # fmt: skip
 
 
 class _Event(NamedTuple):

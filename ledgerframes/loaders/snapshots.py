@@ -3,11 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final, Literal, NoReturn, Unpack, overload
 
+import msgspec
+import pandas as pd
+import pyarrow as pa
+from msgspec import Raw, Struct
+
+from ledgerframes.arguments import names, suggesting
 from ledgerframes.decoding.records import read_records
+from ledgerframes.errors import DecodeError, InputError, NotFoundError
 from ledgerframes.frames import As, Decimals
-from ledgerframes.loaders.signatures import snapshot_loader
+from ledgerframes.interfaces.registry import INSTRUMENT
+from ledgerframes.loaders.signatures import FormOptions, snapshot_loader
 from ledgerframes.loaders.table_loader import Form, Origin, items_of, list_pages
 from ledgerframes.tables.snapshots import INSTRUMENTS, NAME_ENTRIES, USERS
 
@@ -15,10 +24,23 @@ if TYPE_CHECKING:
     from ledgerframes.network import Network
 
 
-@snapshot_loader
+@overload
+def load_instruments(
+    net: Network, *, ids: Iterable[str] | None = ..., as_: Literal["pandas"] = ..., **form: Unpack[FormOptions]
+) -> pd.DataFrame: ...
+@overload
+def load_instruments(
+    net: Network, *, ids: Iterable[str] | None = ..., as_: Literal["arrow"], **form: Unpack[FormOptions]
+) -> pa.Table: ...
+@overload
+def load_instruments(
+    net: Network, *, ids: Iterable[str] | None = ..., as_: Literal["polars"], **form: Unpack[FormOptions]
+) -> Any: ...
+@suggesting
 def load_instruments(
     net: Network,
     *,
+    ids: Iterable[str] | None = None,
     columns: Iterable[str] | None = None,
     as_: As = "pandas",
     decimals: Decimals = "object",
@@ -28,9 +50,12 @@ def load_instruments(
     """Load the instruments of the registry's admin (contract: GET /registry/metadata/v1/instruments).
 
     Older registries leave out the supply, pause and account fields: those columns are null, and `paused` is False.
+    `net.registry.info().admin_id` is the admin.
 
     Args:
         net: the network; its registry is asked.
+        ids: only these instruments, in this order, with one request each; a registry that cannot look up a single
+            instrument is read whole. All by default.
         columns: the columns to keep, in this order; all by default.
         as_: `"pandas"`, `"arrow"` or `"polars"`.
         decimals: how pandas holds amounts: `"object"` (exact), `"arrow"`, `"float"`, `"string"`.
@@ -42,7 +67,7 @@ def load_instruments(
         decimals, paused and more; `lf.describe("instruments")` lists every column with its unit.
 
     Raises:
-        InputError: an argument breaks a rule.
+        InputError: an argument breaks a rule, or the registry's admin manages no instrument of an id.
         RequestError: the registry gave no answer.
         DecodeError: an answer breaks the contract.
         PagingError: the registry repeats a page token.
@@ -55,13 +80,87 @@ def load_instruments(
         (60, 2)
     """
     form = Form.of(INSTRUMENTS, columns=columns, as_=as_, decimals=decimals, limit=limit, allow_partial=allow_partial)
+    wanted = None if ids is None else _instrument_ids(ids)
     origin = Origin()
-    endpoint = INSTRUMENTS.endpoints[0]
-    items = list_pages(
+    items = _all_instruments(net, origin, form) if wanted is None else _instruments(net, wanted, origin, form)
+    return form.frame(read_records(INSTRUMENTS, items, INSTRUMENTS.endpoints[0]), origin)
+
+
+def _instrument_ids(ids: Iterable[str]) -> list[str]:
+    """The ids that a caller gave, each once, in order.
+
+    Raises:
+        InputError: they are not a list of texts, or the list is empty.
+    """
+    wanted = list(dict.fromkeys(names(ids, "ids")))
+    if not wanted:
+        raise InputError("ids is empty: give at least one instrument id, or leave it out for all instruments")
+    return wanted
+
+
+def _all_instruments(net: Network, origin: Origin, form: Form) -> list[Raw]:
+    return list_pages(
         origin, net.registry.raw.instruments, items="instruments", following="nextPageToken",
-        argument="page_token", endpoint=endpoint, form=form,
+        argument="page_token", endpoint=INSTRUMENTS.endpoints[0], form=form,
     )  # fmt: skip
-    return form.frame(read_records(INSTRUMENTS, items, endpoint), origin)
+
+
+def _instruments(net: Network, wanted: list[str], origin: Origin, form: Form) -> list[Raw]:
+    """The items of these instruments, in this order.
+
+    Raises:
+        InputError: the registry has no instrument of an id.
+    """
+    items: list[Raw] = []
+    chosen = wanted[: form.limit]
+    with origin.tolerating(allow_partial=form.allow_partial):
+        try:
+            items.extend(_instrument(net, instrument_id, origin) for instrument_id in chosen)
+        except NotFoundError as error:
+            if not error.unknown_route:
+                raise
+            # Some registries only list their instruments; part of a list cannot prove that an id is not in it.
+            whole = _all_instruments(net, origin, replace(form, limit=None, allow_partial=False))
+            listed = {_id_of(item): item for item in whole}
+            items = [listed[name] if name in listed else _refuse_id(name) for name in chosen]
+    return items
+
+
+class _Named(Struct):
+    id: str
+
+
+_named: Final = msgspec.json.Decoder(_Named)
+
+
+def _id_of(item: Raw) -> str:
+    try:
+        return _named.decode(item).id
+    except msgspec.DecodeError as error:
+        endpoint = INSTRUMENTS.endpoints[0]
+        raise DecodeError(
+            f"{endpoint}: {error}", endpoint=endpoint, table=INSTRUMENTS.name, column="instrument_id"
+        ) from error
+
+
+def _instrument(net: Network, instrument_id: str, origin: Origin) -> Raw:
+    answer = net.registry.raw.instrument(instrument_id)
+    if answer is None:
+        _refuse_id(instrument_id)
+    members = origin.body(lambda: answer)
+    if bytes(members.get("id", b"null")) != msgspec.json.encode(instrument_id):
+        given = bytes(members.get("id", b"null")).decode()[:80]
+        raise DecodeError(
+            f"{INSTRUMENT}: instrument {instrument_id!r} was requested, and the answer has the id {given}",
+            endpoint=str(INSTRUMENT), table=INSTRUMENTS.name, column="instrument_id",
+        )  # fmt: skip
+    return Raw(answer.value)
+
+
+def _refuse_id(instrument_id: str) -> NoReturn:
+    raise InputError(
+        f"ids: the registry's admin manages no instrument {instrument_id!r}; lf.load_instruments(net) lists all of them"
+    )
 
 
 @snapshot_loader

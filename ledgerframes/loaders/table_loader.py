@@ -63,7 +63,7 @@ class Form:
         return cls(table, table.pick(columns), as_, decimals, most, flag(allow_partial, "allow_partial"))
 
     def frame(
-        self, batch: pa.RecordBatch | pa.Table, origin: Origin, *, cursor: Cursor | None = None, **said: str
+        self, batch: pa.RecordBatch | pa.Table, origin: Origin, *, cursor: Cursor | None = None, **said: str | int
     ) -> Any:
         """Select the caller's columns and rows; `said` are further attributes beside the provenance."""
         attrs = said | Provenance(

@@ -70,7 +70,8 @@ def start(
         release: of the ledger, with a scan of its time. "3.6" has neither transaction-by-id nor
             submit-and-wait-for-transaction-tree, and looks an update up by its id under /v2 alone; until then the
             deprecated routes say in a header that they are.
-        older: a release with the earliest round under its former path, and without the newer holdings summary.
+        older: a release with the earliest round under its former path, without the newer holdings summary, and with a
+            ledger that has no pages of updates and active contracts.
         live: the ledger grows at this rate, such as `50/s`, until the sandbox stops.
         holdings_limit: a holdings summary of more coin contracts than this is refused.
         issuer: issues the tokens that the server accepts; a new one by default.
@@ -250,7 +251,7 @@ def _app(view: View, gate: Access, *, holdings_limit: int, release: str, older: 
             *neighbours(view, gate, older=older, holdings_maximum=holdings_limit, **options),
         ],
         "validator": Validator(world, gate, holdings_maximum=holdings_limit, older=older).routes(),
-        "ledger": [*LedgerRoutes(Ledger(world), gate).routes(), *PackageRoutes(world, gate).routes()],
+        "ledger": [*LedgerRoutes(Ledger(world), gate, older=older).routes(), *PackageRoutes(world, gate).routes()],
         "registry": Registry(world).routes(),
     }
     prefixes = {interface: "" if interface == "registry" else f"/api/{interface}" for interface in every}

@@ -9,7 +9,7 @@ from ledgerframes.errors import InputError
 from ledgerframes.tables.active_contracts import ACTIVE_CONTRACTS, COINS
 from ledgerframes.tables.contracts import LICENSES, NAME_RULES, TRANSFER_OFFERS, TRANSFER_PREAPPROVALS
 from ledgerframes.tables.history import EVENTS, REASSIGNMENTS, UPDATES
-from ledgerframes.tables.ledger import LEDGER_EVENTS, LEDGER_TRANSACTIONS, REJECTS
+from ledgerframes.tables.ledger import LEDGER_CONTRACTS, LEDGER_EVENTS, LEDGER_TRANSACTIONS, REJECTS
 from ledgerframes.tables.network_now import (
     FEATURED_APPS,
     NAMES,
@@ -32,7 +32,7 @@ CATALOGUE: Final[dict[str, Table]] = {
         *(TRANSFER_OFFERS, TRANSFER_PREAPPROVALS, USERS),
         *(ACTIVE_CONTRACTS, COINS),
         *(ROUNDS, NAMES, TRAFFIC, VALIDATOR_FAUCETS, FEATURED_APPS, SUPER_VALIDATORS, SCANS),
-        *(LEDGER_TRANSACTIONS, LEDGER_EVENTS, REJECTS),
+        *(LEDGER_TRANSACTIONS, LEDGER_EVENTS, LEDGER_CONTRACTS, REJECTS),
     )
 }
 

@@ -1,4 +1,4 @@
-"""Tables of one transaction, tree or reassignment as the ledger interface returns it."""
+"""Tables of transactions, trees, reassignments and active contracts as the ledger interface returns them."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from ledgerframes.tables.table import EXTRA, Column, Table
 
 _ENDPOINTS: Final = (
     "POST /v2/updates/transaction-by-id",
+    "POST /v2/updates/update-by-id",
+    "POST /v2/updates/get-updates-page",
     "POST /v2/commands/submit-and-wait-for-transaction-tree",
     "POST /v2/commands/submit-and-wait-for-reassignment",
 )
@@ -105,6 +107,56 @@ LEDGER_EVENTS: Final = Table(
         _maybe("reassignment_id", TEXT, "Of a reassignment: the id of the unassignment.", "/reassignmentId"),
         _maybe("reassignment_counter", INT64, "Of a reassignment: equal on both legs.", "/reassignmentCounter"),
         _maybe("submitter", TEXT, "Of a reassignment: party it was submitted for.", "/submitter"),
+        EXTRA,
+    ),
+)
+
+LEDGER_CONTRACTS: Final = Table(
+    "ledger_contracts",
+    "One row per contract that parties of a participant saw as active, and per reassignment of one under way.",
+    ("POST /v2/state/active-contracts-page",),
+    ("contract_id", "kind", "synchronizer_id", "reassignment_counter"),
+    (
+        Column("contract_id", TEXT, "Id of the contract, the same on every node.", source="/contractId"),
+        Column(
+            "kind",
+            TEXT,
+            "JsActiveContract; JsIncompleteUnassigned: it has left its synchronizer and not arrived; "
+            "JsIncompleteAssigned: it has arrived, and is not yet seen leaving.",
+            source="the only key of contractEntry",
+        ),
+        _maybe(
+            "synchronizer_id", TEXT, "Where it is active; null while a reassignment is under way.", "/synchronizerId"
+        ),
+        _maybe("reassignment_counter", INT64, "How often it was reassigned.", "/reassignmentCounter"),
+        _maybe("workflow_id", TEXT, "Workflow id of the update that created or assigned it.", "workflowId beside it"),
+        _maybe("offset", INT64, "Offset of the update that created or assigned it, on this participant.", "/offset"),
+        _maybe("node_id", INT64, "Number of the creation in that update.", "/nodeId"),
+        Column("template_id", TEXT, "Template as package hash, module and entity.", source="/templateId"),
+        _maybe("template_name", TEXT, "Template as Module:Entity.", "template_id without its package"),
+        _maybe("package_name", TEXT, "Name of the template's package.", "/packageName"),
+        _maybe("created_at", TIME, "When the contract was created.", "/createdAt"),
+        _maybe("signatories", TEXTS, "Parties whose authority created the contract.", "/signatories"),
+        _maybe("observers", TEXTS, "Parties that see the contract.", "/observers"),
+        _maybe("witness_parties", TEXTS, "Requesting parties that see the contract.", "/witnessParties"),
+        _maybe(
+            "view_interfaces",
+            TEXTS,
+            "Interfaces whose views of the contract were computed, in the order of interface_views.",
+            "interfaceId of every element of interfaceViews",
+        ),
+        _maybe(
+            "interface_views",
+            JSON,
+            "Views of the contract by interface, each with its status: code 0 where viewValue holds.",
+            "/interfaceViews",
+        ),
+        _maybe("payload", JSON, "Create argument.", "createArgument"),
+        _maybe("contract_key", JSON, "Contract key, any JSON.", "/contractKey"),
+        _maybe("source_synchronizer", TEXT, "Of a reassignment under way: where the contract leaves.", "/source"),
+        _maybe("target_synchronizer", TEXT, "Of a reassignment under way: where it goes.", "/target"),
+        _maybe("reassignment_id", TEXT, "Of a reassignment under way: the unassignment's id.", "/reassignmentId"),
+        _maybe("submitter", TEXT, "Of a reassignment under way: party it was submitted for.", "/submitter"),
         EXTRA,
     ),
 )

@@ -65,7 +65,7 @@ HOLDINGS_SUMMARY: Final = Table(
 INSTRUMENTS: Final = Table(
     "instruments",
     "One row per instrument that the registry's admin manages.",
-    ("GET /registry/metadata/v1/instruments",),
+    ("GET /registry/metadata/v1/instruments", "GET /registry/metadata/v1/instruments/{instrumentId}"),
     ("instrument_id",),
     (
         Column("instrument_id", TEXT, "Unique id given by the admin.", source="/id"),

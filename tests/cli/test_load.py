@@ -64,3 +64,36 @@ def test_an_empty_range_gives_an_empty_file(command, scan, tmp_path):
 
 def test_the_scan_may_come_from_a_variable(shell, scan):
     assert shell("load", "updates", "-o", "lake", "--limit", 3, LEDGERFRAMES_SCAN_URL=scan).code == 0
+
+
+def ledger_options(net):
+    return ["--ledger-url", net.sandbox.ledger_url], {"LEDGERFRAMES_LEDGER_TOKEN": net.sandbox.token("alice")}
+
+
+def test_the_history_of_ones_own_parties_is_two_files_and_goes_by_offsets(command, monkeypatch, tmp_path):
+    with lf.sandbox(updates=60) as net:
+        url, token = ledger_options(net)
+        for name, value in token.items():
+            monkeypatch.setenv(name, value)
+        alice = lf.load_users(net).set_index("user_id").primary_party["alice"]
+        ended = command("load", "ledger_history", "-o", tmp_path, *url, "--party", alice, "--start", "5", "--end", "50")
+        wanted = lf.load_ledger_history(net, [alice], start=5, end=50, as_="arrow")
+        contracts = command("load", "ledger_contracts", "-o", tmp_path / "c.csv", *url, "--party", alice, "--at", "40")
+        refused = command("load", "ledger_contracts", "-o", tmp_path / "c.csv", *url, "--party", alice, "--at", "noon")
+
+    assert ended.code == 0, ended.err
+    for name, table in wanted._asdict().items():
+        assert pq.read_table(tmp_path / f"{name}.parquet").to_pylist() == table.to_pylist()
+    assert contracts.code == 0, contracts.err
+    assert refused.code != 0
+    assert "--at 'noon' is not valid: give an offset" in refused.err
+
+
+def test_instruments_of_some_ids_are_loaded(command, tmp_path):
+    with lf.sandbox(updates=20) as net:
+        ended = command(
+            "load", "instruments", "-o", tmp_path / "i.json", "--registry-url", net.sandbox.registry_url,
+            "--id", "Amulet", "--id", "TESSERA-FUND",
+        )  # fmt: skip
+    assert ended.code == 0, ended.err
+    assert "2 rows" in ended.out

@@ -1,4 +1,4 @@
-"""What the two registry calls send, refuse and read."""
+"""What the registry calls send, refuse and read."""
 
 from decimal import Decimal
 
@@ -6,7 +6,7 @@ import pytest
 from served_answers import Reply, body_of, connected, far, nowhere
 
 from ledgerframes.errors import ConflictError, DecodeError, InputError, NotFoundError, PagingError
-from ledgerframes.interfaces.registry import PauseInfo, Registry
+from ledgerframes.interfaces.registry import PauseInfo, Registry, RegistryInfo
 from tests.replay import replay
 
 ARGUMENTS = {
@@ -150,3 +150,49 @@ def test_refusals_are_told_apart(status, kind):
         pytest.raises(kind, match="contract is being reassigned"),
     ):
         there.registry.allocation_factory(ARGUMENTS)
+
+
+def test_the_admin_and_the_interfaces_of_a_registry_are_read():
+    told = {"adminId": "admin::1220", "supportedApis": {"splice-api-token-metadata-v1": 1}, "unknown": [1]}
+    with far(info=Reply(told)) as there:
+        info = there.registry.info()
+    assert info == RegistryInfo("admin::1220", {"splice-api-token-metadata-v1": 1})
+    assert there.routes == ["GET /registry/metadata/v1/info"]
+
+
+@pytest.mark.parametrize(
+    ("told", "place"),
+    [
+        ({"supportedApis": {}}, "adminId"),
+        ({"adminId": "a::1220"}, "supportedApis"),
+        ({"adminId": 5, "supportedApis": {}}, r"\$\.adminId"),
+        ({"adminId": "a::1220", "supportedApis": {"x": "1"}}, r"\$\.supportedApis"),
+    ],
+)
+def test_a_registry_that_breaks_its_own_description_is_reported(told, place):
+    with far(info=Reply(told)) as there, pytest.raises(DecodeError, match=place):
+        there.registry.info()
+
+
+def test_a_single_instrument_is_read_by_its_encoded_id():
+    with far(**{"A%2FB%20%C3%A4": Reply(COIN | {"id": "A/B ä"})}) as there:
+        assert there.registry.instrument("A/B ä").id == "A/B ä"
+    assert there.routes == ["GET /registry/metadata/v1/instruments/A%2FB%20%C3%A4"]
+
+
+def test_an_instrument_that_the_admin_does_not_manage_is_none():
+    with far(Coin=Reply({"error": "no such instrument"}, 404)) as there:
+        assert there.registry.instrument("Coin") is None
+        assert there.registry.raw.instrument("Coin") is None
+
+
+def test_a_registry_without_the_route_of_one_instrument_is_not_taken_for_one_without_the_instrument():
+    with far() as there, pytest.raises(NotFoundError) as caught:
+        there.registry.instrument("Coin")
+    assert caught.value.unknown_route
+
+
+@pytest.mark.parametrize("wrong", ["", None, 5, ["Coin"], b"Coin"])
+def test_an_instrument_id_is_text(wrong):
+    with pytest.raises(InputError, match="instrument_id="):
+        Registry(nowhere()).instrument(wrong)

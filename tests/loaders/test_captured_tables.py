@@ -133,10 +133,10 @@ def test_the_name_rules_are_one_row(net):
 def test_the_captured_tree_becomes_two_tables():
     import json
 
-    from ledgerframes.loaders.ledger import read_ledger_item
+    from ledgerframes.loaders.ledger import read_ledger_items
 
     tree = read_capture("ledger-transaction-tree").body["transactionTree"]
-    transactions, events = read_ledger_item(json.dumps(tree).encode(), "POST /tree")
+    transactions, events = read_ledger_items([json.dumps(tree).encode()], "POST /tree")
     (row,) = transactions.to_pylist()
     assert (row["offset"], row["event_count"], row["workflow_id"]) == (18, 1, None)
     assert row["record_time"].isoformat() == "2025-01-27T15:30:37.291866+00:00"

@@ -205,6 +205,14 @@ def loaders(sandbox: Any, alice: str) -> Iterator[Call]:
     yield lambda net: lf.load_holdings_summary(net, [alice], **snapshot, match="exact")
     yield lambda net: lf.load_holdings_summary(net, [alice, "nobody::1220"], as_of_round=[3, 4])
     yield lf.load_instruments
+    yield lambda net: lf.load_instruments(net, ids=["Amulet"])
+    yield lambda net: net.registry.instrument("nonesuch")
+    yield lambda net: net.registry.info()
+    yield lambda net: lf.load_ledger_history(net, [alice], page_size=7, interfaces=views)
+    yield lambda net: lf.load_ledger_history(net, None, start=3, end=9)
+    yield lambda net: lf.load_ledger_contracts(net, [alice], page_size=5, interfaces=views)
+    yield lambda net: lf.load_ledger_contracts(net, None, at=40)
+    yield lambda net: net.ledger.updates_page(descending=True, page_size=3)
     yield lf.load_name_entries
     yield lf.load_users
     yield lf.earliest_reward_round

@@ -130,22 +130,24 @@ SINGLE = (
 )
 
 
+NEWER, OLDER = "/v2/updates/update-by-id", "/v2/updates/transaction-by-id"
+#: What an update is, the route that answers, where the update lies in the answer, and the route that is not served.
 LEDGER_PATHS = {
-    "Transaction": ("POST /v2/updates/transaction-by-id", lambda sent: sent["transaction"]),
-    "Reassignment": ("POST /v2/updates/update-by-id", lambda sent: sent["update"]["Reassignment"]["value"]),
+    "transaction": ("Transaction", NEWER, lambda sent: sent["update"]["Transaction"]["value"], OLDER),
+    "transaction of an older release": ("Transaction", OLDER, lambda sent: sent["transaction"], NEWER),
+    "reassignment": ("Reassignment", NEWER, lambda sent: sent["update"]["Reassignment"]["value"], OLDER),
 }
 
 
 @pytest.mark.parametrize("style", STYLES)
-@pytest.mark.parametrize("kind", LEDGER_PATHS)
-def test_a_ledger_update_is_read_as_it_was_sent(style, kind):
-    path, item_of = LEDGER_PATHS[kind]
+@pytest.mark.parametrize("case", LEDGER_PATHS)
+def test_a_ledger_update_is_read_as_it_was_sent(style, case):
+    kind, path, item_of, missing = LEDGER_PATHS[case]
     for seed in SEEDS:
-        without = () if kind == "Transaction" else ("/v2/updates/transaction-by-id",)
-        with answering(style, seed=seed, kind=kind, without=without) as (net, server):
+        with answering(style, seed=seed, kind=kind, without=(missing,)) as (net, server):
             typed = net.ledger.update_by_id("u").item
             transactions, events = lf.load_ledger_transaction(net, "u", as_="arrow")
-        item = plain(item_of(server.sent[path][-1]))
+        item = plain(item_of(server.sent[f"POST {path}"][-1]))
         (row,) = transactions.to_pylist()
         check_row(CATALOGUE["ledger_transactions"], row, {k: v for k, v in item.items() if k != "events"})
         assert type(typed).__name__ == ("LedgerTransaction" if kind == "Transaction" else "Reassignment")
@@ -181,6 +183,9 @@ CALLS = {
         [CreateCommand(template_id="p:M:E", create_arguments={})], command_id="c", act_as=["alice::12"]
     ),
     "transaction_by_id": lambda net: net.ledger.transaction_by_id("u"),
+    "ledger_end": lambda net: net.ledger.ledger_end(),
+    "updates_page": lambda net: [one.item for one in net.ledger.updates_page().updates],
+    "active_contracts_page": lambda net: [one.created_event for one in net.ledger.active_contracts_page().contracts],
     "users": lambda net: list(net.ledger.iter_users()),
     "create_user": lambda net: net.ledger.create_user(User(id="u")),
     "upload_package": lambda net: net.ledger.upload_package(b"PK"),
@@ -197,6 +202,8 @@ CALLS = {
     "name_entries": lambda net: net.validator.name_entries(),
     "transfer_preapproval": lambda net: net.validator.transfer_preapproval(PARTIES[0]),
     "instruments": lambda net: list(net.registry.iter_instruments()),
+    "instrument": lambda net: net.registry.instrument("Amulet"),
+    "info": lambda net: net.registry.info(),
     "allocation_factory": lambda net: net.registry.allocation_factory({"extraArgs": {"context": {}, "meta": {}}}),
 }
 UNASSIGN = UnassignCommand(contract_id="00c", source="a::12", target="b::12")

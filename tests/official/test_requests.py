@@ -6,7 +6,16 @@ import json
 
 import pytest
 
-from ledgerframes.interfaces import ledger, registry, scan, scan_events, scan_now, scan_snapshots, validator
+from ledgerframes.interfaces import (
+    ledger,
+    ledger_pages,
+    registry,
+    scan,
+    scan_events,
+    scan_now,
+    scan_snapshots,
+    validator,
+)
 from ledgerframes.transport import Endpoint
 from tests.official.interface_files import operation
 
@@ -21,7 +30,7 @@ BESIDES = {"contract_value_encoding": "the contract's spelling of daml_value_enc
 
 
 def endpoints():
-    modules = (ledger, registry, scan, scan_events, scan_now, scan_snapshots, validator)
+    modules = (ledger, ledger_pages, registry, scan, scan_events, scan_now, scan_snapshots, validator)
     return [one for module in modules for one in vars(module).values() if isinstance(one, Endpoint)]
 
 

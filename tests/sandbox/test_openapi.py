@@ -169,6 +169,8 @@ def requests(sandbox):
     approving = party_of(sandbox, "validator_operator") or party
     any_party = {"transactionFormat": {"eventFormat": {"filtersForAnyParty": {}}}}
     any_update = {"updateFormat": {"includeTransactions": any_party["transactionFormat"]}}
+    both = {**any_update["updateFormat"], "includeReassignments": {"filtersForAnyParty": {}}}
+    any_update_and_move = {"updateFormat": both}
     newest = {"migration_id": world.updates[-1].migration_id, "record_time": "9999-01-01T00:00:00Z"}
     held = {**newest, "owner_party_ids": [party], "record_time_match": "at_or_before", "as_of_round": 7}
     leg = {"allocation": {"transferLeg": {"instrumentId": {"id": "Amulet"}}}}
@@ -199,10 +201,15 @@ def requests(sandbox):
         ("GET", "/api/validator/v0/entry/all", {}, "", None),
         ("GET", "/api/validator/v0/scan-proxy/transfer-preapprovals/by-party/{party}", {"party": approving}, "", None),
         ("GET", "/registry/metadata/v1/instruments", {}, "?pageSize=100", None),
+        ("GET", "/registry/metadata/v1/instruments/{instrumentId}", {"instrumentId": "Amulet"}, "", None),
+        ("GET", "/registry/metadata/v1/info", {}, "", None),
         ("POST", FACTORY, {}, "", {"choiceArguments": {**leg, **extra}}),
         ("GET", "/api/ledger/v2/users", {}, "?pageSize=100", None),
         ("POST", "/api/ledger/v2/updates/transaction-by-id", {}, "", {"updateId": update, **any_party}),
         ("POST", "/api/ledger/v2/updates/update-by-id", {}, "", {"updateId": update, **any_update}),
+        ("GET", "/api/ledger/v2/state/ledger-end", {}, "", None),
+        ("POST", "/api/ledger/v2/updates/get-updates-page", {}, "", {**any_update_and_move, "maxPageSize": 1_000}),
+        ("POST", "/api/ledger/v2/state/active-contracts-page", {}, "", {"eventFormat": {"filtersForAnyParty": {}}}),
         ("POST", "/api/ledger/v2/packages", {}, "?vetAllPackages=false", dar()),
         ("POST", "/api/ledger/v2/dars/validate", {}, "", dar()),
     ]

@@ -224,3 +224,23 @@ def test_the_same_seed_lists_the_same_instruments():
 
     assert first == again
     assert first != other
+
+
+def test_a_single_instrument_is_the_one_of_the_list(sandbox):
+    for name, told in listed(sandbox).items():
+        assert ask(f"{sandbox.registry_url}{INSTRUMENTS}/{name}").json == told
+
+
+@pytest.mark.parametrize("name", ["amulet", "x%2Fy", "%C3%A4", "Amulet%20"])
+def test_an_instrument_of_another_id_is_not_found(sandbox, name):
+    answer = ask(f"{sandbox.registry_url}{INSTRUMENTS}/{name}")
+
+    assert answer.status == 404
+    assert answer.json.keys() == {"error"}
+
+
+def test_the_registry_names_its_admin_as_the_scan_does(sandbox):
+    info = ask(f"{sandbox.registry_url}/registry/metadata/v1/info").json
+
+    assert info["adminId"] == ask(f"{sandbox.scan_url}/v0/dso").json["dso_party_id"]
+    assert info["supportedApis"] == listed(sandbox)["Amulet"]["supportedApis"]

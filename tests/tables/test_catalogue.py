@@ -58,6 +58,9 @@ FIXED = {
     "super_validators": "party name reward_weight joined_round participant_id scan_url sequencer_id sequencer_url"
     " mediator_id node",
     "scans": "synchronizer_id sv_name url",
+    "ledger_contracts": "contract_id kind synchronizer_id reassignment_counter workflow_id offset node_id template_id"
+    " template_name package_name created_at signatories observers witness_parties view_interfaces interface_views"
+    " payload contract_key source_synchronizer target_synchronizer reassignment_id submitter",
     "users": "user_id primary_party is_deactivated identity_provider_id primary_party_authentication resource_version"
     " annotations",
 }

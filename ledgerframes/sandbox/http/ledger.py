@@ -17,7 +17,9 @@ from ledgerframes.sandbox.world.keys import Key, has_key, key_hash, key_of, key_
 from ledgerframes.sandbox.world.world import Update, World
 
 
-class _ScanLeg(Struct):
+class ScanLeg(Struct):
+    """One leg of a reassignment, as scan's page has it."""
+
     submitter: str
     source_synchronizer: str
     target_synchronizer: str
@@ -34,8 +36,8 @@ class _Item(Struct):
     event: Raw = Raw()
 
 
-_read_item: Final = msgspec.json.Decoder(_Item).decode
-_read_leg: Final = msgspec.json.Decoder(_ScanLeg).decode
+read_item: Final = msgspec.json.Decoder(_Item).decode
+read_leg: Final = msgspec.json.Decoder(ScanLeg).decode
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +58,7 @@ class Ledger:
             None if there is no such transaction, or those who ask see nothing of it.
         """
         update = self.world.update(update_id)
-        if update is None or bytes(_read_item(update.rendered).event):
+        if update is None or bytes(read_item(update.rendered).event):
             return None
         read = read_transaction(update.rendered)
         nodes = nodes_of(read, self.world.contracts.origins)
@@ -76,11 +78,11 @@ class Ledger:
     def reassignment(self, update_id: str, selection: Selection) -> dict[str, Any] | None:
         """One leg of a reassignment (contract: Resources, Reassignment); None as with `transaction`."""
         update = self.world.update(update_id)
-        item = None if update is None else _read_item(update.rendered)
+        item = None if update is None else read_item(update.rendered)
         if update is None or item is None or not bytes(item.event):
             return None
-        leg, offset = _read_leg(item.event), self.world.offset(update_id)
-        event = _assigned(leg, selection, offset) if leg.created_event else self._unassigned(leg, selection, offset)
+        leg, offset = read_leg(item.event), self.world.offset(update_id)
+        event = _assigned(leg, selection, offset) if leg.created_event else self.unassigned(leg, selection, offset)
         if event is None:
             return None
         return {**self._frame(update, item.record_time, selection), "events": [event]}
@@ -90,7 +92,7 @@ class Ledger:
         shown = [] if selection is None else [self.reassignment(update_id, selection) for update_id in update_ids]
         update = self.world.update(update_ids[0])
         assert update is not None
-        frame = self._frame(update, _read_item(update.rendered).record_time, everything((), anyone=True))
+        frame = self._frame(update, read_item(update.rendered).record_time, everything((), anyone=True))
         return {**frame, "events": [event for update in shown if update is not None for event in update["events"]]}
 
     def tree(self, update_id: str, selection: Selection) -> dict[str, Any]:
@@ -130,7 +132,8 @@ class Ledger:
             "paidTrafficCost": len(update.rendered),
         }
 
-    def _unassigned(self, leg: _ScanLeg, selection: Selection, offset: int) -> dict[str, Any] | None:
+    def unassigned(self, leg: ScanLeg, selection: Selection, offset: int) -> dict[str, Any] | None:
+        """The event of an unassignment, if it is seen."""
         origin = self.world.contracts.origins.get(leg.contract_id)
         stakeholders = (*origin.signatories, *origin.observers) if origin else (leg.submitter,)
         template_id, package_name = (origin.template_id, origin.template.package_name) if origin else ("", "")
@@ -138,7 +141,7 @@ class Ledger:
         if seen is None:
             return None
         value = {
-            **_move(leg),
+            **move(leg),
             "contractId": leg.contract_id,
             "templateId": template_id,
             "packageName": package_name,
@@ -160,7 +163,7 @@ def _shown(node: Node, selection: Selection, *, offset: int, effects: bool) -> d
     if seen is None or not (effects or node.acs_delta):
         return None
     if event.event_type == "created_event":
-        return {"CreatedEvent": _created(node, seen, offset)}
+        return {"CreatedEvent": created(node, seen, offset)}
     if effects:
         return {"ExercisedEvent": _exercised(node, seen, offset)}
     return {"ArchivedEvent": _ended(node, seen, offset)}
@@ -193,7 +196,8 @@ def _exercised(node: Node, seen: Seen, offset: int) -> dict[str, Any]:
     }
 
 
-def _created(node: Node, seen: Seen, offset: int) -> dict[str, Any]:
+def created(node: Node, seen: Seen, offset: int) -> dict[str, Any]:
+    """A creation."""
     event = node.event
     key = _key(event)
     return {
@@ -227,7 +231,7 @@ def _key(event: ScanEvent) -> Key | None:
     return key_of(entity, msgspec.json.decode(event.create_arguments)) if has_key(entity) else None
 
 
-def _assigned(leg: _ScanLeg, selection: Selection, offset: int) -> dict[str, Any] | None:
+def _assigned(leg: ScanLeg, selection: Selection, offset: int) -> dict[str, Any] | None:
     assert leg.created_event is not None
     event = leg.created_event
     stakeholders = tuple(dict.fromkeys((*event.signatories, *event.observers)))
@@ -237,10 +241,11 @@ def _assigned(leg: _ScanLeg, selection: Selection, offset: int) -> dict[str, Any
     if seen is None:
         return None
     node = Node(0, event, stakeholders, stakeholders, acs_delta=True)
-    return {"JsAssignmentEvent": {**_move(leg), "createdEvent": _created(node, seen, offset)}}
+    return {"JsAssignmentEvent": {**move(leg), "createdEvent": created(node, seen, offset)}}
 
 
-def _move(leg: _ScanLeg) -> dict[str, Any]:
+def move(leg: ScanLeg) -> dict[str, Any]:
+    """What both legs of a reassignment tell."""
     return {
         "source": leg.source_synchronizer,
         "target": leg.target_synchronizer,

@@ -5,14 +5,22 @@ from __future__ import annotations
 from typing import TypeVar
 
 import msgspec
+from msgspec import Struct
 from starlette.requests import Request
 
-from ledgerframes.sandbox.commands.event_filters import EventFormat, Selection, everything, selection
+from ledgerframes.sandbox.commands.event_filters import EventFormat, Selection, TransactionFormat, everything, selection
 from ledgerframes.sandbox.http.callers import Access, AccessError
 from ledgerframes.sandbox.http.ledger_errors import UnreadableError, denied
 from ledgerframes.sandbox.world.accounts import User
 
 T = TypeVar("T")
+
+
+class UpdateFormat(Struct, rename="camel"):
+    """Which kinds of updates are wanted, and which of their events."""
+
+    include_transactions: TransactionFormat | None = None
+    include_reassignments: EventFormat | None = None
 
 
 def caller(gate: Access, request: Request) -> User:

@@ -13,7 +13,6 @@ from starlette.routing import BaseRoute, Route
 from ledgerframes.sandbox.commands.errors import user_exists
 from ledgerframes.sandbox.commands.event_filters import (
     LEDGER_EFFECTS,
-    EventFormat,
     Selection,
     TransactionFormat,
     everything,
@@ -22,7 +21,8 @@ from ledgerframes.sandbox.http.callers import Access, AccessError
 from ledgerframes.sandbox.http.command_routes import CommandRoutes
 from ledgerframes.sandbox.http.ledger import Ledger
 from ledgerframes.sandbox.http.ledger_errors import UnreadableError, denied, invalid, not_found
-from ledgerframes.sandbox.http.ledger_requests import allowed, caller, read_body
+from ledgerframes.sandbox.http.ledger_pages import LedgerPages
+from ledgerframes.sandbox.http.ledger_requests import UpdateFormat, allowed, caller, read_body
 from ledgerframes.sandbox.http.responses import INT32, encode, json_answer, page_token, read_page_token
 from ledgerframes.sandbox.http.user_bodies import CreateUser, new_user
 from ledgerframes.sandbox.world.accounts import User
@@ -39,13 +39,6 @@ class TransactionById(Struct, rename="camel"):
     transaction_format: TransactionFormat | None = None
 
 
-class UpdateFormat(Struct, rename="camel"):
-    """Which kinds of updates are wanted, and which of their events."""
-
-    include_transactions: TransactionFormat | None = None
-    include_reassignments: EventFormat | None = None
-
-
 class UpdateById(Struct, rename="camel"):
     """The body of POST /v2/updates/update-by-id."""
 
@@ -55,14 +48,17 @@ class UpdateById(Struct, rename="camel"):
 
 @dataclass(frozen=True, slots=True)
 class LedgerRoutes:
-    """The handlers of one participant."""
+    """The handlers of one participant; an older one has no pages of updates and contracts."""
 
     ledger: Ledger
     gate: Access
+    older: bool = False
 
     def routes(self) -> list[BaseRoute]:
         """The routes, without the interface's prefix."""
+        pages = LedgerPages(self.ledger, self.gate, older=self.older)
         return [
+            *pages.routes(),
             Route("/v2/updates/update-by-id", self.update_by_id, methods=["POST"]),
             Route("/v2/updates/transaction-by-id", self.transaction_by_id, methods=["POST"]),
             Route("/v2/users", self.users, methods=["GET"]),

@@ -23,7 +23,7 @@ from ledgerframes.sandbox.http.responses import (
 from ledgerframes.sandbox.world import timestamps
 from ledgerframes.sandbox.world.amounts import decimal
 from ledgerframes.sandbox.world.contracts import Contract
-from ledgerframes.sandbox.world.instruments import COIN_ID, Instrument
+from ledgerframes.sandbox.world.instruments import COIN_ID, SUPPORTED_APIS, Instrument
 from ledgerframes.sandbox.world.templates import COIN_RULES, TRANSFER_FACTORY
 from ledgerframes.sandbox.world.world import World
 
@@ -41,9 +41,26 @@ class Registry:
         """The routes; the interface is served at the root."""
         allocation = "/registry/allocation-instruction/v1/allocation-factory"
         return [
+            Route("/registry/metadata/v1/info", self.info, methods=["GET"]),
             Route("/registry/metadata/v1/instruments", self.instruments, methods=["GET"]),
+            Route("/registry/metadata/v1/instruments/{instrumentId:path}", self.instrument, methods=["GET"]),
             Route(allocation, self.allocation_factory, methods=["POST"]),
         ]
+
+    async def info(self, request: Request) -> Response:  # noqa: ARG002 - Starlette's signature
+        """GET /registry/metadata/v1/info."""
+        with self.world.lock:
+            rules = self.world.rules.get(COIN_RULES.entity)
+        if rules is None:
+            raise RefusalError(404, "This registry has no admin")
+        return json_answer(encode({"adminId": rules.payload["dso"], "supportedApis": SUPPORTED_APIS}))
+
+    async def instrument(self, request: Request) -> Response:
+        """GET /registry/metadata/v1/instruments/{instrumentId}."""
+        instrument = self._instrument(request.path_params["instrumentId"])
+        with self.world.lock:
+            record = self._record(instrument)
+        return json_answer(encode(record))
 
     async def instruments(self, request: Request) -> Response:
         """GET /registry/metadata/v1/instruments."""

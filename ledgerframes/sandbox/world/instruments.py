@@ -11,7 +11,7 @@ PAUSED_ID: Final = "HALCYON-NOTE-2026"
 OLD_STYLE_ID: Final = "ORCHARD-POINT"
 UNCOUNTED_ID: Final = "TESSERA-FUND"
 
-_APIS: Final = {
+SUPPORTED_APIS: Final = {
     "splice-api-token-metadata-v1": 1,
     "splice-api-token-holding-v1": 1,
     "splice-api-token-transfer-instruction-v1": 1,
@@ -47,7 +47,7 @@ class Instrument:
         members: dict[str, Any] = {"id": self.id, "name": self.name, "symbol": self.symbol}
         if not self.old_style:
             members |= {"totalSupply": supply, "totalSupplyAsOf": as_of}
-        members |= {"decimals": self.decimals, "supportedApis": _APIS}
+        members |= {"decimals": self.decimals, "supportedApis": SUPPORTED_APIS}
         if self.old_style:
             return members
         members["paused"] = self.pause is not None

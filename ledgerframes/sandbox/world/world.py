@@ -8,6 +8,7 @@ from bisect import bisect_left, insort
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from decimal import Decimal
+from itertools import islice
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from ledgerframes.sandbox.commands.submissions import Submissions
@@ -154,6 +155,15 @@ class World:
     def offset(self, update_id: str) -> int:
         """The number under which the participant recorded an update, from 1."""
         return self._offsets[update_id]
+
+    @property
+    def last_offset(self) -> int:
+        """The offset of the update that the participant recorded last; 0 before the first."""
+        return len(self._offsets)
+
+    def recorded(self, after: int, last: int) -> list[str]:
+        """The ids of the updates after an offset and up to another one, in the order in which they were recorded."""
+        return list(islice(self._offsets, after, last))
 
     def span(self, migration_id: int) -> tuple[int, int] | None:
         """The first and last record time of a migration in microseconds, if it has updates."""

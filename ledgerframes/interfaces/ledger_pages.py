@@ -1,0 +1,327 @@
+"""The ledger's calls that return pages: updates and active contracts by offset; `LedgerCalls` inherits them.
+
+Offsets number the updates of one participant, and a page token is of use only to the participant that gave it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Final
+
+import msgspec
+from msgspec import Raw, Struct
+
+from ledgerframes.errors import DecodeError, InputError
+from ledgerframes.interfaces.answers import reads
+from ledgerframes.interfaces.calls import Call, CallMethod
+from ledgerframes.interfaces.event_formats import (
+    EventFormat,
+    TransactionFormat,
+    event_format_json,
+    transaction_format_json,
+    whole_format,
+)
+from ledgerframes.interfaces.ledger_answers import (
+    LedgerEvent,
+    LedgerTransaction,
+    Reassignment,
+    bare,
+    read_active_contract,
+    read_bare_update,
+)
+from ledgerframes.interfaces.one_server import OneServerCalls
+from ledgerframes.interfaces.rules import Count64, PartyId, Positive32, each, fits, given, shown, unless_none
+from ledgerframes.transport.request import Endpoint
+
+LEDGER_END: Final = Endpoint(interface="ledger", method="GET", path="/v2/state/ledger-end", auth=True)
+UPDATES_PAGE: Final = Endpoint(interface="ledger", method="POST", path="/v2/updates/get-updates-page", auth=True)
+CONTRACTS_PAGE: Final = Endpoint(interface="ledger", method="POST", path="/v2/state/active-contracts-page", auth=True)
+
+
+class LedgerEnd(Struct, frozen=True):
+    """The answer of `ledger_end`.
+
+    Attributes:
+        offset: the offset of the participant's newest update; 0 or None where it has none.
+    """
+
+    offset: int | None = None
+
+
+@dataclass(frozen=True)
+class LedgerUpdate:
+    """One update of a page.
+
+    Attributes:
+        kind: `Transaction`, `Reassignment`, `OffsetCheckpoint`, `TopologyTransaction`, or a kind of a later release.
+        raw: its JSON without what it is wrapped in.
+    """
+
+    kind: str
+    raw: bytes = field(repr=False)
+
+    @cached_property
+    def item(self) -> LedgerTransaction | Reassignment | None:
+        """The same, typed; None for a kind that is neither a transaction nor a reassignment.
+
+        Raises:
+            DecodeError: it breaks the interface's rules.
+        """
+        try:
+            return read_bare_update(self.kind, self.raw)
+        except msgspec.DecodeError as error:
+            raise DecodeError(f"{UPDATES_PAGE}: {error}", endpoint=str(UPDATES_PAGE)) from error
+
+
+@dataclass(frozen=True)
+class LedgerUpdatesPage:
+    """A page of a participant's updates.
+
+    Attributes:
+        updates: in the order of their offsets.
+        lowest_offset_exclusive: the page has every update wanted that lies after this offset …
+        highest_offset_inclusive: … and not after this one.
+        next_page_token: of the page that follows, only valid at this participant; None after the last page.
+    """
+
+    updates: tuple[LedgerUpdate, ...] = field(repr=False)
+    lowest_offset_exclusive: int
+    highest_offset_inclusive: int
+    next_page_token: str | None
+
+
+@dataclass(frozen=True)
+class LedgerContract:
+    """One entry of a page of active contracts.
+
+    Attributes:
+        kind: `JsActiveContract`; `JsIncompleteUnassigned` of a contract that has left its synchronizer and has not
+            arrived; `JsIncompleteAssigned` of one that has arrived before it was seen leaving.
+        workflow_id: of the update that created or assigned it; None where none was set.
+        raw: the entry's JSON without its kind.
+    """
+
+    kind: str
+    workflow_id: str | None
+    raw: bytes = field(repr=False)
+
+    @cached_property
+    def created_event(self) -> LedgerEvent:
+        """The contract as it was created.
+
+        Raises:
+            DecodeError: it breaks the interface's rules.
+        """
+        try:
+            return read_active_contract(self.raw)
+        except msgspec.DecodeError as error:
+            raise DecodeError(f"{CONTRACTS_PAGE}: {error}", endpoint=str(CONTRACTS_PAGE)) from error
+
+
+@dataclass(frozen=True)
+class LedgerContractsPage:
+    """A page of the contracts that were active at an offset.
+
+    Attributes:
+        contracts: the page's entries, in no particular order.
+        active_at_offset: the offset of the snapshot, the same on all its pages.
+        next_page_token: of the page that follows, only valid at this participant; None after the last page.
+    """
+
+    contracts: tuple[LedgerContract, ...] = field(repr=False)
+    active_at_offset: int
+    next_page_token: str | None
+
+
+class LedgerPageCalls(OneServerCalls):
+    """The calls of the ledger interface that return pages. One method, one request."""
+
+    interface = "ledger"
+
+    @CallMethod
+    def ledger_end(self) -> Call[LedgerEnd]:
+        """Read the offset of the participant's newest update (GET /v2/state/ledger-end).
+
+        Example:
+            >>> import ledgerframes as lf
+            >>> with lf.sandbox(updates=50) as net:
+            ...     net.ledger.ledger_end().offset
+            50
+        """
+        return Call(LEDGER_END.request(), reads(LedgerEnd))
+
+    @CallMethod
+    def updates_page(
+        self,
+        *,
+        requesting_parties: Iterable[str] | None = None,
+        transaction_format: TransactionFormat | None = None,
+        begin_exclusive: int | None = None,
+        end_inclusive: int | None = None,
+        page_size: int | None = None,
+        page_token: str | None = None,
+        descending: bool = False,
+    ) -> Call[LedgerUpdatesPage]:
+        """Read a page of transactions and reassignments (POST /v2/updates/get-updates-page).
+
+        For a further page give the same arguments and `page_token`, and ask the same participant: with several, use
+        `net.ledger.on(server)`. Without `end_inclusive`, in ascending order, there is always a further page.
+
+        Args:
+            requesting_parties: whose events to show: every template, creations and exercises.
+            transaction_format: which events to show, and how; not together with `requesting_parties`. Its event format
+                holds for reassignments, too. Without either, whatever any party sees is shown, which takes the right
+                to read as any party.
+            begin_exclusive: only updates after this offset; None or 0 begins where the participant's history does.
+            end_inclusive: only updates up to this offset.
+            page_size: the most updates to return; the participant chooses without it, and refuses too large ones.
+            page_token: the `next_page_token` of the page before; None or empty is the first page.
+            descending: newest first.
+
+        Raises:
+            InputError: an argument breaks a rule; nothing was sent.
+            NotFoundError: the participant's release does not serve the route.
+            NotAuthorizedError: the token's user may not read as these parties, or as any party.
+        """
+        shown_events = transaction_format_json(
+            _format(requesting_parties, transaction_format, "transaction_format"), "transaction_format"
+        )
+        begin = unless_none(begin_exclusive, Count64, "begin_exclusive")
+        end = unless_none(end_inclusive, Count64, "end_inclusive")
+        if begin is not None and end is not None and begin > end:
+            raise InputError(f"begin_exclusive={begin} is after end_inclusive={end}; give a range from old to new")
+        body = given(
+            updateFormat={"includeTransactions": shown_events, "includeReassignments": shown_events["eventFormat"]},
+            beginOffsetExclusive=begin,
+            endOffsetInclusive=end,
+            maxPageSize=unless_none(page_size, Positive32, "page_size"),
+            pageToken=unless_none(page_token, str, "page_token") or None,
+            descendingOrder=fits(descending, bool, "descending") or None,
+        )
+        return Call(UPDATES_PAGE.request(json=body), read_updates_page)
+
+    @CallMethod
+    def active_contracts_page(
+        self,
+        *,
+        requesting_parties: Iterable[str] | None = None,
+        event_format: EventFormat | None = None,
+        at_offset: int | None = None,
+        page_size: int | None = None,
+        page_token: str | None = None,
+    ) -> Call[LedgerContractsPage]:
+        """Read a page of the contracts that were active at an offset (POST /v2/state/active-contracts-page).
+
+        For a further page give the same arguments and `page_token`, and ask the same participant: with several, use
+        `net.ledger.on(server)`.
+
+        Args:
+            requesting_parties: whose contracts to show, of every template.
+            event_format: which contracts to show, and how; not together with `requesting_parties`. Without either,
+                every party's are shown, which takes the right to read as any party.
+            at_offset: the offset; the participant's newest without it. At 0 nothing is active.
+            page_size: the most entries to return; the participant chooses without it, and refuses too large ones.
+            page_token: the `next_page_token` of the page before; None or empty is the first page.
+
+        Raises:
+            InputError: an argument breaks a rule; nothing was sent.
+            NotFoundError: the participant's release does not serve the route.
+            NotAuthorizedError: the token's user may not read as these parties, or as any party.
+        """
+        if event_format is None:
+            event_format = _format(requesting_parties, None, "event_format").event_format
+        elif requesting_parties is not None:
+            raise InputError(
+                f"requesting_parties={shown(requesting_parties)} excludes event_format; give event_format only"
+            )
+        body = given(
+            eventFormat=event_format_json(event_format, "event_format"),
+            activeAtOffset=unless_none(at_offset, Count64, "at_offset"),
+            maxPageSize=unless_none(page_size, Positive32, "page_size"),
+            pageToken=unless_none(page_token, str, "page_token") or None,
+        )
+        return Call(CONTRACTS_PAGE.request(json=body), read_contracts_page)
+
+
+def _format(
+    parties: Iterable[str] | None, transaction_format: TransactionFormat | None, name: str
+) -> TransactionFormat:
+    """The format of a request, made from the parties where none is given.
+
+    Raises:
+        InputError: both are given, or a party id is not valid.
+    """
+    if transaction_format is not None:
+        if parties is not None:
+            raise InputError(f"requesting_parties={shown(parties)} excludes {name}; give {name} only")
+        return transaction_format
+    return whole_format(None if parties is None else each(parties, "requesting_parties", kind=PartyId, least=1))
+
+
+class _UpdatesPage(Struct, rename="camel"):
+    lowest_page_offset_exclusive: int
+    highest_page_offset_inclusive: int
+    updates: list[Raw] | None = None
+    next_page_token: str | None = None
+
+
+class _Wrapped(Struct):
+    update: dict[str, Raw]
+
+
+class _ContractsPage(Struct, rename="camel"):
+    active_at_offset: int
+    active_contracts: list[Raw] | None = None
+    next_page_token: str | None = None
+
+
+class _Entry(Struct, rename="camel"):
+    contract_entry: dict[str, Raw] | None = None
+    workflow_id: str | None = None
+
+
+_updates_page: Final = msgspec.json.Decoder(_UpdatesPage)
+_wrapped: Final = msgspec.json.Decoder(_Wrapped)
+_contracts_page: Final = msgspec.json.Decoder(_ContractsPage)
+_entry: Final = msgspec.json.Decoder(_Entry)
+
+
+def read_updates_page(body: bytes) -> LedgerUpdatesPage:
+    """Read the answer of get-updates-page; the updates are typed when they are asked for."""
+    page = _updates_page.decode(body)
+    updates = []
+    for wrapped in page.updates or ():
+        kind, raw = _only(_wrapped.decode(wrapped).update, "an update")
+        updates.append(LedgerUpdate(kind, bare(raw)))
+    return LedgerUpdatesPage(
+        tuple(updates), page.lowest_page_offset_exclusive, page.highest_page_offset_inclusive,
+        page.next_page_token or None,
+    )  # fmt: skip
+
+
+def read_contracts_page(body: bytes) -> LedgerContractsPage:
+    """Read the answer of active-contracts-page; entries without a contract (`JsEmpty`) are left out."""
+    page = _contracts_page.decode(body)
+    contracts = []
+    for raw in page.active_contracts or ():
+        entry = _entry.decode(raw)
+        if entry.contract_entry is None:
+            continue
+        kind, content = _only(entry.contract_entry, "a contract entry")
+        if kind != "JsEmpty":
+            contracts.append(LedgerContract(kind, entry.workflow_id or None, content))
+    return LedgerContractsPage(tuple(contracts), page.active_at_offset, page.next_page_token or None)
+
+
+def _only(variants: dict[str, Raw], thing: str) -> tuple[str, bytes]:
+    """The kind and the content of an object with one key.
+
+    Raises:
+        msgspec.ValidationError: it has none, or several.
+    """
+    if len(variants) != 1:
+        raise msgspec.ValidationError(f"{thing} has exactly one key, its kind; this one has {sorted(variants)}")
+    ((kind, content),) = variants.items()
+    return kind, bytes(content)

@@ -1,0 +1,245 @@
+"""`load_ledger_contracts`: the contracts that parties of a participant see as active, from the ledger interface."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final, Literal, Unpack, overload
+
+import msgspec
+import pandas as pd
+import pyarrow as pa
+from msgspec import Raw, Struct
+
+from ledgerframes.arguments import suggesting, whole_number
+from ledgerframes.decoding.records import read_records
+from ledgerframes.errors import DecodeError, InputError, PagingError
+from ledgerframes.frames import As, Decimals
+from ledgerframes.interfaces.event_formats import EventFormat, whole_format
+from ledgerframes.interfaces.ledger_pages import (
+    CONTRACTS_PAGE,
+    LedgerContract,
+    LedgerContractsPage,
+    read_contracts_page,
+)
+from ledgerframes.loaders.one_participant import OneParticipant, PageChecks, offset, parties_and_views
+from ledgerframes.loaders.signatures import FormOptions
+from ledgerframes.loaders.table_loader import Form, Origin
+from ledgerframes.tables.ledger import LEDGER_CONTRACTS
+
+if TYPE_CHECKING:
+    from ledgerframes.interfaces.ledger import Ledger
+    from ledgerframes.network import Network
+
+_LARGEST_PAGE: Final = 2**31 - 1
+_ENDPOINT: Final = str(CONTRACTS_PAGE)
+_INSTEAD: Final = "take what the scan shows of the parties' contracts from lf.load_active_contracts(net, parties=…)"
+
+
+class LedgerContractOptions(FormOptions, total=False):
+    """The keywords of `load_ledger_contracts`, for its overloads; a test compares them with the signature."""
+
+    at: int | None
+    interfaces: Iterable[str]
+    page_size: int | None
+
+
+@overload
+def load_ledger_contracts(
+    net: Network,
+    parties: Iterable[str] | None,
+    *,
+    as_: Literal["pandas"] = ...,
+    **options: Unpack[LedgerContractOptions],
+) -> pd.DataFrame: ...
+@overload
+def load_ledger_contracts(
+    net: Network, parties: Iterable[str] | None, *, as_: Literal["arrow"], **options: Unpack[LedgerContractOptions]
+) -> pa.Table: ...
+@overload
+def load_ledger_contracts(
+    net: Network, parties: Iterable[str] | None, *, as_: Literal["polars"], **options: Unpack[LedgerContractOptions]
+) -> Any: ...
+@suggesting
+def load_ledger_contracts(
+    net: Network,
+    parties: Iterable[str] | None,
+    *,
+    at: int | None = None,
+    interfaces: Iterable[str] = (),
+    page_size: int | None = None,
+    columns: Iterable[str] | None = None,
+    as_: As = "pandas",
+    decimals: Decimals = "object",
+    limit: int | None = None,
+    allow_partial: bool = False,
+) -> Any:
+    """Load the contracts that parties of a participant see as active, private ones included.
+
+    Offsets count the updates of one participant, so `at` takes a single `ledger_url`. If a participant fails on the
+    way, another one of `ledger_url` is read from the beginning; rows of two never mix.
+
+    Endpoints: POST /v2/state/active-contracts-page, GET /v2/state/ledger-end.
+
+    Args:
+        net: the network; its ledger interface is asked, with a token.
+        parties: whose contracts: those that one of them signs or observes. None is everybody's, which takes the right
+            to read as any party.
+        at: the offset after whose update the contracts were active; that of the newest update by default.
+        interfaces: interfaces, such as `"#package-name:Module:Entity"`, whose views of the contracts are to be
+            computed, for `interface_views`.
+        page_size: contracts per request; the participant chooses by default, and refuses too large ones.
+        columns: the columns to keep, in this order; all by default.
+        as_: `"pandas"`, `"arrow"` or `"polars"`.
+        decimals: how pandas holds amounts: `"object"` (exact), `"arrow"`, `"float"`, `"string"`.
+        limit: load at most this many rows.
+        allow_partial: when an error ends the load early, return what was loaded, with `attrs["complete"]` False.
+
+    Returns:
+        One row per active contract, and one per reassignment under way: contract_id, kind, synchronizer_id, payload and
+        more; `lf.describe("ledger_contracts")` lists every column with its unit. `attrs["offset"]` is the offset: the
+        history goes on from there with `load_ledger_history(net, parties, start=attrs["offset"] + 1)`.
+
+    Raises:
+        InputError: an argument is not valid, no participant serves the route, or there are more than 100 pages and
+            `limit` is not given.
+        RequestError: the participant gave no answer.
+        NotAuthorizedError: the token's user may not read as these parties, or as any party.
+        DecodeError: an answer breaks the interface's rules.
+        PagingError: the pages contradict each other, so that rows would be lost or doubled.
+
+    Example:
+        >>> import ledgerframes as lf
+        >>> with lf.sandbox(updates=50) as net:
+        ...     contracts = lf.load_ledger_contracts(net, None, at=1)
+        >>> set(contracts.kind), contracts.attrs["offset"]
+        ({'JsActiveContract'}, 1)
+    """
+    form = Form.of(
+        LEDGER_CONTRACTS, columns=columns, as_=as_, decimals=decimals, limit=limit, allow_partial=allow_partial
+    )
+    named, views = parties_and_views(parties, interfaces)
+    size = None if page_size is None else whole_number(page_size, "page_size", least=1, most=_LARGEST_PAGE)
+    reader = _Reader(
+        whole_format(named, interfaces=views).event_format, offset(net, at, "at", least=0), size, form.limit
+    )
+    origin = Origin(personal=net.settings.personal)
+    with origin.tolerating(allow_partial=form.allow_partial):
+        OneParticipant(net, origin, CONTRACTS_PAGE, _INSTEAD).run(reader.all_pages, reader.restart)
+    table = pa.Table.from_batches(reader.batches, schema=LEDGER_CONTRACTS.schema)
+    return form.frame(table, origin, offset=reader.offset)
+
+
+@dataclass
+class _Reader:
+    """The state of one load; `offset` is the snapshot's."""
+
+    shown: EventFormat
+    at: int | None
+    page_size: int | None
+    limit: int | None
+    offset: int = 0
+    rows: int = 0
+    batches: list[pa.RecordBatch] = field(default_factory=list)
+    _seen: set[tuple[str, str, str | None, int | None]] = field(default_factory=set)
+
+    def restart(self) -> None:
+        """Forget what was read from a participant that failed."""
+        self.batches.clear()
+        self._seen.clear()
+        self.rows = 0
+
+    def all_pages(self, ledger: Ledger, newest: int) -> None:
+        """Read every page of the snapshot.
+
+        Raises:
+            InputError: the participant has not reached the offset.
+        """
+        if self.at is not None and self.at > newest:
+            raise InputError(f"at={self.at} is after the participant's newest offset {newest}: give {newest} or less")
+        self.offset = newest if self.at is None else self.at
+        checks = PageChecks(_ENDPOINT)
+        while True:
+            page = checks.answer(
+                lambda token: ledger.raw.active_contracts_page(
+                    event_format=self.shown, at_offset=self.offset, page_size=self.page_size, page_token=token
+                ),
+                read_contracts_page,
+            )
+            self._take(page)
+            checks.follow(page.next_page_token, items=len(page.contracts))
+            if checks.token is None or (self.limit is not None and self.rows >= self.limit):
+                return
+            checks.check_length(
+                self.rows, bounded=self.limit is not None,
+                remedy="give limit= with as many rows as memory holds, or fewer parties",
+            )  # fmt: skip
+
+    def _take(self, page: LedgerContractsPage) -> None:
+        if page.active_at_offset != self.offset:
+            raise PagingError(
+                f"{_ENDPOINT}: the page is of the snapshot at offset {page.active_at_offset}, not {self.offset}:"
+                " contracts would be lost or come twice"
+            )
+        batch = _read_contracts(page.contracts)
+        for name in zip(*(batch.column(key).to_pylist() for key in LEDGER_CONTRACTS.key), strict=True):
+            if name in self._seen:
+                raise PagingError(f"{_ENDPOINT}: contract {name[0]} comes twice as {name[1]} on {name[2]}")
+            self._seen.add(name)
+        self.rows += batch.num_rows
+        self.batches.append(batch)
+
+
+class _View(Struct, rename="camel"):
+    interface_id: str
+
+
+_members: Final = msgspec.json.Decoder(dict[str, Raw])
+_views: Final = msgspec.json.Decoder(list[_View] | None)
+
+
+def _read_contracts(contracts: Iterable[LedgerContract]) -> pa.RecordBatch:
+    """Decode a page of active contracts.
+
+    Raises:
+        DecodeError: an entry breaks the interface's rules.
+    """
+    items: list[bytes] = []
+    given: dict[str, list[Any]] = {"kind": [], "workflow_id": [], "view_interfaces": [], "payload": []}
+    for position, contract in enumerate(contracts):
+        try:
+            members = _flat(contract)
+            payload = members.pop("createArgument", None)
+            views = _views.decode(members.get("interfaceViews", b"null"))
+        except msgspec.DecodeError as error:
+            raise DecodeError(
+                f"{_ENDPOINT}: item {position}: {error}", endpoint=_ENDPOINT, table=LEDGER_CONTRACTS.name,
+                item=f"item {position}",
+            ) from error  # fmt: skip
+        given["kind"].append(contract.kind)
+        given["workflow_id"].append(contract.workflow_id)
+        given["view_interfaces"].append(None if views is None else [view.interface_id for view in views])
+        given["payload"].append(None if payload is None else bytes(payload).decode())
+        items.append(msgspec.json.encode(members))
+    return read_records(LEDGER_CONTRACTS, items, _ENDPOINT, given=given)
+
+
+def _flat(contract: LedgerContract) -> dict[str, Raw]:
+    """An entry's members side by side: the creation's, and those of the reassignment under way."""
+    outer = _members.decode(contract.raw)
+    move: dict[str, Raw] = {}
+    for name in ("assignedEvent", "unassignedEvent"):
+        if name in outer:
+            move |= _members.decode(outer.pop(name))
+    created = move.pop("createdEvent", None) or outer.pop("createdEvent", None)
+    if created is None:
+        raise msgspec.ValidationError(f"a contract entry has a createdEvent; this one has {sorted(outer)}")
+    members = _members.decode(created)
+    if len(members) == 1:
+        # Some releases write the creation under its kind, as in a transaction.
+        ((_, inner),) = members.items()
+        members = _members.decode(inner)
+    # An unassignment has an offset and witnesses of its own; `extra` keeps what differs from the creation's.
+    beside = {name: value for name, value in move.items() if name in members and bytes(members[name]) != bytes(value)}
+    whole = outer | move | members
+    return whole | ({"unassignedEvent": Raw(msgspec.json.encode(beside))} if beside else {})

@@ -1,0 +1,292 @@
+"""`load_ledger_history`: what parties of a participant saw, from the ledger interface."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final, Generic, Literal, NamedTuple, TypedDict, TypeVar, Unpack, overload
+
+import msgspec
+import pandas as pd
+import pyarrow as pa
+from msgspec import Struct
+
+from ledgerframes.arguments import suggesting, whole_number
+from ledgerframes.errors import DecodeError, InputError, PagingError
+from ledgerframes.frames import As, Decimals
+from ledgerframes.interfaces.event_formats import TransactionFormat, whole_format
+from ledgerframes.interfaces.ledger_pages import UPDATES_PAGE, LedgerUpdatesPage, read_updates_page
+from ledgerframes.loaders.ledger import read_ledger_items
+from ledgerframes.loaders.one_participant import OneParticipant, PageChecks, offset, parties_and_views
+from ledgerframes.loaders.table_loader import Form, Origin
+from ledgerframes.tables.ledger import LEDGER_EVENTS, LEDGER_TRANSACTIONS
+
+if TYPE_CHECKING:
+    from ledgerframes.interfaces.ledger import Ledger
+    from ledgerframes.network import Network
+
+Frame = TypeVar("Frame")
+_LARGEST_PAGE: Final = 2**31 - 1
+_ENDPOINT: Final = str(UPDATES_PAGE)
+_INSTEAD: Final = (
+    "load single updates with lf.load_ledger_transaction(net, update_id), or what the scan shows of them with"
+    " lf.load_history"
+)
+
+
+class LedgerHistory(NamedTuple, Generic[Frame]):
+    """A part of a participant's history, as its parties saw it.
+
+    Attributes:
+        transactions: one row per transaction and reassignment.
+        events: one row per event of them.
+    """
+
+    transactions: Frame
+    events: Frame
+
+
+class LedgerHistoryOptions(TypedDict, total=False):
+    """The keywords of `load_ledger_history`, for its overloads; a test compares them with the signature."""
+
+    start: int | None
+    end: int | None
+    limit: int | None
+    interfaces: Iterable[str]
+    page_size: int | None
+    decimals: Decimals
+    allow_partial: bool
+
+
+@overload
+def load_ledger_history(
+    net: Network,
+    parties: Iterable[str] | None,
+    *,
+    as_: Literal["pandas"] = ...,
+    **options: Unpack[LedgerHistoryOptions],
+) -> LedgerHistory[pd.DataFrame]: ...
+@overload
+def load_ledger_history(
+    net: Network,
+    parties: Iterable[str] | None,
+    *,
+    as_: Literal["arrow"],
+    **options: Unpack[LedgerHistoryOptions],
+) -> LedgerHistory[pa.Table]: ...
+@overload
+def load_ledger_history(
+    net: Network,
+    parties: Iterable[str] | None,
+    *,
+    as_: Literal["polars"],
+    **options: Unpack[LedgerHistoryOptions],
+) -> LedgerHistory[Any]: ...
+@suggesting
+def load_ledger_history(
+    net: Network,
+    parties: Iterable[str] | None,
+    *,
+    start: int | None = None,
+    end: int | None = None,
+    limit: int | None = None,
+    interfaces: Iterable[str] = (),
+    page_size: int | None = None,
+    as_: As = "pandas",
+    decimals: Decimals = "object",
+    allow_partial: bool = False,
+) -> LedgerHistory[Any]:
+    """Load what parties of a participant saw: transactions, reassignments and their events, private ones included.
+
+    Creations and exercises of every template are loaded, up to the update that is the participant's newest when the
+    load begins. Offsets count the updates of one participant, so `start` and `end` take a single `ledger_url`. If a
+    participant fails on the way, another one of `ledger_url` is read from the beginning; rows of two never mix.
+
+    Endpoints: POST /v2/updates/get-updates-page, GET /v2/state/ledger-end.
+
+    Args:
+        net: the network; its ledger interface is asked, with a token.
+        parties: whose view; events that none of them sees are left out. None is any party's view, which takes the
+            right to read as any party.
+        start: the offset of the first update, inclusive; by default where the participant's history begins, which a
+            participant may have pruned.
+        end: the offset before which the load ends; one after the newest by default.
+        limit: load at most this many updates.
+        interfaces: interfaces, such as `"#package-name:Module:Entity"`, whose views of the created contracts are to
+            be computed, for `interface_views`.
+        page_size: updates per request; the participant chooses by default, and refuses too large ones.
+        as_: `"pandas"`, `"arrow"` or `"polars"`.
+        decimals: how pandas holds amounts: `"object"` (exact), `"arrow"`, `"float"`, `"string"`.
+        allow_partial: when an error ends the load early, return what was loaded, with `attrs["complete"]` False.
+
+    Returns:
+        LedgerHistory(transactions, events): one row per update in the order of offsets, and one row per event;
+        `lf.describe("ledger_events")` lists the columns with their units. The rows are those after
+        `attrs["after_offset"]` and up to `attrs["offset"]`; load on from there with `start=attrs["offset"] + 1`.
+
+    Raises:
+        InputError: an argument is not valid, no participant serves the route, or there are more than 100 pages and
+            none of `start`, `end` and `limit` is given.
+        RequestError: the participant gave no answer.
+        NotAuthorizedError: the token's user may not read as these parties, or as any party.
+        DecodeError: an answer breaks the interface's rules.
+        PagingError: the pages contradict each other, so that rows would be lost or doubled.
+
+    Example:
+        >>> import ledgerframes as lf
+        >>> with lf.sandbox(updates=50) as net:
+        ...     transactions, events = lf.load_ledger_history(net, None)
+        >>> len(transactions), transactions.attrs["offset"]
+        (50, 50)
+    """
+    form = Form.of(LEDGER_TRANSACTIONS, as_=as_, decimals=decimals, limit=limit, allow_partial=allow_partial)
+    named, views = parties_and_views(parties, interfaces)
+    first, stop = offset(net, start, "start", least=1), offset(net, end, "end", least=1)
+    if first is not None and stop is not None and first > stop:
+        raise InputError(f"start={first} is after end={stop}: give a range from old to new")
+    size = None if page_size is None else whole_number(page_size, "page_size", least=1, most=_LARGEST_PAGE)
+
+    origin = Origin(personal=net.settings.personal)
+    read = _Reader(whole_format(named, interfaces=views), first, stop, size, form.limit)
+    with origin.tolerating(allow_partial=form.allow_partial):
+        OneParticipant(net, origin, UPDATES_PAGE, _INSTEAD).run(read.all_pages, read.restart)
+    transactions, events = read.tables()
+    of_events = Form.of(LEDGER_EVENTS, as_=as_, decimals=decimals)
+    after, reached = read.after, read.reached
+    return LedgerHistory(
+        form.frame(transactions, origin, after_offset=after, offset=reached),
+        of_events.frame(events, origin, after_offset=after, offset=reached),
+    )
+
+
+class _Placed(Struct):
+    offset: int
+
+
+_placed: Final = msgspec.json.Decoder(_Placed)
+
+
+@dataclass
+class _Reader:
+    """The state of one load.
+
+    Attributes:
+        after: the rows are those after this offset …
+        reached: … up to this one.
+    """
+
+    shown: TransactionFormat
+    start: int | None
+    end: int | None
+    page_size: int | None
+    limit: int | None
+    after: int = 0
+    reached: int = 0
+    _rows: int = 0
+    _transactions: list[pa.RecordBatch] = field(default_factory=list)
+    _events: list[pa.RecordBatch] = field(default_factory=list)
+
+    def restart(self) -> None:
+        """Forget what was read from a participant that failed."""
+        self._transactions.clear()
+        self._events.clear()
+        self._rows = 0
+
+    def tables(self) -> tuple[pa.Table, pa.Table]:
+        """What was read."""
+        return (
+            pa.Table.from_batches(self._transactions, schema=LEDGER_TRANSACTIONS.schema),
+            pa.Table.from_batches(self._events, schema=LEDGER_EVENTS.schema),
+        )
+
+    def all_pages(self, ledger: Ledger, newest: int) -> None:
+        """Read from the first offset wanted to the last one that there is."""
+        last = newest if self.end is None else min(newest, self.end - 1)
+        self.after = self.reached = 0 if self.start is None else self.start - 1
+        begin = self.after
+        while begin < last and not self._full:
+            self._pages(ledger, begin, last)
+            if self.reached == begin:
+                break
+            # A last page that ends before the range does leaves the rest to be asked for again.
+            begin = self.reached
+        if not self._full:
+            self.reached = max(self.reached, last)
+
+    @property
+    def _full(self) -> bool:
+        return self.limit is not None and self._rows >= self.limit
+
+    def _pages(self, ledger: Ledger, begin: int, last: int) -> None:
+        """Read pages until one has no token."""
+        checks = PageChecks(_ENDPOINT)
+        while True:
+            page = checks.answer(
+                lambda token: ledger.raw.updates_page(
+                    transaction_format=self.shown, begin_exclusive=begin, end_inclusive=last,
+                    page_size=self.page_size, page_token=token,
+                ),
+                read_updates_page,
+            )  # fmt: skip
+            self._check_bounds(page, last, first=begin == 0 and checks.pages == 0)
+            taken = self._take(page)
+            checks.follow(page.next_page_token, items=taken)
+            if self._full or checks.token is None:
+                return
+            checks.check_length(
+                self._rows, bounded=(self.start, self.end, self.limit) != (None, None, None),
+                remedy=f"give start=, end= or limit=; offsets go up to {last:,}",
+            )  # fmt: skip
+
+    def _check_bounds(self, page: LedgerUpdatesPage, last: int, *, first: bool) -> None:
+        """Refuse a page that does not continue the one before.
+
+        Raises:
+            PagingError: updates between the two would be lost, or come twice.
+        """
+        low, high = page.lowest_offset_exclusive, page.highest_offset_inclusive
+        if first and self.start is None:
+            # Participants that have pruned their history begin later.
+            self.after = self.reached = low
+        if low > self.reached:
+            raise PagingError(
+                f"{_ENDPOINT}: the page begins after offset {low}, and the one before ended at {self.reached}:"
+                " the updates between them are missing"
+            )
+        if high < self.reached or high > last:
+            raise PagingError(
+                f"{_ENDPOINT}: the page ends at offset {high}, which is not between {self.reached} and {last}"
+            )
+
+    def _take(self, page: LedgerUpdatesPage) -> int:
+        """Keep the page's updates, up to the limit; their number."""
+        # A checkpoint marks a time and has no events.
+        updates = [update.raw for update in page.updates if update.kind != "OffsetCheckpoint"]
+        reached = self.reached
+        for position, raw in enumerate(updates):
+            place = _offset_of(raw, position)
+            if not reached < place <= page.highest_offset_inclusive:
+                raise PagingError(
+                    f"{_ENDPOINT}: item {position} has offset {place}, which is not after {reached} and up to"
+                    f" {page.highest_offset_inclusive}: rows would come twice or be lost"
+                )
+            reached = place
+        if self.limit is not None and len(updates) > self.limit - self._rows:
+            del updates[self.limit - self._rows :]
+        if updates:
+            transactions, events = read_ledger_items(updates, _ENDPOINT)
+            self._transactions.append(transactions)
+            self._events.append(events)
+            self._rows += len(updates)
+        self.reached = _offset_of(updates[-1], 0) if self._full else page.highest_offset_inclusive
+        return len(updates)
+
+
+def _offset_of(raw: bytes, position: int) -> int:
+    try:
+        return _placed.decode(raw).offset
+    except msgspec.DecodeError as error:
+        raise DecodeError(
+            f"{_ENDPOINT}: item {position}: {error}", endpoint=_ENDPOINT, table=LEDGER_TRANSACTIONS.name,
+            column="offset", item=f"item {position}",
+        ) from error  # fmt: skip

@@ -1,0 +1,214 @@
+"""Reads pages from one participant from beginning to end, for the loaders of a participant's history and contracts."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+import msgspec
+
+from ledgerframes.arguments import names, whole_number
+from ledgerframes.config.settings import source_of
+from ledgerframes.errors import DecodeError, InputError, NotFoundError, PagingError, RequestError, StatusError
+from ledgerframes.interfaces.ledger_pages import LEDGER_END, LedgerEnd
+from ledgerframes.interfaces.rules import PartyId, Text, each
+from ledgerframes.loaders.contracts import party_list
+from ledgerframes.loaders.table_loader import Origin
+from ledgerframes.transport import Answer
+
+if TYPE_CHECKING:
+    from ledgerframes.interfaces.ledger import Ledger
+    from ledgerframes.network import Network
+    from ledgerframes.transport.request import Endpoint
+
+_log = logging.getLogger("ledgerframes.loaders")
+_end: Final = msgspec.json.Decoder(LedgerEnd)
+
+#: The release whose published interface file has the routes; no document names the first one.
+KNOWN: Final = "3.5.14"
+LAST_OFFSET: Final = 2**63 - 1
+#: This many empty pages in a row may still lead to one with items.
+_EMPTY: Final = 1_000
+#: The most pages to read when no argument bounds the read.
+_FREE_PAGES: Final = 100
+
+Page = TypeVar("Page")
+
+
+@dataclass
+class OneParticipant:
+    """Carries out a read with one participant, whose offsets and page tokens mean nothing to the others.
+
+    If that participant fails on the way, the read begins anew with another one.
+
+    Args:
+        net: the network; its ledger interface is asked.
+        origin: records which participant answered.
+        endpoint: the route that is read.
+        instead: what to do where no participant serves the route, a sentence without its full stop.
+    """
+
+    net: Network
+    origin: Origin
+    endpoint: Endpoint
+    instead: str
+    _failed: set[str] = field(default_factory=set)
+
+    def run(self, read: Callable[[Ledger, int], None], restart: Callable[[], None]) -> None:
+        """Read with the first participant that gives everything.
+
+        Args:
+            read: reads with an interface that asks one participant only; its newest offset is the other argument.
+            restart: forgets what was read so far.
+
+        Raises:
+            InputError: no participant serves the route.
+            RequestError: no participant gave everything, or one refused the request.
+            PagingError: the pages of a participant contradict each other.
+        """
+        while True:
+            server = ""
+            try:
+                ledger, end, server = self._begin()
+                read(ledger, end)
+            except RequestError as error:
+                others = self._others(server)
+                if self._denies(error) or not others:
+                    self._explain(error)
+                    raise
+                _log.warning("another participant is read from the beginning: %s", error)
+                self.origin.servers.clear()
+                restart()
+            else:
+                return
+
+    def _begin(self) -> tuple[Ledger, int, str]:
+        """The interface of the next participant, its newest offset and its address."""
+        ledger = self.net.ledger
+        if self._failed:
+            ledger = ledger.on(next(server for server in ledger.servers if server not in self._failed))
+        answer = ledger.raw.ledger_end()
+        assert answer is not None
+        try:
+            end = _end.decode(answer.value).offset or 0
+        except msgspec.DecodeError as error:
+            raise DecodeError(f"{LEDGER_END}: {error}", endpoint=str(LEDGER_END)) from error
+        self.origin.servers[source_of(answer.server)] = None
+        return self.net.ledger.on(answer.server), end, answer.server
+
+    def _others(self, server: str) -> list[str]:
+        """The participants not yet tried; none where not even the first one could be chosen."""
+        if not server and not self._failed:
+            return []
+        untried = [other for other in self.net.ledger.servers if other not in self._failed]
+        # The participant that failed before it stated its newest offset is the first one not yet tried.
+        self._failed.add(server or untried[0])
+        return [other for other in untried if other not in self._failed]
+
+    @staticmethod
+    def _denies(error: RequestError) -> bool:
+        """Whether the participant understood and refused, so that another one would do the same."""
+        return isinstance(error, StatusError) and error.status in {400, 401, 403}
+
+    def _explain(self, error: RequestError) -> None:
+        """Turn "unknown route" into an error that says what else to do.
+
+        Raises:
+            InputError: the participant does not know the route.
+        """
+        if not isinstance(error, NotFoundError) or not error.unknown_route:
+            return
+        raise InputError(
+            f"the participant at {error.server} does not serve {self.endpoint}. The interface of release {KNOWN} has"
+            f" it; whether older ones do is not documented. What to do: give ledger_url= of a newer one, or"
+            f" {self.instead}"
+        ) from error
+
+
+@dataclass
+class PageChecks:
+    """Follows the page tokens of one read, and refuses those that would never end."""
+
+    endpoint: str
+    token: str | None = None
+    pages: int = 0
+    _seen: set[str] = field(default_factory=set)
+    _empty: int = 0
+
+    def answer(self, send: Callable[[str | None], Answer[bytes] | None], read: Callable[[bytes], Page]) -> Page:
+        """Fetch the page of the current token.
+
+        Raises:
+            PagingError: the participant refuses the token that it gave.
+            DecodeError: the answer breaks the interface's rules.
+        """
+        try:
+            answer = send(self.token)
+        except StatusError as error:
+            if self.token is None or error.status != 400:
+                raise
+            raise PagingError(
+                f"{self.endpoint}: the participant at {error.server} refuses the page token that came with its page"
+                f" before: {error.detail}. Tokens belong to one participant: if several stand behind this address, give"
+                " the address of one of them; otherwise load again"
+            ) from error
+        assert answer is not None
+        try:
+            return read(answer.value)
+        except msgspec.DecodeError as error:
+            raise DecodeError(f"{self.endpoint}: {error}", endpoint=self.endpoint) from error
+
+    def follow(self, token: str | None, *, items: int) -> None:
+        """Take the token of the page that follows.
+
+        Raises:
+            PagingError: the token repeats, or only empty pages come; following them would never end.
+        """
+        self.pages += 1
+        self._empty = 0 if items else self._empty + 1
+        if self._empty > _EMPTY:
+            raise PagingError(f"{self.endpoint}: the participant gave {self._empty} empty pages in a row")
+        if token is not None and token in self._seen:
+            raise PagingError(f"{self.endpoint}: the participant repeats a page token; its pages would never end")
+        if token is not None:
+            self._seen.add(token)
+        self.token = token
+
+    def check_length(self, rows: int, *, bounded: bool, remedy: str) -> None:
+        """Stop an unbounded read before it fills the memory.
+
+        Raises:
+            InputError: 100 pages were read, more follow, and no argument bounds the read.
+        """
+        if not bounded and self.token is not None and self.pages >= _FREE_PAGES:
+            raise InputError(f"{self.endpoint}: there are more than {rows:,} rows, {_FREE_PAGES} pages: {remedy}")
+
+
+def parties_and_views(parties: Iterable[str] | None, interfaces: Iterable[str]) -> tuple[Any, Any]:
+    """Check whose view is wanted, and which interfaces' views.
+
+    Raises:
+        InputError: a party id or an interface is not valid, or the list of parties is empty.
+    """
+    named = None if parties is None else each(party_list(parties), "parties", kind=PartyId, least=1)
+    return named, each(names(interfaces, "interfaces"), "interfaces", kind=Text)
+
+
+def offset(net: Network, value: int | None, name: str, *, least: int) -> int | None:
+    """Check an offset.
+
+    Raises:
+        InputError: it is not a whole number, or several participants are connected.
+    """
+    if value is None:
+        return None
+    number = whole_number(value, name, least=least, most=LAST_OFFSET)
+    servers = net.ledger.servers
+    if len(servers) > 1:
+        raise InputError(
+            f"{name}={number} is an offset, which counts the updates of one participant, and ledger_url= names"
+            f" {len(servers)} of them: connect with the one that the offset comes from"
+        )
+    return number

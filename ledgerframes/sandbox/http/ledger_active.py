@@ -1,0 +1,130 @@
+"""The contracts that were active at an offset as a participant shows them, by replay; its page route calls this."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from ledgerframes.sandbox.commands.event_filters import Selection, Subject, interfaces_of
+from ledgerframes.sandbox.http.ledger import Ledger, ScanLeg, created, move, read_item, read_leg
+from ledgerframes.sandbox.http.ledger_trees import Node, nodes_of, read_transaction
+
+
+@dataclass(slots=True)
+class _Active:
+    """A contract on a synchronizer, with the offset of the update that brought it there."""
+
+    node: Node
+    offset: int
+    synchronizer_id: str
+    workflow_id: str
+    counter: int = 0
+
+
+@dataclass(slots=True)
+class _Replay:
+    """What is active, what has left and not arrived, and what has arrived before it was seen leaving."""
+
+    active: dict[str, _Active] = field(default_factory=dict)
+    left: dict[str, tuple[_Active, ScanLeg, int]] = field(default_factory=dict)
+    early: dict[str, tuple[_Active, ScanLeg]] = field(default_factory=dict)
+
+    def end(self, contract_id: str) -> None:
+        """A consuming exercise."""
+        self.active.pop(contract_id, None)
+        for unassign_id in [key for key, (one, _) in self.early.items() if one.node.event.contract_id == contract_id]:
+            del self.early[unassign_id]
+
+    def leave(self, leg: ScanLeg, offset: int) -> None:
+        """An unassignment."""
+        if leg.unassign_id in self.early:
+            arrived, _ = self.early.pop(leg.unassign_id)
+            self.active[leg.contract_id] = arrived
+        elif leg.contract_id in self.active:
+            self.left[leg.unassign_id] = (self.active.pop(leg.contract_id), leg, offset)
+
+    def arrive(self, leg: ScanLeg, offset: int) -> None:
+        """An assignment."""
+        event = leg.created_event
+        assert event is not None
+        stakeholders = tuple(dict.fromkeys((*event.signatories, *event.observers)))
+        node = Node(0, event, stakeholders, stakeholders, acs_delta=True)
+        arrived = _Active(node, offset, leg.target_synchronizer, "", leg.reassignment_counter)
+        if self.left.pop(leg.unassign_id, None) is None:
+            self.early[leg.unassign_id] = (arrived, leg)
+        else:
+            self.active[event.contract_id] = arrived
+
+
+def active_entries(ledger: Ledger, selection: Selection, at: int) -> list[dict[str, Any]]:
+    """The entries of `POST /v2/state/active-contracts-page` at an offset, as far as they are selected."""
+    replay = _replay(ledger, at)
+    entries = [
+        _entry(
+            one,
+            "JsActiveContract",
+            lambda event, one=one: {
+                "createdEvent": event,
+                "synchronizerId": one.synchronizer_id,
+                "reassignmentCounter": one.counter,
+            },
+            selection,
+        )
+        for one in replay.active.values()
+    ]
+    for one, leg, offset in replay.left.values():
+        event = ledger.unassigned(leg, selection, offset)
+        if event is not None:
+            told = event["JsUnassignedEvent"]["value"]
+            entries.append(
+                _entry(
+                    one,
+                    "JsIncompleteUnassigned",
+                    lambda creation, told=told: {"createdEvent": creation, "unassignedEvent": told},
+                    selection,
+                )
+            )
+    for one, leg in replay.early.values():
+        entries.append(
+            _entry(
+                one,
+                "JsIncompleteAssigned",
+                lambda creation, leg=leg: {"assignedEvent": {**move(leg), "createdEvent": creation}},
+                selection,
+            )
+        )
+    return [entry for entry in entries if entry is not None]
+
+
+def _replay(ledger: Ledger, at: int) -> _Replay:
+    replay, world = _Replay(), ledger.world
+    for offset, update_id in enumerate(world.recorded(0, at), 1):
+        update = world.update(update_id)
+        assert update is not None
+        item = read_item(update.rendered)
+        if bytes(item.event):
+            leg = read_leg(item.event)
+            if leg.created_event is None:
+                replay.leave(leg, offset)
+            else:
+                replay.arrive(leg, offset)
+            continue
+        read = read_transaction(update.rendered)
+        for node in nodes_of(read, world.contracts.origins):
+            if node.event.event_type == "created_event":
+                replay.active[node.event.contract_id] = _Active(node, offset, update.synchronizer_id, read.workflow_id)
+            elif node.event.consuming:
+                replay.end(node.event.contract_id)
+    return replay
+
+
+def _entry(one: _Active, kind: str, content: Any, selection: Selection) -> dict[str, Any] | None:
+    event = one.node.event
+    subject = Subject(event.template_id, event.package_name, interfaces_of(event.template_id))
+    seen = selection.look(subject, one.node.stakeholders)
+    if seen is None:
+        return None
+    return {
+        "workflowId": one.workflow_id,
+        "contractEntry": {kind: content(created(one.node, seen, one.offset))},
+    }

@@ -1,0 +1,127 @@
+"""Participants on loopback ports whose pages can be told to go wrong; the tests of ledger pages call it."""
+
+from __future__ import annotations
+
+import json
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+import ledgerframes as lf
+from ledgerframes.config.settings import Settings
+from ledgerframes.sandbox.serving import serve
+from tests.clocks import SkippingClock
+
+TEMPLATE = "ab" * 32 + ":Some:Template"
+
+
+@dataclass
+class Participant:
+    """A participant that numbers updates in its own way.
+
+    Attributes:
+        name: makes its tokens and its events differ from another participant's.
+        offsets: the offsets of its updates.
+        page: how many updates or contracts a page has.
+        dies_at: the number of the page request, from 1, from which every answer is 503; 0 never.
+        refuses_at: the number of the page request that is answered 400.
+        without: paths that it does not serve.
+        spoil: changes an answer before it is sent, by the number of the page request.
+        asked: the bodies of page requests.
+    """
+
+    name: str = "one"
+    offsets: list[int] = field(default_factory=lambda: list(range(1, 11)))
+    page: int = 3
+    dies_at: int = 0
+    refuses_at: int = 0
+    without: tuple[str, ...] = ()
+    spoil: Any = None
+    pruned: int = 0
+    asked: list[dict[str, Any]] = field(default_factory=list)
+
+    @property
+    def end(self) -> int:
+        return max(self.offsets, default=0)
+
+    async def answer(self, request: Request) -> Response:
+        path = request.url.path
+        if path in self.without:
+            return Response("The requested resource could not be found.", 404, media_type="text/plain")
+        if path == "/v2/state/ledger-end":
+            dead = self.dies_at and len(self.asked) >= self.dies_at
+            return text("gone", 503) if dead else json_of({"offset": self.end})
+        body = json.loads(await request.body())
+        self.asked.append(body)
+        if self.dies_at and len(self.asked) >= self.dies_at:
+            return text("gone", 503)
+        if len(self.asked) == self.refuses_at or not self.knows(body.get("pageToken")):
+            cause = "pageToken is of another participant"
+            return json_of({"code": "INVALID_ARGUMENT", "cause": cause, "context": {}, "errorCategory": 8}, 400)
+        made = self.updates(body) if path.endswith("get-updates-page") else self.contracts(body)
+        if self.spoil is not None:
+            made = self.spoil(len(self.asked), made)
+        return json_of(made)
+
+    def knows(self, token: str | None) -> bool:
+        return not token or token.startswith(f"{self.name}:")
+
+    def updates(self, body: dict[str, Any]) -> dict[str, Any]:
+        low = int(body["pageToken"].partition(":")[2]) if body.get("pageToken") else body.get("beginOffsetExclusive", 0)
+        low, end = max(low, self.pruned), body["endOffsetInclusive"]
+        left = [place for place in self.offsets if low < place <= end]
+        high = left[self.page - 1] if len(left) > self.page else end
+        shown = [{"update": {"Transaction": {"value": self.transaction(place)}}} for place in left[: self.page]]
+        answer = {"updates": shown, "lowestPageOffsetExclusive": low, "highestPageOffsetInclusive": high}
+        return answer | ({"nextPageToken": f"{self.name}:{high}"} if high < end else {})
+
+    def transaction(self, place: int) -> dict[str, Any]:
+        return {
+            "updateId": f"1220{self.name}{place}", "offset": place, "synchronizerId": "s::1220",
+            "recordTime": "2026-01-01T00:00:00Z", "effectiveAt": "2026-01-01T00:00:00Z",
+            "events": [{"CreatedEvent": self.creation(place)}],
+        }  # fmt: skip
+
+    def creation(self, place: int) -> dict[str, Any]:
+        return {
+            "offset": place, "nodeId": 0, "contractId": f"00{self.name}{place}", "templateId": TEMPLATE,
+            "packageName": "some", "createArgument": {"of": self.name}, "createdAt": "2026-01-01T00:00:00Z",
+            "signatories": ["a::1220"], "observers": [], "witnessParties": ["a::1220"],
+        }  # fmt: skip
+
+    def contracts(self, body: dict[str, Any]) -> dict[str, Any]:
+        at = body["activeAtOffset"]
+        first = int(body["pageToken"].partition(":")[2]) if body.get("pageToken") else 0
+        left = [place for place in self.offsets if place <= at]
+        shown = [self.entry(place) for place in left[first : first + self.page]]
+        more = {"nextPageToken": f"{self.name}:{first + self.page}"} if len(left) > first + self.page else {}
+        return {"activeContracts": shown, "activeAtOffset": at, **more}
+
+    def entry(self, place: int) -> dict[str, Any]:
+        active = {"createdEvent": self.creation(place), "synchronizerId": "s::1220", "reassignmentCounter": 0}
+        return {"workflowId": "", "contractEntry": {"JsActiveContract": active}}
+
+
+def json_of(value: Any, status: int = 200) -> Response:
+    return Response(json.dumps(value), status, media_type="application/json")
+
+
+def text(value: str, status: int) -> Response:
+    return Response(value, status, media_type="text/plain")
+
+
+@contextmanager
+def connected(*participants: Participant, attempts: int = 2):
+    """A network whose ledger interface has these participants, the first one preferred."""
+    with ExitStack() as stack:
+        urls = []
+        for one in participants:
+            app = Starlette(routes=[Route("/{path:path}", one.answer, methods=["GET", "POST"])])
+            urls.append(stack.enter_context(serve(app)).url)
+        settings = Settings(ledger_url=tuple(urls), ledger_token="t0ken-of-the-test", attempts=attempts)
+        yield stack.enter_context(lf.Network(settings, clock=SkippingClock()))

@@ -1,0 +1,131 @@
+"""Instruments by their ids: one request each, or the whole list where a registry knows no single instrument."""
+
+import json
+from contextlib import contextmanager
+
+import pytest
+from starlette.applications import Starlette
+from starlette.responses import Response
+from starlette.routing import Route
+
+import ledgerframes as lf
+from ledgerframes.config.settings import Settings
+from ledgerframes.sandbox.faults import Faults
+from ledgerframes.sandbox.serving import serve
+from tests.clocks import SkippingClock
+
+LIST = "/registry/metadata/v1/instruments"
+COIN = {"id": "Coin", "name": "Coin", "symbol": "C", "decimals": 10, "supportedApis": {}}
+
+
+@pytest.fixture(scope="module")
+def net():
+    with lf.sandbox(updates=50) as network:
+        yield network
+
+
+@contextmanager
+def registry(answers):
+    """A network of a registry that answers these paths, and every other one in plain text with 404; with its log."""
+    asked = []
+
+    async def answer(request):
+        path = request.scope["raw_path"].decode()
+        asked.append(path)
+        if path not in answers:
+            return Response("The requested resource could not be found.", 404, media_type="text/plain")
+        status, body = answers[path]
+        return Response(json.dumps(body), status, media_type="application/json")
+
+    with (
+        serve(Starlette(routes=[Route("/{path:path}", answer)])) as served,
+        lf.Network(Settings(registry_url=(served.url,), attempts=2), clock=SkippingClock()) as network,
+    ):
+        yield network, asked
+
+
+def test_instruments_of_these_ids_are_rows_in_their_order_with_one_request_each(net):
+    whole = lf.load_instruments(net).set_index("instrument_id")
+    before = net.stats.requests
+
+    some = lf.load_instruments(net, ids=["TESSERA-FUND", "Amulet", "TESSERA-FUND"])
+
+    assert net.stats.requests - before == 2
+    assert list(some.instrument_id) == ["TESSERA-FUND", "Amulet"]
+    assert some.set_index("instrument_id").equals(whole.loc[["TESSERA-FUND", "Amulet"]])
+    assert some.attrs["complete"] is True
+
+
+def test_an_unknown_id_is_named_with_what_lists_them_all(net):
+    with pytest.raises(lf.InputError, match=r"'amulet'; lf\.load_instruments\(net\) lists"):
+        lf.load_instruments(net, ids=["Amulet", "amulet"])
+
+
+def test_no_ids_are_refused_and_nothing_is_sent(net):
+    before = net.stats.requests
+    with pytest.raises(lf.InputError, match="ids is empty"):
+        lf.load_instruments(net, ids=[])
+    assert net.stats.requests == before
+
+
+def test_a_limit_stops_the_requests(net):
+    before = net.stats.requests
+    assert list(lf.load_instruments(net, ids=["Amulet", "TESSERA-FUND"], limit=1).instrument_id) == ["Amulet"]
+    assert net.stats.requests - before == 1
+
+
+def test_a_registry_that_only_lists_is_read_whole():
+    page = {"instruments": [COIN, COIN | {"id": "Other"}], "nextPageToken": None}
+    with registry({LIST: (200, page)}) as (net, asked):
+        assert list(lf.load_instruments(net, ids=["Other"], limit=1).instrument_id) == ["Other"]
+        with pytest.raises(lf.InputError, match="'Third'"):
+            lf.load_instruments(net, ids=["Other", "Third"])
+    assert LIST in asked
+
+
+def test_an_answer_about_another_instrument_is_refused():
+    refused = pytest.raises(lf.DecodeError, match=r"'Other' was requested, and the answer has the id \"Coin\"")
+    with registry({f"{LIST}/Other": (200, COIN)}) as (net, _), refused:
+        lf.load_instruments(net, ids=["Other"])
+
+
+@pytest.mark.parametrize("body", [{}, {"id": 5}, {"id": None}], ids=str)
+def test_an_answer_without_an_id_is_refused_and_not_taken_for_a_missing_instrument(body):
+    with registry({f"{LIST}/Other": (200, body)}) as (net, _), pytest.raises(lf.DecodeError, match="'Other'"):
+        lf.load_instruments(net, ids=["Other"])
+
+
+@pytest.mark.parametrize("listed", [[5], [{"name": "x"}], [{"id": 5}]], ids=str)
+def test_a_list_whose_ids_cannot_be_read_proves_nothing(listed):
+    with registry({LIST: (200, {"instruments": listed})}) as (net, _), pytest.raises(lf.DecodeError):
+        lf.load_instruments(net, ids=["Other"])
+
+
+def test_what_was_loaded_before_a_fault_is_kept_where_that_is_allowed():
+    answers = {f"{LIST}/Coin": (200, COIN), f"{LIST}/Other": (500, {"error": "broken"})}
+    with registry(answers) as (net, _):
+        with pytest.raises(lf.ServerError):
+            lf.load_instruments(net, ids=["Coin", "Other"])
+        part = lf.load_instruments(net, ids=["Coin", "Other"], allow_partial=True)
+    assert list(part.instrument_id) == ["Coin"]
+    assert part.attrs["complete"] is False
+
+
+def test_an_incomplete_list_does_not_prove_that_an_id_is_missing():
+    answers = {LIST: (200, {"instruments": [COIN], "nextPageToken": "t"})}
+    with registry(answers) as (net, _):
+        # The token repeats, so the list cannot be read to its end.
+        with pytest.raises(lf.PagingError):
+            lf.load_instruments(net, ids=["Other"])
+        part = lf.load_instruments(net, ids=["Other"], allow_partial=True)
+    assert len(part) == 0
+    assert part.attrs["complete"] is False
+
+
+@pytest.mark.parametrize("fault", ["429", "503", "reset", "truncated"])
+def test_a_fault_on_the_way_is_asked_again(fault):
+    with lf.sandbox(updates=20) as net:
+        net.sandbox.faults = Faults.parse(f"{fault}:0.5", seed=3)
+        with lf.Network(net.settings, clock=SkippingClock()) as patient:
+            found = lf.load_instruments(patient, ids=["Amulet", "TESSERA-FUND", "ORCHARD-POINT"])
+    assert len(found) == 3

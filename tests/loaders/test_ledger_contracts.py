@@ -1,0 +1,197 @@
+"""What parties of a participant see as active: the same as their history leaves, from one participant."""
+
+import copy
+import json
+
+import pytest
+
+import ledgerframes as lf
+from tests.loaders.participants import Participant, connected
+from tests.sandbox.asking import party_of
+
+PARTY = ["a::1220"]
+
+
+@pytest.fixture(scope="module")
+def net():
+    with lf.sandbox(updates=500) as network:
+        yield network
+
+
+def left_by(history, at):
+    """The contracts that the history up to an offset leaves active."""
+    order = history.transactions.update_id[history.transactions.offset <= at]
+    by_update = dict(list(history.events.groupby("update_id", sort=False)))
+    active, moving, early = set(), set(), {}
+    for update_id in order:
+        for event in by_update[update_id].itertuples():
+            name, move = event.contract_id, event.reassignment_id
+            if event.kind == "CreatedEvent" or (event.kind == "JsAssignmentEvent" and move in moving):
+                active.add(name)
+                moving.discard(move)
+            elif event.kind == "JsAssignmentEvent":
+                early[move] = name
+            elif event.kind == "JsUnassignedEvent" and move in early:
+                active.add(early.pop(move))
+            elif event.kind == "JsUnassignedEvent" and name in active:
+                active.discard(name)
+                moving.add(move)
+            elif event.kind == "ExercisedEvent" and event.consuming:
+                active.discard(name)
+                early = {move: arrived for move, arrived in early.items() if arrived != name}
+    return active
+
+
+def test_the_contracts_at_one_offset_and_the_history_after_it_leave_those_at_a_later_one(net):
+    before, after = (set(lf.load_ledger_contracts(net, None, at=at).contract_id) for at in (250, 500))
+    events = lf.load_ledger_history(net, None, start=251).events
+    came = set(events.contract_id[events.kind.isin(["CreatedEvent", "JsAssignmentEvent"])])
+    ended = set(events.contract_id[events.consuming.fillna(value=False).astype(bool)])
+    assert (before | came) - ended == after
+
+
+@pytest.mark.parametrize("at", [0, 1, 137, 400, 500, None])
+def test_the_active_contracts_are_those_that_the_history_leaves(net, at):
+    contracts = lf.load_ledger_contracts(net, None, at=at, page_size=50)
+    history = lf.load_ledger_history(net, None)
+    active = contracts[contracts.kind == "JsActiveContract"]
+    assert set(active.contract_id) == left_by(history, 500 if at is None else at)
+    assert contracts.attrs["offset"] == (500 if at is None else at)
+    assert contracts.attrs["complete"] is True
+    assert active.synchronizer_id.notna().all()
+
+
+def test_a_contract_is_as_its_creation_or_assignment_has_it(net):
+    contracts = lf.load_ledger_contracts(net, None)
+    # A contract that has arrived before it was seen leaving has two entries.
+    contracts = contracts[~contracts.contract_id.duplicated(keep=False)].set_index("contract_id")
+    events = lf.load_ledger_history(net, None).events
+    creations = events[events.kind.isin(["CreatedEvent", "JsAssignmentEvent"])].groupby("contract_id").last()
+    both = contracts.join(creations.add_suffix("_event"), how="inner")
+    assert len(both) == len(contracts)
+    for name in ("offset", "node_id", "template_id", "package_name", "created_at", "signatories", "payload"):
+        assert (both[name] == both[f"{name}_event"]).all(), name
+
+
+def test_a_contract_in_flight_is_told_with_its_way():
+    with lf.sandbox(updates=600) as net:
+        whole = lf.load_ledger_contracts(net, None)
+        states = {at: lf.load_ledger_contracts(net, None, at=at) for at in range(20, 600, 20)}
+    moving = [frame[frame.kind != "JsActiveContract"] for frame in (whole, *states.values())]
+    rows = [row for frame in moving for row in frame.itertuples()]
+    assert {row.kind for row in rows} >= {"JsIncompleteUnassigned"}
+    for row in rows:
+        assert row.source_synchronizer
+        assert row.target_synchronizer
+        assert row.reassignment_counter >= 1
+        assert row.reassignment_id
+        if row.kind == "JsIncompleteUnassigned":
+            assert json.loads(row.extra)["/unassignedEvent"]["offset"] > row.offset
+
+
+def test_a_party_gets_its_own_contracts(net):
+    alice = party_of(net.sandbox, "alice")
+    mine = lf.load_ledger_contracts(net, [alice])
+    everybody = lf.load_ledger_contracts(net, None)
+    assert 0 < len(mine) < len(everybody)
+    assert all(alice in {*row.signatories, *row.observers} for row in mine.itertuples())
+    stake = [alice in {*row.signatories, *row.observers} for row in everybody.itertuples()]
+    assert set(mine.contract_id) == set(everybody.contract_id[stake])
+
+
+@pytest.mark.parametrize("size", [1, 3, 1000])
+def test_every_page_size_gives_every_contract_once(net, size):
+    contracts = lf.load_ledger_contracts(net, None, at=30, page_size=size, limit=10_000)
+    assert contracts.contract_id.is_unique
+    assert set(contracts.contract_id) == set(lf.load_ledger_contracts(net, None, at=30).contract_id)
+
+
+def test_an_offset_that_is_not_reached_is_named(net):
+    with pytest.raises(lf.InputError, match="at=501 is after the participant's newest offset 500"):
+        lf.load_ledger_contracts(net, None, at=501)
+
+
+def test_a_participant_that_dies_between_two_pages_is_replaced_from_the_beginning():
+    dying, other = Participant("one", dies_at=3), Participant("two", offsets=[2, 4, 6, 8])
+    with connected(dying, other) as net:
+        contracts = lf.load_ledger_contracts(net, PARTY)
+    assert list(contracts.contract_id) == ["00two2", "00two4", "00two6", "00two8"]
+    assert contracts.attrs["offset"] == 8
+    assert {json.loads(payload)["of"] for payload in contracts.payload} == {"two"}
+
+
+def test_a_part_of_one_participant_is_kept_where_that_is_allowed():
+    with connected(Participant(dies_at=2)) as net, pytest.raises(lf.ServerError):
+        lf.load_ledger_contracts(net, PARTY)
+    with connected(Participant(dies_at=2)) as net:
+        part = lf.load_ledger_contracts(net, PARTY, allow_partial=True)
+    assert len(part) == 3
+    assert part.attrs["complete"] is False
+
+
+def test_a_token_that_its_giver_refuses_is_an_error_that_says_why():
+    with connected(Participant(refuses_at=2)) as net, pytest.raises(lf.PagingError, match="refuses the page token"):
+        lf.load_ledger_contracts(net, PARTY)
+
+
+def later_snapshot(number, made):
+    return made | {"activeAtOffset": made["activeAtOffset"] + 1} if number == 2 else made
+
+
+def twice(number, made):
+    made = copy.deepcopy(made)
+    if number == 2:
+        made["activeContracts"].append(made["activeContracts"][0])
+    return made
+
+
+@pytest.mark.parametrize(
+    ("spoil", "said"), [(later_snapshot, "snapshot at offset 11, not 10"), (twice, "00one4 comes twice")]
+)
+def test_pages_that_contradict_each_other_are_refused(spoil, said):
+    with connected(Participant(spoil=spoil)) as net, pytest.raises(lf.PagingError, match=said):
+        lf.load_ledger_contracts(net, PARTY)
+
+
+def test_an_entry_without_a_contract_is_no_row_and_its_page_no_end():
+    def empty(number, made):
+        return made | {"activeContracts": [{"contractEntry": {"JsEmpty": {}}}, {}]} if number == 1 else made
+
+    with connected(Participant(spoil=empty)) as net:
+        assert len(lf.load_ledger_contracts(net, PARTY)) == 7
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [{"JsActiveContract": {}}, {"JsActiveContract": {"createdEvent": {}}}, {"A": {}, "B": {}}, {"JsActiveContract": 5}],
+    ids=str,
+)
+def test_an_entry_that_breaks_the_interface_is_a_decode_error(entry):
+    def broken(_number, made):
+        return made | {"activeContracts": [{"contractEntry": entry}]}
+
+    with connected(Participant(spoil=broken)) as net, pytest.raises(lf.DecodeError, match="active-contracts-page"):
+        lf.load_ledger_contracts(net, PARTY)
+
+
+def test_an_older_participant_gets_one_error_that_names_the_route_the_release_and_a_way_out():
+    with lf.sandbox(updates=10, older=True) as net, pytest.raises(lf.InputError) as caught:
+        lf.load_ledger_contracts(net, None)
+    for part in ("POST /v2/state/active-contracts-page", "3.5.14", "ledger_url=", "lf.load_active_contracts"):
+        assert part in str(caught.value)
+
+
+def test_an_offset_means_nothing_to_several_participants():
+    refused = pytest.raises(lf.InputError, match="at=5 is an offset")
+    with connected(Participant(), Participant("two")) as net, refused:
+        lf.load_ledger_contracts(net, PARTY, at=5)
+
+
+def test_many_contracts_want_a_limit_and_a_limit_stops_the_requests():
+    participant = Participant(offsets=list(range(1, 103)), page=1)
+    with connected(participant) as net:
+        with pytest.raises(lf.InputError, match=r"more than 100 rows, 100 pages: give limit="):
+            lf.load_ledger_contracts(net, PARTY)
+        asked = len(participant.asked)
+        assert len(lf.load_ledger_contracts(net, PARTY, limit=2)) == 2
+        assert len(participant.asked) == asked + 2

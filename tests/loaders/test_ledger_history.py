@@ -1,0 +1,319 @@
+"""What parties of a participant saw, page by page: none lost, none twice, never two participants in one result."""
+
+import copy
+
+import pytest
+
+import ledgerframes as lf
+from ledgerframes.sandbox.faults import Faults
+from tests.clocks import SkippingClock
+from tests.loaders.participants import Participant, connected, json_of
+from tests.sandbox.asking import party_of
+
+PARTY = ["a::1220"]
+
+
+@pytest.fixture(scope="module")
+def net():
+    with lf.sandbox(updates=400) as network:
+        yield network
+
+
+def offsets(history):
+    return list(history.transactions.offset)
+
+
+def test_every_update_comes_once_in_the_order_of_offsets_whatever_the_size_of_a_page(net):
+    ids = set(lf.load_updates(net, limit=400, progress=False).update_id)
+    for size in (None, 1, 7, 1000):
+        history = lf.load_ledger_history(net, None, page_size=size, limit=1000)
+        assert offsets(history) == list(range(1, 401))
+        assert set(history.transactions.update_id) == ids
+        assert history.transactions.event_count.sum() == len(history.events)
+        assert (history.transactions.attrs["after_offset"], history.transactions.attrs["offset"]) == (0, 400)
+        assert history.events.attrs["complete"] is True
+
+
+def test_an_update_of_a_page_is_the_one_that_is_looked_up(net):
+    whole = lf.load_ledger_history(net, None, as_="arrow")
+    kinds = set(whole.events["kind"].to_pylist())
+    assert {"CreatedEvent", "ExercisedEvent", "JsAssignmentEvent", "JsUnassignedEvent"} <= kinds
+    for row in whole.transactions.to_pylist()[::37]:
+        single = lf.load_ledger_transaction(net, row["update_id"], as_="arrow")
+        assert single.transactions.to_pylist() == [row]
+        mine = [event for event in whole.events.to_pylist() if event["update_id"] == row["update_id"]]
+        assert single.events.to_pylist() == mine
+
+
+def test_a_party_gets_its_own_view(net):
+    alice = party_of(net.sandbox, "alice")
+    history = lf.load_ledger_history(net, [alice])
+    everybody = lf.load_ledger_history(net, None)
+    seen = everybody.events[[alice in (parties or ()) for parties in everybody.events.witness_parties]]
+    assert 0 < len(history.transactions) < 400
+    assert set(history.transactions.update_id) == set(seen.update_id)
+    assert len(history.events) == len(seen)
+
+
+def test_another_partys_history_is_denied(net):
+    token = net.sandbox.token("alice")
+    with lf.connect(ledger_url=net.sandbox.ledger_url, token=token) as alone:
+        assert len(lf.load_ledger_history(alone, [party_of(net.sandbox, "alice")]).transactions) > 0
+        with pytest.raises(lf.NotAuthorizedError):
+            lf.load_ledger_history(alone, [party_of(net.sandbox, "bob")])
+
+
+@pytest.mark.parametrize(
+    ("start", "end", "limit", "wanted"),
+    [
+        (5, 9, None, [5, 6, 7, 8]), (399, None, None, [399, 400]), (None, 3, None, [1, 2]), (9, 9, None, []),
+        (401, None, None, []), (5000, None, None, []), (390, 5000, None, list(range(390, 401))),
+        (None, None, 4, [1, 2, 3, 4]), (7, 100, 1, [7]),
+    ],
+)  # fmt: skip
+def test_start_is_inclusive_end_exclusive_and_the_rest_follows_the_offset(net, start, end, limit, wanted):
+    history = lf.load_ledger_history(net, None, start=start, end=end, limit=limit, page_size=3)
+    assert offsets(history) == wanted
+    assert set(history.events.update_id) == set(history.transactions.update_id)
+    following = history.transactions.attrs["offset"] + 1
+    rest = lf.load_ledger_history(net, None, start=following, limit=2)
+    assert offsets(rest) == [place for place in range(following, following + 2) if place <= 400]
+
+
+def test_a_range_from_new_to_old_is_refused_and_nothing_is_sent(net):
+    before = net.stats.requests
+    with pytest.raises(lf.InputError, match="start=9 is after end=8"):
+        lf.load_ledger_history(net, None, start=9, end=8)
+    assert net.stats.requests == before
+
+
+def test_updates_that_arrive_meanwhile_are_left_to_the_next_load():
+    with lf.sandbox(updates=30) as net:
+        first = lf.load_ledger_history(net, None, page_size=4)
+        net.sandbox.advance(updates=10)
+        second = lf.load_ledger_history(net, None, start=first.events.attrs["offset"] + 1)
+    assert offsets(first) + offsets(second) == list(range(1, 41))
+
+
+@pytest.mark.parametrize("fault", ["429", "503", "reset", "reset-in-body", "truncated", "short-body", "empty"])
+def test_faults_on_the_way_lose_and_double_nothing(fault):
+    with lf.sandbox(updates=60) as net:
+        token = net.sandbox.token("validator_operator")
+        net.sandbox.faults = Faults.parse(f"{fault}:0.3", seed=5)
+        settings = net.settings
+        with lf.Network(settings, clock=SkippingClock()) as patient:
+            history = lf.load_ledger_history(patient, None, page_size=4)
+    assert token
+    assert offsets(history) == list(range(1, 61))
+
+
+def test_a_participant_that_dies_between_two_pages_is_replaced_from_the_beginning():
+    dying, other = Participant("one", dies_at=3), Participant("two", offsets=list(range(3, 20, 2)))
+    with connected(dying, other) as net:
+        history = lf.load_ledger_history(net, PARTY)
+    assert offsets(history) == other.offsets
+    assert {update[4:7] for update in history.transactions.update_id} == {"two"}
+    assert len(history.events) == len(other.offsets)
+    assert len(history.transactions.attrs["source"].split(", ")) == 1
+    assert [asked.get("pageToken") for asked in other.asked] == [None, "two:7", "two:13"]
+    assert history.transactions.attrs["offset"] == 19
+
+
+def test_where_no_other_participant_is_left_the_error_is_raised_or_a_part_of_one_is_kept():
+    with connected(Participant(dies_at=3)) as net, pytest.raises(lf.ServerError):
+        lf.load_ledger_history(net, PARTY)
+    with connected(Participant(dies_at=3)) as net:
+        part = lf.load_ledger_history(net, PARTY, allow_partial=True)
+    assert offsets(part) == [1, 2, 3, 4, 5, 6]
+    assert part.events.attrs["complete"] is False
+    assert part.events.attrs["offset"] == 6
+
+
+def test_two_that_die_are_both_tried_and_never_mixed():
+    with connected(Participant("one", dies_at=3), Participant("two", dies_at=2)) as net:
+        part = lf.load_ledger_history(net, PARTY, allow_partial=True)
+    assert {update[4:7] for update in part.transactions.update_id} == {"two"}
+
+
+def test_a_token_that_its_giver_refuses_is_an_error_that_says_why():
+    refused = pytest.raises(lf.PagingError, match=r"refuses the page token.*of another participant.*one participant")
+    with connected(Participant(refuses_at=2), Participant("two")) as net, refused:
+        lf.load_ledger_history(net, PARTY)
+
+
+def test_a_sandbox_refuses_the_token_of_another_one_and_of_another_request(net):
+    page = net.ledger.updates_page(page_size=2, end_inclusive=10)
+    assert page.next_page_token
+    again = {"page_size": 2, "page_token": page.next_page_token}
+    assert [one.item.offset for one in net.ledger.updates_page(end_inclusive=10, **again).updates] == [3, 4]
+    with pytest.raises(lf.StatusError, match="another request"):
+        net.ledger.updates_page(end_inclusive=11, **again)
+    with (
+        net.sandbox.replica() as other,
+        lf.connect(ledger_url=other.ledger_url, token=other.token("validator_operator")) as elsewhere,
+        pytest.raises(lf.StatusError, match="another participant"),
+    ):
+        elsewhere.ledger.updates_page(end_inclusive=10, **again)
+
+
+def moved(page_number, name, by):
+    """Answers whose page of this number has one member changed."""
+
+    def spoil(number, made):
+        return made | {name: made[name] + by} if number == page_number else made
+
+    return spoil
+
+
+def doubled(number, made):
+    return made | {"updates": [*made["updates"], made["updates"][-1]]} if number == 2 else made
+
+
+def from_before(number, made):
+    made = copy.deepcopy(made)
+    if number == 2:
+        made["updates"][0]["update"]["Transaction"]["value"]["offset"] = 3
+    return made
+
+
+def repeating(_number, made):
+    return made | {"nextPageToken": "one:3"}
+
+
+@pytest.mark.parametrize(
+    ("spoil", "said"),
+    [
+        pytest.param(moved(2, "lowestPageOffsetExclusive", 1), "begins after offset 4.*ended at 3.*missing", id="gap"),
+        pytest.param(moved(2, "highestPageOffsetInclusive", -4), "ends at offset 2", id="end moved back"),
+        pytest.param(moved(2, "highestPageOffsetInclusive", 90), "ends at offset 96", id="end beyond the range"),
+        pytest.param(doubled, "offset 6, which is not after 6", id="an update twice"),
+        pytest.param(from_before, "offset 3, which is not after 3", id="an update of the page before"),
+        pytest.param(repeating, "repeats a page token|not after", id="a token again"),
+    ],
+)  # fmt: skip
+def test_pages_that_contradict_each_other_are_refused(spoil, said):
+    with connected(Participant(spoil=spoil)) as net, pytest.raises(lf.PagingError, match=said):
+        lf.load_ledger_history(net, PARTY)
+
+
+def test_a_last_page_that_ends_early_leaves_the_rest_to_be_asked_for():
+    def cut(number, made):
+        return {name: value for name, value in made.items() if name != "nextPageToken"} if number == 1 else made
+
+    participant = Participant(spoil=cut)
+    with connected(participant) as net:
+        assert offsets(lf.load_ledger_history(net, PARTY)) == participant.offsets
+    assert participant.asked[1]["beginOffsetExclusive"] == 3
+    assert "pageToken" not in participant.asked[1]
+
+
+def test_a_pruned_participant_says_from_where_its_history_is_whole():
+    with connected(Participant(pruned=4)) as net:
+        history = lf.load_ledger_history(net, PARTY)
+        assert offsets(history) == list(range(5, 11))
+        assert history.transactions.attrs["after_offset"] == 4
+        with pytest.raises(lf.PagingError, match="begins after offset 4"):
+            lf.load_ledger_history(net, PARTY, start=2)
+
+
+def test_an_update_of_an_unknown_kind_is_kept_and_a_checkpoint_is_no_update():
+    def other_kinds(number, made):
+        made = copy.deepcopy(made)
+        if number == 1:
+            made["updates"][0] = {"update": {"OffsetCheckpoint": {"value": {"offset": 1}}}}
+            value = {"updateId": "1220new", "offset": 2, "recordTime": "2026-01-01T00:00:00Z", "who": "knows"}
+            made["updates"][1] = {"update": {"Later": {"value": value}}}
+        return made
+
+    with connected(Participant(spoil=other_kinds)) as net:
+        transactions, _ = lf.load_ledger_history(net, PARTY)
+    assert list(transactions.offset) == list(range(2, 11))
+    assert "knows" in transactions.extra[0]
+
+
+@pytest.mark.parametrize(
+    ("broken", "column"),
+    [
+        ({"updates": [{"update": {}}]}, None),
+        ({"updates": [{"update": {"Transaction": {"value": {}}}}]}, "offset"),
+        ({"updates": [{"update": {"Transaction": {"value": {"offset": 1}}}}]}, "update_id"),
+        ({"updates": 5}, None),
+        ({"highestPageOffsetInclusive": None}, None),
+        ({"nextPageToken": 5}, None),
+    ],
+    ids=str,
+)
+def test_a_page_that_breaks_the_interface_is_a_decode_error(broken, column):
+    spoiled = Participant(spoil=lambda _, made: made | broken)
+    with connected(spoiled) as net, pytest.raises(lf.DecodeError) as caught:
+        lf.load_ledger_history(net, PARTY)
+    assert caught.value.column == column
+
+
+def test_an_older_participant_gets_one_error_that_names_the_route_the_release_and_a_way_out():
+    with lf.sandbox(updates=10, older=True) as net, pytest.raises(lf.InputError) as caught:
+        lf.load_ledger_history(net, None)
+    for part in ("POST /v2/updates/get-updates-page", "3.5.14", "ledger_url=", "lf.load_ledger_transaction"):
+        assert part in str(caught.value)
+
+
+def test_a_newer_participant_is_asked_where_the_first_one_has_no_pages():
+    older = Participant("old", without=("/v2/updates/get-updates-page",))
+    with connected(older, Participant("new")) as net:
+        assert {one[4:7] for one in lf.load_ledger_history(net, PARTY).transactions.update_id} == {"new"}
+
+
+@pytest.mark.parametrize("given", [{"start": 5}, {"end": 5}])
+def test_an_offset_means_nothing_to_several_participants(given):
+    refused = pytest.raises(lf.InputError, match=r"=5 is an offset.*2 of them: connect with the one")
+    with connected(Participant(), Participant("two")) as net:
+        with refused:
+            lf.load_ledger_history(net, PARTY, **given)
+        assert net.stats.requests == 0
+
+
+def test_a_long_history_wants_a_bound():
+    with connected(Participant(offsets=list(range(1, 103)), page=1)) as net:
+        with pytest.raises(lf.InputError, match=r"more than 100 rows, 100 pages: give start=, end= or limit=.*102"):
+            lf.load_ledger_history(net, PARTY)
+        assert len(lf.load_ledger_history(net, PARTY, limit=102).transactions) == 102
+
+
+def test_pages_without_items_end_sometime():
+    def nothing(number, _made):
+        return {
+            "lowestPageOffsetExclusive": 0, "highestPageOffsetInclusive": 0, "nextPageToken": f"one:0{'0' * number}",
+        }  # fmt: skip
+
+    with connected(Participant(spoil=nothing)) as net, pytest.raises(lf.PagingError, match="empty pages in a row"):
+        lf.load_ledger_history(net, PARTY, limit=5)
+
+
+def test_an_empty_ledger_is_two_empty_tables():
+    with connected(Participant(offsets=[])) as net:
+        history = lf.load_ledger_history(net, PARTY)
+    assert len(history.transactions) == len(history.events) == 0
+    assert history.transactions.attrs["offset"] == 0
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("release", ["3.5", "3.6"])
+def test_a_transaction_is_looked_up_by_the_current_route_first(release):
+    with lf.sandbox(updates=10, release=release) as net:
+        lf.load_ledger_transaction(net, lf.load_updates(net, limit=1, progress=False).update_id[0])
+        assert net.sandbox.requests["POST /api/ledger/v2/updates/transaction-by-id"] == 0
+
+
+def test_a_participant_with_the_former_route_alone_is_asked_by_that():
+    def answer_of(participant):
+        return {"transaction": participant.transaction(4)}
+
+    class Former(Participant):
+        async def answer(self, request):
+            if request.url.path == "/v2/updates/transaction-by-id":
+                return json_of(answer_of(self))
+            return await super().answer(request)
+
+    former = Former(without=("/v2/updates/update-by-id",))
+    with connected(former) as net, pytest.warns(FutureWarning, match="deprecated"):
+        assert list(lf.load_ledger_transaction(net, "1220one4").transactions.offset) == [4]
