@@ -6,7 +6,7 @@ item by item, and comes out as the same columns plus `extra`.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from operator import attrgetter
 from typing import Any, Final
@@ -82,9 +82,19 @@ def decode_page(
 
 
 def decode_items(
-    raws: Sequence[Raw | bytes], *, endpoint: str, tables: Collection[str] = ALL, rows: Sequence[int] | None = None
+    raws: Sequence[Raw | bytes] | Mapping[int, bytes],
+    *,
+    endpoint: str,
+    tables: Collection[str] = ALL,
+    rows: Sequence[int] | None = None,
 ) -> HistoryBatch:
     """Turn single update items, as the look-ups by id and hash return them, into columns by the lenient decoder.
+
+    Args:
+        raws: the items as sent, by position.
+        endpoint: method and path, for messages.
+        tables: which tables to build.
+        rows: the positions of the items to decode; all by default.
 
     Raises:
         DecodeError: an item breaks the contract.

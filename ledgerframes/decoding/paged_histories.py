@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 from ledgerframes.decoding.events import decode_event_items, decode_events_page
-from ledgerframes.decoding.history import HistoryBatch, decode_items, decode_page
-from ledgerframes.decoding.page_index import ENDPOINT, EVENTS_ENDPOINT, peek, peek_events
+from ledgerframes.decoding.history import HistoryBatch, decode_items
+from ledgerframes.decoding.page_index import ENDPOINT, EVENTS_ENDPOINT, peek_events
+from ledgerframes.decoding.pages import decode_page, glimpse_of, parse_page
+from ledgerframes.decoding.parsed_page import ParsedPage
 from ledgerframes.decoding.splitting import place_of, place_of_event, raws_of
 from ledgerframes.paging.cursor import Glimpse
+
+#: A page as sent, or as the compiled decoder has taken it apart.
+Content = bytes | ParsedPage
 
 
 @dataclass(frozen=True)
@@ -22,16 +27,18 @@ class PagedHistory:
         tables: what its pages fill, in the order in which a store writes them: by the ids of the last one pages are
             compared, and its rows decide what readers see.
         member: the member of a page that holds the items.
-        peek: reads the cursors of a page.
+        parse: takes a page apart for the two that follow, so that neither parses it again.
+        peek: reads the cursors of a page, parsed or not.
         place_of: an item with only the members that give its cursor.
-        decode_page: makes columns of a page.
+        decode_page: makes columns of a page, parsed or not.
         decode_items: makes columns of single items.
     """
 
     endpoint: str
     tables: tuple[str, ...]
     member: str
-    peek: Callable[[bytes], Glimpse]
+    parse: Callable[[bytes], Content]
+    peek: Callable[[Content], Glimpse]
     place_of: Callable[[bytes], bytes]
     decode_page: Callable[..., HistoryBatch]
     decode_items: Callable[..., HistoryBatch]
@@ -50,10 +57,24 @@ class PagedHistory:
         return raws_of(body, self.member)
 
 
+def body_of(page: Content) -> bytes:
+    """The page as sent."""
+    return page if isinstance(page, bytes) else page.body
+
+
+def _peek_events(page: Content) -> Glimpse:
+    return peek_events(body_of(page))
+
+
+def _decode_events_page(page: Content, **options: Any) -> HistoryBatch:
+    return decode_events_page(body_of(page), **options)
+
+
 UPDATE_HISTORY: Final = PagedHistory(
-    ENDPOINT, ("events", "reassignments", "updates"), "transactions", peek, place_of, decode_page, decode_items
-)
+    ENDPOINT, ("events", "reassignments", "updates"), "transactions", parse_page, glimpse_of, place_of,
+    decode_page, decode_items,
+)  # fmt: skip
 EVENT_HISTORY: Final = PagedHistory(
-    EVENTS_ENDPOINT, ("views", "app_activity", "verdicts"), "events", peek_events, place_of_event,
-    decode_events_page, decode_event_items,
+    EVENTS_ENDPOINT, ("views", "app_activity", "verdicts"), "events", bytes, _peek_events, place_of_event,
+    _decode_events_page, decode_event_items,
 )  # fmt: skip

@@ -15,10 +15,11 @@ import msgspec
 from msgspec import Raw, Struct
 
 from ledgerframes.decoding.page_index import ENDPOINT
-from ledgerframes.decoding.paged_histories import UPDATE_HISTORY
+from ledgerframes.decoding.paged_histories import UPDATE_HISTORY, Content, body_of
+from ledgerframes.decoding.parsed_page import ParsedPage
 from ledgerframes.decoding.splitting import raws_of
 from ledgerframes.errors import DecodeError
-from ledgerframes.interfaces.page_reading import Unplaced, read_glimpse, read_leniently
+from ledgerframes.interfaces.page_reading import Unplaced, read_leniently, read_page
 from ledgerframes.paging.cursor import Glimpse
 
 T = TypeVar("T")
@@ -190,11 +191,13 @@ class UpdatesPage:
         raw: the JSON of the page.
         glimpse: cursor and id of every item, the last of which is where the next page begins.
         unplaced: items without a place, and why, where they were to be left out.
+        parsed: the page as the compiled decoder has taken it apart, if it has.
     """
 
     raw: bytes = field(repr=False)
     glimpse: Glimpse = field(repr=False)
     unplaced: Unplaced = field(default=(), repr=False)
+    parsed: ParsedPage | None = field(default=None, repr=False, compare=False)
 
     @classmethod
     def read(cls, body: bytes) -> UpdatesPage:
@@ -203,7 +206,7 @@ class UpdatesPage:
         Raises:
             DecodeError: an item has no migration id and record time, or is not valid JSON; the message names it.
         """
-        return cls(body, read_glimpse(UPDATE_HISTORY, body))
+        return cls.of(*read_page(UPDATE_HISTORY, body))
 
     @classmethod
     def read_leniently(cls, body: bytes) -> UpdatesPage:
@@ -212,7 +215,17 @@ class UpdatesPage:
         Raises:
             DecodeError: no item has a readable record time, or only those of one instant: the next page is unknown.
         """
-        return cls(*read_leniently(UPDATE_HISTORY, body))
+        return cls.of(*read_leniently(UPDATE_HISTORY, body))
+
+    @classmethod
+    def of(cls, content: Content, glimpse: Glimpse, unplaced: Unplaced = ()) -> UpdatesPage:
+        """A page that was read."""
+        return cls(body_of(content), glimpse, unplaced, content if isinstance(content, ParsedPage) else None)
+
+    @property
+    def content(self) -> Content:
+        """The page as it was taken apart, or as sent where it was not."""
+        return self.raw if self.parsed is None else self.parsed
 
     @cached_property
     def items(self) -> tuple[UpdateItem, ...]:

@@ -7,7 +7,7 @@ from typing import Protocol
 
 import msgspec
 
-from ledgerframes.decoding.paged_histories import PagedHistory
+from ledgerframes.decoding.paged_histories import Content, PagedHistory
 from ledgerframes.decoding.splitting import UNREADABLE, NotWholeError, members_of, reason_of
 from ledgerframes.errors import DecodeError
 from ledgerframes.paging.cursor import Glimpse
@@ -24,6 +24,10 @@ class HistoryPage(Protocol):
         """The JSON of the page."""
 
     @property
+    def content(self) -> Content:
+        """The page as its history decodes it."""
+
+    @property
     def glimpse(self) -> Glimpse:
         """Cursor and id of every item."""
 
@@ -34,14 +38,15 @@ class HistoryPage(Protocol):
     def __len__(self) -> int: ...
 
 
-def read_glimpse(history: PagedHistory, body: bytes) -> Glimpse:
-    """Read the cursors of a page.
+def read_page(history: PagedHistory, body: bytes) -> tuple[Content, Glimpse]:
+    """Take a page apart, and read its cursors.
 
     Raises:
         DecodeError: an item has no migration id and record time, or is not valid JSON; the message names it.
     """
     try:
-        return history.peek(body)
+        content = history.parse(body)
+        return content, history.peek(content)
     except UNREADABLE:
         for position, raw in enumerate(history.raws_of(body)):
             if (reason := reason_of(raw)) is not None:
@@ -49,7 +54,7 @@ def read_glimpse(history: PagedHistory, body: bytes) -> Glimpse:
         raise
 
 
-def read_leniently(history: PagedHistory, body: bytes) -> tuple[bytes, Glimpse, Unplaced]:
+def read_leniently(history: PagedHistory, body: bytes) -> tuple[Content, Glimpse, Unplaced]:
     """Read a page, leaving out items that have no place in the history.
 
     An invalid item with a readable migration id and record time stays in the page; decoding it reports the fault.
@@ -58,7 +63,7 @@ def read_leniently(history: PagedHistory, body: bytes) -> tuple[bytes, Glimpse, 
         DecodeError: no item has a readable record time, or only those of one instant: the next page is unknown.
     """
     try:
-        return body, read_glimpse(history, body), ()
+        return *read_page(history, body), ()
     except DecodeError:
         placed, places, unplaced = [], [], []
         for position, raw in enumerate(history.raws_of(body)):

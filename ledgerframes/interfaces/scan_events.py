@@ -13,11 +13,11 @@ import msgspec
 from msgspec import Raw, Struct
 
 from ledgerframes.decoding.page_index import EVENTS_ENDPOINT
-from ledgerframes.decoding.paged_histories import EVENT_HISTORY
+from ledgerframes.decoding.paged_histories import EVENT_HISTORY, body_of
 from ledgerframes.errors import DecodeError
 from ledgerframes.interfaces.answers import UpdateItem, reads, update_item
 from ledgerframes.interfaces.calls import Call, CallMethod, Runner
-from ledgerframes.interfaces.page_reading import Unplaced, read_glimpse, read_leniently
+from ledgerframes.interfaces.page_reading import Unplaced, read_leniently, read_page
 from ledgerframes.interfaces.rules import Text, fits
 from ledgerframes.interfaces.scan_requests import ValueEncoding, cursor_of, page_request
 from ledgerframes.interfaces.scan_requests import value_encoding as encoding_of
@@ -161,7 +161,7 @@ class EventsPage:
         Raises:
             DecodeError: an item has no migration id and record time, or is not valid JSON; the message names it.
         """
-        return cls(body, read_glimpse(EVENT_HISTORY, body))
+        return cls(body, read_page(EVENT_HISTORY, body)[1])
 
     @classmethod
     def read_leniently(cls, body: bytes) -> EventsPage:
@@ -170,7 +170,13 @@ class EventsPage:
         Raises:
             DecodeError: no item has a readable record time, or only those of one instant: the next page is unknown.
         """
-        return cls(*read_leniently(EVENT_HISTORY, body))
+        content, glimpse, unplaced = read_leniently(EVENT_HISTORY, body)
+        return cls(body_of(content), glimpse, unplaced)
+
+    @property
+    def content(self) -> bytes:
+        """The page as sent."""
+        return self.raw
 
     @cached_property
     def items(self) -> tuple[EventItem, ...]:

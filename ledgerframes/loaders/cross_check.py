@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ledgerframes.arguments import suggesting, whole_number
 from ledgerframes.config.settings import source_of
-from ledgerframes.decoding.history import decode_page
+from ledgerframes.decoding.pages import decode_page
 from ledgerframes.errors import visible
 from ledgerframes.interfaces.history import read_pages
 from ledgerframes.loaders.normalized import Canonical, canonical_updates, first_difference
@@ -153,7 +153,7 @@ def cross_check(
 def served_updates(net: Network, window: Window, *, limit: int | None = None) -> Iterator[Canonical]:
     """A server's updates of a window."""
     for page in read_pages(net.scan.update_pages, HistoryReader(window, limit=limit)):
-        yield from canonical_updates(decode_page(page.page.raw, rows=page.rows).batches)
+        yield from canonical_updates(decode_page(page.page.content, rows=page.rows).batches)
 
 
 def compare(

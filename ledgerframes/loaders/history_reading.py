@@ -117,7 +117,7 @@ class _Load:
         self._ids.check([index.update_ids[row] for row in page.rows], [index.cursors[row] for row in page.rows])
         kept = self._request.kept
         rows = page.rows if len(page.rows) < len(page.page) else None
-        decoded = self._request.history.decode_page(page.page.raw, tables=kept.keys(), rows=rows)
+        decoded = self._request.history.decode_page(page.page.content, tables=kept.keys(), rows=rows)
         for name, batch in decoded.batches.items():
             self._batches[name].append(batch.select(list(kept[name])))
 

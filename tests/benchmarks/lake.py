@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 
 import ledgerframes as lf
-from ledgerframes.decoding.history import decode_page
+from ledgerframes.decoding.pages import decode_page
 from tests.benchmarks import plain_script
 from tests.benchmarks.measuring import Row, side_by_side
 

@@ -10,7 +10,7 @@ import duckdb
 import orjson
 import pyarrow as pa
 
-from ledgerframes.decoding.history import decode_page
+from ledgerframes.decoding.pages import decode_page
 from tests.benchmarks.measuring import Row, side_by_side
 from tests.benchmarks.pages import BenchmarkPage
 from tests.benchmarks.plain_script import flatten

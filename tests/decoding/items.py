@@ -6,7 +6,7 @@ from decimal import Decimal
 
 import pyarrow as pa
 
-from ledgerframes.decoding.history import decode_page
+from ledgerframes.decoding.pages import decode_page
 from ledgerframes.decoding.rebuild import rebuild_rows
 
 TEMPLATE = "3ca1343ab26b453d38c8adb70dca5f1ead8440c42b59b68f070786955cbf9ec1:Splice.Amulet:Amulet"

@@ -10,6 +10,8 @@ from hypothesis import strategies as st
 from ledgerframes.errors import DecodeError
 from tests.decoding.items import assignment, page_of, page_of_texts, rebuilt, to_json, transaction, unassignment
 
+pytestmark = pytest.mark.usefixtures("decoder")
+
 ITEMS = [transaction(), unassignment(), assignment()]
 BODY = page_of(*ITEMS)
 TEXTS = [to_json(item) for item in ITEMS]

@@ -6,10 +6,12 @@ from decimal import Decimal
 import pyarrow as pa
 import pytest
 
-from ledgerframes.decoding.history import decode_page
+from ledgerframes.decoding.pages import decode_page
 from ledgerframes.errors import DecodeError
 from ledgerframes.tables.history import EVENTS, REASSIGNMENTS, UPDATES
 from tests.decoding.items import assignment, created, exercised, page_of, rebuilt, transaction, unassignment
+
+pytestmark = pytest.mark.usefixtures("decoder")
 
 
 def rows(body, table):

@@ -15,8 +15,8 @@ import pyarrow as pa
 
 import ledgerframes as lf
 from ledgerframes.config.settings import Settings
-from ledgerframes.decoding.history import decode_page
 from ledgerframes.decoding.page_index import peek
+from ledgerframes.decoding.pages import decode_page
 from ledgerframes.decoding.rebuild import rebuild_rows
 from ledgerframes.interfaces.answers import Update, UpdatesPage
 from ledgerframes.interfaces.commands import CreateCommand

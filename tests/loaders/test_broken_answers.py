@@ -13,7 +13,7 @@ from starlette.routing import Route
 
 import ledgerframes as lf
 from ledgerframes.config.settings import Settings
-from ledgerframes.decoding.history import decode_page
+from ledgerframes.decoding.pages import decode_page
 from ledgerframes.decoding.rebuild import read_json
 from ledgerframes.interfaces.answers import UpdatesPage
 from ledgerframes.loaders.history import History

@@ -16,7 +16,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from ledgerframes.decoding.history import decode_page
+from ledgerframes.decoding.pages import decode_page
 from ledgerframes.errors import (
     DecodeError,
     LedgerframesError,

@@ -60,7 +60,7 @@ class PageDecoder:
         if self.rejecting is not None:
             batches = self.rejecting.decode(page.page, rows)
         else:
-            batches = self.history.decode_page(page.page.raw, rows=rows).batches
+            batches = self.history.decode_page(page.page.content, rows=rows).batches
         self.seconds += time.perf_counter() - began
         self.cpu_seconds += time.thread_time() - cpu
         return batches

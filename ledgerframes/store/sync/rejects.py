@@ -41,7 +41,7 @@ class RejectingDecoder:
         """The rows of those items that can be decoded."""
         self.reject(page.unplaced)
         try:
-            return self.history.decode_page(page.raw, rows=rows).batches
+            return self.history.decode_page(page.content, rows=rows).batches
         except DecodeError:
             pass
         raws = self.history.raws_of(page.raw)

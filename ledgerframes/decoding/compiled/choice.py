@@ -1,0 +1,79 @@
+"""Which decoder reads pages of updates: the compiled one, or the Python path where it is not there or not wanted."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from types import ModuleType
+from typing import Final
+
+from ledgerframes.decoding.compiled.sources import digest, sources
+from ledgerframes.errors import ConfigurationError
+
+VARIABLE: Final = "LEDGERFRAMES_DECODER"
+COMPILED: Final = "compiled"
+PYTHON: Final = "python"
+
+
+@dataclass(frozen=True)
+class Choice:
+    """The decoder that runs.
+
+    Attributes:
+        name: "compiled" or "python".
+        why: why it is not the compiled one.
+        advice: what to do about that, if anything is to be done.
+    """
+
+    name: str
+    why: str = ""
+    advice: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.name} ({self.why})" if self.why else self.name
+
+
+def choice() -> Choice:
+    """Which decoder runs, by `LEDGERFRAMES_DECODER` and by what was built.
+
+    Raises:
+        ConfigurationError: the variable has another value than "compiled" and "python", or asks for what is not there.
+    """
+    wanted = os.environ.get(VARIABLE, "")
+    if wanted not in {"", COMPILED, PYTHON}:
+        raise ConfigurationError(f"{VARIABLE}={wanted!r} is not valid: give 'compiled' or 'python', or unset it")
+    if wanted == PYTHON:
+        return Choice(PYTHON, f"{VARIABLE} asks for it")
+    lacking = _built()[1]
+    if lacking is not None and wanted == COMPILED:
+        raise ConfigurationError(f"{VARIABLE}={wanted!r} is not possible: {lacking.why}; {lacking.advice}")
+    return lacking or Choice(COMPILED)
+
+
+def compiled() -> ModuleType | None:
+    """The compiled decoder's module; None where the Python path has to run.
+
+    Raises:
+        ConfigurationError: as `choice`.
+    """
+    return _built()[0] if choice().name == COMPILED else None
+
+
+@cache
+def _built() -> tuple[ModuleType | None, Choice | None]:
+    """The extension, or what is lacking of it."""
+    try:
+        from ledgerframes.decoding.compiled import _decoder as module
+    except ImportError as error:
+        why = "the compiled decoder was not built" if isinstance(error, ModuleNotFoundError) else str(error)
+        return None, Choice(PYTHON, why, "install it again where there is a C++ compiler, for several times the speed")
+    folder = Path(__file__).parent
+    # In a checkout the sources stand beside the module, and may have changed since.
+    if not sources(folder) or digest(folder) == module.SOURCES:
+        return module, None
+    stale = Choice(PYTHON, "the compiled decoder was built from other sources", "run `make setup`")
+    warnings.warn(f"{stale.why}, so it is not used: {stale.advice}", RuntimeWarning, stacklevel=2)
+    return None, stale

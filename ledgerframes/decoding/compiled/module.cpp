@@ -1,0 +1,179 @@
+// The module `_decoder`: `read` takes a page apart, `places` gives what paging needs of it, `columns` its tables.
+//
+// `_decoder.pyi` describes the functions. The interpreter's lock is released while a page is read and written.
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+
+#include <exception>
+
+#include "reading.hpp"
+#include "tables.hpp"
+
+#define LEDGERFRAMES_QUOTED(text) #text
+#define LEDGERFRAMES_TEXT(text) LEDGERFRAMES_QUOTED(text)
+
+namespace {
+
+using namespace ledgerframes;
+
+constexpr char kPageName[] = "ledgerframes.page";
+constexpr char kArrayName[] = "arrow_array";  // as the Arrow PyCapsule interface demands
+
+// A page and the bytes that its texts lie in.
+struct HeldPage {
+    PyObject* body;
+    Page page;
+};
+
+struct DropReference {
+    void operator()(PyObject* object) const { Py_DECREF(object); }
+};
+using Object = std::unique_ptr<PyObject, DropReference>;
+
+// Runs `work` without the interpreter's lock; gives whether it went through, or false with an error set.
+enum class Result { kDone, kIrregular, kError };
+
+template <class Work>
+Result without_lock(Work work) {
+    PyThreadState* state = PyEval_SaveThread();
+    Result result = Result::kDone;
+    try {
+        work();
+    } catch (Irregular) {
+        result = Result::kIrregular;
+    } catch (const std::exception&) {  // of memory: nothing else is thrown
+        result = Result::kError;
+    }
+    PyEval_RestoreThread(state);
+    if (result == Result::kError) PyErr_NoMemory();
+    return result;
+}
+
+void drop_page(PyObject* capsule) {
+    auto* held = static_cast<HeldPage*>(PyCapsule_GetPointer(capsule, kPageName));
+    Py_DECREF(held->body);
+    delete held;
+}
+
+void drop_array(PyObject* capsule) {
+    Array(static_cast<ArrowArray*>(PyCapsule_GetPointer(capsule, kArrayName)));
+}
+
+PyObject* none() {
+    Py_INCREF(Py_None);
+    return Py_None;
+}
+
+PyObject* read(PyObject*, PyObject* body) {
+    char* begin;
+    Py_ssize_t size;
+    if (PyBytes_AsStringAndSize(body, &begin, &size) < 0) return nullptr;
+    auto* held = new (std::nothrow) HeldPage{body, {}};
+    if (held == nullptr) return PyErr_NoMemory();
+    const Result result = without_lock([&] { read_page(begin, begin + size, held->page); });
+    PyObject* capsule = result == Result::kDone ? PyCapsule_New(held, kPageName, drop_page) : nullptr;
+    if (capsule == nullptr) {
+        delete held;
+        return result == Result::kIrregular ? none() : nullptr;
+    }
+    Py_INCREF(body);
+    return capsule;
+}
+
+// The value of each item, as a list; null with an error set.
+template <class Make>
+Object list_of(const std::vector<Item>& items, Make make) {
+    Object list(PyList_New(static_cast<Py_ssize_t>(items.size())));
+    for (size_t at = 0; list != nullptr && at < items.size(); ++at) {
+        PyObject* value = make(items[at]);
+        if (value == nullptr) return nullptr;
+        PyList_SetItem(list.get(), static_cast<Py_ssize_t>(at), value);
+    }
+    return list;
+}
+
+PyObject* places(PyObject*, PyObject* capsule) {
+    const auto* held = static_cast<HeldPage*>(PyCapsule_GetPointer(capsule, kPageName));
+    if (held == nullptr) return nullptr;
+    const std::vector<Item>& items = held->page.items;
+    const char* begin = PyBytes_AsString(held->body);
+    const Object migration_ids = list_of(items, [](const Item& item) { return PyLong_FromLongLong(item.migration_id); });
+    const Object micros = list_of(items, [](const Item& item) { return PyLong_FromLongLong(item.micros); });
+    const Object update_ids = list_of(
+        items, [](const Item& item) { return PyUnicode_DecodeUTF8(item.update_id.data, item.update_id.size, nullptr); });
+    const Object left(PyDict_New());
+    if (!migration_ids || !micros || !update_ids || !left) return nullptr;
+    for (size_t at = 0; at < items.size(); ++at) {
+        if (!items[at].irregular) continue;
+        const Text sent = items[at].sent;
+        const Object position(PyLong_FromSize_t(at));
+        const Object range(Py_BuildValue("nn", sent.data - begin, sent.end() - begin));
+        if (!position || !range || PyDict_SetItem(left.get(), position.get(), range.get()) < 0) return nullptr;
+    }
+    return PyTuple_Pack(4, migration_ids.get(), micros.get(), update_ids.get(), left.get());
+}
+
+// Reads positions of items; false with an error set.
+bool read_rows(PyObject* list, const std::vector<Item>& items, Rows& rows) {
+    const Py_ssize_t count = PyList_Size(list);
+    if (count < 0) return false;
+    rows.reserve(static_cast<size_t>(count));
+    for (Py_ssize_t at = 0; at < count; ++at) {
+        const Py_ssize_t row = PyLong_AsSsize_t(PyList_GetItem(list, at));
+        if (row == -1 && PyErr_Occurred()) return false;
+        if (row < 0 || static_cast<size_t>(row) >= items.size() || items[static_cast<size_t>(row)].irregular) {
+            PyErr_Format(PyExc_IndexError, "row %zd is not an item that was read", row);
+            return false;
+        }
+        rows.push_back(static_cast<uint32_t>(row));
+    }
+    return true;
+}
+
+PyObject* columns(PyObject*, PyObject* arguments) {
+    PyObject *capsule, *list;
+    int wants_updates, wants_events, wants_reassignments;
+    if (!PyArg_ParseTuple(arguments, "OO!ppp", &capsule, &PyList_Type, &list, &wants_updates, &wants_events,
+                          &wants_reassignments))
+        return nullptr;
+    const auto* held = static_cast<HeldPage*>(PyCapsule_GetPointer(capsule, kPageName));
+    Rows rows;
+    if (held == nullptr || !read_rows(list, held->page.items, rows)) return nullptr;
+    Array tables[3];
+    const Result result = without_lock([&] {
+        if (wants_updates) tables[0] = updates(held->page, rows);
+        if (wants_events) tables[1] = events(held->page, rows);
+        if (wants_reassignments) tables[2] = reassignments(held->page, rows);
+    });
+    if (result != Result::kDone) return result == Result::kIrregular ? none() : nullptr;
+    Object capsules[3];
+    for (int at = 0; at < 3; ++at) {
+        capsules[at].reset(tables[at] ? PyCapsule_New(tables[at].get(), kArrayName, drop_array) : none());
+        if (capsules[at] == nullptr) return nullptr;
+        tables[at].release();  // the capsule holds it now
+    }
+    return PyTuple_Pack(3, capsules[0].get(), capsules[1].get(), capsules[2].get());
+}
+
+PyMethodDef kFunctions[] = {
+    {"read", read, METH_O, "Take a page apart."},
+    {"places", places, METH_O, "The cursors and ids of a page's items."},
+    {"columns", columns, METH_VARARGS, "The tables of a page."},
+    {nullptr, nullptr, 0, nullptr},
+};
+
+PyModuleDef kModule = {
+    PyModuleDef_HEAD_INIT, "_decoder", "Decodes pages of the update history.", 0, kFunctions,
+    nullptr, nullptr, nullptr, nullptr,
+};
+
+}  // namespace
+
+PyMODINIT_FUNC PyInit__decoder() {
+    PyObject* module = PyModule_Create(&kModule);
+    if (module != nullptr && PyModule_AddStringConstant(module, "SOURCES", LEDGERFRAMES_TEXT(LEDGERFRAMES_SOURCES)) < 0) {
+        Py_DECREF(module);
+        return nullptr;
+    }
+    return module;
+}

@@ -1,0 +1,20 @@
+"""Digests the C++ sources, so that a build of other sources is noticed; the build and `choice` call it."""
+
+from __future__ import annotations
+
+from hashlib import sha256
+from pathlib import Path
+
+
+def sources(folder: Path) -> list[Path]:
+    """The source files in a folder, by name; an installed package has none."""
+    return sorted([*folder.glob("*.cpp"), *folder.glob("*.hpp")])
+
+
+def digest(folder: Path) -> str:
+    """The digest of the sources in a folder."""
+    found = sha256()
+    for path in sources(folder):
+        # A checkout on Windows may have other ends of lines.
+        found.update(path.name.encode() + b"\0" + path.read_bytes().replace(b"\r\n", b"\n") + b"\0")
+    return found.hexdigest()[:16]

@@ -1,0 +1,119 @@
+"""Decodes pages of updates by the compiled decoder, and by the Python path what that one leaves; readers call it.
+
+The Python path, `history` and `page_index`, is the definition of what is right. The compiled decoder answers per item:
+rows, or that the item is left to the Python path. Errors are always the Python path's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from ledgerframes.decoding import history
+from ledgerframes.decoding.history import ALL, HistoryBatch
+from ledgerframes.decoding.page_index import ENDPOINT, peek
+from ledgerframes.decoding.parsed_page import ParsedPage
+from ledgerframes.decoding.splitting import UNREADABLE
+from ledgerframes.errors import DecodeError
+from ledgerframes.paging.cursor import Glimpse
+
+
+def parse_page(body: bytes) -> ParsedPage | bytes:
+    """Take a page of updates apart for `glimpse_of` and `decode_page`, so that neither parses it again.
+
+    Returns:
+        The page, or its body where there is no compiled decoder or the Python path has to read all of it.
+    """
+    page = ParsedPage.parse(body)
+    return body if page is None else page
+
+
+def glimpse_of(page: ParsedPage | bytes) -> Glimpse:
+    """The cursor and the id of every item of POST /v2/updates.
+
+    Raises:
+        msgspec.DecodeError: the body is not complete JSON.
+        DecodeError: an item has no cursor.
+    """
+    if isinstance(page, bytes):
+        return peek(page)
+    cursors, update_ids = page.cursors, page.update_ids
+    if page.left:
+        try:
+            left = peek(b'{"transactions":[%b]}' % b",".join(page.left.values()))
+        except (DecodeError, *UNREADABLE):
+            # Read as a whole, so that the error names the item's position.
+            return peek(page.body)
+        cursors, update_ids = cursors.copy(), update_ids.copy()
+        for place, position in enumerate(page.left):
+            cursors[position], update_ids[position] = left.cursors[place], left.update_ids[place]
+    return Glimpse(cursors, update_ids)
+
+
+def decode_page(
+    page: ParsedPage | bytes,
+    *,
+    endpoint: str = ENDPOINT,
+    tables: Collection[str] = ALL,
+    rows: Sequence[int] | None = None,
+) -> HistoryBatch:
+    """Turn a page into columns (contract: Scan update history items).
+
+    Args:
+        page: the body as sent, or what `parse_page` made of it.
+        endpoint: method and path, for messages.
+        tables: which tables to build.
+        rows: the positions of the items to decode; all by default.
+
+    Raises:
+        DecodeError: the body breaks the contract; it names endpoint, table, column and item.
+    """
+    if isinstance(page, bytes):
+        page = parse_page(page)
+    if isinstance(page, bytes):
+        return history.decode_page(page, endpoint=endpoint, tables=tables, rows=rows)
+    try:
+        batches = _by_item(page, endpoint, tables, range(len(page)) if rows is None else rows)
+    except (DecodeError, pa.ArrowException):
+        batches = None
+    if batches is None:
+        # By the Python path alone, which puts the reason into words.
+        return history.decode_page(page.body, endpoint=endpoint, tables=tables, rows=rows)
+    return HistoryBatch(batches)
+
+
+def _by_item(
+    page: ParsedPage, endpoint: str, tables: Collection[str], rows: Sequence[int]
+) -> dict[str, pa.RecordBatch] | None:
+    """Rows in the order of the items, whichever path has decoded them."""
+    left = [row in page.left for row in rows] if page.left else []
+    if not any(left):
+        return page.batches(tables, rows)
+    # The updates say to which item the other rows belong.
+    needed = {*tables, "updates"}
+    by_python = [row for row, is_left in zip(rows, left, strict=True) if is_left]
+    theirs = history.decode_items(page.left, endpoint=endpoint, tables=needed, rows=by_python).batches
+    ours = page.batches(needed, [row for row, is_left in zip(rows, left, strict=True) if not is_left])
+    if ours is None:
+        return None
+    own, other = np.flatnonzero(~np.array(left)), np.flatnonzero(left)
+    batches = {}
+    for name in (table for table in ours if table in tables):
+        owners = [_owners(ours["updates"], name, own), _owners(theirs["updates"], name, other)]
+        # Stable, so that the rows of an item stay in their order.
+        order = np.argsort(np.concatenate(owners), kind="stable")
+        batches[name] = pa.concat_batches([ours[name], theirs[name]]).take(pa.array(order))
+    return batches
+
+
+def _owners(updates: pa.RecordBatch, table: str, places: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """Of every row of a table, the place of the item that it belongs to."""
+    if table == "updates":
+        return places
+    transactions: np.ndarray[Any, Any] = np.asarray(updates["kind"].to_pylist(), object) == "transaction"
+    counts = np.where(transactions, updates["event_count"].to_numpy(), 0) if table == "events" else ~transactions
+    owners: np.ndarray[Any, Any] = np.repeat(places, counts)
+    return owners

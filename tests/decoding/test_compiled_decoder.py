@@ -1,0 +1,167 @@
+"""The compiled decoder and the Python path say the same of every page, item by item."""
+
+import random
+
+import pytest
+
+from ledgerframes.decoding import history
+from ledgerframes.decoding.page_index import peek
+from ledgerframes.decoding.pages import decode_page, glimpse_of, parse_page
+from ledgerframes.decoding.parsed_page import ParsedPage
+from ledgerframes.errors import DecodeError
+from tests.decoding.items import assignment, changed, page_of, transaction, unassignment
+from tests.decoding.test_pages import CASES
+from tests.fuzz.corpus import gather
+from tests.fuzz.decoders import LONGEST, case, compare
+
+pytestmark = [
+    pytest.mark.usefixtures("decoder"),
+    pytest.mark.parametrize("decoder", ["compiled"], indirect=True),
+    pytest.mark.filterwarnings("ignore::ledgerframes.transport.DeprecatedEndpointWarning"),
+]
+
+
+def left_of(*items):
+    """The positions of the items that are left to the Python path."""
+    page = parse_page(page_of(*items))
+    assert isinstance(page, ParsedPage)
+    return [*page.left]
+
+
+def test_items_in_canonical_form_need_no_python():
+    assert left_of(transaction(), unassignment(), assignment(), assignment(unassign_id=...)) == []
+
+
+TAKEN = {
+    "an unknown member of the item": transaction(surprise={"a": [1, None]}, **{"a~/b": "\u2028"}),
+    "an unknown member of an event": transaction(events={"u:0": {"surprise": 1}, "u:1": {"another": []}}),
+    "an unknown member of a reassignment": unassignment(surprise=1),
+    "an unknown member of a contract": assignment(created={"surprise": 1}),
+    "an unknown member beside a reassignment": {**unassignment(), "surprise": 1},
+    "a null offset": transaction(offset=None),
+    "a null hash": transaction(external_transaction_hash=None),
+    "a null unassign id": unassignment(unassign_id=None),
+    "no interface": transaction(events={"u:0": {"interface_id": ..., "surprise": 1}}),
+    "created_at with six digits": transaction(events={"u:1": {"created_at": "2026-01-30T08:39:28.480000Z"}}),
+    "record_time with nine digits": transaction(record_time="2026-01-30T08:39:28.480000123Z"),
+    "record_time of a second": unassignment() | {"record_time": "2026-01-30T08:39:28Z"},
+    "texts with escapes": transaction(workflow_id='\u0000\u2028\U0001f600 "\\ é'),
+}
+
+
+@pytest.mark.parametrize("item", TAKEN.values(), ids=TAKEN)
+def test_what_servers_send_beyond_the_contract_needs_no_python(item):
+    assert left_of(transaction(), item) == []
+    compare(page_of(transaction(), item, unassignment()))
+
+
+LEFT = {
+    "an unknown kind of event": CASES["unknown kind"],
+    "another id in an event": CASES["own event id differs"],
+    "a time of another zone": CASES["other zone"],
+    "both halves in one": CASES["both halves in one"],
+    "an event that no root reaches": transaction(root_event_ids=["u:1"]),
+    "many unknown members": transaction(**{f"member {number}": number for number in range(100)}),
+    "a number that is no integer": transaction(migration_id=10**18),
+}
+
+
+@pytest.mark.parametrize("item", LEFT.values(), ids=LEFT)
+def test_other_items_are_left_to_python_and_their_rows_stand_in_the_order_of_the_items(item):
+    first, last = transaction(update_id="first"), transaction(update_id="last")
+    assert left_of(first, item, last, item, unassignment()) == [1, 3]
+    compare(page_of(first, item, last, item, unassignment()))
+
+
+@pytest.mark.parametrize("case", CASES.values(), ids=CASES)
+def test_both_say_the_same_of_an_item_between_others(case):
+    compare(page_of(transaction(update_id="first"), case, assignment(), case))
+
+
+TEXTS = {
+    "blanks everywhere": page_of(transaction(), unassignment()).replace(b",", b" ,\r\n\t").replace(b":", b" : "),
+    "a member twice": page_of(transaction()).replace(b'"workflow_id"', b'"workflow_id":"w","workflow_id"'),
+    "an event twice": page_of(transaction()).replace(b'"u:1":{', b'"u:1":{},"u:1":{'),
+    "a name with escapes": page_of(transaction()).replace(b'"workflow_id"', b'"workflow\\u005fid"'),
+    "bytes that are not UTF-8": page_of(transaction(), transaction()).replace(b'"alice"', b'"al\xffce"', 1),
+    "an overlong form": page_of(transaction()).replace(b'"owner":"alice"', b'"owner":"\xc0\xaf"'),
+    "a surrogate as UTF-8": page_of(transaction()).replace(b'"owner":"alice"', b'"owner":"\xed\xa0\x80"'),
+    "a lone surrogate": page_of(transaction(), transaction()).replace(b'"alice"', b'"\\ud800"', 1),
+    "a control character": page_of(transaction(), transaction()).replace(b'"alice"', b'"\x01"', 1),
+    "a zero byte": page_of(transaction(), transaction()).replace(b'"alice"', b'"\x00"', 1),
+    "an escape that JSON does not have": page_of(transaction()).replace(b'"alice"', b'"\\x41"', 1),
+    "NaN": page_of(transaction(), transaction()).replace(b'"10.0000000000"', b"NaN", 1),
+    "a leading zero": page_of(transaction()).replace(b'"10.0000000000"', b"010", 1),
+    "an open fraction": page_of(transaction()).replace(b'"10.0000000000"', b"1.", 1),
+    "a comma too many": page_of(transaction()).replace(b"}", b",}", 1),
+    "a colon too few": page_of(transaction()).replace(b":", b" ", 1),
+    "a page twice": page_of(transaction()) * 2,
+    "the items twice": page_of(transaction())[:-1] + b',"transactions":[]}',
+    "more members": b'{"before":[{"a":"\\u0041"}],' + page_of(transaction())[1:-1] + b',"after":null}',
+    "a broken item beside members": page_of(transaction()).replace(b'"alice"', b'"\x01"', 1)[:-1] + b',"x":1,"x":2}',
+    "a broken member beside the items": page_of(transaction())[:-1] + b',"next":"\\ud800"}',
+    "an item that is no object": page_of(transaction(), 1, transaction()),
+    "deep values": page_of(transaction()).replace(b'"10.0000000000"', b"[" * 300 + b"]" * 300, 1),
+    "very deep values": page_of(transaction(), transaction()).replace(b'"10.0000000000"', b"[" * 5000 + b"]" * 5000, 1),
+    "no items": b' {"transactions" : [ ] } ',
+    "nothing": b"",
+    "a null": b"null",
+    "an end too soon": page_of(transaction())[:-40],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("body", TEXTS.values(), ids=TEXTS)
+def test_both_say_the_same_of_texts_that_are_not_plain(body):
+    compare(body, rng=random.Random(1))
+
+
+@pytest.mark.parametrize("length", [*range(40), 63, 64, 65])
+@pytest.mark.parametrize("mark", ['"', "\\", "\n", "é", "\u2028", "\U0001f600"], ids=ascii)
+def test_a_sign_is_found_wherever_in_a_block_it_stands(length, mark):
+    text = "x" * length + mark + "y" * 20
+    compare(page_of(transaction(workflow_id=text), transaction(workflow_id=text[:-20])))
+
+
+def test_every_prefix_of_a_page_is_refused_as_python_does():
+    body = page_of(transaction(), assignment())
+    for length in range(len(body)):
+        with pytest.raises(DecodeError):
+            decode_page(body[:length])
+
+
+def test_rows_of_part_of_the_items_in_any_order():
+    body = page_of(transaction(), CASES["unknown kind"], unassignment(), assignment())
+    for rows in ([], [0], [1], [3, 1, 0], [2, 2]):
+        ours, theirs = decode_page(body, rows=rows).batches, history.decode_page(body, rows=rows).batches
+        assert all(ours[name].equals(theirs[name]) for name in theirs)
+
+
+def test_the_cursors_come_from_the_same_pass():
+    body = page_of(transaction(), CASES["unknown kind"], unassignment(), CASES["other zone"])
+    assert glimpse_of(parse_page(body)) == peek(body)
+
+
+def test_large_trees_in_any_order_have_their_preorder():
+    rng = random.Random(3)
+    for order in ("as sent", "shuffled"):
+        item = transaction()
+        leaf = item["events_by_id"]["u:1"]
+        ids = [f"u:{number}" for number in range(500)]
+        events = {ids[0]: changed(item["events_by_id"]["u:0"], {"child_event_ids": ids[1:]})}
+        events |= {key: {**leaf, "event_id": key} for key in ids[1:]}
+        pairs = sorted(events.items())
+        if order == "shuffled":
+            rng.shuffle(pairs)
+            rng.shuffle(events[ids[0]]["child_event_ids"])
+        item |= {"root_event_ids": [ids[0]], "events_by_id": dict(pairs)}
+        assert left_of(item) == []
+        compare(page_of(item))
+
+
+def test_broken_pages_come_out_the_same_by_both():
+    corpus = gather(updates=30)
+    met = set()
+    for number in range(1_500):
+        met.add(case(corpus, random.Random(f"7/{number}")))
+    assert met >= {"compiled", "left in part", "left whole"}
+    assert all(any(len(item) < LONGEST for item in items) for items in corpus.histories)
