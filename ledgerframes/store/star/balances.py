@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 from ledgerframes.economics.amounts import EXACT, narrow, wide
 from ledgerframes.economics.models import AMULET, COINS, LOCKED_AMULET, Amulet, LockedAmulet
 from ledgerframes.economics.not_understood import NotUnderstood
-from ledgerframes.economics.parsing import columns_of
+from ledgerframes.economics.parsing import columns_of, kinds_of
 from ledgerframes.store.star.dimensions import Days, Dimensions
 from ledgerframes.store.star.keys import days_of
 from ledgerframes.store.star.spool import Spool, first_of_each
@@ -115,7 +115,7 @@ class CoinSpool:
             own = coins.filter(pc.equal(coins["template_name"], template)).select(_NEEDED)
             if not own.num_rows:
                 continue
-            rows = columns_of(own, "payload", shape, COIN_HISTORY, values, self._notes)
+            rows = columns_of(own, "payload", shape, kinds_of(COIN_HISTORY), values, self._notes)
             party = self._dimensions.party(rows["owner"], rows["record_time"])
             locked = pa.repeat(pa.scalar(template == LOCKED_AMULET), rows.num_rows)
             columns = [rows["contract_id"], rows["record_time"], party, rows["amount"], locked]

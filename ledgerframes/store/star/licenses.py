@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 
 from ledgerframes.economics.models import LICENSE
 from ledgerframes.economics.not_understood import NotUnderstood
-from ledgerframes.economics.parsing import columns_of
+from ledgerframes.economics.parsing import columns_of, kinds_of
 from ledgerframes.economics.validator_liveness import GONE, License
 from ledgerframes.store.star.dimensions import Days, Dimensions
 from ledgerframes.store.star.keys import days_of
@@ -65,7 +65,7 @@ class LicenseDays:
         own = events.filter(pc.fill_null(pc.equal(events["template_name"], LICENSE), False))  # noqa: FBT003
         created = own.filter(pc.equal(own["event_type"], "created_event")).select(_NEEDED)
         if created.num_rows:
-            rows = columns_of(created, "payload", License, _STATE, _VALUES, self._notes)
+            rows = columns_of(created, "payload", License, kinds_of(_STATE), _VALUES, self._notes)
             self._parts.append(rows.append_column("day", days_of(rows["record_time"])))
             self._waiting += rows.num_rows
             if self._waiting > _WAITING:
