@@ -91,3 +91,13 @@ def test_follow_ends_cleanly_when_told(program, surroundings, tmp_path, told):
     assert running.returncode == 0, err
     assert err.endswith("ended\n")
     assert len(lf.open_store(tmp_path / "lake").load("updates")) == 57
+
+
+def test_a_lake_is_exported_as_a_star(command, lake, tmp_path):
+    done = command("export", lake, tmp_path / "out", "--model", "star", "--for", "bi")
+    assert done.code == 0
+    assert "dim_party" in done.out
+    assert json.loads((tmp_path / "out" / "model.json").read_text())["model"] == "star"
+    refused = command("export", lake, tmp_path / "other", "--model", "star", "--tables", "updates")
+    assert refused.code == 2
+    assert "leave tables out, or leave model out" in refused.err
