@@ -13,11 +13,13 @@ from ledgerframes.config.resolving import resolve
 from ledgerframes.config.settings import Settings, Token
 from ledgerframes.errors import ConfigurationError, InputError
 from ledgerframes.interfaces.ledger import Ledger
+from ledgerframes.interfaces.listed_scans import Refusal, listed_scans
 from ledgerframes.interfaces.registry import Registry
 from ledgerframes.interfaces.scan import Scan
 from ledgerframes.interfaces.validator import Validator
 from ledgerframes.transport import Clock, Stats, Transport
 from ledgerframes.transport.masking import Mask
+from ledgerframes.transport.public_addresses import why_not_public
 from ledgerframes.transport.recording import Way
 
 if TYPE_CHECKING:
@@ -42,6 +44,7 @@ class Network:
         sandbox: the embedded ledger behind it, stopped with it.
         clock: what waits go by; a test hands in one that does not sleep.
         way: another way to the servers; see `Transport`.
+        refusal: says why a scan that the network lists is not to be asked; None lets it be asked.
     """
 
     def __init__(
@@ -51,7 +54,9 @@ class Network:
         sandbox: Sandbox | Bulk | None = None,
         clock: Clock | None = None,
         way: Callable[[Way, Mask], Way] | None = None,
+        refusal: Refusal = why_not_public,
     ) -> None:
+        self._refusal = refusal
         self.settings = settings
         self._way = way
         self._sandbox = sandbox
@@ -61,7 +66,9 @@ class Network:
     @cached_property
     def transport(self) -> Transport:
         """What sends the requests; made when the first one is."""
-        return Transport(self.settings, clock=self._clock, way=self._way)
+        settings = self.settings
+        listed = listed_scans(settings, self._refusal, self._clock) if settings.failover == "network" else ()
+        return Transport(settings, clock=self._clock, way=self._way, listed_scans=listed)
 
     @cached_property
     def scan(self) -> Scan:
@@ -143,6 +150,7 @@ def connect(
     ledger_carrier: Literal["bearer", "websocket"] | None = None,
     ca_file: str | os.PathLike[str] | None = None,
     personal: bool | None = None,
+    failover: Literal["given", "network"] | None = None,
 ) -> Network:
     """Connect to a network; any subset of its interfaces. Nothing is sent yet.
 
@@ -173,6 +181,9 @@ def connect(
         ca_file: certificates (PEM) of a private authority, trusted beside the usual ones.
         personal: True keeps personal data, the contact points of validators' operators, in what is loaded, expanded
             and exported; by default they are left out (docs/howto/personal-data.md).
+        failover: `"network"` asks the scans of `scan_url` for the network's other scans before the first request, and
+            turns to those where the given ones fail: https and public addresses only, without a token. A
+            `FailoverWarning` says when there are none. `"given"`, the default, asks only those of `scan_url`.
 
     Returns:
         A network; a context manager, or open until the interpreter ends.
@@ -189,7 +200,7 @@ def connect(
         registry_token=registry_token, ledger_token=ledger_token, rate=rate, burst=burst, parallel=parallel,
         attempts=attempts, budget=budget, connect_timeout=connect_timeout, read_timeout=read_timeout,
         deadline=deadline, max_answer_bytes=max_answer_bytes, ledger_carrier=ledger_carrier, ca_file=ca_file,
-        personal=None if personal is None else flag(personal, "personal"),
+        personal=None if personal is None else flag(personal, "personal"), failover=failover,
     )  # fmt: skip
     return Network(settings)
 

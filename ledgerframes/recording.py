@@ -42,6 +42,7 @@ def record(
     ledger_carrier: Literal["bearer", "websocket"] | None = None,
     ca_file: str | os.PathLike[str] | None = None,
     personal: bool | None = None,
+    failover: Literal["given", "network"] | None = None,
 ) -> Network:
     """Connect, and keep every answer with its request in a folder, so that `replay` can give them back.
 
@@ -72,6 +73,7 @@ def record(
         ledger_carrier: as `connect` takes it.
         ca_file: as `connect` takes it.
         personal: as `connect` takes it.
+        failover: as `connect` takes it; the answers of listed scans are not replayed.
 
     Returns:
         A connected network; close it, or use it in a `with` block.
@@ -96,7 +98,7 @@ def record(
         "registry_token": registry_token, "ledger_token": ledger_token, "rate": rate, "burst": burst,
         "parallel": parallel, "attempts": attempts, "budget": budget, "connect_timeout": connect_timeout,
         "read_timeout": read_timeout, "deadline": deadline, "max_answer_bytes": max_answer_bytes,
-        "ledger_carrier": ledger_carrier, "ca_file": ca_file, "personal": personal,
+        "ledger_carrier": ledger_carrier, "ca_file": ca_file, "personal": personal, "failover": failover,
     }  # fmt: skip
     told = sorted(name for name, value in given.items() if value is not None)
     if net is not None and told:

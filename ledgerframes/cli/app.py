@@ -101,6 +101,7 @@ def plan(
     scan_url: opt.ScanUrl = None,
     rate: opt.Rate = None,
     ca_file: opt.CaFile = None,
+    failover: opt.Failover = None,
     as_json: opt.AsJson = False,
 ) -> None:
     """Estimate what loading a range takes: rows, requests, megabytes, minutes.
@@ -109,7 +110,7 @@ def plan(
     """
     from ledgerframes.loaders.planning import plan as estimate
 
-    with opt.network(profile, scan_url, rate, ca_file=ca_file) as net:
+    with opt.network(profile, scan_url, rate, ca_file=ca_file, failover=failover) as net:
         estimated = estimate(net, opt.bound(start), opt.bound(end))
     say(estimated.to_json() if as_json else str(estimated))
 
@@ -121,12 +122,13 @@ def migrations(
     scan_url: opt.ScanUrl = None,
     rate: opt.Rate = None,
     ca_file: opt.CaFile = None,
+    failover: opt.Failover = None,
     as_json: opt.AsJson = False,
 ) -> None:
     """List the network's migrations with their first and last record time."""
     from ledgerframes.loaders.planning import migrations as find
 
-    with opt.network(profile, scan_url, rate, ca_file=ca_file) as net:
+    with opt.network(profile, scan_url, rate, ca_file=ca_file, failover=failover) as net:
         listed = find(net)
     say_frame(listed, as_json=as_json)
 

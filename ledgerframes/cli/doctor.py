@@ -22,6 +22,7 @@ def doctor(
     ledger_url: opt.LedgerUrl = None,
     rate: opt.Rate = None,
     ca_file: opt.CaFile = None,
+    failover: opt.Failover = None,
     as_json: opt.AsJson = False,
 ) -> None:
     """Say what can be reached, what answers there, and what to do about what is wrong.
@@ -31,7 +32,7 @@ def doctor(
     from ledgerframes.apps.doctor.examine import doctor as examine
 
     urls = {"validator_url": validator_url, "registry_url": registry_url, "ledger_url": ledger_url}
-    with opt.network(profile, scan_url, rate, ca_file=ca_file, **urls) as net:
+    with opt.network(profile, scan_url, rate, ca_file=ca_file, failover=failover, **urls) as net:
         diagnosis = examine(net, store=store)
     say(diagnosis.to_json() if as_json else str(diagnosis))
     if not diagnosis:

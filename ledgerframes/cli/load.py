@@ -86,6 +86,7 @@ def load(
     ledger_url: opt.LedgerUrl = None,
     rate: opt.Rate = None,
     ca_file: opt.CaFile = None,
+    failover: opt.Failover = None,
 ) -> None:
     """Load a table, or the history's three, into Parquet, CSV or JSON.
 
@@ -114,7 +115,7 @@ def load(
     }  # fmt: skip
     urls = {"validator_url": validator_url, "registry_url": registry_url, "ledger_url": ledger_url}
     loader, arguments = _call(table, {name: value for name, value in given.items() if value is not None})
-    with opt.network(profile, scan_url, rate, ca_file=ca_file, **urls) as net:
+    with opt.network(profile, scan_url, rate, ca_file=ca_file, failover=failover, **urls) as net:
         loaded = loader(net, as_="arrow", **arguments)
         personal = personal or net.settings.personal
     tables = {table: loaded} if not isinstance(loaded, tuple) else loaded._asdict()  # type: ignore[attr-defined]

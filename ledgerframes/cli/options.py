@@ -52,6 +52,13 @@ CaFile = Annotated[
         help="Certificates (PEM) of a private authority, trusted beside the usual.", rich_help_panel="Network"
     ),
 ]
+Failover = Annotated[
+    str | None,
+    typer.Option(
+        help='"network": where the given scans fail, ask those that they list. "given": only the given ones.',
+        rich_help_panel="Network",
+    ),
+]
 Start = Annotated[
     str | None,
     typer.Option(
@@ -74,6 +81,7 @@ def network(
     rate: float | None,
     *,
     ca_file: str | None = None,
+    failover: str | None = None,
     **urls: list[str] | None,
 ) -> Network:
     """Connect as the options say; what they leave out comes from LEDGERFRAMES_* and the profile."""
@@ -81,6 +89,7 @@ def network(
         "scan_url": scan_url or None,
         "rate": rate,
         "ca_file": ca_file,
+        "failover": failover,
         **{name: url or None for name, url in urls.items()},
     }
     return connect(profile=profile, **{name: value for name, value in given.items() if value is not None})

@@ -50,11 +50,12 @@ def verify(
     scan_url: opt.ScanUrl = None,
     rate: opt.Rate = None,
     ca_file: opt.CaFile = None,
+    failover: opt.Failover = None,
     as_json: opt.AsJson = False,
 ) -> None:
     """Read parts of a lake again from a server and compare; nothing is changed."""
     lake = existing(store)
-    with opt.network(profile, scan_url, rate, ca_file=ca_file) as net:
+    with opt.network(profile, scan_url, rate, ca_file=ca_file, failover=failover) as net:
         verification = lake.verify(
             net, start=opt.bound(start), end=opt.bound(end), last=last, sample=sample or None, seed=seed
         )

@@ -81,6 +81,8 @@ class Settings:
             public authorities, or those that `SSL_CERT_FILE`, `REQUESTS_CA_BUNDLE` or `SSL_CERT_DIR` name.
         personal: keep personal data: the contact points that operators of validators gave. Without it, licenses,
             `expand`, exports and reports leave them out; docs/howto/personal-data.md says where they remain.
+        failover: which scans are asked where one fails: those of `scan_url` ("given"), or after them also those that
+            they list ("network").
 
     Raises:
         ConfigurationError: a value breaks a rule; the message names it.
@@ -106,6 +108,7 @@ class Settings:
     ledger_carrier: Literal["bearer", "websocket"] = "bearer"
     ca_file: str | None = None
     personal: bool = False
+    failover: Literal["given", "network"] = "given"
 
     def __post_init__(self) -> None:
         for interface in INTERFACES:
@@ -124,6 +127,12 @@ class Settings:
             object.__setattr__(self, "ca_file", check_ca_file(self.ca_file, "ca_file"))
         if not isinstance(self.personal, bool):
             raise ConfigurationError(f"personal={self.personal!r} is not valid: give True or False")
+        if self.failover not in ("given", "network"):
+            raise ConfigurationError(f"failover={self.failover!r} is not valid: give 'given' or 'network'")
+        if self.failover == "network" and not self.scan_url:
+            raise ConfigurationError(
+                "failover='network' needs a scan to ask for the others: give scan_url=, or leave failover out"
+            )
 
     def urls(self, interface: Interface) -> tuple[str, ...]:
         """The base URLs of an interface, in the order they were given.

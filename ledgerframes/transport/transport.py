@@ -42,13 +42,20 @@ class Transport:
         settings: where the servers are and how to talk to them.
         clock: what waits and budgets go by.
         way: makes another way to the servers out of the usual one, for recordings.
+        listed_scans: base URLs of further scans, asked where the settings' scans fail, and without a token.
     """
 
     def __init__(
-        self, settings: Settings, *, clock: Clock | None = None, way: Callable[[Way, Mask], Way] | None = None
+        self,
+        settings: Settings,
+        *,
+        clock: Clock | None = None,
+        way: Callable[[Way, Mask], Way] | None = None,
+        listed_scans: tuple[str, ...] = (),
     ) -> None:
         self._agent = f"ledgerframes/{__version__}"
         self._way = way
+        self._listed = listed_scans
         self._closed = False
         self._opening = threading.Lock()
         self._open(Sending(settings, clock or SystemClock(), self._attempt))
@@ -58,7 +65,8 @@ class Transport:
         from ledgerframes.transport.http import Wire
 
         self._shared = sender
-        known = [url for interface in INTERFACES for url in getattr(sender.settings, f"{interface}_url")]
+        named = [url for interface in INTERFACES for url in getattr(sender.settings, f"{interface}_url")]
+        known = [*named, *self._listed]
         self._gates = {host: _gate(sender) for host in {_host(url) for url in known if not is_loopback(url)}}
         wire: Way = Wire(sender.settings, known)
         self._wire = wire if self._way is None else self._way(wire, sender.mask)
@@ -93,7 +101,16 @@ class Transport:
         Raises:
             ConfigurationError: there is none.
         """
-        return self._sender.memory.order(interface, self._sender.settings.urls(interface))
+        return self._sender.memory.order(interface, self._urls(interface))
+
+    def _urls(self, interface: Interface) -> tuple[str, ...]:
+        given = self._sender.settings.urls(interface)
+        return (*given, *self._listed) if interface == "scan" else given
+
+    def _secret(self, interface: Interface, server: str) -> Secret | None:
+        """The token for a server; none for one that the caller has not named."""
+        listed = interface == "scan" and server in self._listed
+        return None if listed else self._sender.settings.token(interface)
 
     def page_maximum(self, server: str | None) -> int | None:
         """The largest page of updates that a scan has named: this one, or the preferred one."""
@@ -187,12 +204,12 @@ class Transport:
     def _attempt(self, request: Request, server: str, seconds: float, stop: Stop) -> Received | Broken:
         """Send one request once, when the host's rate limiter allows it."""
         sender, endpoint = self._sender, request.endpoint
-        if server not in sender.settings.urls(endpoint.interface):
+        if server not in self._urls(endpoint.interface):
             raise InputError(
                 f"{server} is not one of this connection's {endpoint.interface} servers; its token stays here"
             )
         self._check_open()
-        secret = sender.settings.token(endpoint.interface)
+        secret = self._secret(endpoint.interface, server)
         if secret is None and endpoint.auth:
             raise ConfigurationError(
                 f"{endpoint} needs a token; give connect({endpoint.interface}_token=...) "
@@ -222,7 +239,7 @@ class Transport:
         headers = {"Accept": "application/json", "Accept-Encoding": "gzip", "User-Agent": self._agent}
         if request.content_type is not None:
             headers["Content-Type"] = request.content_type
-        if self._sender.settings.token(request.endpoint.interface) is not None:
+        if self._secret(request.endpoint.interface, server) is not None:
             name, template = self._carrier(request.endpoint.interface)
             headers[name] = template.format(MASK)
         return Prepared(request.endpoint.method, server + request.path + query, headers, request.content)

@@ -1,7 +1,7 @@
 """Kills syncs at random instants over overlapping migrations, lagging servers and late updates.
 
-`python -m tests.store.kills --kills 1000` runs so many, in stores of 50 kills each, and ends with 1 if a
-row was lost, there twice, there in part, or untrue.
+`python -m tests.store.kills --kills 1000` runs so many, in stores of 40 kills each, and ends with 1 if a
+row was lost, there twice, there in part, or untrue. `--verdicts` syncs verdicts in place of the update history.
 """
 
 from __future__ import annotations
@@ -24,8 +24,9 @@ import pandas as pd
 import ledgerframes as lf
 from tests.simulation.mutants import MUTANTS
 from tests.store.appearing import Appearing
-from tests.store.conftest import assert_whole
 from tests.store.killed_sync import sync
+from tests.store.killed_tables import UPDATES as HISTORY
+from tests.store.killed_tables import VERDICTS, KilledTables
 from tests.store.witness import Witness
 
 FAULTS: Final = "429:0.01,503:0.02,reset-in-body:0.02,truncated:0.02,502:0.01,latency:0.05"
@@ -62,9 +63,13 @@ class Killing:
         ledger: what the store is filled from.
         rng: draws the instants.
         mutant: the rule that is taken back, by its name among the simulation's.
+        of: which tables are synced.
     """
 
-    def __init__(self, folder: Path, ledger: Appearing, rng: Random, mutant: str | None = None) -> None:
+    def __init__(
+        self, folder: Path, ledger: Appearing, rng: Random, mutant: str | None = None, of: KilledTables = HISTORY
+    ) -> None:
+        self._of = of
         self._folder = folder / "lake"
         self._failed = folder / "failed"
         self._ledger = ledger
@@ -103,6 +108,7 @@ class Killing:
         rng = self._rng
         now = pd.Timestamp(self._ledger.now, unit="us", tz="UTC") + pd.Timedelta(hours=rng.choice([-1, 0, 0, 30]))
         options = {
+            "tables": self._of.tables,
             "workers": rng.choice([1, 2, 4, 8]), "page_size": rng.choice([5, 15, 50, 1_000]), "now": now,
             "commit_bytes": rng.choice([3_000, 10_000, 200_000]), "settle": rng.choice(["60s", "60s", "2min"]),
         }  # fmt: skip
@@ -117,7 +123,9 @@ class Killing:
         self._ledger.until(before + more)
 
 
-def kill_syncs(folder: Path, *, kills: int, updates: int, seed: int, mutant: str | None = None) -> Killed:
+def kill_syncs(
+    folder: Path, *, kills: int, updates: int, seed: int, mutant: str | None = None, of: KilledTables = HISTORY
+) -> Killed:
     """Fill a store by syncs that are killed, and hold it against the truth, on the way and at the end.
 
     Raises:
@@ -125,8 +133,8 @@ def kill_syncs(folder: Path, *, kills: int, updates: int, seed: int, mutant: str
     """
     rng = Random(seed)
     with Appearing(seed=seed, updates=updates, servers=rng.choice([2, 3])) as ledger:
-        witness = Witness(folder / "lake", ledger.truth)
-        killing = Killing(folder, ledger, rng, mutant)
+        witness = Witness(folder / "lake", ledger.truth, of)
+        killing = Killing(folder, ledger, rng, mutant, of)
         with witness:
             while killing.kills < kills and killing.ended < 3 * kills:
                 ledger.fall_behind()
@@ -137,24 +145,22 @@ def kill_syncs(folder: Path, *, kills: int, updates: int, seed: int, mutant: str
                 if rng.random() < _LOOKED_AT:
                     witness.look()
         ledger.show_everything()
-        _assert_true(folder / "lake", ledger)
+        _assert_true(folder / "lake", ledger, of)
         witness.look()
     assert killing.kills == kills, f"{killing.ended} syncs ended before they could be killed"
     return Killed(killing.kills, killing.ended, witness.looks, len(ledger.truth))
 
 
-def _assert_true(folder: Path, ledger: Appearing) -> None:
+def _assert_true(folder: Path, ledger: Appearing, of: KilledTables) -> None:
     """One sync makes the rows equal to the truth; another changes nothing."""
     store, net = lf.open_store(folder), lf.connect(scan_url=ledger.urls())
     now = pd.Timestamp(ledger.now, unit="us", tz="UTC")
-    store.sync(net, now=now, progress=False)
+    store.sync(net, tables=of.tables, now=now, progress=False)
     check = store.check(full=True)
     assert check, check
-    assert_whole(store, net)
-    events = store.load("events", columns=["update_id", "event_id"]).groupby("update_id").event_id.agg(set).to_dict()
-    assert {one: events.get(one, set()) for one in store.load("updates").update_id} == ledger.event_ids()
+    of.assert_whole(store, net, ledger)
     before = {path: path.stat().st_size for path in folder.rglob("*") if path.is_file()}
-    again = store.sync(net, now=now, progress=False)
+    again = store.sync(net, tables=of.tables, now=now, progress=False)
     assert (again.commits, sum(again.rows.values())) == (0, 0)
     assert before == {path: path.stat().st_size for path in folder.rglob("*") if path.is_file()}
 
@@ -166,6 +172,7 @@ def main() -> int:
     parser.add_argument("--updates", type=int, default=UPDATES, help="how many updates each ledger has")
     parser.add_argument("--seed", type=int, default=1, help="of the first store; the next has the next one")
     parser.add_argument("--mutant", choices=MUTANTS, help="take a rule back, to see that it is found")
+    parser.add_argument("--verdicts", action="store_true", help="sync verdicts in place of the update history")
     given = parser.parse_args()
     began, done, wrong = time.monotonic(), 0, 0
     for number in range(-(-given.kills // A_STORE)):
@@ -174,7 +181,12 @@ def main() -> int:
         with tempfile.TemporaryDirectory(prefix="kills-") as folder, mutant:
             try:
                 found: object = kill_syncs(
-                    Path(folder), kills=kills, updates=given.updates, seed=seed, mutant=given.mutant
+                    Path(folder),
+                    kills=kills,
+                    updates=given.updates,
+                    seed=seed,
+                    mutant=given.mutant,
+                    of=VERDICTS if given.verdicts else HISTORY,
                 )
             except (AssertionError, lf.LedgerframesError) as error:
                 wrong, found = wrong + 1, f"WRONG: {type(error).__name__}: {error}"

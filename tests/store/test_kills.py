@@ -5,6 +5,7 @@ import pytest
 import ledgerframes as lf
 from tests.store.appearing import Appearing
 from tests.store.conftest import assert_whole
+from tests.store.killed_tables import VERDICTS
 from tests.store.kills import kill_syncs
 
 
@@ -13,6 +14,10 @@ from tests.store.kills import kill_syncs
 )
 def test_killed_syncs_leave_every_row_once(tmp_path, kills, updates):
     assert kill_syncs(tmp_path, kills=kills, updates=updates, seed=5).kills == kills
+
+
+def test_killed_syncs_of_verdicts_leave_every_row_once(tmp_path):
+    assert kill_syncs(tmp_path, kills=3, updates=150, seed=7, of=VERDICTS).kills == 3
 
 
 def test_a_sync_that_ended_with_a_closed_migration_goes_on_with_the_next(store):

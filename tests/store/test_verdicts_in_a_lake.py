@@ -2,6 +2,7 @@
 
 import json
 
+import deltalake
 import pandas as pd
 import pytest
 
@@ -224,3 +225,27 @@ def test_tables_of_0_2_without_verdicts_open_as_before(ledger, tmp_path):
 
     assert history.network is None
     assert len(store.load("verdicts")) == 0
+
+
+@pytest.mark.parametrize("which", ["a root", "a view inside another"])
+def test_a_single_lost_row_of_views_is_found_and_repaired(ledger, tmp_path, which):
+    store = lf.open_store(tmp_path / "lake")
+    store.sync(ledger, tables=["verdicts"], progress=False)
+    assert store.check(full=True)
+    verdicts, views = store.load("verdicts"), store.load("views")
+    roots = {(row.update_id, one) for row in verdicts.itertuples() for one in json.loads(row.root_views)}
+    wanted = [row for row in views.itertuples() if ((row.update_id, row.view_id) in roots) == (which == "a root")]
+    lost = wanted[len(wanted) // 2]
+    deltalake.DeltaTable(tmp_path / "lake" / "views").delete(
+        f"update_id = '{lost.update_id}' and view_id = {lost.view_id}"
+    )
+
+    check = store.check()
+    assert not check
+    assert [(one.name, one.count, one.example) for one in check.findings if one.severity == "error"] == [
+        ("views: a view that its verdict or another view names is missing", 1, lost.update_id)
+    ]
+    store.repair()
+    store.sync(ledger, tables=["verdicts"], progress=False)
+    assert stored(store) == truth(ledger)
+    assert store.check(full=True)

@@ -9,21 +9,9 @@ from typing import Final, Self
 
 import ledgerframes as lf
 from ledgerframes.sandbox.world.world import Update
+from tests.store.killed_tables import UPDATES, KilledTables
 
 _EVERY: Final = 2.0
-#: Of one state of the store: what is there in part, or twice.
-_TORN: Final = """
-with held as (select update_id, count(*) as held, count(distinct event_id) as apart from events group by update_id),
-moved as (select update_id, count(*) as held from reassignments group by update_id)
-select coalesce(updates.update_id, held.update_id, moved.update_id) as update_id,
-    updates.kind, updates.event_count, held.held, held.apart, moved.held as moved
-from updates full join held using (update_id)
-    full join moved on moved.update_id = coalesce(updates.update_id, held.update_id)
-where updates.update_id is null or held.held <> held.apart
-    or coalesce(held.held, 0) <> if(updates.kind = 'transaction', updates.event_count, 0)
-    or coalesce(moved.held, 0) <> (updates.kind <> 'transaction')::int
-union all select update_id, 'twice', count(*), null, null, null from updates group by update_id having count(*) > 1
-"""
 
 
 class Witness:
@@ -32,15 +20,18 @@ class Witness:
     Args:
         folder: the store.
         truth: the ledger's whole history.
+        of: which tables the store is filled with.
 
     Attributes:
         looks: how often it has read the store.
     """
 
-    def __init__(self, folder: Path, truth: Sequence[Update]) -> None:
+    def __init__(self, folder: Path, truth: Sequence[Update], of: KilledTables = UPDATES) -> None:
         self._store = lf.open_store(folder)
-        self._log = folder / "updates" / "_delta_log"
-        self._times = {update.update_id: (update.migration_id, update.record_time) for update in truth}
+        self._of = of
+        self._truth = truth
+        self._log = folder / of.index / "_delta_log"
+        self._times = of.places(truth)
         self._seen: set[str] = set()
         self._end = threading.Event()
         self._one = threading.Lock()
@@ -60,9 +51,9 @@ class Witness:
 
     def _look(self) -> None:
         before = self._settled()
-        torn = self._store.sql(_TORN, allow_partial=True)
+        torn = self._of.torn(self._store, self._truth)
         assert torn.empty, f"in part or twice:\n{torn.head(9).to_string()}"
-        found = {*self._store.load("updates", columns=["update_id"], allow_partial=True).update_id}
+        found = {*self._store.load(self._of.index, columns=["update_id"], allow_partial=True).update_id}
         assert found <= self._times.keys(), f"untrue: {found - self._times.keys()}"
         assert self._seen <= found, f"gone: {self._seen - found}"
         lost = {one for one, place in self._times.items() if one not in found and _lies_in(before, *place)}
@@ -93,7 +84,7 @@ class Witness:
 
     def _settled(self) -> list[tuple[int, int, int]]:
         """Where rows are final, as migration, after and up to."""
-        frame = self._store.coverage().dropna(subset=["settled"])
+        frame = self._store.coverage(table=self._of.index).dropna(subset=["settled"])
         after = frame["after"].astype("int64").where(frame["after"].notna(), -(2**62))
         return list(zip(frame["migration_id"], after, frame["settled"].astype("int64"), strict=True))
 

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
+import msgspec
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -36,14 +38,15 @@ _COLUMNS: Final = {
     "updates": ("kind", "event_count"),
     "events": ("event_id",),
     "reassignments": ("kind",),
-    "verdicts": (),
-    "views": ("view_id",),
+    "verdicts": ("root_views",),
+    "views": ("view_id", "sub_views"),
     "app_activity": ("party",),
 }
 _LEGS: Final = (
     "migration_id", "record_time", "update_id", "kind", "source_synchronizer", "target_synchronizer", "unassign_id",
     "reassignment_counter", "contract_id",
 )  # fmt: skip
+_view_ids: Final = msgspec.json.Decoder(list[int])
 _KEYS: Final = ("migration_id", "record_time", "record_month", "update_id")
 # Counts by minute stay small even over years: about 525,600 numbers for a year of a migration.
 _MINUTE: Final = 60_000_000
@@ -213,6 +216,26 @@ def _of_verdicts(data: Mapping[str, pa.Table]) -> Iterator[Fault]:
     yield from _repeated(data["app_activity"], ["update_id", "party"], "app_activity")
     for name in ("views", "app_activity"):
         yield from _without(data[name], data["verdicts"], f"{name}: their verdict is missing")
+    yield from _named_views(data["verdicts"], data["views"])
+
+
+def _named_views(verdicts: pa.Table, views: pa.Table) -> Iterator[Fault]:
+    """Every view that a verdict has as a root, or another view inside it, has a row."""
+    held = set(zip(views["update_id"].to_pylist(), views["view_id"].to_pylist(), strict=True))
+    named = [*_ids_in(verdicts, "root_views"), *_ids_in(views, "sub_views")]
+    gone = {update_id for update_id, view_id in named if (update_id, view_id) not in held}
+    wrong = pc.is_in(verdicts["update_id"], pa.array(sorted(gone), verdicts["update_id"].type))
+    for row in verdicts.select(list(_KEYS)).filter(wrong).to_pylist():
+        yield _fault("views: a view that its verdict or another view names is missing", row)
+
+
+def _ids_in(rows: pa.Table, column: str) -> Iterator[tuple[str, int]]:
+    """The view ids that a JSON column lists, each with its update; text that is no such list names none."""
+    for update_id, text in zip(rows["update_id"].to_pylist(), rows[column].to_pylist(), strict=True):
+        if text in {None, "[]"}:
+            continue
+        with suppress(msgspec.DecodeError):
+            yield from ((update_id, view_id) for view_id in _view_ids.decode(text))
 
 
 def _anomalies(legs: pa.Table, names: tuple[str, ...]) -> Iterator[Fault]:

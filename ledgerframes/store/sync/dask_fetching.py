@@ -172,6 +172,8 @@ def plain_settings(settings: Settings, *, workers: int, worker_token: str | None
     # Workers only read scan's history.
     for name in ("validator_url", "registry_url", "ledger_url"):
         kept[name] = ()
+    # Each task would ask for the list of scans anew.
+    kept["failover"] = "given"
     # The operator counts requests of all workers together, often by client address.
     kept["rate"] = settings.rate / workers
     kept["burst"] = max(1, settings.burst // workers)

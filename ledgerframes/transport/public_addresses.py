@@ -1,0 +1,79 @@
+"""Says whether an address that a server names may be asked: https and public; `listed_scans` calls it."""
+
+from __future__ import annotations
+
+import ipaddress
+import socket
+from collections.abc import Callable, Iterable
+from typing import Final
+from urllib.parse import urlsplit
+
+Address = ipaddress.IPv4Address | ipaddress.IPv6Address
+#: Gives the addresses of a host name.
+Lookup = Callable[[str], Iterable[str]]
+
+# RFC 6052: an IPv4 address behind a translator stands in the last 32 bits.
+_NAT64: Final = ipaddress.IPv6Network("64:ff9b::/96")
+# RFC 6761, RFC 6762, RFC 8375 and ICANN's reservation: names that mean something in a private network only.
+_PRIVATE_NAMES: Final = (".localhost", ".local", ".internal", ".home.arpa")
+
+
+def addresses_of(host: str) -> list[str]:
+    """The addresses that the system's resolver gives for a name.
+
+    Raises:
+        OSError: there are none.
+    """
+    return sorted({str(found[4][0]) for found in socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)})
+
+
+def why_not_public(url: str, lookup: Lookup = addresses_of) -> str | None:
+    """Why a URL is not asked on a server's word alone; None if it may be.
+
+    The name is looked up here, and again by the connection. A name that leads elsewhere in between still needs a
+    certificate that a trusted authority has given for it.
+
+    Args:
+        url: a base URL.
+        lookup: gives the addresses of a name.
+    """
+    parts = urlsplit(url)
+    host = (parts.hostname or "").rstrip(".")
+    if parts.scheme != "https":
+        return "it is not https"
+    literal = _address(host)
+    if literal is not None:
+        return _why_not(literal)
+    if "." not in host or host.endswith(_PRIVATE_NAMES):
+        return "its name belongs to a private network"
+    try:
+        found = [_address(text.partition("%")[0]) for text in lookup(host)]
+    except (OSError, UnicodeError) as error:
+        return f"its name cannot be looked up ({getattr(error, 'strerror', None) or error})"
+    if not found:
+        return "its name has no address"
+    reasons = ["its address cannot be read" if address is None else _why_not(address) for address in found]
+    return next((reason for reason in reasons if reason is not None), None)
+
+
+def _address(text: str) -> Address | None:
+    try:
+        return ipaddress.ip_address(text)
+    except ValueError:
+        return None
+
+
+def _why_not(address: Address) -> str | None:
+    inner = _embedded(address)
+    if inner is not None:
+        return _why_not(inner)
+    return None if address.is_global and not address.is_multicast else f"its address {address} is not public"
+
+
+def _embedded(address: Address) -> ipaddress.IPv4Address | None:
+    """The IPv4 address that an IPv6 address leads to, if it does."""
+    if isinstance(address, ipaddress.IPv4Address):
+        return None
+    if address in _NAT64:
+        return ipaddress.IPv4Address(int(address) & 0xFFFFFFFF)
+    return address.ipv4_mapped or address.sixtofour
