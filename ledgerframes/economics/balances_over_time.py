@@ -23,7 +23,7 @@ from ledgerframes.economics.lifetimes import Lifetimes
 from ledgerframes.economics.models import COINS, OPEN_ROUND
 from ledgerframes.economics.not_understood import NotUnderstood
 from ledgerframes.economics.parsing import parsed
-from ledgerframes.economics.rounds import RoundContract
+from ledgerframes.economics.rounds import NumberedRound
 from ledgerframes.economics.source import Source, source_of_events
 from ledgerframes.errors import InputError
 from ledgerframes.frames import As, Decimals
@@ -125,7 +125,7 @@ def _open_rounds(source: Source, opening: Any, times: Times, notes: NotUnderstoo
     lives = Lifetimes.of(source, [OPEN_ROUND], opening)
     begun = _places(times, lives.created["record_time"], missing=0)
     ended = _places(times, pa.chunked_array([lives.ended("record_time")]), missing=len(times))
-    contracts = parsed(lives.created["payload"], RoundContract, [OPEN_ROUND] * lives.created.num_rows, notes)
+    contracts = parsed(lives.created["payload"], NumberedRound, [OPEN_ROUND] * lives.created.num_rows, notes)
     opened: dict[int, list[tuple[int, int]]] = defaultdict(list)
     for contract, start, end in zip(contracts, begun.tolist(), ended.tolist(), strict=True):
         if contract is not None and start < end:

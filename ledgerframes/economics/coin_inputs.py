@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from decimal import Decimal
+from operator import attrgetter
 from typing import Any, Final
 
 import pyarrow as pa
@@ -21,8 +22,8 @@ _CREATED: Final = ("update_id", "record_time", "contract_id", "template_name", "
 _ENDED: Final = ("update_id", "record_time", "contract_id", "template_name", "choice", "consuming")
 _KINDS: Final = {"amount": AMOUNT.arrow}
 _AMOUNTS: Final = {
-    AMULET: (Amulet, {"amount": lambda coin: coin.amount.initial}),
-    LOCKED_AMULET: (LockedAmulet, {"amount": lambda coin: coin.amulet.amount.initial}),
+    AMULET: (Amulet, {"amount": attrgetter("amount.initial")}),
+    LOCKED_AMULET: (LockedAmulet, {"amount": attrgetter("amulet.amount.initial")}),
 }
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from decimal import ROUND_CEILING, Decimal
+from operator import attrgetter
 from typing import Any, Final
 
 import pyarrow as pa
@@ -86,8 +87,11 @@ def coin_rows(lives: Lifetimes, notes: NotUnderstood, more: dict[str, pa.Array])
     parts = []
     for template, (coin, values) in _TERMS.items():
         own = created.filter(pc.equal(created["template_name"], template))
-        parts.append(columns_of(own, "payload", coin, kinds_of(COIN_HISTORY), values, notes))
-    return pa.concat_tables(parts).sort_by("place")
+        terms = columns_of(own, "payload", coin, _KINDS, values, notes)
+        locked = pa.repeat(pa.scalar(template == LOCKED_AMULET), terms.num_rows)
+        parts.append(terms.append_column(pa.field("locked", pa.bool_()), locked))
+    # Coins that are not locked get nulls in the columns of the lock.
+    return pa.concat_tables(parts, promote_options="default").sort_by("place")
 
 
 def active_coins(source: Source, opening: Any, moment: Cursor | int | None, notes: NotUnderstood) -> pa.Table:
@@ -110,19 +114,19 @@ def _expires(created: int, amount: Decimal, rate: Decimal) -> int | None:
     return number if -_LATEST <= number <= _LATEST else None
 
 
-def _terms(of: Any, lock: Any) -> dict[str, Any]:
-    return {
-        "owner": lambda coin: of(coin).owner,
-        "amount": lambda coin: of(coin).amount.initial,
-        "created_round": lambda coin: of(coin).amount.created.number,
-        "rate_per_round": lambda coin: of(coin).amount.rate.rate,
-        "locked": lambda coin: lock(coin) is not None,
-        "lock_holders": lambda coin: None if lock(coin) is None else lock(coin).holders,
-        "lock_expires_at": lambda coin: None if lock(coin) is None else lock(coin).expires,
+def _terms(prefix: str) -> dict[str, Any]:
+    members = {
+        "owner": "owner",
+        "amount": "amount.initial",
+        "created_round": "amount.created.number",
+        "rate_per_round": "amount.rate.rate",
     }
+    return {name: attrgetter(prefix + member) for name, member in members.items()}
 
 
+_KINDS: Final = kinds_of(COIN_HISTORY)
+_LOCK: Final = {"lock_holders": attrgetter("lock.holders"), "lock_expires_at": attrgetter("lock.expires")}
 _TERMS: Final = {
-    AMULET: (Amulet, _terms(lambda coin: coin, lambda _: None)),
-    LOCKED_AMULET: (LockedAmulet, _terms(lambda coin: coin.amulet, lambda coin: coin.lock)),
+    AMULET: (Amulet, _terms("")),
+    LOCKED_AMULET: (LockedAmulet, _terms("amulet.") | _LOCK),
 }

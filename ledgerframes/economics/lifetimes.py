@@ -23,7 +23,7 @@ CREATED: Final = (
 _ENDED: Final = (
     *("contract_id", "template_name", "choice", "migration_id", "record_time", "update_id", "event_id"),
     "parent_event_id",
-    *("consuming", "exercise_result"),
+    "consuming",
 )
 
 
@@ -35,7 +35,7 @@ class Lifetimes:
         created: one row per contract, with the columns of its create; of a contract that began before the events,
             parent_event_id is null, and record_time too unless an assignment shows it.
         ends: one row per consuming exercise: contract_id, template_name, choice, record_time, update_id, event_id,
-            parent_event_id, exercise_result.
+            parent_event_id.
         end_of: for each contract the row in `ends` that ended it, -1 while it is active.
     """
 

@@ -6,8 +6,8 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Annotated, Any, Final
 
+from msgspec import UNSET, Raw, Struct, field
 from msgspec import Meta as Bounds
-from msgspec import Raw, Struct, field
 
 AMULET: Final = "Splice.Amulet:Amulet"
 LOCKED_AMULET: Final = "Splice.Amulet:LockedAmulet"
@@ -100,19 +100,6 @@ class TransferSummary(Struct, frozen=True, gc=False, forbid_unknown_fields=True)
     unclaimed_activity: Decimal | None = field(name="inputUnclaimedActivityRecordAmount", default=None)
     development_fund: Decimal | None = field(name="inputDevelopmentFundAmount", default=None)
 
-    @property
-    def values(self) -> tuple[Decimal | None, ...]:
-        """Every amount in it."""
-        return (
-            *(self.app, self.validator, self.sv, self.coin, self.holding_fees, *self.output_fees, self.change_fee),
-            *(self.change, self.price, self.faucet, self.unclaimed_activity, self.development_fund),
-        )
-
-    @property
-    def other_fees(self) -> Decimal:
-        """Holding fees and the fee of the change."""
-        return self.holding_fees + self.change_fee
-
 
 class TransferInput(Struct, frozen=True, gc=False):
     """A coin or a coupon that goes into a transfer."""
@@ -145,13 +132,26 @@ class TransferArgument(Struct, frozen=True, gc=False):
     transfer: Transfer
 
 
+class Said(Struct, frozen=True, gc=False):
+    """What tables read of the metadata of a transfer's result."""
+
+    tx_kind: Any = field(name=f"{META}tx-kind", default=UNSET)
+    reason: Any = field(name=f"{META}reason", default=UNSET)
+
+
+class ResultMeta(Struct, frozen=True, gc=False):
+    """The metadata of a transfer's result."""
+
+    values: Said = field(default_factory=Said)
+
+
 class TransferResult(Struct, frozen=True, gc=False):
     """What a transfer, or a purchase that is one, returned."""
 
     round: Round | None = None
     summary: TransferSummary | None = None
     paid: Decimal | None = field(name="amuletPaid", default=None)
-    meta: Meta | None = None
+    meta: ResultMeta | None = None
 
 
 class WrappedResult(Struct, frozen=True, gc=False):
@@ -160,4 +160,4 @@ class WrappedResult(Struct, frozen=True, gc=False):
     transfer: TransferResult | None = field(name="transferResult", default=None)
     result: TransferResult | None = None
     paid: Decimal | None = field(name="amuletPaid", default=None)
-    meta: Meta | None = None
+    meta: ResultMeta | None = None

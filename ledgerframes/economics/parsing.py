@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from decimal import Decimal
 from itertools import accumulate
+from operator import attrgetter
 from typing import Any, Final, TypeVar
 
 import msgspec
@@ -88,6 +90,24 @@ def blocks(rows: pa.Table) -> Iterator[pa.Table]:
         yield rows.slice(start, _ROWS)
 
 
+@dataclass(frozen=True, slots=True)
+class Member:
+    """A member of an inner struct, for many columns of one: null where there is no inner struct.
+
+    Attributes:
+        of: gives the inner struct; the columns of one struct have the same function here.
+        name: the member, or a path of members with dots.
+    """
+
+    of: Callable[[Any], Any]
+    name: str
+
+    def __call__(self, struct: Any) -> Any:
+        """The value of one struct."""
+        inner = self.of(struct)
+        return None if inner is None else attrgetter(self.name)(inner)
+
+
 Values = Mapping[str, Callable[[Any], Any]]
 Kinds = Mapping[str, pa.DataType]
 
@@ -122,11 +142,22 @@ def _at_once(rows: pa.Table, text: str, shape: Any, types: Kinds, values: Values
     structs = _together(rows[text], msgspec.json.Decoder(shape, strict=False))
     if structs is None:
         return None
+    inner: dict[Any, list[Any]] = {}
     try:
-        made = {name: _column_of(list(map(value, structs)), types[name]) for name, value in values.items()}
+        made = {name: _column_of(_each(value, structs, inner), types[name]) for name, value in values.items()}
     except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError):
         return None
     return _beside(rows.drop_columns([text]), types, made)
+
+
+def _each(value: Callable[[Any], Any], structs: list[Any], inner: dict[Any, list[Any]]) -> list[Any]:
+    """The value of each struct; inner structs are looked up once for all of their members."""
+    if not isinstance(value, Member):
+        return list(map(value, structs))
+    if value.of not in inner:
+        inner[value.of] = list(map(value.of, structs))
+    get = attrgetter(value.name)
+    return [None if one is None else get(one) for one in inner[value.of]]
 
 
 def _column_of(values: list[Any], kind: pa.DataType) -> pa.Array:

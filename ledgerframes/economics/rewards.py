@@ -27,7 +27,7 @@ from ledgerframes.economics.reward_kinds import (
     Kind,
     issued_kind,
 )
-from ledgerframes.economics.rounds import Rounds, rounds_of
+from ledgerframes.economics.rounds import ISSUANCE, Rounds, rounds_of
 from ledgerframes.economics.source import Source, source_of_events
 from ledgerframes.economics.tree import Tree
 from ledgerframes.frames import As, Decimals
@@ -71,7 +71,7 @@ def rewards(events: Any, *, opening: Any = None, as_: As = "pandas", decimals: D
         ['contract_id', 'kind', 'round', 'provider', 'beneficiary']
     """
     source, notes = source_of_events(events), NotUnderstood()
-    known = rounds_of(source, opening, notes)
+    known = rounds_of(source, opening, notes, ISSUANCE)
     lives = Lifetimes.of(source, list(KINDS), opening)
     tree = Tree.of(source, lives.ends["update_id"])
     rows = reward_rows(lives, tree, known, notes)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
+from operator import attrgetter
 from typing import Any, Final
 
 import numpy as np
@@ -27,7 +28,7 @@ from ledgerframes.economics.models import (
     Round,
 )
 from ledgerframes.economics.not_understood import NotUnderstood
-from ledgerframes.economics.parsing import column, columns_of, fits, kinds_of, parsed
+from ledgerframes.economics.parsing import Member, column, columns_of, fits, kinds_of, parsed
 from ledgerframes.economics.source import Source, opening_rows, source_of_events
 from ledgerframes.frames import As, Decimals
 from ledgerframes.tables.kinds import TIME
@@ -78,6 +79,19 @@ class RoundContract(Struct, frozen=True, gc=False):
     faucet: Decimal | None = member(name="optIssuancePerValidatorFaucetCoupon", default=None)
     featured: Decimal | None = member(name="issuancePerFeaturedAppRewardCoupon", default=None)
     unfeatured: Decimal | None = member(name="issuancePerUnfeaturedAppRewardCoupon", default=None)
+
+
+class NumberedRound(Struct, frozen=True, gc=False):
+    """The number of a round's contract."""
+
+    round: Round
+
+
+class OpenedRound(Struct, frozen=True, gc=False):
+    """An open round's number, and from when on it can be used."""
+
+    round: Round
+    opens: datetime | None = member(name="opensAt", default=None)
 
 
 class Totals(Struct, frozen=True, gc=False):
@@ -150,7 +164,8 @@ def rounds(events: Any, *, opening: Any = None, as_: As = "pandas", decimals: De
         (0, '0.0050000000')
     """
     source, notes = source_of_events(events), NotUnderstood()
-    found = rounds_of(source, opening, notes)
+    found = rounds_of(source, opening, notes, EVERYTHING)
+    _add_totals(found, source, notes)
     numbers = sorted(found.cells)
     schema = ROUND_HISTORY.schema
     columns = {name: [found.cells[number].get(name) for number in numbers] for name in ROUND_HISTORY.names}
@@ -158,27 +173,41 @@ def rounds(events: Any, *, opening: Any = None, as_: As = "pandas", decimals: De
     return given(rows, ROUND_HISTORY, source, notes, as_=as_, decimals=decimals, checks=_checks(found))
 
 
-def rounds_of(source: Source, opening: Any, notes: NotUnderstood) -> Rounds:
-    """The rounds of events and an opening."""
+@dataclass(frozen=True)
+class Asked:
+    """What of the rounds is read.
+
+    Attributes:
+        templates: the contracts.
+        shape: the struct of their payloads.
+        cells: the columns of `round_history`, `round` among them.
+    """
+
+    templates: tuple[str, ...]
+    shape: Any
+    cells: Mapping[str, Callable[[Any], Any]]
+
+
+def rounds_of(source: Source, opening: Any, notes: NotUnderstood, asked: Asked) -> Rounds:
+    """The rounds of events and an opening, as far as they are asked for."""
     found = Rounds()
     columns = ["record_time", "contract_id", "template_name", "payload"]
-    created = source.creates(PHASES, columns)
-    earlier = opening_rows(opening, PHASES)
+    created = source.creates(asked.templates, columns)
+    earlier = opening_rows(opening, asked.templates)
     before = {name: earlier[name] for name in columns[1:]} | {"record_time": pa.nulls(earlier.num_rows, TIME.arrow)}
     rows = pa.concat_tables([pa.table(before).select(columns).cast(created.schema), created])
-    contracts = columns_of(rows, "payload", RoundContract, kinds_of(ROUND_HISTORY), _CELLS, notes)
-    found.cells = {cells["round"]: cells for cells in _latest(contracts).to_pylist()}
+    contracts = columns_of(rows, "payload", asked.shape, kinds_of(ROUND_HISTORY), asked.cells, notes)
+    found.cells = {cells["round"]: cells for cells in _latest(contracts, asked.cells).to_pylist()}
     found.by_contract = dict(zip(contracts["contract_id"].to_pylist(), contracts["round"].to_pylist(), strict=True))
-    _add_totals(found, source, notes)
     return found
 
 
-def _latest(contracts: pa.Table) -> pa.Table:
+def _latest(contracts: pa.Table, cells: Iterable[str]) -> pa.Table:
     """One row per round: what its contracts stated last, and when each phase began first."""
     # Only the open phase's times are the round's own.
     later = pc.is_in(contracts["template_name"], pa.array([ISSUING_ROUND, CLOSED_ROUND]))
-    columns = {name: contracts[name] for name in _CELLS}
-    for name in ("opens_at", "target_closes_at"):
+    columns = {name: contracts[name] for name in cells}
+    for name in {"opens_at", "target_closes_at"} & columns.keys():
         columns[name] = pc.if_else(later, pa.scalar(None, TIME.arrow), columns[name])
     for template, name in PHASES.items():
         own = pc.equal(contracts["template_name"], template)
@@ -243,16 +272,19 @@ def sv_issuance(cells: dict[str, Any]) -> Decimal | None:
 _SHARES: Final = ("validator", "app", "development_fund")
 
 
-def _of_config(name: str) -> Callable[[RoundContract], Decimal | None]:
-    return lambda contract: None if contract.config is None else getattr(contract.config, name)
+_config: Final = attrgetter("config")
+
+
+def _of_config(name: str) -> Member:
+    return Member(_config, name)
 
 
 _CELLS: Final[dict[str, Callable[[RoundContract], Any]]] = {
-    "round": lambda contract: contract.round.number,
-    "amulet_price_usd": lambda contract: contract.price,
-    "opens_at": lambda contract: contract.opens,
-    "target_closes_at": lambda contract: contract.closes,
-    "tick_us": lambda contract: None if contract.tick is None else contract.tick.microseconds,
+    "round": attrgetter("round.number"),
+    "amulet_price_usd": attrgetter("price"),
+    "opens_at": attrgetter("opens"),
+    "target_closes_at": attrgetter("closes"),
+    "tick_us": Member(attrgetter("tick"), "microseconds"),
     "holding_fee_usd": lambda contract: (
         None if contract.fees is None or contract.fees.holding_fee is None else contract.fees.holding_fee.rate
     ),
@@ -264,9 +296,21 @@ _CELLS: Final[dict[str, Callable[[RoundContract], Any]]] = {
     "featured_app_cap": _of_config("featured_cap"),
     "unfeatured_app_cap": _of_config("unfeatured_cap"),
     "validator_faucet_cap_usd": _of_config("faucet_cap"),
-    "issuance_per_sv": lambda contract: contract.sv,
-    "issuance_per_validator": lambda contract: contract.validator,
-    "issuance_per_validator_faucet": lambda contract: contract.faucet,
-    "issuance_per_featured_app": lambda contract: contract.featured,
-    "issuance_per_unfeatured_app": lambda contract: contract.unfeatured,
+    "issuance_per_sv": attrgetter("sv"),
+    "issuance_per_validator": attrgetter("validator"),
+    "issuance_per_validator_faucet": attrgetter("faucet"),
+    "issuance_per_featured_app": attrgetter("featured"),
+    "issuance_per_unfeatured_app": attrgetter("unfeatured"),
 }
+#: Everything that the table has.
+EVERYTHING: Final = Asked(tuple(PHASES), RoundContract, _CELLS)
+#: What rewards are multiplied with.
+ISSUANCE: Final = Asked(
+    (ISSUING_ROUND, CLOSED_ROUND),
+    RoundContract,
+    {name: value for name, value in _CELLS.items() if name == "round" or name.startswith("issuance_per_")},
+)
+#: When rounds opened.
+OPENINGS: Final = Asked((OPEN_ROUND,), OpenedRound, {name: _CELLS[name] for name in ("round", "opens_at")})
+#: Which rounds there are.
+NUMBERS: Final = Asked(tuple(PHASES), NumberedRound, {"round": _CELLS["round"]})

@@ -43,10 +43,6 @@ class _Coded:
         found: Mask = np.append(known, False)[self.numbers]
         return found
 
-    def there(self) -> Mask:
-        found: Mask = self.numbers < len(self.values)
-        return found
-
 
 @dataclass
 class Source:
@@ -58,7 +54,8 @@ class Source:
         legs: the reassignments, where the caller gave them too.
         attrs: the provenance of the events.
         proof: a frame with that provenance.
-        coded: the columns that rows are chosen by, once they were needed.
+        light: the columns that rows are chosen by, once they were needed.
+        coded: those of them that are coded.
     """
 
     frame: Any
@@ -66,6 +63,7 @@ class Source:
     legs: Any = None
     attrs: dict[str, Any] = field(default_factory=dict)
     proof: Any = None
+    light: pa.Table | None = None
     coded: dict[str, _Coded] = field(default_factory=dict)
 
     def creates(self, templates: Iterable[str], columns: Sequence[str]) -> pa.Table:
@@ -101,18 +99,31 @@ class Source:
             where = _wanted(templates, choices, created=created)
             found = self.store.load("events", columns=list(columns), where=where, as_="arrow")
             return found.cast(_schema(columns))
-        mask = self._kinds()["event_type"].among(["created_event"]) if created else self._kinds()["choice"].there()
-        for name, values in (("template_name", templates), ("choice", choices)):
-            if values is not None:
-                mask = mask & self._kinds()[name].among(values)
-        return to_arrow(_filtered(self.frame, columns, mask), EVENTS, columns, name="events")
+        masks = [self._kind("template_name").among(templates)] if templates is not None else []
+        masks += [self._kind("choice").among(choices)] if choices is not None else []
+        if created or choices is None:
+            masks.append(self._created() if created else self._exercised())
+        return to_arrow(_filtered(self.frame, columns, np.logical_and.reduce(masks)), EVENTS, columns, name="events")
 
-    def _kinds(self) -> dict[str, _Coded]:
-        """The columns that rows are chosen by, coded once for all choices."""
-        if not self.coded:
-            light = to_arrow(self.frame, EVENTS, _KIND, name="events")
-            self.coded.update({name: _Coded.of(light[name]) for name in _KIND})
-        return self.coded
+    def _kind(self, name: str) -> _Coded:
+        """A column that rows are chosen by, coded once for all choices."""
+        if name not in self.coded:
+            self.coded[name] = _Coded.of(self._light()[name])
+        return self.coded[name]
+
+    def _created(self) -> Mask:
+        created = pc.fill_null(pc.equal(self._light()["event_type"], "created_event"), False)  # noqa: FBT003
+        found: Mask = created.to_numpy()
+        return found
+
+    def _exercised(self) -> Mask:
+        found: Mask = pc.is_valid(self._light()["choice"]).to_numpy()
+        return found
+
+    def _light(self) -> pa.Table:
+        if self.light is None:
+            self.light = to_arrow(self.frame, EVENTS, _KIND, name="events")
+        return self.light
 
 
 def _schema(columns: Sequence[str]) -> pa.Schema:

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from operator import attrgetter
 from typing import Any, Final
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from msgspec import UNSET
 
 from ledgerframes.economics.amounts import narrow, wide
 from ledgerframes.economics.choices import PAYING, TRAFFIC, TRANSFER
-from ledgerframes.economics.models import META, TransferResult, TransferSummary, WrappedResult
+from ledgerframes.economics.models import META, Round, TransferResult, TransferSummary, WrappedResult
 from ledgerframes.economics.not_understood import NotUnderstood
-from ledgerframes.economics.parsing import columns_of
+from ledgerframes.economics.parsing import Member, columns_of
 from ledgerframes.economics.source import Source
 from ledgerframes.tables.kinds import AMOUNT
 
@@ -29,6 +31,7 @@ _SUMS: Final = (
 MINTED_KINDS: Final = ("app", "validator", "validator_faucet", "sv", "unclaimed_activity", "development_fund")
 #: What a result's metadata says, and whether it says it: what it does not say, the choice around it may say.
 SAYINGS: Final = {"tx_kind": f"{META}tx-kind", "reason": f"{META}reason"}
+_SAYS: Final = tuple(f"says_{name}" for name in SAYINGS)
 _KINDS: Final = {
     "round": pa.int64(),
     "paid": AMOUNT.arrow,
@@ -36,7 +39,7 @@ _KINDS: Final = {
     "output_fees": pa.list_(AMOUNT.arrow),
     **dict.fromkeys(_SUMS, AMOUNT.arrow),
     **dict.fromkeys(SAYINGS, pa.string()),
-    **{f"says_{name}": pa.bool_() for name in SAYINGS},
+    **dict.fromkeys(_SAYS, pa.bool_()),
 }
 
 
@@ -45,22 +48,23 @@ def paying_exercises(source: Source, *columns: str, choices: Sequence[str] = PAY
     return source.exercises((*IDENTITY, *columns, "exercise_result"), choices=choices)
 
 
-def outcomes_of(rows: pa.Table, notes: NotUnderstood) -> pa.Table:
+def outcomes_of(rows: pa.Table, notes: NotUnderstood, *, sayings: bool = False) -> pa.Table:
     """What each exercise returned, in the order of the rows; null is what a result does not state.
 
     Args:
         rows: with template_name, choice and exercise_result.
         notes: where results that cannot be read are counted.
+        sayings: whether to read the metadata.
 
     Returns:
-        The round that it used; `paid` for what was bought; `stated`, whether there is a summary, and its amounts; and
-        for `tx_kind` and `reason` of the metadata the text, and in `says_tx_kind` and `says_reason` whether they are
-        there.
+        The round that it used; `paid` for what was bought; `stated`, whether there is a summary, and its amounts. With
+        `sayings`, of `tx_kind` and `reason` the text, and in `says_tx_kind` and `says_reason` whether they are there.
     """
+    left_out = () if sayings else (*SAYINGS, *_SAYS)
     numbered = rows.select(list(_READ)).append_column("row", pa.array(np.arange(rows.num_rows)))
     direct = pc.is_in(numbered["choice"], pa.array(_DIRECT))
     parts = [
-        columns_of(part, "exercise_result", shape, _KINDS, values, notes, choice="choice")
+        columns_of(part, "exercise_result", shape, _KINDS, _without(values, left_out), notes, choice="choice")
         for part, shape, values in (
             (numbered.filter(direct), TransferResult, _OF_TRANSFERS),
             (numbered.filter(pc.invert(direct)), WrappedResult, _OF_WRAPPERS),
@@ -69,8 +73,8 @@ def outcomes_of(rows: pa.Table, notes: NotUnderstood) -> pa.Table:
     found = pa.concat_tables(parts)
     places = np.full(rows.num_rows, -1, np.int64)
     places[found["row"].to_numpy()] = np.arange(found.num_rows)
-    aligned = found.select(list(_KINDS)).take(pa.array(places, mask=places < 0))
-    for name in ("stated", *(f"says_{name}" for name in SAYINGS)):
+    aligned = found.drop_columns([*_READ[:2], "row"]).take(pa.array(places, mask=places < 0))
+    for name in ("stated", *(_SAYS if sayings else ())):
         there = pc.fill_null(aligned[name], False)  # noqa: FBT003
         aligned = aligned.set_column(aligned.column_names.index(name), name, there)
     return aligned
@@ -122,34 +126,34 @@ def _values(inner: Inner, paid: Callable[[Any], Any], meta: Callable[[Any], Any]
         result = inner(one)
         return None if result is None else result.summary
 
-    def member(name: str) -> Callable[[Any], Any]:
-        return lambda one: None if (found := summary(one)) is None else getattr(found, name)
-
-    def number(one: Any) -> int | None:
+    def mining_round(one: Any) -> Round | None:
         result = inner(one)
-        return None if result is None or result.round is None else result.round.number
+        return None if result is None else result.round
 
-    def text(key: str) -> Callable[[Any], str | None]:
-        def said(one: Any) -> str | None:
+    def said(name: str) -> Callable[[Any], str | None]:
+        def text(one: Any) -> str | None:
             values = meta(one)
-            value = None if values is None else values.values.get(key)
+            value = None if values is None else getattr(values.values, name)
             return value if isinstance(value, str) else None
 
-        return said
+        return text
+
+    def says(name: str) -> Callable[[Any], bool]:
+        return lambda one: (values := meta(one)) is not None and getattr(values.values, name) is not UNSET
 
     return {
-        "round": number,
+        "round": Member(mining_round, "number"),
         "paid": paid,
         "stated": lambda one: summary(one) is not None,
-        "output_fees": member("output_fees"),
-        **{name: member(name) for name in _SUMS},
-        **{name: text(key) for name, key in SAYINGS.items()},
-        **{f"says_{name}": _says(meta, key) for name, key in SAYINGS.items()},
+        "output_fees": Member(summary, "output_fees"),
+        **{name: Member(summary, name) for name in _SUMS},
+        **{name: said(name) for name in SAYINGS},
+        **{f"says_{name}": says(name) for name in SAYINGS},
     }
 
 
-def _says(meta: Callable[[Any], Any], key: str) -> Callable[[Any], bool]:
-    return lambda one: (values := meta(one)) is not None and key in values.values
+def _without(values: Mapping[str, Callable[[Any], Any]], names: Sequence[str]) -> dict[str, Callable[[Any], Any]]:
+    return {name: value for name, value in values.items() if name not in names}
 
 
 def _inner(one: WrappedResult) -> TransferResult | None:
@@ -166,5 +170,5 @@ def _meta(one: WrappedResult) -> Any:
     return one.meta if one.meta is not None or inner is None else inner.meta
 
 
-_OF_TRANSFERS: Final = _values(lambda one: one, lambda one: one.paid, lambda one: one.meta)
+_OF_TRANSFERS: Final = _values(lambda one: one, attrgetter("paid"), attrgetter("meta"))
 _OF_WRAPPERS: Final = _values(_inner, _paid, _meta)

@@ -15,7 +15,7 @@ from ledgerframes.economics.form import from_opening, given
 from ledgerframes.economics.mint_burn import flows_of, total_of
 from ledgerframes.economics.not_understood import NotUnderstood
 from ledgerframes.economics.parsing import column
-from ledgerframes.economics.rounds import Rounds, rounds_of
+from ledgerframes.economics.rounds import OPENINGS, Rounds, rounds_of
 from ledgerframes.economics.source import Source, source_of_events
 from ledgerframes.frames import As, Decimals
 from ledgerframes.tables.coin_flows import BURNED, MINTED
@@ -56,7 +56,7 @@ def supply_per_round(events: Any, *, opening: Any = None, as_: As = "pandas", de
         True
     """
     source, notes = source_of_events(events), NotUnderstood()
-    flows, known = flows_of(source, opening, notes), rounds_of(source, opening, notes)
+    flows, known = flows_of(source, opening, notes), rounds_of(source, opening, notes, OPENINGS)
     placed = pa.table(
         {
             "round": _rounds(flows, known),

@@ -13,7 +13,7 @@ from ledgerframes.economics.lifetimes import Lifetimes
 from ledgerframes.economics.not_understood import NotUnderstood
 from ledgerframes.economics.reward_kinds import KINDS
 from ledgerframes.economics.rewards import reward_rows
-from ledgerframes.economics.rounds import rounds_of
+from ledgerframes.economics.rounds import ISSUANCE, rounds_of
 from ledgerframes.economics.source import source_of_events
 from ledgerframes.economics.tree import Tree
 from ledgerframes.frames import As, Decimals
@@ -45,7 +45,7 @@ def sv_rewards(events: Any, *, opening: Any = None, as_: As = "pandas", decimals
         ['round', 'sv', 'beneficiary', 'weight', 'amount', 'outcome']
     """
     source, notes = source_of_events(events), NotUnderstood()
-    known = rounds_of(source, opening, notes)
+    known = rounds_of(source, opening, notes, ISSUANCE)
     templates = [template for template, kind in KINDS.items() if kind.name == "sv"]
     lives = Lifetimes.of(source, templates, opening)
     rows = reward_rows(lives, Tree.of(source, lives.ends["update_id"]), known, notes)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from operator import attrgetter
 from typing import Any, Final
 
 import numpy as np
@@ -78,7 +79,7 @@ def transfers(events: Any, *, opening: Any = None, as_: As = "pandas", decimals:
 
 def _outputs(exercises: pa.Table, tree: Tree, wrapped: Wrapped, notes: NotUnderstood) -> pa.Table:
     """One row per output of the transfers, with the place of its exercise."""
-    outcomes = outcomes_of(exercises, notes)
+    outcomes = outcomes_of(exercises, notes, sayings=True)
     places = tree.places(exercises["event_id"])
     numbered = exercises.select(["update_id", "event_id", "template_name", "choice", "payload"])
     numbered = numbered.append_column("row", pa.array(np.arange(exercises.num_rows)))
@@ -162,7 +163,8 @@ def _fees(outcomes: pa.Table, rows: pa.Array, index: pa.Array, ratios: Any) -> A
 
 
 def _listed(name: str) -> Callable[[TransferArgument], list[Any]]:
-    return lambda argument: [getattr(output, name) for output in argument.transfer.outputs]
+    get = attrgetter(name)
+    return lambda argument: list(map(get, argument.transfer.outputs))
 
 
 def _locks(argument: TransferArgument) -> list[str | None]:
@@ -176,8 +178,8 @@ _ASKED: Final = {name: _TYPES[name] for name in ("sender", "provider")} | {
     name: pa.list_(_TYPES[name]) for name in _LISTED
 }
 _VALUES: Final[dict[str, Callable[[Any], Any]]] = {
-    "sender": lambda argument: argument.transfer.sender,
-    "provider": lambda argument: argument.transfer.provider,
+    "sender": attrgetter("transfer.sender"),
+    "provider": attrgetter("transfer.provider"),
     "receiver": _listed("receiver"),
     "amount": _listed("amount"),
     "receiver_fee_ratio": _listed("ratio"),

@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 
 from ledgerframes.economics.source import Source
 
-_COLUMNS: Final = ("update_id", "event_id", "parent_event_id", "template_name", "choice")
+_COLUMNS: Final = ("event_id", "parent_event_id", "choice")
 Places = np.ndarray[Any, np.dtype[np.int64]]
 Mask = np.ndarray[Any, np.dtype[np.bool_]]
 
@@ -22,7 +22,7 @@ class Tree:
     """All exercises of the updates concerned.
 
     Attributes:
-        rows: update_id, event_id, parent_event_id, template_name and choice, one row per exercise.
+        rows: event_id, parent_event_id and choice, one row per exercise.
         parents: for each row the row of the exercise above it, -1 at a root.
     """
 
@@ -32,24 +32,16 @@ class Tree:
     @classmethod
     def of(cls, source: Source, updates: Any = None) -> Tree:
         """The exercises of a source, of some updates only if they are given."""
-        rows = source.exercises(_COLUMNS)
-        if updates is not None:
-            rows = rows.filter(pc.is_in(rows["update_id"], updates))
-        # Ids of events begin with the id of their update, so they are unique in all the history.
-        return cls(rows, _places(rows["parent_event_id"], rows["event_id"]))
+        if updates is None:
+            rows = source.exercises(_COLUMNS)
+        else:
+            rows = source.exercises(("update_id", *_COLUMNS))
+            rows = rows.filter(pc.is_in(rows["update_id"], updates)).select(list(_COLUMNS))
+        return cls(rows, _parents(rows))
 
     def places(self, event_ids: pa.ChunkedArray) -> Places:
         """The row of each exercise of a column of ids, -1 for what is none."""
-        coded = event_ids.combine_chunks().dictionary_encode()
-        # A table of the few ids that are asked for, and not of all exercises, is looked up in.
-        found = pc.index_in(self.rows["event_id"], coded.dictionary)
-        rows = np.flatnonzero(pc.is_valid(found).to_numpy())
-        of_each = np.full(len(coded.dictionary) + 1, -1, np.int64)
-        # The first of exercises with one id is the last to be written.
-        of_each[found.drop_null().to_numpy()[::-1]] = rows[::-1]
-        numbers = pc.fill_null(coded.indices, len(coded.dictionary)).to_numpy(zero_copy_only=False)
-        chosen: Places = of_each[numbers]
-        return chosen
+        return _places(event_ids.combine_chunks(), self.rows["event_id"])
 
     def mask(self, choices: Iterable[str]) -> Mask:
         """Which rows exercise one of some choices."""
@@ -79,10 +71,38 @@ class Tree:
         return _taken(self.rows["choice"], places)
 
 
-def _places(ids: pa.ChunkedArray, among: pa.ChunkedArray) -> Places:
-    found: Places = pc.fill_null(pc.index_in(ids, among), -1).to_numpy().astype(np.int64)
-    # A null id is no id, even where a null stands among the others.
-    return np.where(pc.is_valid(ids).to_numpy(), found, -1)
+def _parents(rows: pa.Table) -> Places:
+    """The row of the exercise above each row, -1 at a root."""
+    ids, above = rows["event_id"].combine_chunks(), rows["parent_event_id"].combine_chunks()
+    found = np.full(len(ids), -1, np.int64)
+    # Exercises stand in preorder: mostly the one above is the row before, or the one above that row.
+    below, beside = (np.append(False, _equal(above[1:], one[:-1])) if len(ids) else found > 0 for one in (ids, above))
+    found[below] = np.flatnonzero(below) - 1
+    rest = pc.is_valid(above).to_numpy(zero_copy_only=False) & ~below & ~beside
+    found[rest] = _places(above.filter(pa.array(rest)), rows["event_id"])
+    last: Places = np.maximum.accumulate(np.where(beside, 0, np.arange(len(ids))))
+    known: Places = found[last]
+    return known
+
+
+def _equal(left: pa.Array, right: pa.Array) -> Mask:
+    found: Mask = pc.fill_null(pc.equal(left, right), False).to_numpy(zero_copy_only=False)  # noqa: FBT003
+    return found
+
+
+def _places(ids: pa.Array, among: pa.ChunkedArray) -> Places:
+    """The row of each id among others, -1 for null and for what is not among them."""
+    coded = ids.dictionary_encode()
+    # A table of the few ids that are asked for, and not of all exercises, is looked up in. Ids of events begin with
+    # the id of their update, so they are unique in all the history.
+    found = pc.index_in(among, coded.dictionary)
+    rows = np.flatnonzero(pc.is_valid(found).to_numpy())
+    of_each = np.full(len(coded.dictionary) + 1, -1, np.int64)
+    # Of exercises that a frame holds twice, the first is written last.
+    of_each[found.drop_null().to_numpy()[::-1]] = rows[::-1]
+    numbers = pc.fill_null(coded.indices, len(coded.dictionary)).to_numpy(zero_copy_only=False)
+    places: Places = of_each[numbers]
+    return places
 
 
 def _taken(values: pa.ChunkedArray, places: Places) -> pa.Array:

@@ -16,7 +16,7 @@ from ledgerframes.economics.models import FAUCET, LICENSE, LIVENESS, Int64, Roun
 from ledgerframes.economics.not_understood import NotUnderstood
 from ledgerframes.economics.parsing import column, parsed
 from ledgerframes.economics.reward_kinds import FaucetCoupon
-from ledgerframes.economics.rounds import rounds_of
+from ledgerframes.economics.rounds import NUMBERS, rounds_of
 from ledgerframes.economics.source import Source, source_of_events
 from ledgerframes.frames import As, Decimals
 from ledgerframes.tables.network_activity import VALIDATOR_LIVENESS
@@ -98,7 +98,7 @@ def validator_liveness(events: Any, *, opening: Any = None, as_: As = "pandas", 
     _add_records(source, opening, found, notes)
     latest = max(
         [
-            *rounds_of(source, opening, notes).cells,
+            *rounds_of(source, opening, notes, NUMBERS).cells,
             *(row.last_round for row in found.values() if row.last_round is not None),
         ],
         default=None,

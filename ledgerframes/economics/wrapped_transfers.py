@@ -111,7 +111,7 @@ def _add_sends(found: Wrapped, rows: pa.Table, contracts: pa.Table, tree: Tree, 
             strict=True,
         )
     )
-    arguments, outcomes = parsed(rows["payload"], Send, names, notes), outcomes_of(rows, notes)
+    arguments, outcomes = parsed(rows["payload"], Send, names, notes), outcomes_of(rows, notes, sayings=True)
     places, identities = tree.places(rows["event_id"]), _identities(rows)
     fees = narrow(pc.add(other_fees(outcomes), list_sums(outcomes["output_fees"]))).to_pylist()
     columns = (rows["contract_id"].to_pylist(), outcomes["round"].to_pylist(), fees, metas_of(outcomes))
