@@ -18,6 +18,7 @@ from ledgerframes.analysis.payloads import template_catalogue as template_catalo
 from ledgerframes.apps.doctor.diagnosis import Diagnosis as Diagnosis
 from ledgerframes.apps.doctor.examine import doctor as doctor
 from ledgerframes.apps.html_report.report import report as report
+from ledgerframes.apps.versions import versions as versions
 from ledgerframes.economics.active_parties import active_parties as active_parties
 from ledgerframes.economics.balances_over_time import balances_over_time as balances_over_time
 from ledgerframes.economics.coins import coins as coins

@@ -56,6 +56,15 @@ def test_nothing_fails_on_a_ledger_that_is_well(ledger):
     assert "instruments" in finding(found, "tables that can be loaded").found
 
 
+def test_the_decoder_is_told(ledger, monkeypatch):
+    monkeypatch.setenv("LEDGERFRAMES_DECODER", "python")
+    assert finding(lf.doctor(ledger), "decoder").found == "python (LEDGERFRAMES_DECODER asks for it)"
+
+    monkeypatch.setenv("LEDGERFRAMES_DECODER", "fast")
+    told = finding(lf.doctor(ledger), "decoder")
+    assert (told.status, "'fast' is not valid" in told.found) == ("fail", True)
+
+
 def test_the_migrations_and_the_newest_update_are_told(ledger):
     found = lf.doctor(ledger)
     there = lf.migrations(ledger)

@@ -204,6 +204,7 @@ def test_the_report_counts_what_was_done(store, net):
     report = store.sync(net)
     assert report.rows == {name: len(store.load(name)) for name in ("events", "reassignments", "updates")}
     assert set(report.stages) == {"fetch", "decode", "commit"}
+    assert report.decoder == lf.versions()["decoder"]
     assert report.requests > 0
     assert report.bytes > 1_000
     assert report.commits >= 1

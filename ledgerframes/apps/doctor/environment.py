@@ -18,6 +18,7 @@ from urllib.request import getproxies
 from ledgerframes.apps.doctor.diagnosis import Finding, bare, duration
 from ledgerframes.config.profiles import FILE, config_folder
 from ledgerframes.config.settings import INTERFACES, Secret, is_loopback
+from ledgerframes.decoding.compiled.choice import VARIABLE, choice
 from ledgerframes.errors import ConfigurationError, LedgerframesError
 from ledgerframes.network import Network
 from ledgerframes.store.lake import Lake
@@ -37,10 +38,11 @@ EXTRAS: Final = {"duckdb": "store.sql", "polars": 'as_="polars"', "dask": "store
 
 
 def examine_surroundings(environ: Mapping[str, str]) -> Iterator[Finding]:
-    """Versions, what is not installed, the configuration file."""
+    """Versions, the decoder, what is not installed, the configuration file."""
     versions = ", ".join(f"{name} {metadata.version(name)}" for name in LIBRARIES)
     own = f"ledgerframes {__version__}, Python {platform.python_version()} on {platform.system()}"
     yield Finding(HERE, "versions", "ok", f"{own}; {versions}")
+    yield _decoder()
     missing = [f"{name} (for {use})" for name, use in EXTRAS.items() if util.find_spec(name) is None]
     if missing:
         yield Finding(
@@ -52,6 +54,15 @@ def examine_surroundings(environ: Mapping[str, str]) -> Iterator[Finding]:
         yield Finding(HERE, "profiles", "skipped", bare(error))
     else:
         yield from _configuration(path)
+
+
+def _decoder() -> Finding:
+    """Which decoder reads the pages of histories."""
+    try:
+        found = choice()
+    except ConfigurationError as error:
+        return Finding(HERE, "decoder", "fail", str(error), f"change or unset {VARIABLE}")
+    return Finding(HERE, "decoder", "ok", str(found), found.advice)
 
 
 def _configuration(path: Path) -> Iterator[Finding]:

@@ -6,6 +6,7 @@ import os
 import warnings
 from dataclasses import dataclass
 from functools import cache
+from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 from typing import Final
@@ -66,7 +67,7 @@ def compiled() -> ModuleType | None:
 def _built() -> tuple[ModuleType | None, Choice | None]:
     """The extension, or what is lacking of it."""
     try:
-        from ledgerframes.decoding.compiled import _decoder as module
+        module = import_module("ledgerframes.decoding.compiled._decoder")
     except ImportError as error:
         why = "the compiled decoder was not built" if isinstance(error, ModuleNotFoundError) else str(error)
         return None, Choice(PYTHON, why, "install it again where there is a C++ compiler, for several times the speed")

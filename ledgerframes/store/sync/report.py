@@ -23,6 +23,7 @@ class SyncReport(Result):
         waits_seconds: time spent waiting for the rate limit and between attempts, over all workers.
         stages: for fetch, decode and commit: `seconds` and `cpu_seconds`, over all threads of the stage; waiting for
             answers counts as fetching. Parquet is written by threads of its own, which only `seconds` shows.
+        decoder: which decoder read the pages: "compiled", or "python" with the reason.
         commits: how many commits were made.
         covered: the intervals that the store covers now, in words.
         left: what was asked for and is still not covered, in words.
@@ -42,6 +43,7 @@ class SyncReport(Result):
     retries: int = 0
     waits_seconds: float = 0.0
     stages: dict[str, dict[str, float]] = field(default_factory=dict)
+    decoder: str = ""
     commits: int = 0
     covered: tuple[str, ...] = ()
     left: tuple[str, ...] = ()
@@ -64,6 +66,7 @@ class SyncReport(Result):
             ("took", f"{self.seconds:,.2f} s, {self.requests:,} requests, {self.bytes / 1e6:,.1f} MB, {speed}"),
             ("retries", f"{self.retries:,}; waited {self.waits_seconds:,.1f} s for rate limits and between attempts"),
             ("stages", stages),
+            *([("decoder", self.decoder)] if self.decoder else []),
             ("commits", f"{self.commits:,}"),
             ("covered", "; ".join(self.covered) or "nothing yet"),
             *([("left", "; ".join(self.left))] if self.left else []),

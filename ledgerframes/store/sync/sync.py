@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ledgerframes.config.settings import source_of
+from ledgerframes.decoding.compiled.choice import choice
 from ledgerframes.errors import LedgerframesError
 from ledgerframes.interfaces.history import PageSource
 from ledgerframes.loaders.progress import Progress, progress_of
@@ -184,6 +185,7 @@ class _Run:
             rows={**rows, **self._rows},
             commits=sum(sync.commit.commits for sync in syncs),
             stages=_stages(syncs),
+            decoder=str(choice()),
             left=left,
             rejected=sum(sync.decode.rejecting.count for sync in syncs if sync.decode.rejecting is not None),
             sources=tuple(sources) or tuple(map(source_of, syncs[-1].servers.servers)),

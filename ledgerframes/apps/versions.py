@@ -1,0 +1,45 @@
+"""`versions`: what is installed, and which decoder runs; for bug reports."""
+
+from __future__ import annotations
+
+import platform
+from importlib import metadata
+from typing import Final
+
+from ledgerframes.decoding.compiled.choice import choice
+from ledgerframes.version import __version__
+
+#: What the package needs, and what it uses where it is installed.
+_LIBRARIES: Final = (
+    *("pandas", "pyarrow", "httpx", "msgspec", "deltalake", "matplotlib", "numpy"),
+    *("duckdb", "polars", "dask", "xlsxwriter"),
+)
+
+
+def versions() -> dict[str, str]:
+    """Versions of the package, Python and the libraries, and which decoder of pages runs.
+
+    Returns:
+        Texts by name: `ledgerframes`; `decoder`, "compiled" or "python", with the reason; `python`; `system`; then
+        every library that is installed.
+
+    Raises:
+        ConfigurationError: `LEDGERFRAMES_DECODER` is not valid.
+
+    Example:
+        >>> import ledgerframes as lf
+        >>> lf.versions()["decoder"].split()[0] in {"compiled", "python"}
+        True
+    """
+    found = {
+        "ledgerframes": __version__,
+        "decoder": str(choice()),
+        "python": platform.python_version(),
+        "system": f"{platform.system()} {platform.machine()}",
+    }
+    for name in _LIBRARIES:
+        try:
+            found[name] = metadata.version(name)
+        except metadata.PackageNotFoundError:
+            continue
+    return found
