@@ -7,7 +7,7 @@ READY := $(VENV)/.ready
 COMPILED := hatch_build.py $(wildcard ledgerframes/decoding/compiled/*.cpp ledgerframes/decoding/compiled/*.hpp)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-oldest test-matrix soak simulate mutants fuzz interop lint lab bench docs sample pages wheel clean
+.PHONY: help setup demo test test-oldest test-matrix soak simulate mutants fuzz fuzz-decoders sanitize interop lint lab bench docs sample pages wheel clean
 
 help:  ## list the commands
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -63,6 +63,14 @@ fuzz: $(READY)  ## thousands of made-up requests to the sandbox and of broken an
 	$(BIN)/python -m tests.fuzz
 	$(BIN)/python -m tests.fuzz.answers --minutes 2
 
+PAGES ?= 1000000
+fuzz-decoders: $(READY)  ## PAGES=1000000 broken pages through the compiled decoder and the Python path
+	$(BIN)/python -W ignore -m tests.fuzz.decoders --pages $(PAGES)
+
+sanitize: $(READY)  ## broken pages through a decoder with address and undefined-behaviour sanitizers; needs gcc
+	$(BIN)/python -m tests.fuzz.sanitized --pages 20000
+	$(BIN)/python -m tests.fuzz.sanitized --plain --pages 20000
+
 lint: $(READY)  ## style, types, layers
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -87,8 +95,9 @@ docs: $(READY)  ## make the data dictionary, the README's table of endpoints and
 sample: $(READY)  ## make the sample in data/
 	$(BIN)/python data/make_sample.py
 
-wheel: $(READY)  ## build the wheel into dist/
-	$(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps -w dist .
+wheel: $(READY)  ## build both wheels into dist/, compiled and pure, and try them on each Python of PYTHONS
+	$(BIN)/python -m tests.wheels $(PYTHONS)
 
 clean:  ## remove what the other commands made
+	rm -f ledgerframes/decoding/compiled/_decoder*.so
 	rm -rf $(VENV) .venv-* dist build docs/site docs/reference/command-line.md demo-output .pytest_cache .mypy_cache .ruff_cache .hypothesis

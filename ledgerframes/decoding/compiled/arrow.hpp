@@ -96,7 +96,7 @@ public:
             elements.insert(elements.end(), all.begin() + list.first, all.begin() + list.first + list.size);
         }
         offsets[rows_] = offset(elements.size());
-        const int64_t nulls = validity(held->buffers[0], rows_, [&](size_t row) { return get(row).given; });
+        const int64_t nulls = validity(held->buffers[0], [&](size_t row) { return get(row).given; });
         held->children.push_back(texts_of(elements.size(), [&](size_t at) { return elements[at]; }));
         columns_.push_back(make_array(rows_, nulls, std::move(held)));
     }
@@ -107,10 +107,15 @@ public:
         auto held = std::make_unique<Held>();
         held->buffers.resize(2);
         int64_t* values = allocate<int64_t>(held->buffers[1], rows_);
-        for (size_t row = 0; row < rows_; ++row) values[row] = std::optional<int64_t>(get(row)).value_or(0);
-        const int64_t nulls =
-            validity(held->buffers[0], rows_, [&](size_t row) { return std::optional<int64_t>(get(row)).has_value(); });
-        columns_.push_back(make_array(rows_, nulls, std::move(held)));
+        size_t given = 0;
+        for (size_t row = 0; row < rows_; ++row) {
+            const std::optional<int64_t> value = get(row);
+            given += value.has_value();
+            values[row] = value.value_or(0);
+        }
+        if (given < rows_)
+            bits(held->buffers[0], rows_, [&](size_t row) { return std::optional<int64_t>(get(row)).has_value(); });
+        columns_.push_back(make_array(rows_, static_cast<int64_t>(rows_ - given), std::move(held)));
     }
 
     // `get` gives a std::optional<bool>.
@@ -119,7 +124,7 @@ public:
         auto held = std::make_unique<Held>();
         held->buffers.resize(2);
         bits(held->buffers[1], rows_, [&](size_t row) { return get(row).value_or(false); });
-        const int64_t nulls = validity(held->buffers[0], rows_, [&](size_t row) { return get(row).has_value(); });
+        const int64_t nulls = validity(held->buffers[0], [&](size_t row) { return get(row).has_value(); });
         columns_.push_back(make_array(rows_, nulls, std::move(held)));
     }
 
@@ -153,8 +158,8 @@ private:
 
     // Writes which rows are not null, unless all are; gives how many are null.
     template <class Get>
-    static int64_t validity(Buffer& buffer, size_t count, Get given) {
-        const int64_t nulls = bits(buffer, count, given);
+    int64_t validity(Buffer& buffer, Get given) const {
+        const int64_t nulls = bits(buffer, rows_, given);
         if (nulls == 0) buffer.reset();
         return nulls;
     }
@@ -164,10 +169,12 @@ private:
         auto held = std::make_unique<Held>();
         held->buffers.resize(3);
         int32_t* offsets = allocate<int32_t>(held->buffers[1], count + 1);
-        size_t total = 0;
+        size_t total = 0, given = 0;
         for (size_t row = 0; row < count; ++row) {
+            const Text text = get(row);
             offsets[row] = offset(total);
-            total += get(row).size;
+            total += text.size;
+            given += text.given();
         }
         offsets[count] = offset(total);
         char* bytes = allocate<char>(held->buffers[2], total);
@@ -175,8 +182,8 @@ private:
             const Text text = get(row);
             if (text.size > 0) std::memcpy(bytes + offsets[row], text.data, text.size);
         }
-        const int64_t nulls = validity(held->buffers[0], count, [&](size_t row) { return get(row).given(); });
-        return make_array(count, nulls, std::move(held));
+        if (given < count) bits(held->buffers[0], count, [&](size_t row) { return get(row).given(); });
+        return make_array(count, static_cast<int64_t>(count - given), std::move(held));
     }
 
     size_t rows_;

@@ -16,9 +16,10 @@ namespace ledgerframes {
 class Seen {
 public:
     // Python keeps the last of two members with one name; such an object is left to it.
-    void once(unsigned member) {
+    bool once(unsigned member) {
         if (bits_ & member) throw Irregular{};
         bits_ |= member;
+        return true;
     }
     bool all(unsigned members) const { return (bits_ & members) == members; }
     bool any(unsigned members) const { return bits_ & members; }
@@ -36,7 +37,7 @@ public:
         bool seen = false, others = false;
         scan_.next();
         scan_.object([&](Text name) {
-            if (name != "transactions") {
+            if (!is(name, "transactions")) {
                 scan_.value();
                 others = true;
                 return;
@@ -91,10 +92,8 @@ private:
         Unknown unknown;
         Text record_time, effective_at, offset, hash;  // as sent, where that has to be noted
         scan_.object([&](Text name) {
-            const auto is = [&](Text known, unsigned member) {
-                if (name != known) return false;
-                seen.once(member);
-                return true;
+            const auto is = [&](const auto& known, unsigned member) {
+                return ledgerframes::is(name, known) && seen.once(member);
             };
             if (is("update_id", kId)) item.update_id = scan_.string();
             else if (is("migration_id", kMigration)) item.migration_id = scan_.integer();
@@ -161,10 +160,8 @@ private:
         Unknown unknown;
         Text created_at;  // as sent, where that has to be noted
         scan_.object([&](Text name) {
-            const auto is = [&](Text known, unsigned member) {
-                if (name != known) return false;
-                seen.once(member);
-                return true;
+            const auto is = [&](const auto& known, unsigned member) {
+                return ledgerframes::is(name, known) && seen.once(member);
             };
             if (is("event_type", kType)) event.created = kind_is_created();
             else if (is("event_id", kId)) event.id = scan_.string();
@@ -196,8 +193,8 @@ private:
 
     bool kind_is_created() {
         const Text kind = scan_.string();
-        if (kind == "created_event") return true;
-        if (kind == "exercised_event") return false;
+        if (is(kind, "created_event")) return true;
+        if (is(kind, "exercised_event")) return false;
         throw Irregular{};
     }
 
@@ -214,10 +211,8 @@ private:
         Text unassign_id;  // as sent, where that has to be noted
         Leg& leg = page_.legs.emplace_back();
         scan_.object([&](Text name) {
-            const auto is = [&](Text known, unsigned member) {
-                if (name != known) return false;
-                seen.once(member);
-                return true;
+            const auto is = [&](const auto& known, unsigned member) {
+                return ledgerframes::is(name, known) && seen.once(member);
             };
             if (is("submitter", kSubmitter)) leg.submitter = scan_.string();
             else if (is("source_synchronizer", kSource)) leg.source = scan_.string();

@@ -41,6 +41,8 @@ public:
 
     // The next byte that is not blank.
     char next() {
+        // Servers send no blanks.
+        if (static_cast<unsigned char>(*at_) > ' ') return *at_;
         while (*at_ == ' ' || *at_ == '\n' || *at_ == '\r' || *at_ == '\t') ++at_;
         return *at_;
     }
@@ -97,8 +99,9 @@ public:
         if (negative) ++at_;
         const char* first = at_;
         int64_t value = 0;
-        for (; is_digit(*at_) && at_ - first < 19; ++at_) value = value * 10 + (*at_ - '0');
-        if (at_ == first || at_ - first > 18 || (*first == '0' && at_ - first > 1) || !is_after_scalar(*at_)) throw Irregular{};
+        // No number of 18 digits overflows.
+        for (; is_digit(*at_) && at_ - first < 18; ++at_) value = value * 10 + (*at_ - '0');
+        if (at_ == first || (*first == '0' && at_ - first > 1) || !is_after_scalar(*at_)) throw Irregular{};
         return negative ? -value : value;
     }
 
