@@ -140,6 +140,9 @@ def sandbox(
     port: Annotated[int, typer.Option(min=0, max=65535, help="Port on 127.0.0.1; 0 takes a free one.")] = 0,
     seed: Annotated[int, typer.Option(help="The same seed makes the same ledger.")] = 7,
     updates: Annotated[int, typer.Option(min=0, help="Length of its history.")] = 2000,
+    days: Annotated[
+        int | None, typer.Option(help="Instead of --updates: so many days, with busy and quiet hours.")
+    ] = None,
     hostile: Annotated[bool, typer.Option(help="Serve the nastiest legal data.")] = False,
     release: Annotated[str, typer.Option(help="Serve as this ledger release does: 3.5 or 3.6.")] = "3.5",
     live: Annotated[str | None, typer.Option(help='Let the ledger grow: "50/s", "90/min", "10/h".')] = None,
@@ -157,10 +160,13 @@ def sandbox(
     from ledgerframes.network import sandbox as start
 
     if load is not None:
-        _refuse_beside(context, "load", ("seed", "updates", "hostile"))
+        kept = "the kept ledger has its own"
+        _refuse_beside(context, "load", ("seed", "updates", "days", "hostile"), because=kept)
+    if days is not None:
+        _refuse_beside(context, "days", ("updates", "hostile"), because="the days make a history of their own")
     if save is not None:
         opt.check_folder(save.parent)
-    asked: dict[str, Any] = {"port": port, "hostile": hostile, "release": release, "live": live}
+    asked: dict[str, Any] = {"days": days, "port": port, "hostile": hostile, "release": release, "live": live}
     try:
         net = start(seed=seed, updates=updates, load=load, faults=faults, **asked)
     except OSError as error:
@@ -171,12 +177,12 @@ def sandbox(
             _keep(net.sandbox, save)
 
 
-def _refuse_beside(context: typer.Context, option: str, others: tuple[str, ...]) -> None:
+def _refuse_beside(context: typer.Context, option: str, others: tuple[str, ...], *, because: str) -> None:
     """Refuse options that would mean nothing beside another one."""
     for other in others:
         source = context.get_parameter_source(other)
         if source is not None and source.name == "COMMANDLINE":
-            raise InputError(f"--{other} means nothing beside --{option}: the kept ledger has its own; leave it out")
+            raise InputError(f"--{other} means nothing beside --{option}: {because}; leave it out")
 
 
 def _keep(handle: Any, file: Path) -> None:

@@ -44,7 +44,7 @@ def products(left: Any, right: Any) -> Any:
         pairs = zip(left.to_pylist(), right.to_pylist(), strict=True)
         found = (product(*pair) for pair in pairs)
         return amounts(value if value is None or fits(value) else None for value in found)
-    return narrow(pc.round(pc.multiply(wide_left, wide_right), ndigits=10, round_mode="half_to_even"))
+    return narrow(wide(pc.round(pc.multiply(wide_left, wide_right), ndigits=10, round_mode="half_to_even")))
 
 
 def list_sums(column: pa.ChunkedArray) -> Any:

@@ -48,6 +48,15 @@ def test_it_serves_the_ledger_of_its_seed_and_ends_well_at_an_interrupt(serving)
     assert err.splitlines() == ["Ctrl-C ends it.", "ended"]
 
 
+def test_it_serves_a_history_of_as_many_days_as_are_asked_for(serving):
+    _, said = serving("--days", "2", "--seed", "3")
+
+    with lf.connect(scan_url=said["scan"]) as net, lf.sandbox(days=2, seed=3) as same:
+        served, made = (lf.load_updates(one, start="begin", progress=False) for one in (net, same))
+    assert served.update_id.tolist() == made.update_id.tolist()
+    assert (served.record_time.max() - served.record_time.min()).days == 1
+
+
 def test_a_ledger_that_lives_is_kept_at_the_end_and_served_again(serving, tmp_path):
     file = tmp_path / "world.db"
     process, said = serving("--updates", "30", "--live", "400/s", "--save", str(file))

@@ -101,10 +101,14 @@ class Commands(RuleBasedStateMachine):
     @rule(at=st.integers(0, 50))
     def lock(self, at):
         alice = self.desk.party("alice")
-        terms = {"holders": [alice], "expiresAt": "2030-01-01T00:00:00Z"}
-        argument = {"owner": alice, "amulet": self.pick(self.ids, at), "lock": terms}
+        lock = {"holders": [alice], "expiresAt": "2030-01-01T00:00:00Z"}
+        terms = {
+            "sender": alice, "provider": alice, "outputs": [{"receiver": alice, "amount": "1", "lock": lock}],
+            "inputs": [{"tag": "InputAmulet", "value": self.pick(self.ids, at)}],
+        }  # fmt: skip
+        argument = {"transfer": terms, "context": {"openMiningRound": self.desk.round}}
         rules = self.desk.rule("Splice.AmuletRules:AmuletRules")
-        self.take(self.desk.submit(exercise(RULES, rules, "AmuletRules_LockAmulet", argument)))
+        self.take(self.desk.submit(exercise(RULES, rules, "AmuletRules_Transfer", argument)))
 
     @rule(updates=st.integers(1, 8))
     def live_on(self, updates):

@@ -8,6 +8,7 @@ import pytest
 
 from ledgerframes.sandbox.http.responses import blob
 from ledgerframes.sandbox.server import start
+from ledgerframes.sandbox.world.configuration import transfer_config
 from tests.sandbox.asking import ask
 from tests.sandbox.commanding import (
     ACCEPTED,
@@ -59,12 +60,12 @@ def holdings(desk, user):
     return tuple(Decimal(found.get(f"total_{kind}_coin", 0)) for kind in ("locked", "unlocked"))
 
 
-def transfer(desk, coins, outputs, *, sender="alice"):
+def transfer(desk, coins, outputs, *, sender="alice", lock=None, ratio="0.0"):
     terms = {
         "sender": desk.party(sender), "provider": desk.party(sender),
         "inputs": [{"tag": "InputAmulet", "value": one} for one in coins],
         "outputs": [
-            {"receiver": desk.party(user), "amount": amount, "receiverFeeRatio": "0.0", "lock": None}
+            {"receiver": desk.party(user), "amount": amount, "receiverFeeRatio": ratio, "lock": lock}
             for user, amount in outputs
         ],
     }  # fmt: skip
@@ -333,6 +334,80 @@ def test_a_disclosed_contract_may_be_used_by_who_does_not_see_it(desk):
     assert refusal(desk.submit(ask_for)) == (404, "CONTRACT_NOT_FOUND")
 
 
+def result_of(answer):
+    return next(event["exerciseResult"] for kind, event in nodes(answer) if kind == "ExercisedTreeEvent")
+
+
+@pytest.fixture
+def charging(desk):
+    """A desk whose open rounds charge for transfers."""
+    rounds = list(desk.sandbox.world.rounds)
+    before = [one.payload["transferConfigUsd"] for one in rounds]
+    for one in rounds:
+        one.payload["transferConfigUsd"] = transfer_config(charged=True)
+    yield desk
+    for one, terms in zip(rounds, before, strict=True):
+        one.payload["transferConfigUsd"] = terms
+
+
+def test_a_transfer_by_command_pays_the_fees_of_its_round(charging):
+    both = charging.user_for("alice", "bob")
+    act_as = [charging.party("alice"), charging.party("bob")]
+    payload = charging.sandbox.world.rounds[0].payload
+    price, number = Decimal(payload["amuletPrice"]), int(payload["round"]["number"])
+    coin, total = charging.coin("2000.0"), charging.sandbox.world.coins.units
+
+    paid = charging.submit(transfer(charging, [coin], [("bob", "30.25")]), user=both, act_as=act_as)
+    summary = result_of(paid)["summary"]
+
+    create = (Decimal("0.03") / price).quantize(Decimal("1e-10"))
+    stepped = (Decimal("30.25") * Decimal("0.01")).quantize(Decimal("1e-10"))
+    assert [Decimal(one) for one in summary["outputFees"]] == [create + stepped]
+    assert Decimal(summary["senderChangeFee"]) == create
+    assert Decimal(summary["holdingFees"]) == 0  # the coin is of this round
+    assert Decimal(summary["senderChangeAmount"]) == Decimal("1969.75") - 2 * create - stepped
+    burned = 2 * create + stepped
+    assert charging.sandbox.world.coins.units == total - int(burned * 10**10)
+    coupons = [event["createArgument"] for kind, event in nodes(paid)
+               if kind == "CreatedTreeEvent" and "Coupon" in event["templateId"]]  # fmt: skip
+    assert [Decimal(one["amount"]) for one in coupons] == [burned, burned]
+    assert {one["round"]["number"] for one in coupons} == {str(number)}
+
+
+def test_the_receiver_pays_its_share_of_the_fee(charging):
+    both = charging.user_for("alice", "bob")
+    act_as = [charging.party("alice"), charging.party("bob")]
+    before = holdings(charging, "bob")
+    coin = charging.coin("2000.0")
+
+    paid = charging.submit(transfer(charging, [coin], [("bob", "30.25")], ratio="1.0"), user=both, act_as=act_as)
+    fee = Decimal(result_of(paid)["summary"]["outputFees"][0])
+
+    assert fee > 0
+    assert holdings(charging, "bob")[1] == before[1] + Decimal("30.25") - fee
+
+
+@pytest.mark.parametrize(
+    ("amount", "ratio", "reason"),
+    [
+        ("2000", "0.0", "short of the outputs and their fees"),
+        ("0.0000000001", "1.0", "less the fee that its receiver pays"),
+        ("0", "0.0", "every output is above zero, not 0.0000000000"),
+        ("1", "1.5", "a share of the fee from 0 to 1, not 1.5000000000"),
+        ("1", "-0.5", "a share of the fee from 0 to 1, not -0.5000000000"),
+    ],
+)
+def test_a_transfer_that_cannot_pay_its_fees_is_refused(charging, amount, ratio, reason):
+    both, coin = charging.user_for("alice", "bob"), charging.coin("2000.0")
+    act_as, before = [charging.party("alice"), charging.party("bob")], charging.counts()
+
+    answer = charging.submit(transfer(charging, [coin], [("bob", amount)], ratio=ratio), user=both, act_as=act_as)
+
+    assert refusal(answer) == (400, "UNHANDLED_EXCEPTION")
+    assert reason in answer.json["cause"]
+    assert charging.counts() == before
+
+
 def test_coin_is_paid_locked_and_unlocked_without_loss(desk):
     both, before = desk.user_for("alice", "bob"), (holdings(desk, "alice"), holdings(desk, "bob"))
     act_as = [desk.party("alice"), desk.party("bob")]
@@ -340,9 +415,7 @@ def test_coin_is_paid_locked_and_unlocked_without_loss(desk):
     paid = desk.submit(transfer(desk, [coin], [("bob", "30.25")]), user=both, act_as=act_as)
     to_bob, change = created(paid)
     lock = {"holders": [desk.party("bob")], "expiresAt": "2030-01-01T00:00:00Z", "optContext": None}
-    argument = {"owner": desk.party("alice"), "amulet": change, "lock": lock}
-    rules = desk.rule("Splice.AmuletRules:AmuletRules")
-    locking = desk.submit(exercise(RULES, rules, "AmuletRules_LockAmulet", argument), user=both, act_as=act_as)
+    locking = desk.submit(transfer(desk, [change], [("alice", "69.75")], lock=lock), user=both, act_as=act_as)
     (locked,) = created(locking)
     during = holdings(desk, "alice"), holdings(desk, "bob")
     early = desk.submit(exercise(LOCKED, locked, "LockedAmulet_OwnerExpireLock", {"openRoundCid": desk.round}))

@@ -10,10 +10,12 @@ from ledgerframes.sandbox.commands.bodies import Party, Text
 from ledgerframes.sandbox.commands.command_context import Choice, ChoiceContext, Model
 from ledgerframes.sandbox.commands.errors import failed
 from ledgerframes.sandbox.commands.values import Amount, Moment, Record, write_record
+from ledgerframes.sandbox.generator import transfers
+from ledgerframes.sandbox.generator.coupons import reward_usage
 from ledgerframes.sandbox.generator.fees import fees_of
 from ledgerframes.sandbox.generator.summaries import Balances, Sums, creation, holding_metadata
 from ledgerframes.sandbox.world import timestamps
-from ledgerframes.sandbox.world.amounts import UNITS, decimal, spelled, units
+from ledgerframes.sandbox.world.amounts import UNITS, decimal, spelled
 from ledgerframes.sandbox.world.contracts import Contract
 from ledgerframes.sandbox.world.templates import COIN, COIN_RULES, LOCKED_COIN, OPEN_ROUND, PREAPPROVAL
 
@@ -27,13 +29,21 @@ class Input(Record):
     value: Text
 
 
+class Lock(Record):
+    """Until when a coin is locked, and who holds the lock."""
+
+    holders: Annotated[list[Party], Meta(min_length=1)]
+    expires_at: Moment
+    opt_context: str | None = None
+
+
 class Output(Record):
-    """Coin to be made for a receiver."""
+    """Coin to be made for a receiver, who pays a share of its fee."""
 
     receiver: Party
     amount: Amount
     receiver_fee_ratio: Amount = Amount(0)
-    lock: None = None
+    lock: Lock | None = None
 
 
 class Transfer(Record):
@@ -69,22 +79,6 @@ class Tap(Record):
     receiver: Party
     amount: Amount
     open_round: Text
-
-
-class Lock(Record):
-    """Until when a coin is locked, and who holds the lock."""
-
-    holders: Annotated[list[Party], Meta(min_length=1)]
-    expires_at: Moment
-    opt_context: str | None = None
-
-
-class LockCoin(Record):
-    """The argument of AmuletRules_LockAmulet."""
-
-    owner: Party
-    amulet: Text
-    lock: Lock
 
 
 class OpenRound(Record):
@@ -125,37 +119,56 @@ class Moved(NamedTuple):
 
 
 def move_coin(
-    context: ChoiceContext, sender: str, inputs: list[str], outputs: list[tuple[str, int]], *, open_round: Contract
+    context: ChoiceContext, sender: str, inputs: list[str], outputs: list[transfers.Output], payment: transfers.Payment
 ) -> Moved:
-    """Archive a sender's coins and make as much coin: what each receiver gets in ten-billionths, and the change.
+    """Archive a sender's coins and make as much coin, less the fees of the round: the outputs, and the change.
 
     Raises:
-        LedgerError: a coin is another party's or is named twice, or there is too little.
+        LedgerError: a coin is another party's or is named twice, there is too little, or an output does not pay for
+            its fee.
     """
     # Without repeats; a coin that is named twice is then noticed by the count.
     coins = [context.commands.fetch(contract_id, COIN) for contract_id in dict.fromkeys(inputs)]
     strange = next((coin for coin in coins if coin.owner != sender), None)
     if strange is not None or len(coins) < len(inputs):
         raise failed(f"the coin {strange.contract_id} is not {sender}'s" if strange else "a coin is spent twice")
-    if any(amount <= 0 for _, amount in outputs):
-        raise failed("every output is above zero")
-    whole = sum(units(coin.payload["amount"]["initialAmount"]) for coin in coins)
-    rest = whole - sum(amount for _, amount in outputs)
-    if rest < 0:
-        raise failed(f"the inputs are {decimal(-rest)} short of the outputs")
-    balances = Balances()
+    open_round = payment.open_round
+    fees, sums, balances = fees_of(open_round), Sums(), Balances()
     for coin in coins:
-        balances.add(coin.payload["amount"], sender, -1)
+        transfers.count_coin(sums, balances, coin, fees, open_round)
+    made = [transfers.after_fees(output, fees, sums, sender=sender) for output in outputs]
+    if any(amount <= 0 for amount, _ in made):
+        raise failed("every output is above zero, also less the fee that its receiver pays")
+    rest = sums.available - sum(taken for _, taken in made)
+    if rest < 0:
+        raise failed(f"the inputs are {decimal(-rest)} short of the outputs and their fees")
+    transfers.settle_change(sums, made, fees)
+    for coin in coins:
         context.archive(coin)
-    created = [_make_coin(context, receiver, amount, open_round, balances) for receiver, amount in outputs]
-    change = _make_coin(context, sender, rest, open_round, balances) if rest else None
-    # When commands are taken, transfers cost nothing any more.
-    sums = Sums(coin=whole, output_fees=[0 for _ in outputs], change=rest)
-    to_others = any(receiver != sender for receiver, _ in outputs)
+    provider = payment.provider or sender
+    reward_usage(
+        context.commands.tx,
+        context.sim,
+        user=sender,
+        provider=provider,
+        burned=sums.burned,
+        featured=False,
+        open_round=open_round,
+        under=context.event,
+    )
+    created = [
+        _make_coin(context, output.receiver, amount, open_round, balances, lock=output.lock)
+        for output, (amount, _) in zip(outputs, made, strict=True)
+    ]
+    change = _make_coin(context, sender, sums.change, open_round, balances) if sums.change else None
+    to_others = any(output.receiver != sender for output in outputs)
     result = {
         "round": open_round.payload["round"],
         "summary": sums.record(balances, price=open_round.payload["amuletPrice"]),
-        "createdAmulets": [{"tag": "TransferResultAmulet", "value": contract_id} for contract_id in created],
+        "createdAmulets": [
+            {"tag": "TransferResultLockedAmulet" if output.lock else "TransferResultAmulet", "value": contract_id}
+            for output, contract_id in zip(outputs, created, strict=True)
+        ],
         "senderChangeAmulet": change,
         "meta": sums.metadata("transfer" if to_others else "merge-split", sender=sender if to_others else ""),
     }
@@ -163,7 +176,13 @@ def move_coin(
 
 
 def _make_coin(
-    context: ChoiceContext, owner: str, amount: int, open_round: Contract, balances: Balances | None = None
+    context: ChoiceContext,
+    owner: str,
+    amount: int,
+    open_round: Contract,
+    balances: Balances | None = None,
+    *,
+    lock: dict[str, Any] | None = None,
 ) -> str:
     terms = {
         "initialAmount": decimal(amount),
@@ -172,7 +191,10 @@ def _make_coin(
     }
     if balances is not None:
         balances.add(terms, owner, 1)
-    return context.create(COIN, {"dso": context.sim.parties.dso, "owner": owner, "amount": terms})
+    payload = {"dso": context.sim.parties.dso, "owner": owner, "amount": terms}
+    if lock is None:
+        return context.create(COIN, payload)
+    return context.create(LOCKED_COIN, {"amulet": payload, "lock": lock})
 
 
 def _transfer(context: ChoiceContext) -> dict[str, Any]:
@@ -183,9 +205,28 @@ def _transfer(context: ChoiceContext) -> dict[str, Any]:
         context.argument.transfer,
         context.commands.fetch(context.argument.context.open_mining_round, OPEN_ROUND),
     )
-    outputs = [(output.receiver, int(output.amount)) for output in wanted.outputs]
+    outputs = [_output(context, output) for output in wanted.outputs]
     inputs = [spent.value for spent in wanted.inputs]
-    return move_coin(context, wanted.sender, inputs, outputs, open_round=open_round).result
+    payment = transfers.Payment(open_round, provider=wanted.provider)
+    return move_coin(context, wanted.sender, inputs, outputs, payment).result
+
+
+def _output(context: ChoiceContext, wanted: Output) -> transfers.Output:
+    ratio = int(wanted.receiver_fee_ratio)
+    if not 0 <= ratio <= UNITS:
+        raise failed(f"the receiver pays a share of the fee from 0 to 1, not {decimal(ratio)}")
+    if wanted.amount <= 0:
+        raise failed(f"every output is above zero, not {decimal(wanted.amount)}")
+    if wanted.lock is not None and wanted.lock.expires_at <= context.commands.now:
+        raise failed(f"the lock would have run out at {timestamps.trimmed(wanted.lock.expires_at)}")
+    lock = None if wanted.lock is None else write_record(wanted.lock)
+    return transfers.Output(wanted.receiver, int(wanted.amount), ratio, lock)
+
+
+def _parties(wanted: Transfer) -> list[str]:
+    """Who must agree: the sender, and of each output the receiver and the holders of its lock."""
+    holders = (holder for output in wanted.outputs if output.lock is not None for holder in output.lock.holders)
+    return [wanted.sender, *(output.receiver for output in wanted.outputs), *holders]
 
 
 def _tap(context: ChoiceContext) -> dict[str, Any]:
@@ -195,16 +236,6 @@ def _tap(context: ChoiceContext) -> dict[str, Any]:
     open_round = context.commands.fetch(context.argument.open_round, OPEN_ROUND)
     coin = _make_coin(context, context.argument.receiver, amount, open_round)
     return {"amuletSum": creation(coin, open_round), "meta": {"values": holding_metadata("mint")}}
-
-
-def _lock(context: ChoiceContext) -> str:
-    coin, lock = context.commands.fetch(context.argument.amulet, COIN), context.argument.lock
-    if coin.owner != context.argument.owner:
-        raise failed(f"the coin {coin.contract_id} is not {context.argument.owner}'s")
-    if lock.expires_at <= context.commands.now:
-        raise failed(f"the lock would have run out at {timestamps.trimmed(lock.expires_at)}")
-    context.archive(coin)
-    return context.create(LOCKED_COIN, {"amulet": coin.payload, "lock": write_record(lock)})
 
 
 def _unlock(context: ChoiceContext) -> dict[str, Any]:
@@ -240,9 +271,10 @@ def _send(context: ChoiceContext) -> dict[str, Any]:
     wanted = context.argument
     if timestamps.parse(context.payload["expiresAt"]) <= context.commands.now:
         raise failed(f"the consent ran out at {context.payload['expiresAt']}")
-    outputs = [(context.payload["receiver"], int(wanted.amount))]
+    output = _output(context, Output(context.payload["receiver"], wanted.amount))
     open_round = context.commands.fetch(wanted.open_round, OPEN_ROUND)
-    moved = move_coin(context, wanted.sender, wanted.inputs, outputs, open_round=open_round)
+    payment = transfers.Payment(open_round, provider=context.payload["provider"])
+    moved = move_coin(context, wanted.sender, wanted.inputs, [output], payment)
     return {"result": moved.result, "meta": moved.result["meta"]}
 
 
@@ -286,18 +318,11 @@ COIN_RULES_MODEL: Final = Model(
         Choice(
             "AmuletRules_Transfer",
             RulesTransfer,
-            lambda _, argument: (argument.transfer.sender, *(output.receiver for output in argument.transfer.outputs)),
+            lambda _, argument: _parties(argument.transfer),
             _transfer,
             consuming=False,
         ),
         Choice("AmuletRules_DevNet_Tap", Tap, lambda _, argument: (argument.receiver,), _tap, consuming=False),
-        Choice(
-            "AmuletRules_LockAmulet",
-            LockCoin,
-            lambda _, argument: (argument.owner, *argument.lock.holders),
-            _lock,
-            consuming=False,
-        ),
         Choice(
             "AmuletRules_CreateTransferPreapproval",
             Consent,

@@ -6,6 +6,7 @@ from typing import Any
 
 from ledgerframes.sandbox.generator.simulation import Simulation
 from ledgerframes.sandbox.generator.transfers import Output, Payment, Transferred, purse, spendable, transfer
+from ledgerframes.sandbox.world.amounts import UNITS
 from ledgerframes.sandbox.world.contracts import Contract
 from ledgerframes.sandbox.world.templates import COIN_RULES
 from ledgerframes.sandbox.world.transaction import Event, Transaction
@@ -43,7 +44,7 @@ def burn(
         reason: what it is for.
         under: the exercise it follows from.
     """
-    output = Output(sim.parties.dso if to_dso else payer, amount, receiver_pays=to_dso)
+    output = Output(sim.parties.dso if to_dso else payer, amount, ratio=UNITS if to_dso else 0)
     payment = Payment(open_round, reason=reason, app_rewards=False)
     done = transfer(tx, sim, inputs, [output], payment, sender=payer, under=under)
     for coin in done.created:

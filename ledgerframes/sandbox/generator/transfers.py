@@ -12,7 +12,7 @@ from ledgerframes.sandbox.generator.fees import Fees, fees_of
 from ledgerframes.sandbox.generator.simulation import Simulation
 from ledgerframes.sandbox.generator.summaries import Balances, Sums
 from ledgerframes.sandbox.generator.transfer_inputs import consume_coupon, issuing_rounds, rights_of, tagged
-from ledgerframes.sandbox.world.amounts import UNITS, decimal, spelled, units
+from ledgerframes.sandbox.world.amounts import decimal, spelled, times, units
 from ledgerframes.sandbox.world.contracts import Contract
 from ledgerframes.sandbox.world.coupon_book import round_of
 from ledgerframes.sandbox.world.templates import COIN, COIN_RULES, FEATURED_RIGHT, LOCKED_COIN
@@ -29,13 +29,13 @@ class Output(NamedTuple):
 
     Attributes:
         units: its amount in ten-billionths, before the receiver's share of the fee.
-        receiver_pays: whether its whole fee is taken from its amount, as for what is burned at once.
+        ratio: which share of its fee is taken from its amount, in ten-billionths: all of it for what is burned at once.
         lock: a TimeLock, or None.
     """
 
     receiver: str
     units: int
-    receiver_pays: bool = False
+    ratio: int = 0
     lock: Payload | None = None
 
 
@@ -81,7 +81,7 @@ def spendable(inputs: Sequence[Contract], open_round: Contract, *, outputs: int 
     """How much so many outputs may come to in all, whatever fees they pay; not above zero if there is too little."""
     fees, sums = fees_of(open_round), Sums()
     for coin in inputs:
-        _count_coin(sums, Balances(), coin, fees, open_round)
+        count_coin(sums, Balances(), coin, fees, open_round)
     left = sums.available - (outputs + 1) * (fees.create + fees.lock_holder)
     part, whole = _LEFT_OF_FEES
     return left * part // whole if fees.charged else left
@@ -133,12 +133,12 @@ def transfer(
     event = tx.exercise(sim.rules[COIN_RULES.entity], "AmuletRules_Transfer", argument, acting=acting, under=under)
     for coin in inputs:
         if coin.template is COIN:
-            _count_coin(sums, balances, coin, fees, open_round)
+            count_coin(sums, balances, coin, fees, open_round)
             tx.archive(coin, under=event)
         else:
             consume_coupon(tx, sim, coin, sums, under=event)
-    made = [_after_fees(output, fees, sums, sender=sender) for output in outputs]
-    _settle_change(sums, made, fees)
+    made = [after_fees(output, fees, sums, sender=sender) for output in outputs]
+    settle_change(sums, made, fees)
     reward_usage(
         tx,
         sim,
@@ -202,10 +202,9 @@ _TAGS: Final = {COIN.entity: "TransferResultAmulet", LOCKED_COIN.entity: "Transf
 
 
 def _written(output: Output) -> Payload:
-    ratio = decimal(UNITS) if output.receiver_pays else spelled(0)
     return {
         "receiver": output.receiver,
-        "receiverFeeRatio": ratio,
+        "receiverFeeRatio": decimal(output.ratio) if output.ratio else spelled(0),
         "amount": decimal(output.units),
         "lock": output.lock,
     }
@@ -216,7 +215,8 @@ def _terms(coin: Contract) -> Payload:
     return {"owner": payload["owner"], **payload["amount"]}
 
 
-def _count_coin(sums: Sums, balances: Balances, coin: Contract, fees: Fees, open_round: Contract) -> None:
+def count_coin(sums: Sums, balances: Balances, coin: Contract, fees: Fees, open_round: Contract) -> None:
+    """Add a coin that goes in to a transfer's sums: its amount, and what it pays for the rounds that it was held."""
     terms = _terms(coin)
     amount = units(terms["initialAmount"])
     rounds = max(0, round_of(open_round) - int(terms["createdAt"]["number"]))
@@ -225,15 +225,17 @@ def _count_coin(sums: Sums, balances: Balances, coin: Contract, fees: Fees, open
     balances.add(terms, terms["owner"], -1)
 
 
-def _after_fees(output: Output, fees: Fees, sums: Sums, *, sender: str) -> tuple[int, int]:
+def after_fees(output: Output, fees: Fees, sums: Sums, *, sender: str) -> tuple[int, int]:
     """An output's own amount, and what it takes from the inputs."""
     holders = len(output.lock["holders"]) if output.lock else 0
     fee = fees.of_output(output.units, to_self=output.receiver == sender, holders=holders)
     sums.output_fees.append(fee)
-    return (output.units - fee, output.units) if output.receiver_pays else (output.units, output.units + fee)
+    own = times(fee, output.ratio)
+    return output.units - own, output.units + fee - own
 
 
-def _settle_change(sums: Sums, made: Sequence[tuple[int, int]], fees: Fees) -> None:
+def settle_change(sums: Sums, made: Sequence[tuple[int, int]], fees: Fees) -> None:
+    """Give what the outputs leave back to the sender, less the fee of one more coin."""
     left = sums.available - sum(taken for _, taken in made)
     assert left >= 0
     assert all(amount > 0 for amount, _ in made)
