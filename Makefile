@@ -81,6 +81,7 @@ lab: $(READY)  ## JupyterLab on the notebooks
 	$(BIN)/jupyter lab --notebook-dir notebooks
 
 bench: $(READY)  ## write benchmarks to docs/figures.md, as ratios against a baseline in the same run
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[bench]"
 	$(BIN)/python -m tests.benchmarks --write docs/figures.md
 
 pages: $(READY)  ## run the pages' code blocks and write what they print beneath them; read the difference

@@ -95,6 +95,8 @@ def check_content(wheels: dict[str, Path]) -> None:
 
 def try_on(python: str, wheels: dict[str, Path], folder: Path) -> bool:
     """Try both wheels on a Python; whether it is installed."""
+    # The shims of pyenv answer only to a version that is chosen.
+    os.environ["PYENV_VERSION"] = Path(python).name.removeprefix("python")
     if subprocess.run([python, "--version"], check=False, capture_output=True).returncode != 0:
         print(f"{python} is not installed: skipped")
         return False

@@ -26,8 +26,8 @@ class BenchmarkPage:
 
 
 def all_pages() -> list[BenchmarkPage]:
-    """Both pages."""
-    return [captured_page(), sandbox_page()]
+    """The three pages."""
+    return [captured_page(), sandbox_page(), bulk_page()]
 
 
 def captured_page() -> BenchmarkPage:
@@ -42,9 +42,19 @@ def captured_page() -> BenchmarkPage:
 def sandbox_page() -> BenchmarkPage:
     """The sandbox's first page, as it sends it."""
     with lf.sandbox(seed=7, updates=ITEMS) as net:
-        answer = httpx.post(f"{net.sandbox.scan_url}/v2/updates", json={"page_size": ITEMS}, timeout=60)
+        return BenchmarkPage("sandbox page", _first_page(net))
+
+
+def bulk_page() -> BenchmarkPage:
+    """The first page of the sandbox's large history."""
+    with lf.sandbox(bulk=ITEMS) as net:
+        return BenchmarkPage("bulk page", _first_page(net))
+
+
+def _first_page(net: lf.Network) -> bytes:
+    answer = httpx.post(f"{net.sandbox.scan_url}/v2/updates", json={"page_size": ITEMS}, timeout=60)
     assert len(answer.json()["transactions"]) == ITEMS
-    return BenchmarkPage("sandbox page", answer.content)
+    return answer.content
 
 
 def _renamed(item: dict[str, Any], number: int) -> bytes:

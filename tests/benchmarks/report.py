@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from ledgerframes.decoding.compiled.choice import choice
 from tests.benchmarks.measuring import ROUNDS, Row
 
 LIBRARIES = ("pandas", "pyarrow", "msgspec", "orjson", "httpx", "numpy", "deltalake", "duckdb")
@@ -17,8 +18,8 @@ PAGE = (
     "# Figures",
     "",
     "Made by `make bench`. Each figure stands beside a baseline of the same run; a ratio above 1 is better than the",
-    "baseline, and an aim that was missed is marked `!`. Times are medians of rounds measured in turn; the syncs",
-    "from a slow server and the memory are measured once.",
+    "baseline, and an aim that was missed is marked `!`. Times are medians of rounds measured in turn; of pages and of",
+    "`load_history` they are processor time. The syncs from a slow server and the memory are measured once.",
     "",
 )
 HEADING = ("what", "ours", "baseline", "theirs", "ratio", "aim", "MB/s")
@@ -32,6 +33,7 @@ def machine() -> dict[str, Any]:
         "memory": f"{os.sysconf('SC_PAGE_SIZE') * os.sysconf('SC_PHYS_PAGES') / 2**30:.0f} GiB",
         "system": f"{platform.system()} {platform.machine()}",
         "python": platform.python_version(),
+        "decoder": str(choice()),
         **{name: importlib.metadata.version(name) for name in LIBRARIES},
     }
 
