@@ -31,7 +31,7 @@ def versions() -> dict[str, str]:
         >>> lf.versions()["decoder"].split()[0] in {"compiled", "python"}
         True
     """
-    found = {
+    numbers = {
         "ledgerframes": __version__,
         "decoder": str(choice()),
         "python": platform.python_version(),
@@ -39,7 +39,7 @@ def versions() -> dict[str, str]:
     }
     for name in _LIBRARIES:
         try:
-            found[name] = metadata.version(name)
+            numbers[name] = metadata.version(name)
         except metadata.PackageNotFoundError:
             continue
-    return found
+    return numbers

@@ -100,10 +100,10 @@ class _Record:
 
     def values(self) -> dict[str, Any]:
         """The values of the columns that the item holds, and `extra`."""
-        found = {column.name: self._value(column) for column in self._columns}
+        by_column = {column.name: self._value(column) for column in self._columns}
         self._note_the_rest("", self._tree)
-        found["extra"] = self._differences.text()
-        return found
+        by_column["extra"] = self._differences.text()
+        return by_column
 
     def _value(self, column: Column) -> Any:
         prefix, _, name = column.source.rpartition("/")

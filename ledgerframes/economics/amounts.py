@@ -42,8 +42,8 @@ def products(left: Any, right: Any) -> Any:
         wide_left, wide_right = (column.cast(kind) for column, kind in zip((left, right), _FACTORS, strict=True))
     except pa.ArrowInvalid:  # a second factor of 28 digits before the point
         pairs = zip(left.to_pylist(), right.to_pylist(), strict=True)
-        found = (product(*pair) for pair in pairs)
-        return amounts(value if value is None or fits(value) else None for value in found)
+        multiplied = (product(*pair) for pair in pairs)
+        return amounts(value if value is None or fits(value) else None for value in multiplied)
     return narrow(wide(pc.round(pc.multiply(wide_left, wide_right), ndigits=10, round_mode="half_to_even")))
 
 
@@ -97,11 +97,11 @@ def summed(rows: pa.Table, by: str, names: Iterable[str]) -> pa.Table:
     listed = list(names)
     columns = {by: rows[by]} | {name: wide(rows[name]) for name in listed}
     options = pc.ScalarAggregateOptions(skip_nulls=False, min_count=0)
-    found = pa.table(columns).group_by(by).aggregate([(name, "sum", options) for name in listed])
-    return pa.table({by: found[by]} | {name: wide(found[f"{name}_sum"]) for name in listed})
+    sums = pa.table(columns).group_by(by).aggregate([(name, "sum", options) for name in listed])
+    return pa.table({by: sums[by]} | {name: wide(sums[f"{name}_sum"]) for name in listed})
 
 
 def total(column: Any) -> Any:
     """The sum of a column of amounts; 0 of none, null if one is null."""
-    found = pc.sum(wide(column), skip_nulls=False, min_count=0)
-    return narrow(pa.array([found.as_py()], _WIDE))[0].as_py()
+    sum_of_column = pc.sum(wide(column), skip_nulls=False, min_count=0)
+    return narrow(pa.array([sum_of_column.as_py()], _WIDE))[0].as_py()

@@ -109,15 +109,15 @@ def _times(source: Source, step: int, every: Duration) -> Times:
         raise InputError(
             f"every={shown(every)} is not valid: give a longer interval, for {_MOST_TIMES:,} times at most"
         )
-    found = np.arange(-(-first // step) * step, last + 1, step, dtype=np.int64)
-    return found if len(found) and found[-1] == last else np.append(found, last)
+    ends = np.arange(-(-first // step) * step, last + 1, step, dtype=np.int64)
+    return ends if len(ends) and ends[-1] == last else np.append(ends, last)
 
 
 def _places(times: Times, moments: Any, *, missing: int) -> Times:
     """The first time at or after each moment; `missing` for null."""
     known = pc.fill_null(moments.cast(pa.int64()), 0).to_numpy()
-    found: Times = np.searchsorted(times, known, side="left")
-    return np.where(pc.is_valid(moments).to_numpy(), found, missing)
+    places: Times = np.searchsorted(times, known, side="left")
+    return np.where(pc.is_valid(moments).to_numpy(), places, missing)
 
 
 def _open_rounds(source: Source, opening: Any, times: Times, notes: NotUnderstood) -> list[int | None]:
@@ -131,14 +131,14 @@ def _open_rounds(source: Source, opening: Any, times: Times, notes: NotUnderstoo
         if contract is not None and start < end:
             opened[start].append((contract.round.number, end))
     heap: list[tuple[int, int]] = []
-    found: list[int | None] = []
+    open_rounds: list[int | None] = []
     for place in range(len(times)):
         for coin in opened.get(place, ()):
             heapq.heappush(heap, coin)
         while heap and heap[0][1] <= place:
             heapq.heappop(heap)
-        found.append(heap[0][0] if heap else None)
-    return found
+        open_rounds.append(heap[0][0] if heap else None)
+    return open_rounds
 
 
 def _coins(source: Source, opening: Any, notes: NotUnderstood, wanted: tuple[str, ...] | None) -> pa.Table:
@@ -185,11 +185,11 @@ def _changes(coins: pa.Table, times: Times, rounds: list[int | None]) -> dict[st
     ended = _places(times, coins["ended_at"], missing=len(times)).tolist()
     columns = (coins[name].to_pylist() for name in ("owner", "amount", "created_round", "rate_per_round", "locked"))
     caps = Caps.of(rounds)
-    found: dict[str, dict[int, Sums]] = {}
+    changes: dict[str, dict[int, Sums]] = {}
     for owner, amount, created, rate, locked, start, end in zip(*columns, begun, ended, strict=True):
         if start >= len(times):
             continue
-        own = found.setdefault(owner, {})
+        own = changes.setdefault(owner, {})
         if start >= end:
             own.setdefault(start, [_ZERO] * 2 * _SUMS)
             continue
@@ -202,7 +202,7 @@ def _changes(coins: pa.Table, times: Times, rounds: list[int | None]) -> dict[st
             _add(own, place, first, (_ZERO, rate, rate * created, -amount), -1 if now else 1)
         if end < len(times):
             _add(own, end, first, (amount, _ZERO, _ZERO, amount) if reached else growing, -1)
-    return found
+    return changes
 
 
 def _cap(amount: Decimal, created: int, rate: Decimal) -> int | None:

@@ -211,12 +211,12 @@ def _add_stated(source: Source, tree: Tree, entries: Entries) -> None:
 
 def _chain(tree: Tree, places: Any, mask: Any) -> list[int]:
     """Every row above some places where a mask is true."""
-    found: list[int] = []
+    above: list[int] = []
     at = tree.nearest(tree.above(places), mask)
     while (at := np.unique(at[at >= 0])).size:
-        found += at.tolist()
+        above += at.tolist()
         at = tree.nearest(tree.above(at), mask)
-    return found
+    return above
 
 
 def _decimal(text: str) -> Decimal | None:

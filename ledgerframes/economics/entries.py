@@ -61,9 +61,9 @@ class Entries:
         """The round of each update that states one: the first that it states."""
         rows = self._all().select(["update_id", "round"])
         # In one thread, since only then it is the first.
-        found = rows.group_by("update_id", use_threads=False).aggregate([("round", "first")])
-        found = found.select(["update_id", "round_first"]).rename_columns(["update_id", "round"])
-        return found.filter(pc.is_valid(found["round"]))
+        firsts = rows.group_by("update_id", use_threads=False).aggregate([("round", "first")])
+        firsts = firsts.select(["update_id", "round_first"]).rename_columns(["update_id", "round"])
+        return firsts.filter(pc.is_valid(firsts["round"]))
 
     def _all(self) -> pa.Table:
         if self._rows:

@@ -70,7 +70,7 @@ def changes_of(rows: pa.Table, notes: NotUnderstood) -> list[Change]:
     """
     names = [f"{template}/{HOLDINGS_CHANGE}" for template in rows["template_name"].to_pylist()]
     arguments = parsed(rows["payload"], HoldingsChange, names, notes)
-    found: dict[tuple[Any, ...], tuple[bool, Change]] = {}
+    changes: dict[tuple[Any, ...], tuple[bool, Change]] = {}
     for row, (update, argument) in enumerate(zip(rows["update_id"].to_pylist(), arguments, strict=True)):
         if argument is None:
             continue
@@ -80,9 +80,9 @@ def changes_of(rows: pa.Table, notes: NotUnderstood) -> list[Change]:
         for key, sends, change in _legs(row, argument):
             place = (update, argument.admin, *key)
             # Both sides tell the same; that of the sender comes first.
-            if place not in found or (sends and not found[place][0]):
-                found[place] = (sends, change)
-    return [change for _, change in found.values()]
+            if place not in changes or (sends and not changes[place][0]):
+                changes[place] = (sends, change)
+    return [change for _, change in changes.values()]
 
 
 def _legs(row: int, argument: HoldingsChange) -> list[tuple[tuple[Any, ...], bool, Change]]:
@@ -91,7 +91,7 @@ def _legs(row: int, argument: HoldingsChange) -> list[tuple[tuple[Any, ...], boo
     if not argument.legs:
         change = Change(row, 0, argument.admin, None, own, own, None, _kind(shared, own, own, "merge-split"), shared)
         return [((row,), True, change)]
-    found: list[tuple[tuple[Any, ...], bool, Change]] = []
+    legs: list[tuple[tuple[Any, ...], bool, Change]] = []
     for leg, side in enumerate(argument.legs):
         other = None if side.other is None else side.other.owner
         sends = side.side == _SENDER
@@ -99,8 +99,8 @@ def _legs(row: int, argument: HoldingsChange) -> list[tuple[tuple[Any, ...], boo
         meta = shared | ({} if side.meta is None else dict(side.meta.values))
         kind = _kind(meta, sender, receiver, "transfer")
         change = Change(row, leg, argument.admin, side.instrument, sender, receiver, side.amount, kind, meta)
-        found.append((("leg", side.id), sends, change))
-    return found
+        legs.append((("leg", side.id), sends, change))
+    return legs
 
 
 def _kind(meta: Mapping[str, Any], sender: str | None, receiver: str | None, otherwise: str) -> str:

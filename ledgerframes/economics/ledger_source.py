@@ -34,13 +34,13 @@ def source_of_ledger(events: Any) -> Source:
     rows = to_arrow(events, LEDGER_EVENTS, _COLUMNS, name="events")
     created = pc.starts_with(rows["kind"], "Created")
     numbers = rows["node_id"].cast(pa.string())
-    found = rows.drop_columns(["kind", "node_id", "last_descendant_node_id"])
-    found = found.append_column("event_type", pc.if_else(created, "created_event", "exercised_event"))
-    found = found.append_column("event_id", pc.binary_join_element_wise(rows["update_id"], numbers, ":"))
-    found = found.append_column("parent_event_id", pa.array(_parents(rows), pa.string()))
+    kept = rows.drop_columns(["kind", "node_id", "last_descendant_node_id"])
+    kept = kept.append_column("event_type", pc.if_else(created, "created_event", "exercised_event"))
+    kept = kept.append_column("event_id", pc.binary_join_element_wise(rows["update_id"], numbers, ":"))
+    kept = kept.append_column("parent_event_id", pa.array(_parents(rows), pa.string()))
     for name, kind in (("record_time", TIME.arrow), ("migration_id", pa.int64())):
-        found = found.append_column(name, pa.nulls(rows.num_rows, kind))
-    return Source(found, attrs=attrs_of(events), proof=found)
+        kept = kept.append_column(name, pa.nulls(rows.num_rows, kind))
+    return Source(kept, attrs=attrs_of(events), proof=kept)
 
 
 def _parents(rows: pa.Table) -> list[str | None]:
@@ -48,13 +48,13 @@ def _parents(rows: pa.Table) -> list[str | None]:
     numbers = pc.fill_null(rows["node_id"], -1).to_pylist()
     lasts = pc.fill_null(rows["last_descendant_node_id"], -1).to_pylist()
     nodes = sorted(zip(rows["update_id"].to_pylist(), numbers, lasts, range(rows.num_rows), strict=True))
-    found: list[str | None] = [None] * rows.num_rows
+    parents: list[str | None] = [None] * rows.num_rows
     above: list[tuple[str, int, int]] = []
     for update, node, last, row in nodes:
         while above and (above[-1][0] != update or above[-1][2] < node):
             above.pop()
         if above and node >= 0:
-            found[row] = f"{update}:{above[-1][1]}"
+            parents[row] = f"{update}:{above[-1][1]}"
         if last > node:
             above.append((update, node, last))
-    return found
+    return parents

@@ -62,13 +62,13 @@ class Lifetimes:
         created = _first_of_each(created)
         ends = up_to(source.exercises(_ENDED, templates=templates), until)
         ends = ends.filter(pc.fill_null(ends["consuming"], False)).drop_columns(["consuming"])  # noqa: FBT003
-        found = pc.fill_null(pc.index_in(created["contract_id"], ends["contract_id"]), -1)
-        return cls(created, ends, found.to_numpy().astype(np.int64))
+        end_of = pc.fill_null(pc.index_in(created["contract_id"], ends["contract_id"]), -1)
+        return cls(created, ends, end_of.to_numpy().astype(np.int64))
 
     def ended(self, name: str) -> pa.Array:
         """A column of the end of each contract; null while it is active."""
-        found = self.ends[name].take(pa.array(self.end_of, mask=self.end_of < 0))
-        return found.combine_chunks() if isinstance(found, pa.ChunkedArray) else found
+        values = self.ends[name].take(pa.array(self.end_of, mask=self.end_of < 0))
+        return values.combine_chunks() if isinstance(values, pa.ChunkedArray) else values
 
     def without_create(self) -> dict[str, int]:
         """How many contracts ended whose create is not known, by template."""

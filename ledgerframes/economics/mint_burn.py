@@ -89,8 +89,8 @@ def flows_of(source: Source, opening: Any, notes: NotUnderstood) -> pa.Table:
         "unexplained": narrow(wide(pc.subtract(net, explained))),
         "inputs_from": pc.if_else(unknown, "unknown", pc.if_else(summary, "summary", "creates")),
     }
-    found = pa.table(columns)
-    return found.sort_by([("record_time", "ascending"), ("update_id", "ascending")])
+    flows = pa.table(columns)
+    return flows.sort_by([("record_time", "ascending"), ("update_id", "ascending")])
 
 
 def _together(entries: pa.Table, changes: pa.Table) -> pa.Table:
@@ -102,17 +102,17 @@ def _together(entries: pa.Table, changes: pa.Table) -> pa.Table:
         places = pc.index_in(updates, rows["update_id"])
         for name in names:
             # A null of the rows stays null: it is not known.
-            found = wide(rows[name]).take(places)
-            columns[name] = pc.if_else(pc.is_null(places), pa.scalar(0, pa.int64()).cast(found.type), found)
+            values = wide(rows[name]).take(places)
+            columns[name] = pc.if_else(pc.is_null(places), pa.scalar(0, pa.int64()).cast(values.type), values)
     return pa.table(columns)
 
 
 def total_of(rows: pa.Table, names: tuple[str, ...]) -> Any:
     """The sum of columns, row by row; null if one is."""
-    found = wide(rows[names[0]])
+    total = wide(rows[names[0]])
     for name in names[1:]:
-        found = wide(pc.add(found, wide(rows[name])))
-    return found
+        total = wide(pc.add(total, wide(rows[name])))
+    return total
 
 
 def _times(updates: pa.ChunkedArray, inputs: Inputs, entries: Entries) -> Any:

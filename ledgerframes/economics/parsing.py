@@ -36,9 +36,9 @@ def parsed(texts: pa.ChunkedArray, shape: type[T], names: Sequence[str], notes: 
         notes: where texts that do not fit the struct are counted.
     """
     decoder: msgspec.json.Decoder[T] = msgspec.json.Decoder(shape, strict=False)
-    found = _together(texts, decoder)
-    if found is not None:
-        return found
+    structs = _together(texts, decoder)
+    if structs is not None:
+        return structs
     return [_alone(text, decoder, name, notes) for text, name in zip(texts.to_pylist(), names, strict=True)]
 
 
@@ -50,10 +50,10 @@ def _together(texts: pa.ChunkedArray, decoder: msgspec.json.Decoder[T]) -> list[
     whole = texts.combine_chunks()
     joined = pc.binary_join(pa.ListArray.from_arrays(pa.array([0, len(whole)], pa.int32()), whole), "\n")[0].as_buffer()
     try:
-        found: list[T | None] = list(decoder.decode_lines(joined))
+        structs: list[T | None] = list(decoder.decode_lines(joined))
     except (msgspec.DecodeError, msgspec.ValidationError):
         return None
-    return found if len(found) == len(texts) else None
+    return structs if len(structs) == len(texts) else None
 
 
 def _alone(text: str | None, decoder: msgspec.json.Decoder[T], name: str, notes: NotUnderstood) -> T | None:

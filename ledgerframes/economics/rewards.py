@@ -117,8 +117,8 @@ def _outcomes(lives: Lifetimes, tree: Tree, notes: NotUnderstood) -> pa.Array:
     strange = ends.filter(pc.is_null(words))
     notes.choices(strange, ())
     words = words.combine_chunks() if isinstance(words, pa.ChunkedArray) else words
-    found = words.take(pa.array(lives.end_of, mask=lives.end_of < 0))
-    return pc.if_else(pa.array(lives.end_of < 0), "open", found)
+    outcomes = words.take(pa.array(lives.end_of, mask=lives.end_of < 0))
+    return pc.if_else(pa.array(lives.end_of < 0), "open", outcomes)
 
 
 def _of_kind(created: pa.Table, kind: Kind, known: Rounds, notes: NotUnderstood) -> pa.Table:
@@ -132,8 +132,8 @@ def _of_kind(created: pa.Table, kind: Kind, known: Rounds, notes: NotUnderstood)
             rows = rows.append_column(pa.field(name, _TYPES[name]), constant)
     rows = rows.append_column("kind", pa.array([kind.name] * rows.num_rows, pa.string()))
     issuance, worth = _worth(rows, kind, known)
-    found = rows.append_column("issuance", issuance).append_column("amount", worth)
-    return found.select(sorted(found.column_names))
+    with_amount = rows.append_column("issuance", issuance).append_column("amount", worth)
+    return with_amount.select(sorted(with_amount.column_names))
 
 
 def _has(kind: Kind, name: str) -> bool:
@@ -187,8 +187,8 @@ def with_issuance(rows: pa.Table, known: pa.Table) -> pa.Table:
         if not unknown:
             cells.append((issuance, amount))
             continue
-        found = by_round.issuance(number, issued_kind(kind, featured=featured))
-        cells.append((found, product(weight, found)))
+        own_issuance = by_round.issuance(number, issued_kind(kind, featured=featured))
+        cells.append((own_issuance, product(weight, own_issuance)))
     for place, name in enumerate(("issuance", "amount")):
         at = rows.column_names.index(name)
         rows = rows.set_column(at, rows.schema.field(at), amounts(pair[place] for pair in cells))

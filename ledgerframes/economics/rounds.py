@@ -130,8 +130,8 @@ class Rounds:
 
     def issuance(self, number: int | None, kind: str) -> Decimal | None:
         """Coin per weight of a kind (sv, validator, …) in a round; None if the round is not known to issue."""
-        found: Decimal | None = self.cells.get(-1 if number is None else number, {}).get(f"issuance_per_{kind}")
-        return found
+        issuance: Decimal | None = self.cells.get(-1 if number is None else number, {}).get(f"issuance_per_{kind}")
+        return issuance
 
 
 @from_opening
@@ -164,13 +164,13 @@ def rounds(events: Any, *, opening: Any = None, as_: As = "pandas", decimals: De
         (0, '0.0050000000')
     """
     source, notes = source_of_events(events), NotUnderstood()
-    found = rounds_of(source, opening, notes, EVERYTHING)
-    _add_totals(found, source, notes)
-    numbers = sorted(found.cells)
+    by_round = rounds_of(source, opening, notes, EVERYTHING)
+    _add_totals(by_round, source, notes)
+    numbers = sorted(by_round.cells)
     schema = ROUND_HISTORY.schema
-    columns = {name: [found.cells[number].get(name) for number in numbers] for name in ROUND_HISTORY.names}
+    columns = {name: [by_round.cells[number].get(name) for number in numbers] for name in ROUND_HISTORY.names}
     rows = pa.table({name: column(values, schema.field(name).type) for name, values in columns.items()})
-    return given(rows, ROUND_HISTORY, source, notes, as_=as_, decimals=decimals, checks=_checks(found))
+    return given(rows, ROUND_HISTORY, source, notes, as_=as_, decimals=decimals, checks=_checks(by_round))
 
 
 @dataclass(frozen=True)
@@ -190,16 +190,16 @@ class Asked:
 
 def rounds_of(source: Source, opening: Any, notes: NotUnderstood, asked: Asked) -> Rounds:
     """The rounds of events and an opening, as far as they are asked for."""
-    found = Rounds()
+    by_round = Rounds()
     columns = ["record_time", "contract_id", "template_name", "payload"]
     created = source.creates(asked.templates, columns)
     earlier = opening_rows(opening, asked.templates)
     before = {name: earlier[name] for name in columns[1:]} | {"record_time": pa.nulls(earlier.num_rows, TIME.arrow)}
     rows = pa.concat_tables([pa.table(before).select(columns).cast(created.schema), created])
     contracts = columns_of(rows, "payload", asked.shape, kinds_of(ROUND_HISTORY), asked.cells, notes)
-    found.cells = {cells["round"]: cells for cells in _latest(contracts, asked.cells).to_pylist()}
-    found.by_contract = dict(zip(contracts["contract_id"].to_pylist(), contracts["round"].to_pylist(), strict=True))
-    return found
+    by_round.cells = {cells["round"]: cells for cells in _latest(contracts, asked.cells).to_pylist()}
+    by_round.by_contract = dict(zip(contracts["contract_id"].to_pylist(), contracts["round"].to_pylist(), strict=True))
+    return by_round
 
 
 def _latest(contracts: pa.Table, cells: Iterable[str]) -> pa.Table:

@@ -88,8 +88,8 @@ class Intervals:
 def coded(column: pa.ChunkedArray) -> tuple[Numbers, list[str | None]]:
     """The number of each value of a column of texts, and the values in order; null is the last."""
     values = sorted(pc.unique(column.drop_null()).to_pylist())
-    found = pc.index_in(column, pa.array(values, pa.string()))
-    numbers: Numbers = pc.fill_null(found, len(values)).to_numpy(zero_copy_only=False).astype(np.int64)
+    positions = pc.index_in(column, pa.array(values, pa.string()))
+    numbers: Numbers = pc.fill_null(positions, len(values)).to_numpy(zero_copy_only=False).astype(np.int64)
     return numbers, [*values, None]
 
 

@@ -40,8 +40,8 @@ class _Coded:
 
     def among(self, wanted: list[str]) -> Mask:
         known = pc.is_in(self.values, pa.array(wanted, pa.string())).to_numpy(zero_copy_only=False)
-        found: Mask = np.append(known, False)[self.numbers]
-        return found
+        mask: Mask = np.append(known, False)[self.numbers]
+        return mask
 
 
 @dataclass
@@ -97,8 +97,8 @@ class Source:
     ) -> pa.Table:
         if self.store is not None:
             where = _wanted(templates, choices, created=created)
-            found = self.store.load("events", columns=list(columns), where=where, as_="arrow")
-            return found.cast(_schema(columns))
+            rows = self.store.load("events", columns=list(columns), where=where, as_="arrow")
+            return rows.cast(_schema(columns))
         masks = [self._kind("template_name").among(templates)] if templates is not None else []
         masks += [self._kind("choice").among(choices)] if choices is not None else []
         if created or choices is None:
@@ -113,12 +113,12 @@ class Source:
 
     def _created(self) -> Mask:
         created = pc.fill_null(pc.equal(self._light()["event_type"], "created_event"), False)  # noqa: FBT003
-        found: Mask = created.to_numpy()
-        return found
+        mask: Mask = created.to_numpy()
+        return mask
 
     def _exercised(self) -> Mask:
-        found: Mask = pc.is_valid(self._light()["choice"]).to_numpy()
-        return found
+        mask: Mask = pc.is_valid(self._light()["choice"]).to_numpy()
+        return mask
 
     def _light(self) -> pa.Table:
         if self.light is None:

@@ -162,17 +162,17 @@ def steps_of(rows: pa.Table, contracts: pa.Table, notes: NotUnderstood) -> list[
     arguments = parsed(rows["payload"], StepArgument, names, notes)
     results = parsed(_records(rows["exercise_result"]), StepResult, names, notes)
     legs = _legs(rows, contracts)
-    found = []
+    all_steps = []
     columns = zip(rows["choice"].to_pylist(), rows["contract_id"].to_pylist(), arguments, results, strict=True)
     for row, (choice, contract, argument, result) in enumerate(columns):
         if argument is None or result is None:
             continue
         steps = _steps(row, choice, argument, result, legs.get(contract))
         if all(fits(step.amount) for step in steps):
-            found += steps
+            all_steps += steps
         else:
             notes[names[row]] += 1
-    return found
+    return all_steps
 
 
 def _records(texts: pa.ChunkedArray) -> pa.ChunkedArray:

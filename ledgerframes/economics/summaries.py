@@ -70,10 +70,10 @@ def outcomes_of(rows: pa.Table, notes: NotUnderstood, *, sayings: bool = False) 
             (numbered.filter(pc.invert(direct)), WrappedResult, _OF_WRAPPERS),
         )
     ]
-    found = pa.concat_tables(parts)
+    outcomes = pa.concat_tables(parts)
     places = np.full(rows.num_rows, -1, np.int64)
-    places[found["row"].to_numpy()] = np.arange(found.num_rows)
-    aligned = found.drop_columns([*_READ[:2], "row"]).take(pa.array(places, mask=places < 0))
+    places[outcomes["row"].to_numpy()] = np.arange(outcomes.num_rows)
+    aligned = outcomes.drop_columns([*_READ[:2], "row"]).take(pa.array(places, mask=places < 0))
     for name in ("stated", *(_SAYS if sayings else ())):
         there = pc.fill_null(aligned[name], False)  # noqa: FBT003
         aligned = aligned.set_column(aligned.column_names.index(name), name, there)
@@ -101,13 +101,13 @@ def other_fees(outcomes: pa.Table) -> Any:
 
 def metas_of(outcomes: pa.Table) -> list[dict[str, str | None]]:
     """Of the metadata of each result, what tables read."""
-    found: list[dict[str, str | None]] = [{} for _ in range(outcomes.num_rows)]
+    metas: list[dict[str, str | None]] = [{} for _ in range(outcomes.num_rows)]
     for name, key in SAYINGS.items():
         pairs = zip(outcomes[name].to_pylist(), outcomes[f"says_{name}"].to_pylist(), strict=True)
-        for meta, (text, said) in zip(found, pairs, strict=True):
+        for meta, (text, said) in zip(metas, pairs, strict=True):
             if said:
                 meta[key] = text
-    return found
+    return metas
 
 
 Inner = Callable[[Any], TransferResult | None]

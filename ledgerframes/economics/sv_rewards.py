@@ -60,10 +60,10 @@ def sv_rewards(events: Any, *, opening: Any = None, as_: As = "pandas", decimals
     )
     # max skips nulls, so one null beside another outcome is a mixture too
     outcome = pc.if_else(pc.equal(sums["outcome_count_distinct"], 1), sums["outcome_max"], "mixed")
-    found = pa.table(
+    by_round = pa.table(
         {name: sums[name] for name in keys}
         | {"weight": narrow(sums["weight_sum"]), "amount": narrow(sums["amount_sum"]), "outcome": outcome}
     ).sort_by([(name, "ascending") for name in keys])
     return given(
-        found, SV_REWARDS, source, notes, as_=as_, decimals=decimals, without_create=lives.without_create()
+        by_round, SV_REWARDS, source, notes, as_=as_, decimals=decimals, without_create=lives.without_create()
     )  # fmt: skip

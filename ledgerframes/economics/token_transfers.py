@@ -74,15 +74,15 @@ def token_transfers(events: Any, *, opening: Any = None, as_: As = "pandas", dec
     told = set(tree.nearest(tree.above(logged), tree.mask(STANDARD)).tolist())
     coins = coins_of(source, [name for step in steps if step.amount is None for name in step.receivers])
     named, changed = (rows.select(["update_id", "event_id"]).to_pylist() for rows in (first, second))
-    found = [
+    legs = [
         (int(own[step.row]), named[step.row] | _of_step(step, coins))
         for step in steps
         if int(own[step.row]) not in told
     ]
-    found += [
+    legs += [
         (int(logged[change.row]), changed[change.row] | _of_change(change)) for change in changes_of(second, notes)
     ]
-    cells = [row for _, row in sorted(found, key=lambda item: item[0])]
+    cells = [row for _, row in sorted(legs, key=lambda item: item[0])]
     kinds = {name: TOKEN_TRANSFERS.schema.field(name).type for name in TOKEN_TRANSFERS.names}
     data = pa.table({name: column([cell.get(name) for cell in cells], kind) for name, kind in kinds.items()})
     return given(data, TOKEN_TRANSFERS, source, notes, as_=as_, decimals=decimals)

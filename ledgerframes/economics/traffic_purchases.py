@@ -61,5 +61,5 @@ def traffic_purchases(events: Any, *, as_: As = "pandas", decimals: Decimals = "
     rows = rows.append_column("amount", outcomes["paid"])
     rows = rows.append_column("amount_usd", products(outcomes["paid"], outcomes["price"]))
     values = {name: attrgetter(name) for name in Purchase.__struct_fields__}
-    found = columns_of(rows, "payload", Purchase, kinds_of(TRAFFIC_PURCHASES), values, notes)
-    return given(found, TRAFFIC_PURCHASES, source, notes, as_=as_, decimals=decimals)
+    purchases = columns_of(rows, "payload", Purchase, kinds_of(TRAFFIC_PURCHASES), values, notes)
+    return given(purchases, TRAFFIC_PURCHASES, source, notes, as_=as_, decimals=decimals)

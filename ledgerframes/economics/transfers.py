@@ -71,10 +71,10 @@ def transfers(events: Any, *, opening: Any = None, as_: As = "pandas", decimals:
     # In the order of the tree, in which the events are.
     tree = Tree.of(source)
     wrapped = wrapped_transfers(source, tree, opening, notes)
-    found = pa.concat_tables([_outputs(exercises, tree, wrapped, notes), _of_wrappers(wrapped)])
-    order = np.argsort(found["place"].to_numpy(), kind="stable")
+    outputs = pa.concat_tables([_outputs(exercises, tree, wrapped, notes), _of_wrappers(wrapped)])
+    order = np.argsort(outputs["place"].to_numpy(), kind="stable")
     notes.choices(source.exercises(("template_name", "choice"), templates=COIN_RULES), RULES_CHOICES)
-    return given(found.take(order), TRANSFERS, source, notes, as_=as_, decimals=decimals)
+    return given(outputs.take(order), TRANSFERS, source, notes, as_=as_, decimals=decimals)
 
 
 def _outputs(exercises: pa.Table, tree: Tree, wrapped: Wrapped, notes: NotUnderstood) -> pa.Table:
@@ -131,14 +131,14 @@ def _starts(lists: pa.Array) -> Places:
 
 def _said(outcomes: pa.Table, metas: Mapping[int, Mapping[str, Any]], wrappers: Places) -> dict[str, Any]:
     """For each transfer the kind and the reason: what its result says, else the choice around it."""
-    found = {}
+    values = {}
     for name, key in SAYINGS.items():
         texts: list[str | None] = [None] * len(wrappers)
         for row in np.flatnonzero(wrappers >= 0).tolist():
             text = metas.get(int(wrappers[row]), {}).get(key)
             texts[row] = text if isinstance(text, str) else None
-        found[name] = pc.if_else(outcomes[f"says_{name}"], outcomes[name], pa.array(texts, pa.string()))
-    return found
+        values[name] = pc.if_else(outcomes[f"says_{name}"], outcomes[name], pa.array(texts, pa.string()))
+    return values
 
 
 def _kinds(stated: Any, burned: Any, sender: Any, receiver: Any) -> Any:

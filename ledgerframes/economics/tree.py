@@ -46,19 +46,19 @@ class Tree:
     def mask(self, choices: Iterable[str]) -> Mask:
         """Which rows exercise one of some choices."""
         known = pa.array(list(choices), pa.string())
-        found: Mask = pc.is_in(self.rows["choice"], known).to_numpy(zero_copy_only=False)
-        return found
+        mask: Mask = pc.is_in(self.rows["choice"], known).to_numpy(zero_copy_only=False)
+        return mask
 
     def nearest(self, places: Places, mask: Mask) -> Places:
         """The nearest row at or above each place where a mask is true, -1 where there is none."""
-        found = np.full(len(places), -1, np.int64)
+        ancestors = np.full(len(places), -1, np.int64)
         at = places.copy()
-        while (open_ := (at >= 0) & (found < 0)).any():
+        while (open_ := (at >= 0) & (ancestors < 0)).any():
             hit = np.zeros(len(at), bool)
             hit[open_] = mask[at[open_]]
-            found[hit] = at[hit]
+            ancestors[hit] = at[hit]
             at = np.where(open_ & ~hit, self.parents[at], -1)
-        return found
+        return ancestors
 
     def above(self, places: Places) -> Places:
         """The row above each place, -1 for a root or for no place."""
@@ -74,20 +74,20 @@ class Tree:
 def _parents(rows: pa.Table) -> Places:
     """The row of the exercise above each row, -1 at a root."""
     ids, above = rows["event_id"].combine_chunks(), rows["parent_event_id"].combine_chunks()
-    found = np.full(len(ids), -1, np.int64)
+    parents = np.full(len(ids), -1, np.int64)
     # Exercises stand in preorder: mostly the one above is the row before, or the one above that row.
-    below, beside = (np.append(False, _equal(above[1:], one[:-1])) if len(ids) else found > 0 for one in (ids, above))
-    found[below] = np.flatnonzero(below) - 1
+    below, beside = (np.append(False, _equal(above[1:], one[:-1])) if len(ids) else parents > 0 for one in (ids, above))
+    parents[below] = np.flatnonzero(below) - 1
     rest = pc.is_valid(above).to_numpy(zero_copy_only=False) & ~below & ~beside
-    found[rest] = _places(above.filter(pa.array(rest)), rows["event_id"])
+    parents[rest] = _places(above.filter(pa.array(rest)), rows["event_id"])
     last: Places = np.maximum.accumulate(np.where(beside, 0, np.arange(len(ids))))
-    known: Places = found[last]
+    known: Places = parents[last]
     return known
 
 
 def _equal(left: pa.Array, right: pa.Array) -> Mask:
-    found: Mask = pc.fill_null(pc.equal(left, right), False).to_numpy(zero_copy_only=False)  # noqa: FBT003
-    return found
+    mask: Mask = pc.fill_null(pc.equal(left, right), False).to_numpy(zero_copy_only=False)  # noqa: FBT003
+    return mask
 
 
 def _places(ids: pa.Array, among: pa.ChunkedArray) -> Places:
@@ -95,11 +95,11 @@ def _places(ids: pa.Array, among: pa.ChunkedArray) -> Places:
     coded = ids.dictionary_encode()
     # A table of the few ids that are asked for, and not of all exercises, is looked up in. Ids of events begin with
     # the id of their update, so they are unique in all the history.
-    found = pc.index_in(among, coded.dictionary)
-    rows = np.flatnonzero(pc.is_valid(found).to_numpy())
+    positions = pc.index_in(among, coded.dictionary)
+    rows = np.flatnonzero(pc.is_valid(positions).to_numpy())
     of_each = np.full(len(coded.dictionary) + 1, -1, np.int64)
     # Of exercises that a frame holds twice, the first is written last.
-    of_each[found.drop_null().to_numpy()[::-1]] = rows[::-1]
+    of_each[positions.drop_null().to_numpy()[::-1]] = rows[::-1]
     numbers = pc.fill_null(coded.indices, len(coded.dictionary)).to_numpy(zero_copy_only=False)
     places: Places = of_each[numbers]
     return places
@@ -107,5 +107,5 @@ def _places(ids: pa.Array, among: pa.ChunkedArray) -> Places:
 
 def _taken(values: pa.ChunkedArray, places: Places) -> pa.Array:
     chosen = pa.array(places, mask=places < 0)
-    found = values.take(chosen)
-    return found.combine_chunks() if isinstance(found, pa.ChunkedArray) else found
+    taken = values.take(chosen)
+    return taken.combine_chunks() if isinstance(taken, pa.ChunkedArray) else taken

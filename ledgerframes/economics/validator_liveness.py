@@ -94,16 +94,16 @@ def validator_liveness(events: Any, *, opening: Any = None, as_: As = "pandas", 
         True
     """
     source, notes = source_of_events(events), NotUnderstood()
-    found, ended = _licenses(source, opening, notes)
-    _add_records(source, opening, found, notes)
+    licenses, ended = _licenses(source, opening, notes)
+    _add_records(source, opening, licenses, notes)
     latest = max(
         [
             *rounds_of(source, opening, notes, NUMBERS).cells,
-            *(row.last_round for row in found.values() if row.last_round is not None),
+            *(row.last_round for row in licenses.values() if row.last_round is not None),
         ],
         default=None,
     )
-    rows = [_row(validator, found[validator], latest) for validator in sorted(found)]
+    rows = [_row(validator, licenses[validator], latest) for validator in sorted(licenses)]
     schema = VALIDATOR_LIVENESS.schema
     data = {name: column([row[name] for row in rows], schema.field(name).type) for name in VALIDATOR_LIVENESS.names}
     return given(pa.table(data), VALIDATOR_LIVENESS, source, notes, as_=as_, decimals=decimals, ended=ended)

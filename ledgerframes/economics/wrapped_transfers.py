@@ -73,18 +73,18 @@ def wrapped_transfers(source: Source, tree: Tree, opening: Any, notes: NotUnders
         opening: contracts active before them.
         notes: where exercises that cannot be read are counted.
     """
-    found = Wrapped()
+    wrapped = Wrapped()
     rows = source.exercises(COLUMNS, choices=(*STANDARD, *SENDS))
     rows = rows.filter(pc.fill_null(pc.match_substring_regex(rows["template_name"], _COIN_MODULES), False))  # noqa: FBT003
     if not rows.num_rows:
-        return found
+        return wrapped
     contracts = _contracts(source, opening, rows)
     sends = pc.is_in(rows["choice"], pa.array(SENDS))
-    _add_sends(found, rows.filter(sends), contracts, tree, notes)
-    _add_steps(found, rows.filter(pc.invert(sends)), contracts, tree, source, notes)
+    _add_sends(wrapped, rows.filter(sends), contracts, tree, notes)
+    _add_steps(wrapped, rows.filter(pc.invert(sends)), contracts, tree, source, notes)
     covered = _covered(tree)
-    found.rows = [row for row in found.rows if row.place not in covered]
-    return found
+    wrapped.rows = [row for row in wrapped.rows if row.place not in covered]
+    return wrapped
 
 
 def _covered(tree: Tree) -> set[int]:
@@ -163,8 +163,8 @@ def coins_of(source: Source, names: Iterable[str]) -> dict[str, Amulet]:
     rows = source.creates([AMULET], ("contract_id", "payload"))
     rows = rows.filter(pc.is_in(rows["contract_id"], wanted))
     read = parsed(rows["payload"], Amulet, [""] * rows.num_rows, NotUnderstood())
-    found = zip(rows["contract_id"].to_pylist(), read, strict=True)
-    return {name: coin for name, coin in found if coin is not None and fits(coin.amount.initial)}
+    coins = zip(rows["contract_id"].to_pylist(), read, strict=True)
+    return {name: coin for name, coin in coins if coin is not None and fits(coin.amount.initial)}
 
 
 def _cells(sender: str | None, receiver: str | None, amount: Decimal | None, meta: Mapping[str, Any]) -> dict[str, Any]:
@@ -180,5 +180,5 @@ def _cells(sender: str | None, receiver: str | None, amount: Decimal | None, met
 
 
 def _identities(rows: pa.Table) -> list[dict[str, str]]:
-    found: list[dict[str, str]] = rows.select(["update_id", "event_id"]).to_pylist()
-    return found
+    identities: list[dict[str, str]] = rows.select(["update_id", "event_id"]).to_pylist()
+    return identities

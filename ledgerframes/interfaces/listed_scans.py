@@ -48,16 +48,16 @@ def listed_scans(settings: Settings, refusal: Refusal, clock: Clock | None) -> t
     except (RequestError, DecodeError) as error:
         _warn(f"the list of scans could not be read from {SCANS}: {error}")
         return ()
-    found = _usable(named[:_MOST], settings.scan_url, refusal)
-    if not found and not _only_given(named, settings.scan_url):
+    usable = _usable(named[:_MOST], settings.scan_url, refusal)
+    if not usable and not _only_given(named, settings.scan_url):
         _warn(f"{SCANS} lists {len(named)} scans, and none of them may be asked; the log says why")
-    return found
+    return usable
 
 
 def _usable(named: Sequence[str], given: Sequence[str], refusal: Refusal) -> tuple[str, ...]:
     """The base URLs of the scans that are not refused, each once."""
     known = {_key(url) for url in given}
-    found = []
+    usable = []
     for position, name in enumerate(named):
         base = _base(name)
         if base is None:
@@ -69,10 +69,10 @@ def _usable(named: Sequence[str], given: Sequence[str], refusal: Refusal) -> tup
         known.add(_key(base))
         reason = refusal(base)
         if reason is None:
-            found.append(base)
+            usable.append(base)
         else:
             _log.warning("the scan %s is not used for failover: %s", visible(source_of(base)[:120]), reason)
-    return tuple(found)
+    return tuple(usable)
 
 
 def _only_given(named: Sequence[str], given: Sequence[str]) -> bool:

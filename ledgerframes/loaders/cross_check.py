@@ -210,7 +210,7 @@ def _at(place: Cursor, group: Group | None, rest: Iterator[Group]) -> tuple[dict
 
 def _groups(side: Iterable[Canonical]) -> Iterator[Group]:
     """Updates of one record time, by id: servers need not agree on their order."""
-    for place, group in groupby(side, key=lambda one: one.place):
+    for place, group in groupby(side, key=lambda item: item.place):
         yield place, {update.update_id: update for update in group}
 
 

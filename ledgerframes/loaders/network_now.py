@@ -242,13 +242,13 @@ def _members_of(members: dict[str, Raw]) -> list[Raw]:
             endpoint=str(routes.DSO), table=SUPER_VALIDATORS.name,
         ) from error  # fmt: skip
     nodes = {state.sv: dict(state.state.synchronizer_nodes) for state in states}
-    found = []
+    values = []
     for party, info in rules.contract.payload.svs:
         known = nodes.get(party, {})
         node = known.get(rules.domain_id or "") or next(iter(known.values()), None)
         item = {"party": party, "info": info} | ({} if node is None else {"node": node})
-        found.append(Raw(msgspec.json.encode(item)))
-    return found
+        values.append(Raw(msgspec.json.encode(item)))
+    return values
 
 
 @snapshot_loader

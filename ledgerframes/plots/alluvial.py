@@ -90,7 +90,7 @@ def draw_alluvial(ax: Axes, picture: Alluvial, ranking: Ranking, words: Words, f
     for side, edge in zip(sides, edges, strict=True):
         _place(ax, side, edge, words, (width, height))
         _bars(ax, side, hues, edge, width)
-    for ribbon in sorted(picture.ribbons, key=lambda one: (hues[one.source] != tones.rest, -one.width)):
+    for ribbon in sorted(picture.ribbons, key=lambda ribbon: (hues[ribbon.source] != tones.rest, -ribbon.width)):
         ax.add_patch(_band(ribbon, edges, _fill(ribbon, hues[ribbon.source], tones, height)))
 
 

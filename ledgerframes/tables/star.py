@@ -54,16 +54,16 @@ _LEADS_TO: Final = {
 
 def _relations(table: Table) -> list[Relation]:
     """The relations of a table, one active one at most to each other table."""
-    found: list[Relation] = []
+    relations: list[Relation] = []
     for name in table.names:
         to, to_column, active = _LEADS_TO.get(name, ("", "", False))
         if not to or (to, to_column) == (table.name, name):
             continue
         # A bridge is there to lead from its fact to the parties.
         follows = active or table.name.startswith("bridge_")
-        taken = any(relation.active and relation.to == to for relation in found)
-        found.append(Relation(table.name, name, to, to_column, active=follows and not taken))
-    return found
+        taken = any(relation.active and relation.to == to for relation in relations)
+        relations.append(Relation(table.name, name, to, to_column, active=follows and not taken))
+    return relations
 
 
 RELATIONS: Final = tuple(relation for table in STAR.values() for relation in _relations(table))

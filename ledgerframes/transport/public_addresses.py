@@ -24,7 +24,7 @@ def addresses_of(host: str) -> list[str]:
     Raises:
         OSError: there are none.
     """
-    return sorted({str(found[4][0]) for found in socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)})
+    return sorted({str(addresses[4][0]) for addresses in socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)})
 
 
 def why_not_public(url: str, lookup: Lookup = addresses_of) -> str | None:
@@ -47,12 +47,12 @@ def why_not_public(url: str, lookup: Lookup = addresses_of) -> str | None:
     if "." not in host or host.endswith(_PRIVATE_NAMES):
         return "its name belongs to a private network"
     try:
-        found = [_address(text.partition("%")[0]) for text in lookup(host)]
+        addresses = [_address(text.partition("%")[0]) for text in lookup(host)]
     except (OSError, UnicodeError) as error:
         return f"its name cannot be looked up ({getattr(error, 'strerror', None) or error})"
-    if not found:
+    if not addresses:
         return "its name has no address"
-    reasons = ["its address cannot be read" if address is None else _why_not(address) for address in found]
+    reasons = ["its address cannot be read" if address is None else _why_not(address) for address in addresses]
     return next((reason for reason in reasons if reason is not None), None)
 
 

@@ -13,8 +13,8 @@ def sources(folder: Path) -> list[Path]:
 
 def digest(folder: Path) -> str:
     """The digest of the sources in a folder."""
-    found = sha256()
+    hashed = sha256()
     for path in sources(folder):
         # A checkout on Windows may have other ends of lines.
-        found.update(path.name.encode() + b"\0" + path.read_bytes().replace(b"\r\n", b"\n") + b"\0")
-    return found.hexdigest()[:16]
+        hashed.update(path.name.encode() + b"\0" + path.read_bytes().replace(b"\r\n", b"\n") + b"\0")
+    return hashed.hexdigest()[:16]

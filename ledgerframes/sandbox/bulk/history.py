@@ -90,10 +90,10 @@ def totals(updates: int, seed: int) -> dict[str, int | Decimal]:
     """
     cycles, rest = divmod(updates, CYCLE)
     tally = add([(body.tally, cycles + (place < rest)) for place, body in enumerate(bodies(seed))])
-    found: dict[str, int | Decimal] = {"updates": updates, **asdict(tally)}
-    found["reassignments"] = tally.assignments + tally.unassignments
-    found["coin_amount"] = Decimal(found.pop("coin_units")).scaleb(-10)
-    return found
+    sums: dict[str, int | Decimal] = {"updates": updates, **asdict(tally)}
+    sums["reassignments"] = tally.assignments + tally.unassignments
+    sums["coin_amount"] = Decimal(sums.pop("coin_units")).scaleb(-10)
+    return sums
 
 
 def _filled(body: Body, *, index: int, core: bytes, previous: bytes, key: bytes) -> bytes:

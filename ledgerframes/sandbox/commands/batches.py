@@ -148,14 +148,14 @@ def _place(batch: Batch, world: World, main: str) -> str:
         if batch.synchronizer_id not in world.synchronizers:
             raise errors.unknown_synchronizer(batch.synchronizer_id)
         return batch.synchronizer_id
-    named = (found for command in batch.commands for found in _named(world, command))
-    return next((found.synchronizer_id for found in named if found.synchronizer_id is not None), main)
+    named = (contract for command in batch.commands for contract in _named(world, command))
+    return next((contract.synchronizer_id for contract in named if contract.synchronizer_id is not None), main)
 
 
 def _named(world: World, command: Command) -> Iterable[Contract]:
     if isinstance(command, ExerciseCommand):
-        found = world.contracts.active.get(command.contract_id)
-        return [] if found is None else [found]
+        contract = world.contracts.active.get(command.contract_id)
+        return [] if contract is None else [contract]
     key = read_key(command.contract_key) if isinstance(command, ExerciseByKeyCommand) else None
     return [] if key is None else reversed(world.keys.named(key))
 

@@ -153,17 +153,17 @@ class CommandContext:
         Raises:
             LedgerError: it is unknown, hidden, archived, of another template, in flight or on another synchronizer.
         """
-        found = self.pending.created.get(contract_id) or self.sim.world.contracts.active.get(contract_id)
-        origin = found or self.sim.world.contracts.origins.get(contract_id)
+        contract = self.pending.created.get(contract_id) or self.sim.world.contracts.active.get(contract_id)
+        origin = contract or self.sim.world.contracts.origins.get(contract_id)
         # Not found, rather than not allowed: a caller must not learn of contracts that are not visible to it.
         if origin is None or not self.sees(contract_id, origin):
             raise errors.no_contract(contract_id)
-        if found is None or contract_id in self.pending.ended:
+        if contract is None or contract_id in self.pending.ended:
             raise errors.ended(contract_id)
-        if template is not None and found.template != template:
-            raise errors.wrong_template(contract_id, is_a=found.template.entity, wanted=template.entity)
-        check_place(self.sim, found, self.tx.synchronizer_id)
-        return found
+        if template is not None and contract.template != template:
+            raise errors.wrong_template(contract_id, is_a=contract.template.entity, wanted=template.entity)
+        check_place(self.sim, contract, self.tx.synchronizer_id)
+        return contract
 
     def sees(self, contract_id: str, origin: Contract | Origin) -> bool:
         """Whether the batch may use a contract."""

@@ -56,13 +56,13 @@ class Submissions:
 
     def earlier(self, change_id: ChangeId, *, period: Period, now: int) -> Submission | None:
         """The submission that already did this, if one did within the period before `now` in microseconds."""
-        found = self._newest.get(change_id)
-        if found is None:
+        submission = self._newest.get(change_id)
+        if submission is None:
             return None
         if period.offset is not None:
-            return found if found.offset > period.offset else None
+            return submission if submission.offset > period.offset else None
         span = MAXIMUM if period.span is None else period.span
-        return found if now - found.at <= span else None
+        return submission if now - submission.at <= span else None
 
     def accept(self, submission: Submission, update_ids: list[str]) -> None:
         """Note a change that was carried out with its updates."""

@@ -74,10 +74,10 @@ def _write(value: Any) -> str:
 
 
 def _amount(value: Any) -> int:
-    found = _DECIMAL.fullmatch(_number(value))
-    if found is None:
+    match = _DECIMAL.fullmatch(_number(value))
+    if match is None:
         raise ValueError("Expected a decimal with up to 28 digits before the point and ten after it")
-    sign, whole, fraction = found.groups()
+    sign, whole, fraction = match.groups()
     return int(sign + "1") * (int(whole) * UNITS + int((fraction or "").ljust(10, "0")))
 
 

@@ -149,17 +149,17 @@ def release(
 
 def expire(tx: Transaction, sim: Simulation) -> None:
     """Let a member end a coin that its holding fees have eaten up."""
-    found = next((coin for coin in _expired(sim) if _may_end(sim, coin)), None)
-    if found is None:
+    expired = next((coin for coin in _expired(sim) if _may_end(sim, coin)), None)
+    if expired is None:
         return pay(tx, sim)
-    locked, open_round = found.template is LOCKED_COIN, sim.rounds[0]
-    payload = found.payload["amulet"] if locked else found.payload
+    locked, open_round = expired.template is LOCKED_COIN, sim.rounds[0]
+    payload = expired.payload["amulet"] if locked else expired.payload
     terms, choice = payload["amount"], "LockedAmulet_ExpireAmulet" if locked else "Amulet_Expire"
     argument, member = {"roundCid": open_round.contract_id}, sim.rng.choice(sim.parties.sponsors)
-    asked = {"cid": found.contract_id, "choiceArg": argument, "sv": member}
+    asked = {"cid": expired.contract_id, "choiceArg": argument, "sv": member}
     rules = sim.rules[DSO_RULES.entity]
     root = tx.exercise(rules, f"DsoRules_{choice}", asked, acting=(member,))
-    event = tx.exercise(found, choice, argument, acting=(sim.parties.dso,), consuming=True, under=root)
+    event = tx.exercise(expired, choice, argument, acting=(sim.parties.dso,), consuming=True, under=root)
     amount, rate = units(terms["initialAmount"]), units(terms["ratePerRound"]["rate"])
     as_of_zero = amount + int(terms["createdAt"]["number"]) * rate
     event["exercise_result"] = {

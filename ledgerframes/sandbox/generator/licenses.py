@@ -59,7 +59,7 @@ def renew(tx: Transaction, sim: Simulation) -> None:
 def _present(sim: Simulation, validator: str) -> Contract | None:
     """The license of a validator, or of another one where commands have sent that license elsewhere."""
     at_home = (sim.world.contracts.free(LICENSE, sim.main, party) for party in (validator, *sim.parties.validators))
-    return next((found for licenses in at_home for found in licenses.values()), None)
+    return next((contract for licenses in at_home for contract in licenses.values()), None)
 
 
 def _create(tx: Transaction, sim: Simulation, payload: dict[str, Any], under: Event | None) -> Contract:

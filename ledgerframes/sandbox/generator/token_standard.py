@@ -64,10 +64,10 @@ def send(tx: Transaction, sim: Simulation) -> None:
 
 def answer(tx: Transaction, sim: Simulation) -> None:
     """Let a receiver accept or reject what it was sent, or the sender withdraw it; each ends the lock first."""
-    found = next((offer for offer in _waiting(sim) if _locked(sim, offer)), None)
-    if found is None:
+    offered = next((offer for offer in _waiting(sim) if _locked(sim, offer)), None)
+    if offered is None:
         return send(tx, sim)
-    told, locked = found.payload["transfer"], _locked(sim, found)
+    told, locked = offered.payload["transfer"], _locked(sim, offered)
     assert locked is not None
     sender, receiver, chance = told["sender"], told["receiver"], sim.rng.random()
     on_time = timestamps.parse(told["executeBefore"]) > max(sim.now, tx.effective)
@@ -77,7 +77,7 @@ def answer(tx: Transaction, sim: Simulation) -> None:
         "Accept" if on_time and chance < 0.7 and payable > 0 else "Reject" if on_time and chance < 0.85 else "Withdraw"
     )
     event = tx.exercise(
-        found,
+        offered,
         f"TransferInstruction_{word}",
         {"extraArgs": extra_arguments()},
         acting=(sender if word == "Withdraw" else receiver,),

@@ -75,9 +75,9 @@ class LedgerRoutes:
         except ValueError as error:
             raise UnreadableError("Invalid value for: query parameter pageToken") from error
         with self.ledger.world.lock:
-            found = self.ledger.world.accounts.page(after, size + 1)
-        token = page_token(found[size - 1].id) if len(found) > size else ""
-        return json_answer(encode({"users": [user.record() for user in found[:size]], "nextPageToken": token}))
+            users = self.ledger.world.accounts.page(after, size + 1)
+        token = page_token(users[size - 1].id) if len(users) > size else ""
+        return json_answer(encode({"users": [user.record() for user in users[:size]], "nextPageToken": token}))
 
     async def create_user(self, request: Request) -> Response:
         """POST /v2/users: the server sets the resource version."""
@@ -99,24 +99,24 @@ class LedgerRoutes:
         if not body.requesting_parties and not body.transaction_format:
             raise invalid("Either transaction_format or requesting_parties is required")
         parties = everything(body.requesting_parties) if body.requesting_parties else None
-        found = self._transaction(user, body.update_id, body.transaction_format, otherwise=parties)
-        if found is None:
+        transaction = self._transaction(user, body.update_id, body.transaction_format, otherwise=parties)
+        if transaction is None:
             raise not_found("transaction", body.update_id)
-        return json_answer(encode({"transaction": found}))
+        return json_answer(encode({"transaction": transaction}))
 
     async def update_by_id(self, request: Request) -> Response:
         """POST /v2/updates/update-by-id; topology events are never found."""
         user = caller(self.gate, request)
         body = await read_body(request, UpdateById)
-        wanted, found, kind = body.update_format, None, "Transaction"
+        wanted, update, kind = body.update_format, None, "Transaction"
         if wanted.include_transactions:
-            found = self._transaction(user, body.update_id, wanted.include_transactions)
-        if found is None and wanted.include_reassignments:
+            update = self._transaction(user, body.update_id, wanted.include_transactions)
+        if update is None and wanted.include_reassignments:
             chosen = allowed(user, wanted.include_reassignments)
-            found, kind = self._reassignment(body.update_id, chosen), "Reassignment"
-        if found is None:
+            update, kind = self._reassignment(body.update_id, chosen), "Reassignment"
+        if update is None:
             raise not_found("update", body.update_id)
-        return json_answer(encode({"update": {kind: {"value": found}}}))
+        return json_answer(encode({"update": {kind: {"value": update}}}))
 
     def _manager(self, request: Request) -> User:
         user = caller(self.gate, request)

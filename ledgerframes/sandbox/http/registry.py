@@ -100,10 +100,10 @@ class Registry:
         return instrument.record(supply=instrument.supply, as_of=instrument.counted())
 
     def _instrument(self, instrument_id: str) -> Instrument:
-        found = next((instrument for instrument in self.world.instruments if instrument.id == instrument_id), None)
-        if found is None:
+        instrument = next((listed for listed in self.world.instruments if listed.id == instrument_id), None)
+        if instrument is None:
             raise RefusalError(404, f"Instrument {instrument_id} not found")
-        return found
+        return instrument
 
     def _factory(self, *, with_debug: bool) -> dict[str, Any]:
         rules, world = self.world.rules, self.world

@@ -75,10 +75,10 @@ class Scan:
         size, after = read_page_request(body, maximum=self.options.page_maximum)
         carrying = carries_types(body.get("daml_value_encoding"))
         # A silent cap shortens the page, and nothing in the answer says so.
-        found = self.view.page(after, min(size, self.options.silent_cap or size))
+        page = self.view.page(after, min(size, self.options.silent_cap or size))
         if carrying:
-            found = [update._replace(rendered=render.type_carrying(update.rendered)) for update in found]
-        return json_answer(page_of(found))
+            page = [update._replace(rendered=render.type_carrying(update.rendered)) for update in page]
+        return json_answer(page_of(page))
 
     async def update_by_id(self, request: Request) -> Response:
         """GET /v2/updates/{update_id}, which every release has."""
@@ -91,8 +91,8 @@ class Scan:
     async def update_by_hash(self, request: Request) -> Response:
         """GET /v2/updates/hash/{hash}; what it finds carries its hash, so the page's form is the right one."""
         wanted = request.path_params["hash"]
-        found = self.view.world.update_by_hash(wanted)
-        return json_answer(self._item(request, found, f"No update with external transaction hash {wanted} found"))
+        update = self.view.world.update_by_hash(wanted)
+        return json_answer(self._item(request, update, f"No update with external transaction hash {wanted} found"))
 
     async def ans_rules(self, request: Request) -> Response:
         """POST /v0/ans-rules: the contract is left out where both cached ids match."""

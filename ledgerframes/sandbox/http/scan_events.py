@@ -42,8 +42,8 @@ class EventRoutes:
         body = await read_object(request)
         size, after = read_page_request(body, maximum=self.page_maximum)
         carrying = carries_types(body.get("daml_value_encoding"))
-        found = self._page(after, min(size, self.silent_cap or size))
-        bodies = [_typed(event).body if carrying else event.body for event in found]
+        page = self._page(after, min(size, self.silent_cap or size))
+        bodies = [_typed(event).body if carrying else event.body for event in page]
         return json_answer(b'{"events":[' + b",".join(bodies) + b"]}")
 
     async def event_by_id(self, request: Request) -> Response:

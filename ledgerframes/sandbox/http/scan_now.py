@@ -119,24 +119,24 @@ class CurrentRoutes:
             raise RefusalError(400, f"page_size must be positive, not {size}")
         if size > self.page_maximum:
             raise RefusalError(400, f"Exceeded limit maximum ({size} > {self.page_maximum}).")
-        found = [entry for entry in self._entries() if entry["name"].startswith(prefix)]
-        return json_answer(encode({"entries": found[:size]}))
+        entries = [entry for entry in self._entries() if entry["name"].startswith(prefix)]
+        return json_answer(encode({"entries": entries[:size]}))
 
     async def name_by_party(self, request: Request) -> Response:
         """GET /v0/ans-entries/by-party/{party}: the first in the order of names."""
         party = request.path_params["party"]
-        found = [entry for entry in self._entries() if entry["user"] == party]
-        if not found:
+        entries = [entry for entry in self._entries() if entry["user"] == party]
+        if not entries:
             raise RefusalError(404, f"No ans entry found for party: {party}")
-        return json_answer(encode({"entry": min(found, key=lambda one: str(one["name"]))}))
+        return json_answer(encode({"entry": min(entries, key=lambda entry: str(entry["name"]))}))
 
     async def name_by_name(self, request: Request) -> Response:
         """GET /v0/ans-entries/by-name/{name}."""
         name = request.path_params["name"]
-        found = next((entry for entry in self._entries() if entry["name"] == name), None)
-        if found is None:
+        named = next((entry for entry in self._entries() if entry["name"] == name), None)
+        if named is None:
             raise RefusalError(404, f"No ans entry found for name: {name}")
-        return json_answer(encode({"entry": found}))
+        return json_answer(encode({"entry": named}))
 
     async def faucets(self, request: Request) -> Response:
         """GET /v0/validators/validator-faucets: those without a license are ignored."""
@@ -148,12 +148,12 @@ class CurrentRoutes:
                 license_contract.payload["validator"]: license_contract.payload
                 for license_contract in self.world.contracts.of(LICENSE)
             }
-        found = [
+        states = [
             _faucet(validator, licenses[validator]["faucetState"])
             for validator in sorted(set(wanted))
             if validator in licenses
         ]
-        return json_answer(encode({"validatorsReceivedFaucets": found}))
+        return json_answer(encode({"validatorsReceivedFaucets": states}))
 
     async def featured_apps(self, request: Request) -> Response:  # noqa: ARG002 - Starlette's signature
         """GET /v0/featured-apps."""
@@ -208,7 +208,7 @@ class CurrentRoutes:
         """All names that have not expired, the oldest first, then the operator's own."""
         world = self.world
         with world.lock:
-            found = [
+            entries = [
                 {
                     "contract_id": entry.contract_id,
                     "user": entry.payload["user"],
@@ -224,8 +224,8 @@ class CurrentRoutes:
             if rules is not None:
                 own = {f"{name_of(party)}.sv.cns": party for party in self._members()}
                 own["dso.cns"] = rules.payload["dso"]
-                found += [{"user": party, "name": name, "url": "", "description": ""} for name, party in own.items()]
-        return found
+                entries += [{"user": party, "name": name, "url": "", "description": ""} for name, party in own.items()]
+        return entries
 
     def _node(self, rules: Contract, party: str, name: str) -> dict[str, Any]:
         """The state of a super validator's node, as a contract of its own."""
@@ -252,10 +252,10 @@ class CurrentRoutes:
 
 
 def _ids(body: dict[str, Any], name: str) -> list[Any]:
-    found = body.get(name)
-    if not isinstance(found, list):
+    ids = body.get(name)
+    if not isinstance(ids, list):
         raise RefusalError(400, f"The request content was malformed: {name} must be an array")
-    return found
+    return ids
 
 
 def _by_id(contracts: Iterable[Contract], known: list[Any]) -> dict[str, Any]:

@@ -95,10 +95,10 @@ class SnapshotRoutes:
             name = "before" if text is None else "migration_id"
             raise RefusalError(400, f"Request is missing required query parameter '{name}'")
         with self.view.world.lock:
-            found = self._snapshot(migration_id, _parse(text) - 1, exact=False)
-        if found is None:
+            snapshot = self._snapshot(migration_id, _parse(text) - 1, exact=False)
+        if snapshot is None:
             raise RefusalError(404, f"No snapshots found before {text}")
-        return json_answer(encode({"record_time": timestamps.exact(found)}))
+        return json_answer(encode({"record_time": timestamps.exact(snapshot)}))
 
     async def state(self, request: Request) -> Response:
         """POST /v1/state/acs."""
@@ -157,13 +157,13 @@ class SnapshotRoutes:
     def _cursor(self, wanted: _Snapshot) -> Cursor:
         exact = wanted.record_time_match != "at_or_before"
         with self.view.world.lock:
-            found = self._snapshot(wanted.migration_id, _parse(wanted.record_time), exact=exact)
-        if found is None:
+            snapshot = self._snapshot(wanted.migration_id, _parse(wanted.record_time), exact=exact)
+        if snapshot is None:
             raise RefusalError(
                 404,
                 f"No snapshot found for migration {wanted.migration_id} and {wanted.record_time}",
             )
-        return wanted.migration_id, found
+        return wanted.migration_id, snapshot
 
     def _snapshot(self, migration_id: int, micros: int, *, exact: bool) -> int | None:
         """The snapshot that this server has; it has none later than the newest update that it shows."""

@@ -144,10 +144,10 @@ class Validator:
         except ValueError as error:
             raise RefusalError(400, str(error)) from error
         exact = wanted.record_time_match != "at_or_before"
-        found = snapshot_at(self.world, wanted.migration_id, asked, exact=exact)
-        if found is None:
+        snapshot = snapshot_at(self.world, wanted.migration_id, asked, exact=exact)
+        if snapshot is None:
             raise RefusalError(404, f"No snapshot found for migration {wanted.migration_id} and {wanted.record_time}")
-        return found
+        return snapshot
 
     def _caller(self, request: Request) -> User:
         try:

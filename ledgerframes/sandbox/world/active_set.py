@@ -74,7 +74,7 @@ def active_at(world: World, at: Cursor) -> list[Active]:
 
     A contract that only an assignment shows is left out, as real servers do.
     """
-    found: dict[str, Active] = {}
+    active: dict[str, Active] = {}
     row = 0
     for update in world.updates[: world.position(at)]:
         item = _item(update.rendered)
@@ -83,9 +83,9 @@ def active_at(world: World, at: Cursor) -> list[Active]:
             if event.event_type == "created_event":
                 row += 1
                 created = _created(raw)
-                found[created.contract_id] = Active(row, created, event_id, item.update_id, item.migration_id)
+                active[created.contract_id] = Active(row, created, event_id, item.update_id, item.migration_id)
         for raw in item.events_by_id.values():
             event = _event(raw)
             if event.event_type == "exercised_event" and event.consuming:
-                found.pop(event.contract_id or "", None)
-    return list(found.values())
+                active.pop(event.contract_id or "", None)
+    return list(active.values())

@@ -75,7 +75,7 @@ def invent_instruments(rng: Random) -> tuple[Instrument, ...]:
         Instrument(OLD_STYLE_ID, "Orchard point", "OP", 0, old_style=True),
         Instrument(UNCOUNTED_ID, "Tessera fund", "TF", 6),
     )
-    return tuple(sorted((*special, *_ordinary(rng)), key=lambda one: one.id))
+    return tuple(sorted((*special, *_ordinary(rng)), key=lambda instrument: instrument.id))
 
 
 def _ordinary(rng: Random) -> list[Instrument]:

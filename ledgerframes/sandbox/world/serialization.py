@@ -189,10 +189,10 @@ class _Reader:
 
     def _make_constant(self, _number: int, path: str) -> Any:
         module, _, name = path.partition(":")
-        found = getattr(_module(module), name, None)
-        if not _is_frozen(type(found)):
+        constant = getattr(_module(module), name, None)
+        if not _is_frozen(type(constant)):
             raise KeepingError(f"this release has no {path}")
-        return found
+        return constant
 
     def _make_bytes(self, number: int) -> bytes:
         return self._contents[number]
@@ -215,10 +215,10 @@ class _Reader:
         return getattr(bound, name)
 
     def _make_function(self, _number: int, path: str) -> Any:
-        found = _found(path)
-        if not isinstance(found, FunctionType):
+        function = _found(path)
+        if not isinstance(function, FunctionType):
             raise KeepingError(f"{path} is no function")
-        return found
+        return function
 
 
 def _names(kind: type, value: Any) -> list[str]:

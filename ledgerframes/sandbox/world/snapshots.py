@@ -38,8 +38,8 @@ def snapshot_at(world: World, migration_id: int, record_time: int, *, exact: boo
     grid, others = _grid(world, migration_id, world.snapshot_period), _after_commands(world, migration_id)
     place = min(len(grid), (record_time - grid.start) // grid.step + 1) if len(grid) else 0
     other = bisect_right(others, record_time)
-    found = max([*grid[max(0, place - 1) : max(0, place)], *others[max(0, other - 1) : other]], default=None)
-    return found if not exact or found == record_time else None
+    snapshot = max([*grid[max(0, place - 1) : max(0, place)], *others[max(0, other - 1) : other]], default=None)
+    return snapshot if not exact or snapshot == record_time else None
 
 
 def _after_commands(world: World, migration_id: int) -> list[int]:

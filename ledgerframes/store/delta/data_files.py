@@ -109,7 +109,7 @@ class FileWriter:
 
     def _statistics(self) -> dict[str, Any]:
         kept = [name for name in self._least if len(str(self._greatest[name])) <= _LONGEST_STATISTIC]
-        said = {name: tuple(self._said(name, one[name]) for one in (self._least, self._greatest)) for name in kept}
+        said = {name: tuple(self._said(name, ends[name]) for ends in (self._least, self._greatest)) for name in kept}
         return {
             "numRecords": self._rows,
             "minValues": {name: least for name, (least, _) in said.items()},

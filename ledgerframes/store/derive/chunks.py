@@ -80,8 +80,8 @@ class HistoryReader:
         if not listed:
             return False
         with self._damage_named(HISTORY.index):
-            found = self._data[HISTORY.index].head(1, columns=["record_time"], filter=rows_of(listed))
-        return bool(found.num_rows)
+            first = self._data[HISTORY.index].head(1, columns=["record_time"], filter=rows_of(listed))
+        return bool(first.num_rows)
 
     def parts(self, wanted: Interval, done: Iterable[Sequence[Interval]]) -> Iterator[Interval]:
         """The parts of an interval that hold rows, each small enough to be computed at once, in order.
@@ -90,7 +90,7 @@ class HistoryReader:
             wanted: an interval of one migration.
             done: what each table is computed from; no part lies across the end of an interval of these.
         """
-        ends = {one.hi for intervals in done for one in intervals if one.migration_id == wanted.migration_id}
+        ends = {part.hi for parts in done for part in parts if part.migration_id == wanted.migration_id}
         bounds = [*sorted(end for end in ends if wanted.lo < end < wanted.hi), wanted.hi]
         lo = wanted.lo
         times, counts = np.empty(0, np.int64), np.empty(0, np.int64)
@@ -114,8 +114,8 @@ class HistoryReader:
         columns = _EVENTS if name == "events" else table.table.names
         with self._damage_named(name):
             rows = visible_rows(self._view, name, [interval], HISTORY)
-            found = load_table(self._data[name].filter(rows), columns, None, table.table)
-        return found.replace_schema_metadata()
+            rows_read = load_table(self._data[name].filter(rows), columns, None, table.table)
+        return rows_read.replace_schema_metadata()
 
     def _months(self, wanted: Interval) -> list[tuple[str, str]]:
         """The first and the last month of what is planned at once."""
@@ -124,15 +124,15 @@ class HistoryReader:
         for file in () if files is None else files.listed.values():
             if int(file.partition["migration_id"]) == wanted.migration_id:
                 rows[str(file.partition["record_month"])] += file.rows or 0
-        found: list[tuple[str, str]] = []
+        ranges: list[tuple[str, str]] = []
         held = 0
         for month in sorted(rows):
-            if found and held + rows[month] <= _PLANNED_AT_ONCE:
-                found[-1], held = (found[-1][0], month), held + rows[month]
+            if ranges and held + rows[month] <= _PLANNED_AT_ONCE:
+                ranges[-1], held = (ranges[-1][0], month), held + rows[month]
             else:
-                found.append((month, month))
+                ranges.append((month, month))
                 held = rows[month]
-        return found
+        return ranges
 
     def _times(self, wanted: Interval, first: str, last: str) -> tuple[Any, Any]:
         """The record times of some months' updates in order, and how many rows each has."""
@@ -152,7 +152,7 @@ class HistoryReader:
 def _end(times: Any, counts: Any, bounds: Sequence[int]) -> int:
     """Where the first part ends: at a bound, or with enough rows; updates of one record time stay together."""
     enough = int(np.searchsorted(np.cumsum(counts), EVENTS_AT_ONCE))
-    bound = next(one for one in bounds if one >= times[0])
+    bound = next(end for end in bounds if end >= times[0])
     return min(int(times[min(enough, len(times) - 1)]), bound)
 
 

@@ -150,7 +150,7 @@ class _Run:
             last = max((interval.migration_id for interval in progress.done), default=None)
             if not why and last is not None:
                 # A later migration may have ended what an earlier one only now shows.
-                earlier = [one for one in new if one.migration_id < last]
+                earlier = [part for part in new if part.migration_id < last]
                 why = "an earlier migration has more updates" if self._history.has_rows(earlier) else ""
             if why:
                 self._empty(name, "" if why == "new" else why)

@@ -65,17 +65,17 @@ def _without_gap(
     covered: Sequence[Interval], settled: Sequence[Interval], ended: frozenset[int]
 ) -> tuple[Interval, ...]:
     """What is final of each migration, up to the first gap in what is covered."""
-    found: list[Interval] = []
+    joined: list[Interval] = []
     for interval in covered:
-        last = found[-1].migration_id if found else None
+        last = joined[-1].migration_id if joined else None
         # A history from a time on begins with that time in every migration.
         if last is not None and (last == interval.migration_id or interval.lo > max(BEGINNING, covered[0].lo)):
             break
-        final = next((one for one in settled if one[:2] == interval[:2]), interval._replace(hi=interval.lo))
-        found.append(final._replace(hi=min(final.hi, interval.hi)))
+        final = next((part for part in settled if part[:2] == interval[:2]), interval._replace(hi=interval.lo))
+        joined.append(final._replace(hi=min(final.hi, interval.hi)))
         if interval.migration_id not in ended:
             break
-    return tuple(interval for interval in found if interval.lo < interval.hi)
+    return tuple(interval for interval in joined if interval.lo < interval.hi)
 
 
 @dataclass(frozen=True)
@@ -156,7 +156,7 @@ class Progress:
         if self.changes != basis.changes:
             return "rows were added to, or taken out of, the part of the history that was final"
         begins = {interval.migration_id: interval.lo for interval in basis.intervals}
-        if beyond(self.done, basis.intervals) or any(begins[one.migration_id] != one.lo for one in self.done):
+        if beyond(self.done, basis.intervals) or any(begins[part.migration_id] != part.lo for part in self.done):
             return "the store covers another part of the history"
         return ""
 
@@ -168,6 +168,6 @@ def covers(done: Sequence[Interval], interval: Interval) -> bool:
 
 def with_interval(done: Sequence[Interval], interval: Interval) -> tuple[Interval, ...]:
     """What is computed once an interval is, too."""
-    before = [one for one in done if one.migration_id != interval.migration_id]
-    own = [one.lo for one in done if one.migration_id == interval.migration_id]
+    before = [part for part in done if part.migration_id != interval.migration_id]
+    own = [part.lo for part in done if part.migration_id == interval.migration_id]
     return tuple(sorted([*before, interval._replace(lo=min([*own, interval.lo]))]))

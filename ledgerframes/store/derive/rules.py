@@ -64,8 +64,8 @@ def _added(function: Callable[..., Any], *, opening: bool = True) -> Rule:
 
 def _rounds(chunk: Chunk, tables: Tables) -> Change:
     """Rounds get further phases as long as they are named; there are 50,000 a year, so all of them stay open."""
-    found = rounds(chunk.history, as_="arrow")
-    new = _plain(found)
+    computed = rounds(chunk.history, as_="arrow")
+    new = _plain(computed)
     old = open_rows(tables["round_history"], "round", new["round"].combine_chunks())
     places = pc.index_in(new["round"], old["round"])
     columns = {}
@@ -75,13 +75,13 @@ def _rounds(chunk: Chunk, tables: Tables) -> Change:
         pair = (before, new[name]) if name in PHASES.values() else (new[name], before)
         columns[name] = pc.coalesce(*pair)
     rows = pa.table(columns, schema=new.schema)
-    return Change(rows.slice(0, 0), rows, rows["round"].combine_chunks(), _unknown(found))
+    return Change(rows.slice(0, 0), rows, rows["round"].combine_chunks(), _unknown(computed))
 
 
 def _rewards(chunk: Chunk, tables: Tables) -> Change:
     """Coupons change until they are ended and their round is known to issue."""
-    found = rewards(chunk.history, opening=chunk.opening, as_="arrow")
-    rows, own = _plain(found), tables["rewards"]
+    computed = rewards(chunk.history, opening=chunk.opening, as_="arrow")
+    rows, own = _plain(computed), tables["rewards"]
     waiting = open_rows_where(own, pc.field("issuance").is_null() & pc.field("round").is_valid())
     others = waiting.filter(pc.invert(pc.is_in(waiting["contract_id"], rows["contract_id"])))
     known = tables["round_history"]
@@ -92,18 +92,18 @@ def _rewards(chunk: Chunk, tables: Tables) -> Change:
     every = pa.concat_tables([rows, others])
     open_still = pc.fill_null(pc.equal(every["outcome"], "open"), False)  # noqa: FBT003
     unissued = pc.and_(pc.is_null(every["issuance"]), pc.is_valid(every["round"]))
-    return _split(every, pc.or_(open_still, unissued), _unknown(found))
+    return _split(every, pc.or_(open_still, unissued), _unknown(computed))
 
 
 def _coins(chunk: Chunk, tables: Tables) -> Change:
     """Coins change until they end; what created them is known only from the chunk in which that was."""
-    found = coins(chunk.history, opening=chunk.opening, as_="arrow")
-    rows = _plain(found)
+    computed = coins(chunk.history, opening=chunk.opening, as_="arrow")
+    rows = _plain(computed)
     old = open_rows(tables["coin_history"], "contract_id", rows["contract_id"].combine_chunks())
     before = old["created_by"].take(pc.index_in(rows["contract_id"], old["contract_id"]))
     place = rows.column_names.index("created_by")
     rows = rows.set_column(place, rows.schema.field(place), pc.coalesce(rows["created_by"], before))
-    return _split(rows, pc.is_null(rows["ended_at"]), _unknown(found))
+    return _split(rows, pc.is_null(rows["ended_at"]), _unknown(computed))
 
 
 def _open_contracts(chunk: Chunk, _: Tables) -> Change:
@@ -141,7 +141,7 @@ def _split(rows: pa.Table, still_open: Any, unknown: int) -> Change:
 
 
 def _plain(rows: pa.Table) -> pa.Table:
-    plain: pa.Table = rows.cast(pa.schema([pa.field(one.name, one.type) for one in rows.schema]))
+    plain: pa.Table = rows.cast(pa.schema([pa.field(column.name, column.type) for column in rows.schema]))
     return plain
 
 

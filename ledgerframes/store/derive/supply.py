@@ -78,8 +78,8 @@ def _sums(rows: pa.Table, times: Any, numbers: Any) -> pa.Table:
 
 def _running(changes: Any) -> pa.Array:
     """The sum up to each row; null from the first null on."""
-    found, running = [], None
+    sums, running = [], None
     for place, change in enumerate(changes.to_pylist()):
         running = change if not place else None if running is None or change is None else running + change
-        found.append(running)
-    return pa.array(found, changes.type)
+        sums.append(running)
+    return pa.array(sums, changes.type)

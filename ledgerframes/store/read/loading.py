@@ -79,9 +79,9 @@ def load(
     kept = named.pick(columns)
     part = wanted_window(start, end, last)
     read = Part.of(self._lake.existing(as_of, names=[table]), table, part, allow_partial=allow_partial)
-    found = read.load(kept, conditions(where, named))
+    rows = read.load(kept, conditions(where, named))
     attrs = read.provenance(self._lake.url, part).attrs() | {"as_of": as_of and str(as_of)}
-    return shape(described(found, attrs), named, as_=as_, decimals=decimals, attrs=attrs)
+    return shape(described(rows, attrs), named, as_=as_, decimals=decimals, attrs=attrs)
 
 
 @suggesting

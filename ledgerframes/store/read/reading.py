@@ -288,7 +288,7 @@ def _whole_snapshots(table: DeltaStoreTable, *, allow_partial: bool) -> tuple[pc
         return None, True
     snapshots = stored_snapshots(table)
     rows = rows_of_whole(snapshots)
-    if rows is not None and not allow_partial and all(one.state is not State.WHOLE for one in snapshots):
+    if rows is not None and not allow_partial and all(snapshot.state is not State.WHOLE for snapshot in snapshots):
         raise PartialResultError(
             f"{table.name}: the store holds {snapshots[-1].rows:,} contracts of a snapshot that is not whole. Run the"
             " same sync again, which resumes where it stopped, or pass allow_partial=True to get what there is"

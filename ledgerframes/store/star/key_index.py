@@ -74,15 +74,15 @@ class KeyIndex:
     def look_up(self, keys: pa.Array) -> pa.Array:
         """The number of each key; null where there is no such key."""
         wanted = keys.to_numpy()
-        found, missing = np.zeros(len(wanted), np.int64), np.ones(len(wanted), bool)
+        numbers_found, missing = np.zeros(len(wanted), np.int64), np.ones(len(wanted), bool)
         for part, rows in _parts(wanted):
             own, numbers = self._part(part)
             if not len(own):
                 continue
             places = np.minimum(np.searchsorted(own, wanted[rows]), len(own) - 1)
             hit = own[places] == wanted[rows]
-            found[rows[hit]], missing[rows[hit]] = numbers[places[hit]], False
-        return pa.array(found, pa.int64(), mask=missing)
+            numbers_found[rows[hit]], missing[rows[hit]] = numbers[places[hit]], False
+        return pa.array(numbers_found, pa.int64(), mask=missing)
 
     def _part(self, part: int) -> tuple[Numbers, Numbers]:
         if part not in self._sorted:

@@ -81,7 +81,9 @@ class LicenseDays:
         states = _last_of_each(self._parts).sort_by([("day", "ascending"), ("validator", "ascending")])
         keys = self._dimensions.validator(states["validator"])
         own, validators = states["day"].to_numpy(), keys.to_numpy()
-        gone = np.array([self._gone.get(one, 2**63 - 1) for one in states["contract_id"].to_pylist()], np.int64)
+        gone = np.array(
+            [self._gone.get(contract_id, 2**63 - 1) for contract_id in states["contract_id"].to_pylist()], np.int64
+        )
         last = days_of(pa.array(gone, pa.int64()).cast(pa.timestamp("us"))).to_numpy()
         held: dict[int, int] = {}
         for day in days.tolist():

@@ -79,5 +79,5 @@ class PartyFacts:
 
     def _read(self, contracts: pa.Table, template: str, shape: Any) -> list[Any]:
         own = contracts.filter(pc.fill_null(pc.equal(contracts["template_name"], template), False))  # noqa: FBT003
-        found = parsed(own["payload"], shape, [template] * own.num_rows, self.notes) if own.num_rows else []
-        return [contract for contract in found if contract is not None]
+        structs = parsed(own["payload"], shape, [template] * own.num_rows, self.notes) if own.num_rows else []
+        return [contract for contract in structs if contract is not None]

@@ -85,15 +85,15 @@ class Star:
     @cached_property
     def left_out(self) -> dict[str, str]:
         """The tables that this store cannot fill, and why."""
-        found: dict[str, str] = {}
+        reasons: dict[str, str] = {}
         if "verdicts" not in self._parts:
             why = 'the store holds no verdicts; sync them with tables=["verdicts"]'
-            found |= dict.fromkeys(_OF_VERDICTS, why)
+            reasons |= dict.fromkeys(_OF_VERDICTS, why)
         updates = self._parts["updates"]
         if not (updates.complete and updates.from_beginning):
             why = "the store does not hold the history from ledger begin without a gap, so what was held is not known"
-            found |= dict.fromkeys(_OF_BEGIN, why)
-        return found
+            reasons |= dict.fromkeys(_OF_BEGIN, why)
+        return reasons
 
     @property
     def names(self) -> tuple[str, ...]:

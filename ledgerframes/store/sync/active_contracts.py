@@ -76,14 +76,14 @@ class SnapshotSync:
         with needing_snapshots():
             cursor = snapshot_at(net, _before_end(self.request.window))
             stored = stored_snapshots(self.table)
-            if any(one.cursor == cursor and one.state is State.WHOLE for one in stored):
+            if any(known.cursor == cursor and known.state is State.WHOLE for known in stored):
                 _log.info("the snapshot of %s is stored already", cursor)
                 return
             reader = SnapshotReader(
                 net.scan, Origin(), "active_contracts", cursor, {}, ACTIVE_CONTRACTS.endpoints[0],
                 ACTIVE_CONTRACTS.name, self.request.page_size,
             )  # fmt: skip
-            begun = next((one for one in stored if one.state is State.READING), None)
+            begun = next((known for known in stored if known.state is State.READING), None)
             server = None if begun is None else self._server_of(begun, cursor, net.scan.servers)
             if begun is not None and server is not None:
                 _log.info("the snapshot of %s is resumed after %d contracts", cursor, begun.rows)
@@ -105,7 +105,7 @@ class SnapshotSync:
         """Begin a snapshot; the first commit takes the rows of the one that is given up out of the table."""
         stored = stored_snapshots(self.table)
         now = int(self.request.clock.now() * 1_000_000)
-        loaded_at = max([now, *(one.loaded_at + 1 for one in stored)])
+        loaded_at = max([now, *(known.loaded_at + 1 for known in stored)])
         self._given_up = given_up
         self._snapshot = StoredSnapshot(len(stored), cursor, loaded_at)
         self._pages, self._following = [], None
