@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ledgerframes.economics.source import Source
+from ledgerframes.errors import InputError
 
 _COLUMNS: Final = ("event_id", "parent_event_id", "choice")
 Places = np.ndarray[Any, np.dtype[np.int64]]
@@ -31,13 +32,19 @@ class Tree:
 
     @classmethod
     def of(cls, source: Source, updates: Any = None) -> Tree:
-        """The exercises of a source, of some updates only if they are given."""
+        """The exercises of a source, of some updates only if they are given.
+
+        Raises:
+            InputError: an exercise is above itself.
+        """
         if updates is None:
             rows = source.exercises(_COLUMNS)
         else:
             rows = source.exercises(("update_id", *_COLUMNS))
             rows = rows.filter(pc.is_in(rows["update_id"], updates)).select(list(_COLUMNS))
-        return cls(rows, _parents(rows))
+        parents = _parents(rows)
+        _check_ends(parents, rows["event_id"])
+        return cls(rows, parents)
 
     def places(self, event_ids: pa.ChunkedArray) -> Places:
         """The row of each exercise of a column of ids, -1 for what is none."""
@@ -83,6 +90,22 @@ def _parents(rows: pa.Table) -> Places:
     last: Places = np.maximum.accumulate(np.where(beside, 0, np.arange(len(ids))))
     known: Places = parents[last]
     return known
+
+
+def _check_ends(parents: Places, event_ids: pa.ChunkedArray) -> None:
+    """Refuse exercises whose parents lead back to them: whoever walks up would never arrive."""
+    above = parents
+    # Each step doubles how far above, so this many go beyond the deepest tree that so many rows can make.
+    for _ in range(len(parents).bit_length()):
+        if (above < 0).all():
+            return
+        above = np.where(above >= 0, above[above], -1)
+    lost = np.flatnonzero(above >= 0)
+    if len(lost):
+        raise InputError(
+            f"events: the parents of event {event_ids[int(lost[0])].as_py()!r} go round in a circle; a decoded"
+            " history has no such events, so give it as it was loaded"
+        )
 
 
 def _equal(left: pa.Array, right: pa.Array) -> Mask:

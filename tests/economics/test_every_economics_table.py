@@ -143,3 +143,16 @@ def test_a_wrong_opening_is_refused(name, opening, history):
         pytest.skip(f"{name} takes none")
     with pytest.raises(lf.InputError, match="opening"):
         run(name, history, opening=opening)
+
+
+@pytest.mark.parametrize("table", [lf.transfers, lf.mint_burn, lf.coins], ids=lambda table: table.__name__)
+def test_events_whose_parents_go_round_in_a_circle_are_refused(table):
+    with lf.sandbox(updates=300) as net:
+        events = lf.load_events(net)
+    exercises = events.index[events.choice.notna() & events.parent_event_id.notna()]
+    child = exercises[0]
+    parent = events.index[events.event_id == events.parent_event_id[child]][0]
+    events.loc[parent, "parent_event_id"] = events.event_id[child]
+
+    with pytest.raises(lf.InputError, match="round in a circle"):
+        table(events)
