@@ -82,7 +82,16 @@ def _parents(rows: pa.Table) -> Places:
     found[rest] = _places(above.filter(pa.array(rest)), rows["event_id"])
     last: Places = np.maximum.accumulate(np.where(beside, 0, np.arange(len(ids))))
     known: Places = found[last]
-    return known
+    # A frame made by hand can have exercises that are above themselves, which only one that stands earlier can be.
+    return _without_cycles(known) if (known >= np.arange(len(known))).any() else known
+
+
+def _without_cycles(parents: Places) -> Places:
+    """The rows above, none for rows that never come to a root."""
+    above = parents
+    for _ in range(len(parents).bit_length()):
+        above = np.where(above >= 0, above[above], -1)
+    return np.where(above >= 0, -1, parents)
 
 
 def _equal(left: pa.Array, right: pa.Array) -> Mask:
