@@ -144,3 +144,22 @@ def test_totals_of_a_round_that_is_not_known_are_counted():
     events = frame_of([started(cid="another")])
 
     assert lf.rounds(events).attrs["not_understood"] == {f"{RULES}/AmuletRules_MiningRound_StartIssuing": 1}
+
+
+def test_what_was_stated_last_counts_and_a_phase_begins_once():
+    again = opened(5) | {"amuletPrice": "0.0800000000", "opensAt": None}
+    events = frame_of(
+        [
+            update("u1", 0, create("Splice.Round:OpenMiningRound", "open", opened(5))),
+            update("u2", 10, create("Splice.Round:OpenMiningRound", "again", again)),
+        ]
+    )
+
+    rounds = lf.rounds(events, opening=opening_of([("before", "Splice.Round:OpenMiningRound", opened(4))]))
+
+    assert rounds["round"].tolist() == [4, 5]
+    assert rounds.amulet_price_usd.tolist() == [Decimal("0.0729300000"), Decimal("0.0800000000")]
+    # What the later one leaves out stays as the earlier one stated it.
+    assert rounds.opens_at[1] == pd.Timestamp("2026-01-01T12:00:00.1234Z")
+    assert pd.isna(rounds.opened_at[0])
+    assert rounds.opened_at[1] == pd.Timestamp("2026-01-01T12:00:00Z")
