@@ -90,9 +90,7 @@ def active_contracts(
         legs = up_to(to_arrow(reassignments, REASSIGNMENTS, _LEG_COLUMNS, name="reassignments"), moment)
     created = _created(rows, ended, template)
     known = _with_earlier(_with_assigned(created, legs, template), opening)
-    over = ended.filter(pc.is_in(ended, known["contract_id"]))
-    alive = known.filter(pc.invert(pc.is_in(known["contract_id"], over)))
-    placed = _placed(alive, legs)
+    placed = _placed(_without_ended(known, created, ended), legs)
     attrs = attrs_of(events) | {"at": _said(moment)}
     return shape_like(placed, events, attrs=attrs)
 
@@ -115,13 +113,24 @@ def _created(rows: pa.Table, ended: pa.ChunkedArray, template: str | None) -> pa
     creates = pc.equal(rows["event_type"], "created_event")
     if template is not None:
         creates = pc.and_(creates, pc.equal(rows["template_name"], template))
-    alive = pc.and_(creates, pc.invert(pc.is_in(rows["contract_id"], ended)))
+    # To look an id up is the larger part of all the work, so only those of creates are.
+    lasting = pc.invert(pc.is_in(rows["contract_id"].filter(creates), ended))
+    alive = pc.replace_with_mask(creates.combine_chunks(), creates.combine_chunks(), lasting.combine_chunks())
     alive_rows = rows.drop_columns(["event_type", "consuming"]).filter(alive)
     # Mostly every contract is created once; where one is not, its first create counts.
     if pc.count_distinct(alive_rows["contract_id"]).as_py() == alive_rows.num_rows:
         return alive_rows
     order = pc.sort_indices(alive_rows, sort_keys=[("migration_id", "ascending"), ("record_time", "ascending")])
     return _first_of_each(alive_rows.take(order), "contract_id")
+
+
+def _without_ended(known: pa.Table, created: pa.Table, ended: pa.ChunkedArray) -> pa.Table:
+    """The contracts that have not ended; of those that the events create none has."""
+    others = pc.invert(pc.is_in(known["contract_id"], created["contract_id"]))
+    if not pc.any(others).as_py():
+        return known
+    over = ended.filter(pc.is_in(ended, known["contract_id"].filter(others)))
+    return known.filter(pc.invert(pc.is_in(known["contract_id"], over)))
 
 
 def _with_assigned(created: pa.Table, legs: pa.Table | None, template: str | None) -> pa.Table:
