@@ -99,6 +99,7 @@ class CallMethod(Generic[P, T]):
 
     def __init__(self, make: Callable[Concatenate[Any, P], Call[T]]) -> None:
         self._make = make
+        self.__module__, self.__doc__ = make.__module__, make.__doc__  # doctest finds examples by these
 
     @overload
     def __get__(self, instance: None, owner: type) -> Callable[Concatenate[Any, P], Call[T]]: ...
