@@ -1,6 +1,7 @@
 """The compiled decoder and the Python path say the same of every page, item by item."""
 
 import random
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -139,6 +140,14 @@ def test_rows_of_part_of_the_items_in_any_order():
 def test_the_cursors_come_from_the_same_pass():
     body = page_of(transaction(), CASES["unknown kind"], unassignment(), CASES["other zone"])
     assert glimpse_of(parse_page(body)) == peek(body)
+
+
+def test_threads_may_share_a_page():
+    page = parse_page(page_of(*[transaction(update_id=f"u{number}") for number in range(300)], unassignment()))
+    want = decode_page(page).batches
+    with ThreadPoolExecutor(8) as threads:
+        for got in threads.map(lambda _: decode_page(page).batches, range(100)):
+            assert all(got[name].equals(want[name]) for name in want)
 
 
 def test_large_trees_in_any_order_have_their_preorder():
