@@ -44,6 +44,7 @@ TAKEN = {
     "a null unassign id": unassignment(unassign_id=None),
     "no interface": transaction(events={"u:0": {"interface_id": ..., "surprise": 1}}),
     "created_at with six digits": transaction(events={"u:1": {"created_at": "2026-01-30T08:39:28.480000Z"}}),
+    "created_at with seven digits": transaction(events={"u:1": {"created_at": "2026-01-30T08:39:28.4800001Z"}}),
     "record_time with nine digits": transaction(record_time="2026-01-30T08:39:28.480000123Z"),
     "record_time of a second": unassignment() | {"record_time": "2026-01-30T08:39:28Z"},
     "texts with escapes": transaction(workflow_id='\u0000\u2028\U0001f600 "\\ é'),
@@ -114,6 +115,28 @@ TEXTS = {
 @pytest.mark.parametrize("body", TEXTS.values(), ids=TEXTS)
 def test_both_say_the_same_of_texts_that_are_not_plain(body):
     compare(body, rng=random.Random(1))
+
+
+UTF8 = [
+    *(
+        b"\xc2\x80",
+        b"\xdf\xbf",
+        b"\xe0\xa0\x80",
+        b"\xed\x9f\xbf",
+        b"\xee\x80\x80",
+        b"\xf0\x90\x80\x80",
+        b"\xf4\x8f\xbf\xbf",
+    ),
+    *(b"\x80", b"\xbf", b"\xc0\x80", b"\xc1\xbf", b"\xc2", b"\xc2\xc2", b"\xe0\x9f\xbf", b"\xe1\x80", b"\xe1\x80\xc0"),
+    *(b"\xed\xa0\x80", b"\xed\xbf\xbf", b"\xf0\x8f\xbf\xbf", b"\xf1\x80\x80", b"\xf1\x80\xc0\x80", b"\xf4\x90\x80\x80"),
+    *(b"\xf5\x80\x80\x80", b"\xf8\x88\x80\x80\x80", b"\xfe", b"\xff"),
+]
+
+
+@pytest.mark.parametrize("text", UTF8, ids=bytes.hex)
+def test_both_know_the_same_utf8(text):
+    for before in (b"", b"x" * 5, b"x" * 16):
+        compare(page_of(transaction()).replace(b'"owner":"alice"', b'"owner":"%balice%b"' % (before + text, text)))
 
 
 @pytest.mark.parametrize("length", [*range(40), 63, 64, 65])
