@@ -11,7 +11,7 @@ from ledgerframes.decoding.pages import decode_page, glimpse_of, parse_page
 from ledgerframes.decoding.parsed_page import ParsedPage
 from ledgerframes.errors import DecodeError
 from tests.decoding.items import assignment, changed, page_of, transaction, unassignment
-from tests.decoding.test_pages import CASES
+from tests.decoding.test_pages import BROKEN, CASES
 from tests.fuzz.corpus import gather
 from tests.fuzz.decoders import LONGEST, case, compare
 
@@ -80,9 +80,15 @@ def test_both_say_the_same_of_an_item_between_others(case):
     compare(page_of(transaction(update_id="first"), case, assignment(), case))
 
 
+@pytest.mark.parametrize("item", [item for item, _, _ in BROKEN.values()], ids=BROKEN)
+def test_both_refuse_a_broken_item_in_the_same_words(item):
+    compare(page_of(transaction(), item, assignment()), rng=random.Random(1))
+
+
 TEXTS = {
     "blanks everywhere": page_of(transaction(), unassignment()).replace(b",", b" ,\r\n\t").replace(b":", b" : "),
     "a member twice": page_of(transaction()).replace(b'"workflow_id"', b'"workflow_id":"w","workflow_id"'),
+    "a member twice that is noted": page_of(transaction(offset=None)).replace(b'"offset"', b'"offset":"1","offset"'),
     "an event twice": page_of(transaction()).replace(b'"u:1":{', b'"u:1":{},"u:1":{'),
     "a name with escapes": page_of(transaction()).replace(b'"workflow_id"', b'"workflow\\u005fid"'),
     "bytes that are not UTF-8": page_of(transaction(), transaction()).replace(b'"alice"', b'"al\xffce"', 1),
