@@ -7,7 +7,7 @@ READY := $(VENV)/.ready
 COMPILED := hatch_build.py $(wildcard ledgerframes/decoding/compiled/*.cpp ledgerframes/decoding/compiled/*.hpp)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-oldest test-matrix soak simulate mutants fuzz fuzz-decoders sanitize interop lint lab bench docs sample pages wheel clean
+.PHONY: help setup demo test test-python test-oldest test-matrix soak simulate mutants fuzz fuzz-decoders sanitize interop lint lab bench docs sample pages wheel clean
 
 help:  ## list the commands
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -28,6 +28,9 @@ SPREAD := -n logical --dist worksteal
 
 test: $(READY)  ## every test
 	$(BIN)/python -m pytest $(SPREAD)
+
+test-python: $(READY)  ## the tests of reading and storing, without the compiled decoder
+	LEDGERFRAMES_DECODER=python $(BIN)/python -m pytest $(SPREAD) tests/decoding tests/paging tests/loaders tests/store
 
 # Old libraries call what newer libraries have deprecated, so deprecation warnings are not errors here.
 test-oldest:  ## every test, with the oldest versions that pyproject allows

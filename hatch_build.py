@@ -26,15 +26,22 @@ class CompiledDecoder(BuildHookInterface[Any]):
         if self.target_name != "wheel":
             return
         folder = Path(self.root, FOLDER)
-        built = compile_decoder(folder, Path(tempfile.mkdtemp()))
+        self._target = Path(tempfile.mkdtemp())
+        built = compile_decoder(folder, self._target)
         if built is None:
             return
         if version == "editable":
-            shutil.copy(built, folder)
+            # Put in place at once: a program that runs with the module it replaces would crash if that was overwritten.
+            Path(shutil.copy(built, folder / f"{built.name}.new")).replace(folder / built.name)
             return
         build_data["pure_python"] = False
         build_data["tag"] = f"cp311-abi3-{sysconfig.get_platform().replace('-', '_').replace('.', '_')}"
         build_data["force_include"][str(built)] = f"{FOLDER}/{built.name}"
+
+    def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:  # noqa: ARG002
+        """Remove what was compiled; the wheel has its copy."""
+        if self.target_name == "wheel":
+            shutil.rmtree(self._target)
 
 
 def compile_decoder(folder: Path, target: Path, *options: str) -> Path | None:

@@ -1,6 +1,7 @@
 """The compiled decoder and the Python path say the same of every page, item by item."""
 
 import random
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -10,7 +11,7 @@ from ledgerframes.decoding.pages import decode_page, glimpse_of, parse_page
 from ledgerframes.decoding.parsed_page import ParsedPage
 from ledgerframes.errors import DecodeError
 from tests.decoding.items import assignment, changed, page_of, transaction, unassignment
-from tests.decoding.test_pages import CASES
+from tests.decoding.test_pages import BROKEN, CASES
 from tests.fuzz.corpus import gather
 from tests.fuzz.decoders import LONGEST, case, compare
 
@@ -43,6 +44,7 @@ TAKEN = {
     "a null unassign id": unassignment(unassign_id=None),
     "no interface": transaction(events={"u:0": {"interface_id": ..., "surprise": 1}}),
     "created_at with six digits": transaction(events={"u:1": {"created_at": "2026-01-30T08:39:28.480000Z"}}),
+    "created_at with seven digits": transaction(events={"u:1": {"created_at": "2026-01-30T08:39:28.4800001Z"}}),
     "record_time with nine digits": transaction(record_time="2026-01-30T08:39:28.480000123Z"),
     "record_time of a second": unassignment() | {"record_time": "2026-01-30T08:39:28Z"},
     "texts with escapes": transaction(workflow_id='\u0000\u2028\U0001f600 "\\ é'),
@@ -78,9 +80,15 @@ def test_both_say_the_same_of_an_item_between_others(case):
     compare(page_of(transaction(update_id="first"), case, assignment(), case))
 
 
+@pytest.mark.parametrize("item", [item for item, _, _ in BROKEN.values()], ids=BROKEN)
+def test_both_refuse_a_broken_item_in_the_same_words(item):
+    compare(page_of(transaction(), item, assignment()), rng=random.Random(1))
+
+
 TEXTS = {
     "blanks everywhere": page_of(transaction(), unassignment()).replace(b",", b" ,\r\n\t").replace(b":", b" : "),
     "a member twice": page_of(transaction()).replace(b'"workflow_id"', b'"workflow_id":"w","workflow_id"'),
+    "a member twice that is noted": page_of(transaction(offset=None)).replace(b'"offset"', b'"offset":"1","offset"'),
     "an event twice": page_of(transaction()).replace(b'"u:1":{', b'"u:1":{},"u:1":{'),
     "a name with escapes": page_of(transaction()).replace(b'"workflow_id"', b'"workflow\\u005fid"'),
     "bytes that are not UTF-8": page_of(transaction(), transaction()).replace(b'"alice"', b'"al\xffce"', 1),
@@ -115,6 +123,28 @@ def test_both_say_the_same_of_texts_that_are_not_plain(body):
     compare(body, rng=random.Random(1))
 
 
+UTF8 = [
+    *(
+        b"\xc2\x80",
+        b"\xdf\xbf",
+        b"\xe0\xa0\x80",
+        b"\xed\x9f\xbf",
+        b"\xee\x80\x80",
+        b"\xf0\x90\x80\x80",
+        b"\xf4\x8f\xbf\xbf",
+    ),
+    *(b"\x80", b"\xbf", b"\xc0\x80", b"\xc1\xbf", b"\xc2", b"\xc2\xc2", b"\xe0\x9f\xbf", b"\xe1\x80", b"\xe1\x80\xc0"),
+    *(b"\xed\xa0\x80", b"\xed\xbf\xbf", b"\xf0\x8f\xbf\xbf", b"\xf1\x80\x80", b"\xf1\x80\xc0\x80", b"\xf4\x90\x80\x80"),
+    *(b"\xf5\x80\x80\x80", b"\xf8\x88\x80\x80\x80", b"\xfe", b"\xff"),
+]
+
+
+@pytest.mark.parametrize("text", UTF8, ids=bytes.hex)
+def test_both_know_the_same_utf8(text):
+    for before in (b"", b"x" * 5, b"x" * 16):
+        compare(page_of(transaction()).replace(b'"owner":"alice"', b'"owner":"%balice%b"' % (before + text, text)))
+
+
 @pytest.mark.parametrize("length", [*range(40), 63, 64, 65])
 @pytest.mark.parametrize("mark", ['"', "\\", "\n", "é", "\u2028", "\U0001f600"], ids=ascii)
 def test_a_sign_is_found_wherever_in_a_block_it_stands(length, mark):
@@ -139,6 +169,14 @@ def test_rows_of_part_of_the_items_in_any_order():
 def test_the_cursors_come_from_the_same_pass():
     body = page_of(transaction(), CASES["unknown kind"], unassignment(), CASES["other zone"])
     assert glimpse_of(parse_page(body)) == peek(body)
+
+
+def test_threads_may_share_a_page():
+    page = parse_page(page_of(*[transaction(update_id=f"u{number}") for number in range(300)], unassignment()))
+    want = decode_page(page).batches
+    with ThreadPoolExecutor(8) as threads:
+        for got in threads.map(lambda _: decode_page(page).batches, range(100)):
+            assert all(got[name].equals(want[name]) for name in want)
 
 
 def test_large_trees_in_any_order_have_their_preorder():

@@ -23,6 +23,11 @@ TOLD = (
 )
 
 
+@pytest.fixture(autouse=True)
+def unset(monkeypatch):
+    monkeypatch.delenv(VARIABLE, raising=False)
+
+
 def test_the_python_path_can_be_asked_for(monkeypatch):
     monkeypatch.setenv(VARIABLE, "python")
     assert str(choice()) == lf.versions()["decoder"] == "python (LEDGERFRAMES_DECODER asks for it)"

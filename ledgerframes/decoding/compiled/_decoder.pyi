@@ -13,5 +13,8 @@ def places(page: Any, /) -> tuple[list[int], list[int], list[str], dict[int, tup
 
 def columns(
     page: Any, rows: list[int], updates: bool, events: bool, reassignments: bool, /
-) -> tuple[Any, Any, Any] | None:
-    """An Arrow array capsule per table wanted, of the items at some positions; None if they do not fit one array."""
+) -> tuple[tuple[Any, int] | None, tuple[Any, int] | None, tuple[Any, int] | None] | None:
+    """Per table wanted, of the items at some positions, what holds an Arrow array, and its address.
+
+    None if the rows do not fit one array.
+    """

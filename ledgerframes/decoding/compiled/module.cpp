@@ -59,6 +59,13 @@ void drop_array(PyObject* capsule) {
     Array(static_cast<ArrowArray*>(PyCapsule_GetPointer(capsule, kArrayName)));
 }
 
+// A pair: a capsule that holds the array, and the array's address; null with an error set.
+PyObject* export_array(Array array) {
+    const Object capsule(PyCapsule_New(array.get(), kArrayName, drop_array));
+    if (capsule == nullptr) return nullptr;
+    return Py_BuildValue("OK", capsule.get(), static_cast<unsigned long long>(reinterpret_cast<uintptr_t>(array.release())));
+}
+
 PyObject* none() {
     Py_INCREF(Py_None);
     return Py_None;
@@ -146,13 +153,12 @@ PyObject* columns(PyObject*, PyObject* arguments) {
         if (wants_reassignments) tables[2] = reassignments(held->page, rows);
     });
     if (result != Result::kDone) return result == Result::kIrregular ? none() : nullptr;
-    Object capsules[3];
+    Object exported[3];
     for (int at = 0; at < 3; ++at) {
-        capsules[at].reset(tables[at] ? PyCapsule_New(tables[at].get(), kArrayName, drop_array) : none());
-        if (capsules[at] == nullptr) return nullptr;
-        tables[at].release();  // the capsule holds it now
+        exported[at].reset(tables[at] ? export_array(std::move(tables[at])) : none());
+        if (exported[at] == nullptr) return nullptr;
     }
-    return PyTuple_Pack(3, capsules[0].get(), capsules[1].get(), capsules[2].get());
+    return PyTuple_Pack(3, exported[0].get(), exported[1].get(), exported[2].get());
 }
 
 PyMethodDef kFunctions[] = {

@@ -22,7 +22,8 @@ class SyncReport(Result):
         retries: attempts after a failed one.
         waits_seconds: time spent waiting for the rate limit and between attempts, over all workers.
         stages: for fetch, decode and commit: `seconds` and `cpu_seconds`, over all threads of the stage; waiting for
-            answers counts as fetching. Parquet is written by threads of its own, which only `seconds` shows.
+            answers counts as fetching, and so does taking pages apart by the compiled decoder. Parquet is written by
+            threads of its own, which only `seconds` shows.
         decoder: which decoder read the pages: "compiled", or "python" with the reason.
         commits: how many commits were made.
         covered: the intervals that the store covers now, in words.
