@@ -27,7 +27,7 @@ from ledgerframes.plots.transfers import plot_transfers
 _FROM_BEGIN: Final = 'they need the history from ledger begin: sync or load with start="begin"'
 _HOLDERS: Final = 12
 _TIMES: Final = 120
-_STEPS: Final = ("1s", "10s", "1min", "10min", "1h", "6h", "1D", "7D", "28D")
+_STEPS: Final = ("1s", "10s", "1min", "10min", "1h", "6h", "1D", "7D", "28D", "91D", "364D", "3640D")
 Make = Callable[[Material], Section]
 
 
