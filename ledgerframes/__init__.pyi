@@ -96,6 +96,7 @@ from ledgerframes.network import connect as connect
 from ledgerframes.network import sandbox as sandbox
 from ledgerframes.plots.balances import plot_balances as plot_balances
 from ledgerframes.plots.burn import plot_burn as plot_burn
+from ledgerframes.plots.drawing.style import style as style
 from ledgerframes.plots.fees import plot_holding_fees as plot_holding_fees
 from ledgerframes.plots.fees_over_time import plot_holding_fees_over_time as plot_holding_fees_over_time
 from ledgerframes.plots.flows import plot_reassignment_flows as plot_reassignment_flows
@@ -103,7 +104,6 @@ from ledgerframes.plots.growth import plot_license_growth as plot_license_growth
 from ledgerframes.plots.in_flight import plot_reassignment_in_flight as plot_reassignment_in_flight
 from ledgerframes.plots.matrix import plot_reassignment_matrix as plot_reassignment_matrix
 from ledgerframes.plots.rewards import plot_rewards as plot_rewards
-from ledgerframes.plots.style import style as style
 from ledgerframes.plots.supply import plot_supply as plot_supply
 from ledgerframes.plots.supply_per_round import plot_supply_per_round as plot_supply_per_round
 from ledgerframes.plots.timeline import plot_reassignment_timeline as plot_reassignment_timeline

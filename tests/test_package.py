@@ -172,7 +172,8 @@ def test_what_type_checkers_are_told_is_what_is_there():
 
 
 @pytest.mark.parametrize(
-    "first", ["ledgerframes.apps.html_report.page", "ledgerframes.store.sync.report", "ledgerframes.plots.style"]
+    "first",
+    ["ledgerframes.apps.html_report.page", "ledgerframes.store.sync.report", "ledgerframes.plots.drawing.style"],
 )
 def test_a_name_is_its_function_whichever_module_comes_first(first):
     code = (

@@ -14,9 +14,9 @@ from ledgerframes.frames import shape
 from ledgerframes.loaders.history import History, load_history
 from ledgerframes.loaders.planning import migrations, plan
 from ledgerframes.network import sandbox
+from ledgerframes.plots.drawing.style import style
 from ledgerframes.plots.fees import plot_holding_fees
 from ledgerframes.plots.flows import plot_reassignment_flows
-from ledgerframes.plots.style import style
 from ledgerframes.plots.updates import plot_update_rate
 from ledgerframes.store.opening import open_store
 from ledgerframes.store.store import Store

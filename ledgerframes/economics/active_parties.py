@@ -10,9 +10,9 @@ import pyarrow as pa
 
 from ledgerframes.arguments import duration
 from ledgerframes.economics.form import by_interval, given
-from ledgerframes.economics.not_understood import NotUnderstood
-from ledgerframes.economics.seen_parties import Intervals, Seen, coded, party_events
-from ledgerframes.economics.source import source_of_events
+from ledgerframes.economics.reading.not_understood import NotUnderstood
+from ledgerframes.economics.reading.seen_parties import Intervals, Seen, coded, party_events
+from ledgerframes.economics.reading.source import source_of_events
 from ledgerframes.frames import As, Decimals
 from ledgerframes.paging.window import Duration
 from ledgerframes.tables.kinds import TIME

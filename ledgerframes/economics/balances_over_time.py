@@ -16,15 +16,15 @@ import pyarrow.compute as pc
 from ledgerframes.analysis.coverage import check_whole
 from ledgerframes.analysis.holdings import AMOUNTS
 from ledgerframes.arguments import duration, names, shown
-from ledgerframes.economics.amounts import amounts
 from ledgerframes.economics.coins import coin_rows
 from ledgerframes.economics.form import by_party, given
-from ledgerframes.economics.lifetimes import Lifetimes
-from ledgerframes.economics.models import COINS, OPEN_ROUND
-from ledgerframes.economics.not_understood import NotUnderstood
-from ledgerframes.economics.parsing import parsed
+from ledgerframes.economics.reading.amounts import amounts
+from ledgerframes.economics.reading.lifetimes import Lifetimes
+from ledgerframes.economics.reading.models import COINS, OPEN_ROUND
+from ledgerframes.economics.reading.not_understood import NotUnderstood
+from ledgerframes.economics.reading.parsing import parsed
+from ledgerframes.economics.reading.source import Source, source_of_events
 from ledgerframes.economics.rounds import NumberedRound
-from ledgerframes.economics.source import Source, source_of_events
 from ledgerframes.errors import InputError
 from ledgerframes.frames import As, Decimals
 from ledgerframes.paging.window import Duration

@@ -11,8 +11,10 @@ import pyarrow.compute as pc
 from msgspec import Struct
 from msgspec import field as member
 
-from ledgerframes.economics.amounts import list_sums, wide
-from ledgerframes.economics.choices import (
+from ledgerframes.economics.coin_inputs import Inputs
+from ledgerframes.economics.entries import Entries
+from ledgerframes.economics.reading.amounts import list_sums, wide
+from ledgerframes.economics.reading.choices import (
     COLLECTS,
     EXPIRIES,
     MINT,
@@ -23,14 +25,12 @@ from ledgerframes.economics.choices import (
     TAP,
     TRAFFIC,
 )
-from ledgerframes.economics.coin_inputs import Inputs
-from ledgerframes.economics.entries import Entries
-from ledgerframes.economics.models import META, Meta, Round, TransferInput
-from ledgerframes.economics.not_understood import NotUnderstood
-from ledgerframes.economics.parsing import fits, labels, parsed
-from ledgerframes.economics.source import Source
+from ledgerframes.economics.reading.models import META, Meta, Round, TransferInput
+from ledgerframes.economics.reading.not_understood import NotUnderstood
+from ledgerframes.economics.reading.parsing import fits, labels, parsed
+from ledgerframes.economics.reading.source import Source
+from ledgerframes.economics.reading.tree import Tree
 from ledgerframes.economics.summaries import minted_by, other_fees, outcomes_of, paying_exercises
-from ledgerframes.economics.tree import Tree
 
 _COLUMNS: Final = ("update_id", "event_id", "parent_event_id", "record_time", "template_name", "choice", "contract_id")
 _COIN_MODULES: Final = r"^Splice\.(Amulet|ExternalPartyAmulet)"

@@ -11,11 +11,11 @@ from typing import Any, Final
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ledgerframes.economics.amounts import amounts
-from ledgerframes.economics.models import AMULET, COINS, LOCKED_AMULET, Amulet, LockedAmulet
-from ledgerframes.economics.not_understood import NotUnderstood
-from ledgerframes.economics.parsing import columns_of
-from ledgerframes.economics.source import Source, assigned_rows, opening_rows
+from ledgerframes.economics.reading.amounts import amounts
+from ledgerframes.economics.reading.models import AMULET, COINS, LOCKED_AMULET, Amulet, LockedAmulet
+from ledgerframes.economics.reading.not_understood import NotUnderstood
+from ledgerframes.economics.reading.parsing import columns_of
+from ledgerframes.economics.reading.source import Source, assigned_rows, opening_rows
 from ledgerframes.tables.kinds import AMOUNT
 
 _CREATED: Final = ("update_id", "record_time", "contract_id", "template_name", "payload")

@@ -10,14 +10,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ledgerframes.analysis.coverage import check_whole
-from ledgerframes.economics.choices import COIN_CHOICES
 from ledgerframes.economics.form import at_moment, given
-from ledgerframes.economics.lifetimes import Lifetimes
-from ledgerframes.economics.models import AMULET, COINS, LOCKED_AMULET, Amulet, LockedAmulet
-from ledgerframes.economics.not_understood import NotUnderstood
-from ledgerframes.economics.parsing import columns_of, kinds_of
-from ledgerframes.economics.source import Source, source_of_events
-from ledgerframes.economics.tree import Tree
+from ledgerframes.economics.reading.choices import COIN_CHOICES
+from ledgerframes.economics.reading.lifetimes import Lifetimes
+from ledgerframes.economics.reading.models import AMULET, COINS, LOCKED_AMULET, Amulet, LockedAmulet
+from ledgerframes.economics.reading.not_understood import NotUnderstood
+from ledgerframes.economics.reading.parsing import columns_of, kinds_of
+from ledgerframes.economics.reading.source import Source, source_of_events
+from ledgerframes.economics.reading.tree import Tree
 from ledgerframes.frames import As, Decimals
 from ledgerframes.paging.cursor import Cursor
 from ledgerframes.paging.window import Bound, bound

@@ -11,7 +11,7 @@ from typing import Any, Final
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ledgerframes.economics.amounts import amounts, summed, wide
+from ledgerframes.economics.reading.amounts import amounts, summed, wide
 from ledgerframes.tables.coin_flows import BURNED, MINTED
 from ledgerframes.tables.kinds import AMOUNT, TIME
 

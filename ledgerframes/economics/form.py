@@ -10,9 +10,9 @@ from typing import Any, Literal, ParamSpec, Protocol, TypedDict, TypeVar, Unpack
 import pandas as pd
 import pyarrow as pa
 
-from ledgerframes.economics.amounts import EXACT
-from ledgerframes.economics.not_understood import NotUnderstood
-from ledgerframes.economics.source import Source
+from ledgerframes.economics.reading.amounts import EXACT
+from ledgerframes.economics.reading.not_understood import NotUnderstood
+from ledgerframes.economics.reading.source import Source
 from ledgerframes.frames import As, Decimals, check_shape, described, shape
 from ledgerframes.paging.window import Bound, Duration
 from ledgerframes.tables.table import Table

@@ -11,10 +11,10 @@ import pyarrow as pa
 from msgspec import Struct
 from msgspec import field as member
 
-from ledgerframes.economics.choices import HOLDINGS_CHANGE
-from ledgerframes.economics.models import META, Meta
-from ledgerframes.economics.not_understood import NotUnderstood
-from ledgerframes.economics.parsing import fits, parsed
+from ledgerframes.economics.reading.choices import HOLDINGS_CHANGE
+from ledgerframes.economics.reading.models import META, Meta
+from ledgerframes.economics.reading.not_understood import NotUnderstood
+from ledgerframes.economics.reading.parsing import fits, parsed
 from ledgerframes.economics.standard import ExtraArgs
 
 _SENDER: Final = "SenderSide"

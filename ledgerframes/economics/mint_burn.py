@@ -7,16 +7,16 @@ from typing import Any, Final
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ledgerframes.economics.amounts import narrow, summed, wide
 from ledgerframes.economics.burns import burned_otherwise, entries_of_summaries, minted_otherwise
-from ledgerframes.economics.choices import COIN_CHOICES, COIN_RULES, RULES_CHOICES
 from ledgerframes.economics.coin_inputs import Inputs
 from ledgerframes.economics.entries import COLUMNS, Entries
 from ledgerframes.economics.form import from_opening, given
-from ledgerframes.economics.models import COINS
-from ledgerframes.economics.not_understood import NotUnderstood
-from ledgerframes.economics.source import Source, source_of_events
-from ledgerframes.economics.tree import Tree
+from ledgerframes.economics.reading.amounts import narrow, summed, wide
+from ledgerframes.economics.reading.choices import COIN_CHOICES, COIN_RULES, RULES_CHOICES
+from ledgerframes.economics.reading.models import COINS
+from ledgerframes.economics.reading.not_understood import NotUnderstood
+from ledgerframes.economics.reading.source import Source, source_of_events
+from ledgerframes.economics.reading.tree import Tree
 from ledgerframes.frames import As, Decimals
 from ledgerframes.tables.coin_flows import BURNED, MINT_BURN, MINTED
 

@@ -10,16 +10,16 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from msgspec import Struct, field
 
-from ledgerframes.economics.amounts import EXACT, rounded
-from ledgerframes.economics.choices import PAYING
-from ledgerframes.economics.lifetimes import Lifetimes
-from ledgerframes.economics.not_understood import NotUnderstood
-from ledgerframes.economics.parsing import parsed
+from ledgerframes.economics.reading.amounts import EXACT, rounded
+from ledgerframes.economics.reading.choices import PAYING
+from ledgerframes.economics.reading.lifetimes import Lifetimes
+from ledgerframes.economics.reading.not_understood import NotUnderstood
+from ledgerframes.economics.reading.parsing import parsed
+from ledgerframes.economics.reading.source import Source
+from ledgerframes.economics.reading.tree import Tree
 from ledgerframes.economics.reward_kinds import EXPIRIES, KINDS, issued_kind
 from ledgerframes.economics.rounds import Rounds
-from ledgerframes.economics.source import Source
 from ledgerframes.economics.summaries import minted_by, outcomes_of, paying_exercises
-from ledgerframes.economics.tree import Tree
 
 _UNCLAIMED: Final = "Splice.Amulet:UnclaimedReward"
 Counts = dict[str, int]

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from msgspec import Struct, field
 
-from ledgerframes.economics.models import FAUCET, LIVENESS, Round
+from ledgerframes.economics.reading.models import FAUCET, LIVENESS, Round
 
 
 class AppCoupon(Struct, frozen=True, gc=False):

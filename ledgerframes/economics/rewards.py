@@ -10,12 +10,14 @@ from typing import Any, Final
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ledgerframes.economics.amounts import amounts, product, products
-from ledgerframes.economics.choices import PAYING
 from ledgerframes.economics.form import from_opening, given
-from ledgerframes.economics.lifetimes import Lifetimes
-from ledgerframes.economics.not_understood import NotUnderstood
-from ledgerframes.economics.parsing import columns_of
+from ledgerframes.economics.reading.amounts import amounts, product, products
+from ledgerframes.economics.reading.choices import PAYING
+from ledgerframes.economics.reading.lifetimes import Lifetimes
+from ledgerframes.economics.reading.not_understood import NotUnderstood
+from ledgerframes.economics.reading.parsing import columns_of
+from ledgerframes.economics.reading.source import Source, source_of_events
+from ledgerframes.economics.reading.tree import Tree
 from ledgerframes.economics.reward_checks import check_claims, check_expiries
 from ledgerframes.economics.reward_kinds import (
     CLAIMS,
@@ -28,8 +30,6 @@ from ledgerframes.economics.reward_kinds import (
     issued_kind,
 )
 from ledgerframes.economics.rounds import ISSUANCE, Rounds, rounds_of
-from ledgerframes.economics.source import Source, source_of_events
-from ledgerframes.economics.tree import Tree
 from ledgerframes.frames import As, Decimals
 from ledgerframes.tables.kinds import AMOUNT
 from ledgerframes.tables.rounds_and_rewards import REWARDS

@@ -15,9 +15,9 @@ import pyarrow.compute as pc
 from msgspec import Struct
 from msgspec import field as member
 
-from ledgerframes.economics.amounts import rounded
 from ledgerframes.economics.form import from_opening, given
-from ledgerframes.economics.models import (
+from ledgerframes.economics.reading.amounts import rounded
+from ledgerframes.economics.reading.models import (
     CLOSED_ROUND,
     ISSUING_ROUND,
     OPEN_ROUND,
@@ -27,9 +27,9 @@ from ledgerframes.economics.models import (
     Rate,
     Round,
 )
-from ledgerframes.economics.not_understood import NotUnderstood
-from ledgerframes.economics.parsing import Member, column, columns_of, fits, kinds_of, parsed
-from ledgerframes.economics.source import Source, opening_rows, source_of_events
+from ledgerframes.economics.reading.not_understood import NotUnderstood
+from ledgerframes.economics.reading.parsing import Member, column, columns_of, fits, kinds_of, parsed
+from ledgerframes.economics.reading.source import Source, opening_rows, source_of_events
 from ledgerframes.frames import As, Decimals
 from ledgerframes.tables.kinds import TIME
 from ledgerframes.tables.rounds_and_rewards import ROUND_HISTORY

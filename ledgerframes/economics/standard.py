@@ -12,16 +12,16 @@ import pyarrow.compute as pc
 from msgspec import Struct
 from msgspec import field as member
 
-from ledgerframes.economics.choices import (
+from ledgerframes.economics.reading.choices import (
     ALLOCATE,
     ALLOCATION_STEPS,
     BURN_MINT,
     INSTRUCTION_STEPS,
     TRANSFER_FACTORY,
 )
-from ledgerframes.economics.models import META, Meta
-from ledgerframes.economics.not_understood import NotUnderstood
-from ledgerframes.economics.parsing import fits, parsed
+from ledgerframes.economics.reading.models import META, Meta
+from ledgerframes.economics.reading.not_understood import NotUnderstood
+from ledgerframes.economics.reading.parsing import fits, parsed
 
 #: What a contract of an instruction or an allocation is needed for.
 _OF_CONTRACTS: Final = (*INSTRUCTION_STEPS, *ALLOCATION_STEPS)

@@ -11,12 +11,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from msgspec import UNSET
 
-from ledgerframes.economics.amounts import narrow, wide
-from ledgerframes.economics.choices import PAYING, TRAFFIC, TRANSFER
-from ledgerframes.economics.models import META, Round, TransferResult, TransferSummary, WrappedResult
-from ledgerframes.economics.not_understood import NotUnderstood
-from ledgerframes.economics.parsing import Member, columns_of
-from ledgerframes.economics.source import Source
+from ledgerframes.economics.reading.amounts import narrow, wide
+from ledgerframes.economics.reading.choices import PAYING, TRAFFIC, TRANSFER
+from ledgerframes.economics.reading.models import META, Round, TransferResult, TransferSummary, WrappedResult
+from ledgerframes.economics.reading.not_understood import NotUnderstood
+from ledgerframes.economics.reading.parsing import Member, columns_of
+from ledgerframes.economics.reading.source import Source
 from ledgerframes.tables.kinds import AMOUNT
 
 IDENTITY: Final = ("update_id", "event_id", "parent_event_id", "template_name", "choice", "record_time")

@@ -8,11 +8,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ledgerframes.analysis.coverage import check_whole
-from ledgerframes.economics.amounts import amounts, total
 from ledgerframes.economics.coins import active_coins
 from ledgerframes.economics.form import at_moment, given
-from ledgerframes.economics.not_understood import NotUnderstood
-from ledgerframes.economics.source import Source, source_of_events
+from ledgerframes.economics.reading.amounts import amounts, total
+from ledgerframes.economics.reading.not_understood import NotUnderstood
+from ledgerframes.economics.reading.source import Source, source_of_events
 from ledgerframes.frames import As, Decimals
 from ledgerframes.paging.cursor import Cursor
 from ledgerframes.paging.window import Bound, bound

@@ -9,14 +9,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ledgerframes.analysis.coverage import check_whole
-from ledgerframes.economics.amounts import narrow, summed, total, wide
 from ledgerframes.economics.coins import active_coins
 from ledgerframes.economics.form import from_opening, given
 from ledgerframes.economics.mint_burn import flows_of, total_of
-from ledgerframes.economics.not_understood import NotUnderstood
-from ledgerframes.economics.parsing import column
+from ledgerframes.economics.reading.amounts import narrow, summed, total, wide
+from ledgerframes.economics.reading.not_understood import NotUnderstood
+from ledgerframes.economics.reading.parsing import column
+from ledgerframes.economics.reading.source import Source, source_of_events
 from ledgerframes.economics.rounds import OPENINGS, Rounds, rounds_of
-from ledgerframes.economics.source import Source, source_of_events
 from ledgerframes.frames import As, Decimals
 from ledgerframes.tables.coin_flows import BURNED, MINTED
 from ledgerframes.tables.coin_stocks import SUPPLY_PER_ROUND

@@ -7,15 +7,15 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ledgerframes.economics.amounts import narrow, wide
 from ledgerframes.economics.form import from_opening, given
-from ledgerframes.economics.lifetimes import Lifetimes
-from ledgerframes.economics.not_understood import NotUnderstood
+from ledgerframes.economics.reading.amounts import narrow, wide
+from ledgerframes.economics.reading.lifetimes import Lifetimes
+from ledgerframes.economics.reading.not_understood import NotUnderstood
+from ledgerframes.economics.reading.source import source_of_events
+from ledgerframes.economics.reading.tree import Tree
 from ledgerframes.economics.reward_kinds import KINDS
 from ledgerframes.economics.rewards import reward_rows
 from ledgerframes.economics.rounds import ISSUANCE, rounds_of
-from ledgerframes.economics.source import source_of_events
-from ledgerframes.economics.tree import Tree
 from ledgerframes.frames import As, Decimals
 from ledgerframes.tables.rounds_and_rewards import SV_REWARDS
 

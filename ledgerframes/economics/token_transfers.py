@@ -7,16 +7,16 @@ from typing import Any, Final
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ledgerframes.economics.choices import ALLOCATION_STEPS, HOLDINGS_CHANGE, INSTRUCTION_STEPS, STANDARD
 from ledgerframes.economics.form import from_opening, given
 from ledgerframes.economics.holdings_changes import Change, changes_of
-from ledgerframes.economics.ledger_source import is_ledger_frame, source_of_ledger
-from ledgerframes.economics.models import META
-from ledgerframes.economics.not_understood import NotUnderstood
-from ledgerframes.economics.parsing import column
-from ledgerframes.economics.source import Source, opening_rows, source_of_events
+from ledgerframes.economics.reading.choices import ALLOCATION_STEPS, HOLDINGS_CHANGE, INSTRUCTION_STEPS, STANDARD
+from ledgerframes.economics.reading.ledger_source import is_ledger_frame, source_of_ledger
+from ledgerframes.economics.reading.models import META
+from ledgerframes.economics.reading.not_understood import NotUnderstood
+from ledgerframes.economics.reading.parsing import column
+from ledgerframes.economics.reading.source import Source, opening_rows, source_of_events
+from ledgerframes.economics.reading.tree import Tree
 from ledgerframes.economics.standard import COLUMNS, Step, steps_of
-from ledgerframes.economics.tree import Tree
 from ledgerframes.economics.wrapped_transfers import coins_of
 from ledgerframes.frames import As, Decimals
 from ledgerframes.tables.coin_flows import TOKEN_TRANSFERS

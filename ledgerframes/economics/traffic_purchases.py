@@ -8,13 +8,13 @@ from typing import Any
 from msgspec import Struct
 from msgspec import field as member
 
-from ledgerframes.economics.amounts import products
-from ledgerframes.economics.choices import TRAFFIC
 from ledgerframes.economics.form import from_events, given
-from ledgerframes.economics.models import Int64
-from ledgerframes.economics.not_understood import NotUnderstood
-from ledgerframes.economics.parsing import columns_of, kinds_of
-from ledgerframes.economics.source import source_of_events
+from ledgerframes.economics.reading.amounts import products
+from ledgerframes.economics.reading.choices import TRAFFIC
+from ledgerframes.economics.reading.models import Int64
+from ledgerframes.economics.reading.not_understood import NotUnderstood
+from ledgerframes.economics.reading.parsing import columns_of, kinds_of
+from ledgerframes.economics.reading.source import source_of_events
 from ledgerframes.economics.summaries import outcomes_of, paying_exercises
 from ledgerframes.frames import As, Decimals
 from ledgerframes.tables.coin_flows import TRAFFIC_PURCHASES

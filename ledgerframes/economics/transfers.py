@@ -10,8 +10,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ledgerframes.economics.amounts import narrow, products, wide
-from ledgerframes.economics.choices import (
+from ledgerframes.economics.form import from_opening, given
+from ledgerframes.economics.reading.amounts import narrow, products, wide
+from ledgerframes.economics.reading.choices import (
     COIN_RULES,
     NAME_PAYMENTS,
     PREAPPROVALS,
@@ -21,13 +22,12 @@ from ledgerframes.economics.choices import (
     TRAFFIC,
     TRANSFER,
 )
-from ledgerframes.economics.form import from_opening, given
-from ledgerframes.economics.models import TransferArgument
-from ledgerframes.economics.not_understood import NotUnderstood
-from ledgerframes.economics.parsing import column, columns_of
-from ledgerframes.economics.source import source_of_events
+from ledgerframes.economics.reading.models import TransferArgument
+from ledgerframes.economics.reading.not_understood import NotUnderstood
+from ledgerframes.economics.reading.parsing import column, columns_of
+from ledgerframes.economics.reading.source import source_of_events
+from ledgerframes.economics.reading.tree import Places, Tree
 from ledgerframes.economics.summaries import SAYINGS, other_fees, outcomes_of, paying_exercises
-from ledgerframes.economics.tree import Places, Tree
 from ledgerframes.economics.wrapped_transfers import Wrapped, wrapped_transfers
 from ledgerframes.frames import As, Decimals
 from ledgerframes.tables.coin_flows import TRANSFERS

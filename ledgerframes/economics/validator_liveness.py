@@ -11,13 +11,13 @@ from msgspec import Struct
 from msgspec import field as member
 
 from ledgerframes.economics.form import from_opening, given
-from ledgerframes.economics.lifetimes import Lifetimes
-from ledgerframes.economics.models import FAUCET, LICENSE, LIVENESS, Int64, Round
-from ledgerframes.economics.not_understood import NotUnderstood
-from ledgerframes.economics.parsing import column, parsed
+from ledgerframes.economics.reading.lifetimes import Lifetimes
+from ledgerframes.economics.reading.models import FAUCET, LICENSE, LIVENESS, Int64, Round
+from ledgerframes.economics.reading.not_understood import NotUnderstood
+from ledgerframes.economics.reading.parsing import column, parsed
+from ledgerframes.economics.reading.source import Source, source_of_events
 from ledgerframes.economics.reward_kinds import FaucetCoupon
 from ledgerframes.economics.rounds import NUMBERS, rounds_of
-from ledgerframes.economics.source import Source, source_of_events
 from ledgerframes.frames import As, Decimals
 from ledgerframes.tables.network_activity import VALIDATOR_LIVENESS
 

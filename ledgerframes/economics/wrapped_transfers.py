@@ -12,15 +12,15 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from msgspec import Struct
 
-from ledgerframes.economics.amounts import list_sums, narrow
-from ledgerframes.economics.choices import SENDS, STANDARD, TRANSFER
-from ledgerframes.economics.models import AMULET, INSTRUCTION, META, PREAPPROVAL, Amulet
-from ledgerframes.economics.not_understood import NotUnderstood
-from ledgerframes.economics.parsing import fits, parsed
-from ledgerframes.economics.source import Source, opening_rows
+from ledgerframes.economics.reading.amounts import list_sums, narrow
+from ledgerframes.economics.reading.choices import SENDS, STANDARD, TRANSFER
+from ledgerframes.economics.reading.models import AMULET, INSTRUCTION, META, PREAPPROVAL, Amulet
+from ledgerframes.economics.reading.not_understood import NotUnderstood
+from ledgerframes.economics.reading.parsing import fits, parsed
+from ledgerframes.economics.reading.source import Source, opening_rows
+from ledgerframes.economics.reading.tree import Tree
 from ledgerframes.economics.standard import COLUMNS, Step, kind_of, steps_of
 from ledgerframes.economics.summaries import metas_of, other_fees, outcomes_of
-from ledgerframes.economics.tree import Tree
 
 _ALLOCATION: Final = "Splice.AmuletAllocation:AmuletAllocation"
 #: Token-standard choices on other templates are of other instruments.

@@ -6,13 +6,13 @@ from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from ledgerframes.plots.counts import COMPLETED, Ranking
-from ledgerframes.plots.label_layout import spread
-from ledgerframes.plots.layout import base_size, measured, text_size
-from ledgerframes.plots.palette import Tones, inside, mixed
-from ledgerframes.plots.ribbons import Alluvial, Node, Ribbon
-from ledgerframes.plots.short_ids import NORMAL, shown
-from ledgerframes.plots.status_styles import look
+from ledgerframes.plots.drawing.counts import COMPLETED, Ranking
+from ledgerframes.plots.drawing.label_layout import spread
+from ledgerframes.plots.drawing.layout import base_size, measured, text_size
+from ledgerframes.plots.drawing.palette import Tones, inside, mixed
+from ledgerframes.plots.drawing.ribbons import Alluvial, Node, Ribbon
+from ledgerframes.plots.drawing.short_ids import NORMAL, shown
+from ledgerframes.plots.drawing.status_styles import look
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -8,14 +8,14 @@ import numpy as np
 import pandas as pd
 
 from ledgerframes.arguments import whole_number
-from ledgerframes.plots.amount_scale import amount_scale
-from ledgerframes.plots.columns import checked, floats, micros, one_of, texts
-from ledgerframes.plots.end_labels import End, finish_with_names
-from ledgerframes.plots.layout import axes, nothing, picture, plain
-from ledgerframes.plots.number_format import amount_text, plural
-from ledgerframes.plots.palette import inside
-from ledgerframes.plots.short_ids import short_names, shown
-from ledgerframes.plots.time_axis import between, dates, time_axis
+from ledgerframes.plots.drawing.amount_scale import amount_scale
+from ledgerframes.plots.drawing.columns import checked, floats, micros, one_of, texts
+from ledgerframes.plots.drawing.end_labels import End, finish_with_names
+from ledgerframes.plots.drawing.layout import axes, nothing, picture, plain
+from ledgerframes.plots.drawing.number_format import amount_text, plural
+from ledgerframes.plots.drawing.palette import inside
+from ledgerframes.plots.drawing.short_ids import short_names, shown
+from ledgerframes.plots.drawing.time_axis import between, dates, time_axis
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

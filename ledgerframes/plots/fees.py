@@ -7,12 +7,22 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 import numpy as np
 import pandas as pd
 
-from ledgerframes.plots.columns import Floats, at_least_one, one_of
-from ledgerframes.plots.counts import Ranking, ranked
-from ledgerframes.plots.layout import axes, base_size, figure_of, finish, measured, nothing, picture, plain, text_size
-from ledgerframes.plots.number_format import amount_text, plural, scale_text
-from ledgerframes.plots.palette import inside, mixed
-from ledgerframes.plots.short_ids import NORMAL, shown
+from ledgerframes.plots.drawing.columns import Floats, at_least_one, one_of
+from ledgerframes.plots.drawing.counts import Ranking, ranked
+from ledgerframes.plots.drawing.layout import (
+    axes,
+    base_size,
+    figure_of,
+    finish,
+    measured,
+    nothing,
+    picture,
+    plain,
+    text_size,
+)
+from ledgerframes.plots.drawing.number_format import amount_text, plural, scale_text
+from ledgerframes.plots.drawing.palette import inside, mixed
+from ledgerframes.plots.drawing.short_ids import NORMAL, shown
 from ledgerframes.plots.snapshots import FEES, HOLDINGS, amounts
 
 if TYPE_CHECKING:

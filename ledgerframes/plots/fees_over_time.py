@@ -8,14 +8,14 @@ import numpy as np
 import pandas as pd
 
 from ledgerframes.errors import InputError
-from ledgerframes.plots.columns import Floats, at_least_one, one_of
-from ledgerframes.plots.counts import ranked
-from ledgerframes.plots.end_labels import End, finish_with_names
-from ledgerframes.plots.layout import axes, nothing, picture, plain
-from ledgerframes.plots.number_format import plural, scale_text
-from ledgerframes.plots.palette import inside
+from ledgerframes.plots.drawing.columns import Floats, at_least_one, one_of
+from ledgerframes.plots.drawing.counts import ranked
+from ledgerframes.plots.drawing.end_labels import End, finish_with_names
+from ledgerframes.plots.drawing.layout import axes, nothing, picture, plain
+from ledgerframes.plots.drawing.number_format import plural, scale_text
+from ledgerframes.plots.drawing.palette import inside
+from ledgerframes.plots.drawing.time_axis import between, dates, time_axis
 from ledgerframes.plots.snapshots import FEES, Amounts, amounts
-from ledgerframes.plots.time_axis import between, dates, time_axis
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

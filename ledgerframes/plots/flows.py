@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from ledgerframes.plots.alluvial import Words, draw_alluvial, foot_of, room
-from ledgerframes.plots.columns import at_least_one
-from ledgerframes.plots.counts import counted_routes, ranked, route_rows, span, statuses, traffic
-from ledgerframes.plots.layout import axes, finish, nothing, picture
-from ledgerframes.plots.number_format import count_text, plural
-from ledgerframes.plots.palette import inside
-from ledgerframes.plots.ribbons import lay_out
-from ledgerframes.plots.status_styles import status_keys
+from ledgerframes.plots.drawing.columns import at_least_one
+from ledgerframes.plots.drawing.counts import counted_routes, ranked, route_rows, span, statuses, traffic
+from ledgerframes.plots.drawing.layout import axes, finish, nothing, picture
+from ledgerframes.plots.drawing.number_format import count_text, plural
+from ledgerframes.plots.drawing.palette import inside
+from ledgerframes.plots.drawing.ribbons import lay_out
+from ledgerframes.plots.drawing.status_styles import status_keys
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

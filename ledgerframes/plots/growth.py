@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import pandas as pd
 
-from ledgerframes.plots.columns import Floats, Micros, checked, floats, micros
-from ledgerframes.plots.layout import axes, finish, nothing, picture, plain
-from ledgerframes.plots.number_format import count_text, plural
-from ledgerframes.plots.palette import inside
-from ledgerframes.plots.stacks import count_axis
-from ledgerframes.plots.time_axis import dates, moment_text, time_axis
+from ledgerframes.plots.drawing.columns import Floats, Micros, checked, floats, micros
+from ledgerframes.plots.drawing.layout import axes, finish, nothing, picture, plain
+from ledgerframes.plots.drawing.number_format import count_text, plural
+from ledgerframes.plots.drawing.palette import inside
+from ledgerframes.plots.drawing.stacks import count_axis
+from ledgerframes.plots.drawing.time_axis import dates, moment_text, time_axis
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 import numpy as np
 import pandas as pd
 
-from ledgerframes.plots.columns import Floats, one_of, seconds, texts
-from ledgerframes.plots.counts import COMPLETED, STATUSES, flow_rows
-from ledgerframes.plots.layout import Key, axes, finish, measured, nothing, picture, plain, text_size
-from ledgerframes.plots.number_format import count_text, duration_text, plural
-from ledgerframes.plots.palette import inside
-from ledgerframes.plots.stacks import count_axis
-from ledgerframes.plots.status_styles import look
+from ledgerframes.plots.drawing.columns import Floats, one_of, seconds, texts
+from ledgerframes.plots.drawing.counts import COMPLETED, STATUSES, flow_rows
+from ledgerframes.plots.drawing.layout import Key, axes, finish, measured, nothing, picture, plain, text_size
+from ledgerframes.plots.drawing.number_format import count_text, duration_text, plural
+from ledgerframes.plots.drawing.palette import inside
+from ledgerframes.plots.drawing.stacks import count_axis
+from ledgerframes.plots.drawing.status_styles import look
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

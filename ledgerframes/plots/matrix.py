@@ -7,12 +7,21 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import pandas as pd
 
-from ledgerframes.plots.columns import Floats, at_least_one
-from ledgerframes.plots.counts import COMPLETED, Ranking, counted_routes, ranked, route_rows, span, statuses, traffic
-from ledgerframes.plots.layout import axes, finish, measured, nothing, picture, plain, settle, text_size
-from ledgerframes.plots.number_format import amount_text, plural
-from ledgerframes.plots.palette import Tones, inside, luminance, mixed
-from ledgerframes.plots.short_ids import shown
+from ledgerframes.plots.drawing.columns import Floats, at_least_one
+from ledgerframes.plots.drawing.counts import (
+    COMPLETED,
+    Ranking,
+    counted_routes,
+    ranked,
+    route_rows,
+    span,
+    statuses,
+    traffic,
+)
+from ledgerframes.plots.drawing.layout import axes, finish, measured, nothing, picture, plain, settle, text_size
+from ledgerframes.plots.drawing.number_format import amount_text, plural
+from ledgerframes.plots.drawing.palette import Tones, inside, luminance, mixed
+from ledgerframes.plots.drawing.short_ids import shown
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -9,13 +9,13 @@ import numpy as np
 import pandas as pd
 
 from ledgerframes.arguments import whole_number
-from ledgerframes.plots.amount_stacks import MOST_BINS, keys_with_sums, stack_amounts, sums_in_bins
-from ledgerframes.plots.columns import checked, floats, micros, one_of, texts
-from ledgerframes.plots.counts import Ranking, ranked
-from ledgerframes.plots.layout import axes, finish, nothing, picture
-from ledgerframes.plots.number_format import amount_text, plural
-from ledgerframes.plots.palette import Tones, inside
-from ledgerframes.plots.time_axis import between, bins
+from ledgerframes.plots.drawing.amount_stacks import MOST_BINS, keys_with_sums, stack_amounts, sums_in_bins
+from ledgerframes.plots.drawing.columns import checked, floats, micros, one_of, texts
+from ledgerframes.plots.drawing.counts import Ranking, ranked
+from ledgerframes.plots.drawing.layout import axes, finish, nothing, picture
+from ledgerframes.plots.drawing.number_format import amount_text, plural
+from ledgerframes.plots.drawing.palette import Tones, inside
+from ledgerframes.plots.drawing.time_axis import between, bins
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -8,8 +8,8 @@ from typing import Any, Final
 import numpy as np
 import pandas as pd
 
-from ledgerframes.plots.columns import checked, floats, micros, texts
-from ledgerframes.plots.time_axis import moment_text
+from ledgerframes.plots.drawing.columns import checked, floats, micros, texts
+from ledgerframes.plots.drawing.time_axis import moment_text
 
 GIVER: Final = "lf.load_holdings_summary(net, parties)"
 FEES: Final = ("accumulated_holding_fees_unlocked", "accumulated_holding_fees_locked")

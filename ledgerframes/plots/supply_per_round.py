@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 import numpy as np
 
-from ledgerframes.plots.amount_stacks import amount_axis
-from ledgerframes.plots.columns import Floats, checked, floats, one_of
-from ledgerframes.plots.layout import Key, axes, finish, nothing, picture, plain
-from ledgerframes.plots.number_format import amount_text, count_text, plural, scale_text
-from ledgerframes.plots.palette import inside
+from ledgerframes.plots.drawing.amount_stacks import amount_axis
+from ledgerframes.plots.drawing.columns import Floats, checked, floats, one_of
+from ledgerframes.plots.drawing.layout import Key, axes, finish, nothing, picture, plain
+from ledgerframes.plots.drawing.number_format import amount_text, count_text, plural, scale_text
+from ledgerframes.plots.drawing.palette import inside
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

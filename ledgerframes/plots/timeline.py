@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 import numpy as np
 import pandas as pd
 
-from ledgerframes.plots.columns import at_least_one, one_of, texts
-from ledgerframes.plots.counts import COMPLETED, STATUSES, flow_rows, moments, ranked
-from ledgerframes.plots.layout import axes, finish, nothing, picture
-from ledgerframes.plots.number_format import plural
-from ledgerframes.plots.palette import inside
-from ledgerframes.plots.short_ids import shown
-from ledgerframes.plots.stacks import stack_in_bins, swatches
-from ledgerframes.plots.status_styles import look, status_keys
-from ledgerframes.plots.time_axis import between, bins
+from ledgerframes.plots.drawing.columns import at_least_one, one_of, texts
+from ledgerframes.plots.drawing.counts import COMPLETED, STATUSES, flow_rows, moments, ranked
+from ledgerframes.plots.drawing.layout import axes, finish, nothing, picture
+from ledgerframes.plots.drawing.number_format import plural
+from ledgerframes.plots.drawing.palette import inside
+from ledgerframes.plots.drawing.short_ids import shown
+from ledgerframes.plots.drawing.stacks import stack_in_bins, swatches
+from ledgerframes.plots.drawing.status_styles import look, status_keys
+from ledgerframes.plots.drawing.time_axis import between, bins
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

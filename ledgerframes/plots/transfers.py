@@ -9,11 +9,11 @@ import pandas as pd
 
 from ledgerframes.errors import InputError
 from ledgerframes.plots.alluvial import Words, draw_alluvial, room
-from ledgerframes.plots.columns import at_least_one, checked, floats, texts
-from ledgerframes.plots.counts import COMPLETED, ranked
-from ledgerframes.plots.layout import axes, finish, nothing, picture
-from ledgerframes.plots.number_format import amount_text, plural
-from ledgerframes.plots.ribbons import lay_out
+from ledgerframes.plots.drawing.columns import at_least_one, checked, floats, texts
+from ledgerframes.plots.drawing.counts import COMPLETED, ranked
+from ledgerframes.plots.drawing.layout import axes, finish, nothing, picture
+from ledgerframes.plots.drawing.number_format import amount_text, plural
+from ledgerframes.plots.drawing.ribbons import lay_out
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

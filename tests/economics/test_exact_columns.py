@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import ledgerframes as lf
-from ledgerframes.economics.amounts import EXACT, fits, list_sums, product, products
-from ledgerframes.economics.models import AMULET, ISSUING_ROUND
+from ledgerframes.economics.reading.amounts import EXACT, fits, list_sums, product, products
+from ledgerframes.economics.reading.models import AMULET, ISSUING_ROUND
 from ledgerframes.tables.kinds import AMOUNT
 from tests.economics.histories import WHOLE, coin, create, frame_of, update
 

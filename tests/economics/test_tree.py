@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import ledgerframes as lf
-from ledgerframes.economics.source import source_of_events
-from ledgerframes.economics.tree import Tree
+from ledgerframes.economics.reading.source import source_of_events
+from ledgerframes.economics.reading.tree import Tree
 
 
 def tree_of(names, parents):

@@ -10,7 +10,7 @@ import pytest
 from matplotlib.colors import to_rgb
 
 import ledgerframes as lf
-from ledgerframes.plots.palette import luminance
+from ledgerframes.plots.drawing.palette import luminance
 from tests.plots import frames
 from tests.plots.seen import drawn, outside_of_the_figure, overlapping, words
 

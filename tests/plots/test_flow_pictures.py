@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import ledgerframes as lf
-from ledgerframes.plots.ribbons import lay_out
+from ledgerframes.plots.drawing.ribbons import lay_out
 from tests.plots import frames
 from tests.plots.frames import flow
 from tests.plots.seen import drawn, legend, second_line

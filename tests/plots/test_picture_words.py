@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 from matplotlib.colors import to_rgb
 
 import ledgerframes as lf
-from ledgerframes.plots.label_layout import spread
-from ledgerframes.plots.number_format import amount_text, count_text, duration_text, scale_text
-from ledgerframes.plots.palette import DARK, LIGHT, luminance
-from ledgerframes.plots.short_ids import short_names
-from ledgerframes.plots.time_axis import bins
+from ledgerframes.plots.drawing.label_layout import spread
+from ledgerframes.plots.drawing.number_format import amount_text, count_text, duration_text, scale_text
+from ledgerframes.plots.drawing.palette import DARK, LIGHT, luminance
+from ledgerframes.plots.drawing.short_ids import short_names
+from ledgerframes.plots.drawing.time_axis import bins
 
 # Rows of the usual matrices for colour vision without red and without green receptors, on linear light.
 DEUTAN = np.array([[0.367, 0.861, -0.228], [0.280, 0.673, 0.047], [-0.012, 0.043, 0.969]])

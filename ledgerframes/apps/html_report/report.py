@@ -20,7 +20,7 @@ from ledgerframes.export.atomic_write import write_text, writing
 from ledgerframes.frames import shape, to_arrow
 from ledgerframes.loaders.history import History
 from ledgerframes.paging.window import Bound
-from ledgerframes.plots.style import style
+from ledgerframes.plots.drawing.style import style
 from ledgerframes.store.store import Store
 from ledgerframes.tables.catalogue import table_named
 from ledgerframes.version import __version__

@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 
 from ledgerframes.economics.coins import coins
 from ledgerframes.economics.mint_burn import mint_burn
-from ledgerframes.economics.models import COINS, INSTRUCTION, PREAPPROVAL
+from ledgerframes.economics.reading.models import COINS, INSTRUCTION, PREAPPROVAL
 from ledgerframes.economics.reward_kinds import KINDS
 from ledgerframes.economics.rewards import rewards, with_issuance
 from ledgerframes.economics.rounds import PHASES, rounds

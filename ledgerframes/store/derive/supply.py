@@ -8,8 +8,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ledgerframes.economics.amounts import narrow, summed, wide
 from ledgerframes.economics.mint_burn import total_of
+from ledgerframes.economics.reading.amounts import narrow, summed, wide
 from ledgerframes.store.delta.damage import damage_named
 from ledgerframes.store.delta.table import DeltaStoreTable
 from ledgerframes.tables.coin_flows import BURNED, MINTED

@@ -15,10 +15,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ledgerframes.economics.amounts import EXACT, narrow, wide
-from ledgerframes.economics.models import AMULET, COINS, LOCKED_AMULET, Amulet, LockedAmulet
-from ledgerframes.economics.not_understood import NotUnderstood
-from ledgerframes.economics.parsing import columns_of, kinds_of
+from ledgerframes.economics.reading.amounts import EXACT, narrow, wide
+from ledgerframes.economics.reading.models import AMULET, COINS, LOCKED_AMULET, Amulet, LockedAmulet
+from ledgerframes.economics.reading.not_understood import NotUnderstood
+from ledgerframes.economics.reading.parsing import columns_of, kinds_of
 from ledgerframes.store.star.dimensions import Days, Dimensions
 from ledgerframes.store.star.keys import days_of
 from ledgerframes.store.star.spool import Spool, first_of_each

@@ -9,8 +9,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from msgspec import Struct
 
-from ledgerframes.economics.not_understood import NotUnderstood
-from ledgerframes.economics.parsing import parsed
+from ledgerframes.economics.reading.not_understood import NotUnderstood
+from ledgerframes.economics.reading.parsing import parsed
 
 _ENTRY: Final = "Splice.Ans:AnsEntry"
 _RIGHT: Final = "Splice.Amulet:FeaturedAppRight"

@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ledgerframes.economics.not_understood import NotUnderstood
+from ledgerframes.economics.reading.not_understood import NotUnderstood
 from ledgerframes.errors import StoreError
 from ledgerframes.paging.window import Window
 from ledgerframes.store.coverage import Interval, merged

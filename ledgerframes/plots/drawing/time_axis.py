@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from ledgerframes.errors import InputError
-from ledgerframes.plots.columns import Floats, Micros
+from ledgerframes.plots.drawing.columns import Floats, Micros
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from ledgerframes.plots.columns import Floats, Micros
-from ledgerframes.plots.layout import Key, measured, plain
-from ledgerframes.plots.time_axis import Bins, dates, time_axis
+from ledgerframes.plots.drawing.columns import Floats, Micros
+from ledgerframes.plots.drawing.layout import Key, measured, plain
+from ledgerframes.plots.drawing.time_axis import Bins, dates, time_axis
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

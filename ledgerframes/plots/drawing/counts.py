@@ -10,9 +10,9 @@ import numpy as np
 import pandas as pd
 
 from ledgerframes.errors import InputError
-from ledgerframes.plots.columns import checked, micros, texts
-from ledgerframes.plots.short_ids import NORMAL, short_names
-from ledgerframes.plots.time_axis import between
+from ledgerframes.plots.drawing.columns import checked, micros, texts
+from ledgerframes.plots.drawing.short_ids import NORMAL, short_names
+from ledgerframes.plots.drawing.time_axis import between
 
 ROUTE: Final = ("source_synchronizer", "target_synchronizer")
 COMPLETED: Final = "completed"

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ledgerframes.economics.source import Source
+from ledgerframes.economics.reading.source import Source
 
 LISTS: Final = ("acting_parties", "signatories", "observers")
 Numbers = np.ndarray[Any, np.dtype[np.int64]]

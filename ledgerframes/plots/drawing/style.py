@@ -6,7 +6,7 @@ from contextlib import ExitStack
 from typing import Any, Literal, Self
 
 from ledgerframes.errors import InputError
-from ledgerframes.plots.palette import DARK, LIGHT, Tones
+from ledgerframes.plots.drawing.palette import DARK, LIGHT, Tones
 
 
 class Style:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
-from ledgerframes.plots.label_layout import spread
-from ledgerframes.plots.layout import finish, measured, settle
-from ledgerframes.plots.palette import inside, mixed
-from ledgerframes.plots.short_ids import shown
+from ledgerframes.plots.drawing.label_layout import spread
+from ledgerframes.plots.drawing.layout import finish, measured, settle
+from ledgerframes.plots.drawing.palette import inside, mixed
+from ledgerframes.plots.drawing.short_ids import shown
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

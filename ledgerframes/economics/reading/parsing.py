@@ -14,9 +14,9 @@ import msgspec
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ledgerframes.economics.amounts import amounts, is_amount
-from ledgerframes.economics.not_understood import NotUnderstood
-from ledgerframes.economics.text_amounts import with_texts
+from ledgerframes.economics.reading.amounts import amounts, is_amount
+from ledgerframes.economics.reading.not_understood import NotUnderstood
+from ledgerframes.economics.reading.text_amounts import with_texts
 from ledgerframes.tables.table import Table
 
 T = TypeVar("T")

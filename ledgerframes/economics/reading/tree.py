@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ledgerframes.economics.source import Source
+from ledgerframes.economics.reading.source import Source
 from ledgerframes.errors import InputError
 
 _COLUMNS: Final = ("event_id", "parent_event_id", "choice")

@@ -10,8 +10,8 @@ from itertools import product
 from typing import TYPE_CHECKING, Any, ParamSpec
 
 from ledgerframes.errors import InputError
-from ledgerframes.plots.palette import inside, outside
-from ledgerframes.plots.short_ids import shown
+from ledgerframes.plots.drawing.palette import inside, outside
+from ledgerframes.plots.drawing.short_ids import shown
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist

@@ -7,7 +7,7 @@ from typing import Any, Final
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ledgerframes.economics.source import Source
+from ledgerframes.economics.reading.source import Source
 from ledgerframes.frames import attrs_of, to_arrow
 from ledgerframes.tables.kinds import TIME
 from ledgerframes.tables.ledger import LEDGER_EVENTS

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from ledgerframes.plots.counts import COMPLETED
-from ledgerframes.plots.number_format import count_text
-from ledgerframes.plots.palette import Tones, mixed
+from ledgerframes.plots.drawing.counts import COMPLETED
+from ledgerframes.plots.drawing.number_format import count_text
+from ledgerframes.plots.drawing.palette import Tones, mixed
 
 if TYPE_CHECKING:
-    from ledgerframes.plots.layout import Key
+    from ledgerframes.plots.drawing.layout import Key
 
 
 def look(status: str, hue: str, tones: Tones, *, strength: float) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Literal
 
 import pandas as pd
 
-from ledgerframes.plots.number_format import amount_text, scale_text
+from ledgerframes.plots.drawing.number_format import amount_text, scale_text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

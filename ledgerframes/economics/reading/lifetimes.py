@@ -12,8 +12,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ledgerframes.analysis.contracts import up_to
-from ledgerframes.economics.source import Source, assigned_rows, opening_rows
-from ledgerframes.economics.tree import Tree
+from ledgerframes.economics.reading.source import Source, assigned_rows, opening_rows
+from ledgerframes.economics.reading.tree import Tree
 from ledgerframes.paging.cursor import Cursor
 
 CREATED: Final = (

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from ledgerframes.plots.columns import Floats, Micros
-from ledgerframes.plots.layout import Key, plain
-from ledgerframes.plots.number_format import amount_text, scale_text
-from ledgerframes.plots.time_axis import Bins, dates, time_axis
+from ledgerframes.plots.drawing.columns import Floats, Micros
+from ledgerframes.plots.drawing.layout import Key, plain
+from ledgerframes.plots.drawing.number_format import amount_text, scale_text
+from ledgerframes.plots.drawing.time_axis import Bins, dates, time_axis
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

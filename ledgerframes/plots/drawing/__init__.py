@@ -1,0 +1,1 @@
+"""What pictures share: layout, scales, labels, colours, styles."""
