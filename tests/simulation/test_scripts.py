@@ -331,6 +331,30 @@ SCRIPTS = {
             "moves": [0, 2, 0, 1, 2],
         },
     ),
+    # No fault of the code: a kill left a row of a branch that is gone in one table, and that row was lost.
+    "a-row-that-no-reader-saw-is-lost": Script(
+        items=(
+            Item(0, 3 * U, "B", "k", "assign"),
+            Item(0, 12 * U, "B", "h"),
+        ),
+        faults=("overlap", "late", "servers-change", "low-maximum", "long-settle", "kill", "fork"),
+        choices={
+            "check": [1],
+            "clock": [1, 0, 2],
+            "fork": [0, 1],
+            "kill-before": [0, 0, 0, 1, 0, 1],
+            "moves": [2, 1, 1, 4, 1, 3],
+            "plan": [2],
+            "reader": [0, 0, 1],
+            "rot": [2],
+            "sync": [2, 0, 1, 1, 1, 2, 1, 0, 2, 0, 1],
+        },
+        branch=(
+            Item(0, 3 * U, "B", "k", "assign"),
+            Item(0, 11 * U, "B", "hx"),
+        ),
+        cut=7 * U,
+    ),
 }
 
 
