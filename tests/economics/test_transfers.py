@@ -1,5 +1,6 @@
 """`lf.transfers`: who paid whom."""
 
+import json
 from decimal import Decimal
 
 import pandas as pd
@@ -238,5 +239,10 @@ def test_in_a_made_up_history_every_output_is_a_coin(net):
     assert len(transfers) > 100
     assert transfers.set_index(["update_id", "event_id", "output_index"]).index.is_unique
     amounts = set(created.str.extract(r'"initialAmount":"([^"]+)"')[0].dropna().map(Decimal))
-    # Where the receiver pays the fee, as of traffic, the coin is less than the amount.
-    assert set(transfers[transfers.receiver_fee_ratio == 0].amount) <= amounts
+    results = history.events.set_index("event_id").exercise_result
+    # A coin is the amount less what its receiver pays of the fee, as for traffic, where that is all of it.
+    fees = [
+        json.loads(results[row.event_id])["summary"]["outputFees"][row.output_index] for row in transfers.itertuples()
+    ]
+    assert set(transfers.amount - transfers.receiver_fee_ratio * pd.Series(map(Decimal, fees))) <= amounts
+    assert (transfers.receiver_fee_ratio > 0).any()

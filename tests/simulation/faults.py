@@ -32,7 +32,7 @@ class Holds(Enum):
     QUIET = "with no news no table changes"
     CHEAP = "with no news a sync costs what DESIGN says"
     SOUND = "check() is true"
-    ROTTEN = "check() is false after any storage fault"
+    ROTTEN = "check() is false after any damage to what readers see"
     ENDS = "every run ends within a bounded number of requests, by a report or an error of ours"
     NO_ALARM = "no sync ends in a PagingError, DecodeError or StoreError"
     MIXED = "the rows of two networks are never mixed"

@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from ledgerframes.paging.window import Window
 from ledgerframes.store import coverage_log
-from ledgerframes.store.lake import Lake, View
+from ledgerframes.store.lake import Lake
 from ledgerframes.store.read.reading import Part
 from tests.simulation.faults import Holds
 from tests.simulation.net import Seen
@@ -27,15 +27,6 @@ from tests.simulation.world import Item, ago
 RECOGNISING: Final = 50
 #: Whether the code under test knows `settled`; without it, all that is covered is claimed to be final.
 KNOWS_SETTLED: Final = "slot/0/settled" in coverage_log._names(0)
-
-
-def shown(view: View, stored_as: StoredAs) -> dict[str, Counter[str]]:
-    """What a reader sees of a lake: for each table, how many rows each update id has."""
-    seen: dict[str, Counter[str]] = {}
-    for name in stored_as.order:
-        part = Part.of(view, name, Window(), allow_partial=True)
-        seen[name] = Counter(part.dataset.to_table(columns=["update_id"])["update_id"].to_pylist())
-    return seen
 
 
 class Problem(NamedTuple):
@@ -169,7 +160,10 @@ class Watch:
             there = covered(self.numbers(name))
             if any(_common([[span], there]) != [span] for span in told):
                 self.say(Holds.WHOLE, f"a reader is told that {'; '.join(map(str, told))} is covered, {name} does not")
-        seen = shown(view, self.stored_as)
+        seen: dict[str, Counter[str]] = {}
+        for name in self.stored_as.order:
+            part = Part.of(view, name, Window(), allow_partial=True)
+            seen[name] = Counter(part.dataset.to_table(columns=["update_id"])["update_id"].to_pylist())
         self._torn(seen)
         return {name: set(ids) for name, ids in seen.items()}
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 
 import pyarrow as pa
@@ -11,8 +12,14 @@ from tests.simulation.choices import Choices
 from tests.simulation.storage import Disk
 
 
-def damage(disk: Disk, choices: Choices) -> str | None:
-    """Do one damage of the seed's choice; say which, or None if there was nothing to damage."""
+def damage(disk: Disk, choices: Choices, seen: Mapping[str, Collection[str]]) -> str | None:
+    """Do one damage of the seed's choice to what readers see; say which, or None if there was nothing to damage.
+
+    Args:
+        disk: what is damaged.
+        choices: where the choice comes from.
+        seen: the update ids that readers see of each table; rows that a kill left beside them are nobody's loss.
+    """
     kind = choices.pick("rot", 4)
     name = ORDER[choices.pick("rot", 3)]
     states = disk.versions.get(name)
@@ -26,20 +33,22 @@ def damage(disk: Disk, choices: Choices) -> str | None:
         return None
     number = choices.pick("rot", len(state.commits))
     batch = state.commits[number]
+    column = "update_id"
+    values = batch[column].to_pylist()
+    rows = [row for row, value in enumerate(values) if value in seen[name]]
+    if not rows:
+        return None
     if kind == 1:
         states[-1] = replace(state, commits=(*state.commits[:number], *state.commits[number + 1 :]))
         return f"the {batch.num_rows} rows of a commit to {name} are gone"
+    row = rows[choices.pick("rot", len(rows))]
     if kind == 2:
-        row = choices.pick("rot", batch.num_rows)
         kept = pa.concat_tables(
             [pa.Table.from_batches([batch.slice(0, row)]), pa.Table.from_batches([batch.slice(row + 1)])]
         ).combine_chunks()
         states[-1] = replace(state, commits=(*state.commits[:number], *kept.to_batches(), *state.commits[number + 1 :]))
         return f"a row of {name} is gone"
-    column = "update_id"  # the other columns are guarded by what the storage writes, which memory does not
-    row = choices.pick("rot", batch.num_rows)
-    values = batch[column].to_pylist()
-    values[row] = f"{values[row][:-1]}#"
+    values[row] = f"{values[row][:-1]}#"  # the other columns are guarded by what the storage writes, unlike memory
     place = batch.schema.names.index(column)
     changed = batch.set_column(place, batch.schema.field(place), pa.array(values, batch.schema.field(place).type))
     states[-1] = replace(state, commits=(*state.commits[:number], changed, *state.commits[number + 1 :]))

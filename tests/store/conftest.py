@@ -22,6 +22,16 @@ def history(net):
     return lf.load_history(net, start=BEGIN)
 
 
+def data_files(store, *names):
+    """The Parquet files of some tables, those of a partition from the smallest to the largest.
+
+    Their names differ from run to run, so that by name the same test would change other bytes each time.
+    """
+    files = (file for name in names for file in (store._lake.folder / name).rglob("*.parquet"))
+    kept = (file for file in files if "_delta_log" not in file.parts)
+    return sorted(kept, key=lambda file: (file.parent, file.stat().st_size))
+
+
 def assert_same(found, wanted, name):
     """Two frames of a table hold the same rows, whatever their order."""
     key = KEYS[name]

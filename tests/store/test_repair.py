@@ -11,7 +11,7 @@ from deltalake import DeltaTable, write_deltalake
 import ledgerframes as lf
 from ledgerframes.store.checks.repair import _interval_of, _take_out
 from ledgerframes.store.history_tables import ORDER, HistoryTables
-from tests.store.conftest import KEYS, assert_whole
+from tests.store.conftest import KEYS, assert_whole, data_files
 from tests.store.test_trust import HARMS
 
 
@@ -35,11 +35,6 @@ def store(whole, tmp_path):
     """A copy of it that may be damaged."""
     shutil.copytree(whole._lake.folder, tmp_path / "lake")
     return lf.open_store(tmp_path / "lake")
-
-
-def data_files(store, name):
-    found = sorted((store._lake.folder / name).rglob("*.parquet"))
-    return [file for file in found if "_delta_log" not in file.parts]
 
 
 def spoil(file):
@@ -150,7 +145,7 @@ def test_what_check_proves_wrong_is_read_again(store, net, name, harm, said):
 def test_a_repair_that_was_stopped_after_one_table_is_seen_rightly(store, whole, net):
     """As after a kill between two commits."""
     spoil(data_files(store, "events")[0])
-    spoil(data_files(store, "updates")[-1])  # of another migration, so that what is left of it is still read
+    spoil(data_files(store, "updates")[-1])  # of another migration, so that it is still read
     tables = {name: store._lake.table(name).refresh() for name in ORDER}
     damaged = [one.file for one in tables["events"].files.damages(full=True)]
     _take_out(HistoryTables(tables).refresh(), "events", map(_interval_of, damaged), damaged)
