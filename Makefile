@@ -7,7 +7,7 @@ READY := $(VENV)/.ready
 COMPILED := hatch_build.py $(wildcard ledgerframes/decoding/compiled/*.cpp ledgerframes/decoding/compiled/*.hpp)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-python test-oldest test-matrix soak simulate mutants fuzz fuzz-decoders sanitize interop lint lab bench docs sample pages wheel clean
+.PHONY: help setup demo test test-python test-oldest test-matrix soak simulate mutants fuzz fuzz-decoders sanitize interop lint notebooks lab bench docs sample pages wheel clean
 
 help:  ## list the commands
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -80,6 +80,9 @@ lint: $(READY)  ## style, types, layers
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
 
+notebooks: $(READY)  ## run the notebooks and store what they print and draw; read the difference
+	$(BIN)/python -m tests.refresh_notebooks
+
 lab: $(READY)  ## JupyterLab on the notebooks
 	$(BIN)/jupyter lab --notebook-dir notebooks
 
@@ -90,9 +93,9 @@ bench: $(READY)  ## write benchmarks to docs/figures.md, as ratios against a bas
 pages: $(READY)  ## run the pages' code blocks and write what they print beneath them; read the difference
 	$(BIN)/python -m tests.refresh_documents
 
-docs: $(READY)  ## make the data dictionary, the README's table of endpoints and picture, and the site in docs/site
+docs: $(READY)  ## make the data dictionary, the README's table of endpoints and picture, the gallery, and the site in docs/site
 	$(BIN)/ledgerframes dictionary -o data/dictionary.md --readme README.md
-	cd docs && MPLBACKEND=agg ../$(BIN)/python flows.py
+	cd docs && MPLBACKEND=agg ../$(BIN)/python flows.py && MPLBACKEND=agg ../$(BIN)/python gallery.py
 	$(BIN)/python -m sphinx -q -W --keep-going -b html docs docs/site
 	@echo "the site is in docs/site/index.html"
 

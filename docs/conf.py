@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -38,8 +39,10 @@ html_show_sphinx = False
 
 
 def setup(app: Any) -> None:
-    """Have the command line describe itself before anything is read."""
+    """Have the command line describe itself, and make pages of the notebooks, before anything is read."""
     app.connect("builder-inited", _command_line)
+    app.connect("builder-inited", _notebooks)
+    app.connect("source-read", _links_to_notebooks)
 
 
 def _command_line(_app: Any) -> None:
@@ -49,3 +52,24 @@ def _command_line(_app: Any) -> None:
         [*command, "--title", "Command line"], check=True, capture_output=True, encoding="utf-8"
     )
     target.write_text(told.stdout, encoding="utf-8")
+
+
+def _notebooks(_app: Any) -> None:
+    """Write each notebook as a page, with the outputs that it is stored with and its pictures beside it."""
+    from nbconvert import MarkdownExporter
+
+    here = Path(__file__).parent
+    target = here / "notebooks"
+    target.mkdir(exist_ok=True)
+    for path in sorted((here.parent / "notebooks").glob("*.ipynb")):
+        text, found = MarkdownExporter().from_filename(str(path), {"output_files_dir": f"{path.stem}_files"})
+        for name, picture in found["outputs"].items():
+            (target / name).parent.mkdir(exist_ok=True)
+            (target / name).write_bytes(picture)
+        (target / f"{path.stem}.md").write_text(text, encoding="utf-8")
+
+
+def _links_to_notebooks(_app: Any, name: str, source: list[str]) -> None:
+    """On the site a notebook is a page; elsewhere it is a file of the project."""
+    if "/" not in name:
+        source[0] = re.sub(r"\(\.\./notebooks/(\w+)\.ipynb\)", r"(notebooks/\1.md)", source[0])

@@ -1,30 +1,17 @@
-"""Every notebook runs from top to bottom, and is stored without what it printed."""
+"""Every notebook runs from top to bottom, and is stored with what it printed and drew."""
 
 from __future__ import annotations
 
-import os
-import shutil
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-FOLDER = Path(__file__).parents[1] / "notebooks"
-NOTEBOOKS = sorted(FOLDER.glob("*.ipynb"))
-LONGEST = 300  # seconds a cell
+from tests.notebooks import NOTEBOOKS, code_cells, pictures, read, run, tidy, told
+
 SHORT = 12  # lines of a cell
+LARGE = 600_000  # bytes of a notebook, which people load over a network
 
 every_notebook = pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
-
-
-def read(path: Path) -> Any:
-    import nbformat  # two seconds, which no other test has to wait for
-
-    return nbformat.read(path, as_version=4)
-
-
-def cells(path: Path, kind: str) -> list[Any]:
-    return [cell for cell in read(path).cells if cell.cell_type == kind]
 
 
 def test_there_are_notebooks():
@@ -34,34 +21,33 @@ def test_there_are_notebooks():
 @every_notebook
 # The kernel's own libraries warn in this process; what the notebook's cells warn about is their output.
 @pytest.mark.filterwarnings("default")
-def test_a_notebook_runs_in_an_empty_folder(path, tmp_path, monkeypatch):
-    from nbmake.nb_run import NotebookRun
-
-    copy = shutil.copy(path, tmp_path)
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("MPLBACKEND", "agg")
-    for name in [name for name in os.environ if name.startswith("LEDGERFRAMES_")]:
-        monkeypatch.delenv(name)
-
-    ran = NotebookRun(Path(copy), LONGEST).execute()
+def test_a_notebook_runs_in_an_empty_folder_and_tells_what_it_is_stored_with(path, tmp_path):
+    ran = run(path, tmp_path)
 
     assert ran.error is None, f"{ran.error.summary}\n{ran.error.trace}"
     assert complaints(ran.nb) == []
+    fresh, stored = code_cells(tidy(ran.nb, tmp_path)), code_cells(read(path))
+    for new, old in zip(fresh, stored, strict=True):
+        assert told(new) == told(old), f"make notebooks stores what this prints now: {old.source}"
+        assert pictures(new) == pictures(old), old.source
 
 
 def complaints(notebook: Any) -> list[str]:
     """What the cells wrote to standard error, warnings among it, apart from progress bars."""
-    outputs = [output for cell in notebook.cells if cell.cell_type == "code" for output in cell.outputs]
+    outputs = [output for cell in code_cells(notebook) for output in cell.outputs]
     said = [output.text for output in outputs if output.output_type == "stream" and output.name == "stderr"]
     return [text for text in said if "Warning" in text]
 
 
 @every_notebook
-def test_a_notebook_is_stored_without_outputs(path):
-    for cell in cells(path, "code"):
-        assert cell.outputs == [], cell.source
-        assert cell.execution_count is None, cell.source
-        assert cell.metadata == {}, cell.source
+def test_a_notebook_is_stored_as_it_ran_once_and_tells_nothing_of_the_machine(path):
+    ran = code_cells(read(path))
+    text = path.read_text(encoding="utf-8")
+
+    assert [cell.execution_count for cell in ran] == list(range(1, len(ran) + 1))
+    assert [cell.source for cell in ran if cell.metadata] == []
+    assert path.stat().st_size < LARGE
+    assert [word for word in ("/tmp/", "/home/", "/root/", "/Users/", "application/vnd.jupyter") if word in text] == []
 
 
 @every_notebook
@@ -79,4 +65,4 @@ def test_a_notebook_opens_with_the_kernel_that_everyone_has(path):
 
 @every_notebook
 def test_a_notebook_s_cells_are_short(path):
-    assert [cell.source for cell in cells(path, "code") if len(cell.source.splitlines()) > SHORT] == []
+    assert [cell.source for cell in code_cells(read(path)) if len(cell.source.splitlines()) > SHORT] == []

@@ -1,0 +1,49 @@
+"""`make notebooks`: runs the notebooks and stores what they print and draw; the difference is to be read.
+
+A cell keeps its outputs where only times and ids would change, so that a refresh changes no more than was meant.
+
+python -m tests.refresh_notebooks [--pictures] [NOTEBOOK ...]     --pictures draws those again that are there
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+import warnings
+from pathlib import Path
+
+from tests.notebooks import NOTEBOOKS, code_cells, pictures, read, run, tidy, told, write
+
+
+def refresh(path: Path, *, redraw: bool) -> int:
+    """Run a notebook and store it; gives how many cells say something else."""
+    stored = read(path)
+    with tempfile.TemporaryDirectory() as folder:
+        ran = run(path, Path(folder))
+        if ran.error is not None:
+            sys.exit(f"{path.name}: {ran.error.summary}\n{ran.error.trace}")
+        fresh = tidy(ran.nb, Path(folder).resolve())
+    changed = 0
+    for old, new in zip(code_cells(stored), code_cells(fresh), strict=True):
+        same = told(old) == told(new) and pictures(old) == pictures(new)
+        if same and not (redraw and pictures(old)):
+            new.outputs = old.outputs
+        changed += not same
+    write(fresh, path)
+    return changed
+
+
+def main() -> None:
+    """Refresh the notebooks named, or all."""
+    parser = argparse.ArgumentParser(prog="python -m tests.refresh_notebooks", description=__doc__)
+    parser.add_argument("--pictures", action="store_true")
+    parser.add_argument("notebooks", nargs="*", type=Path)
+    given = parser.parse_args()
+    warnings.filterwarnings("ignore")  # of the kernel's libraries
+    for path in given.notebooks or NOTEBOOKS:
+        print(f"{path.name}: {refresh(path, redraw=given.pictures)} cells changed", flush=True)
+
+
+if __name__ == "__main__":
+    main()
