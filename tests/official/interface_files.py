@@ -18,7 +18,6 @@ from typing import Any
 
 import pytest
 import yaml
-from jsonschema import Draft202012Validator
 
 FOLDER = Path(__file__).resolve().parents[3] / "shared" / "openapi"
 
@@ -182,7 +181,9 @@ def _alternatives(file: Document, node: Schema) -> Iterator[Schema]:
 
 
 @cache
-def _validator(name: str, schema: str) -> Draft202012Validator:
+def _validator(name: str, schema: str) -> Any:
+    from jsonschema import Draft202012Validator  # three seconds, which no other test has to wait for
+
     whole = {**translated(document(name), json.loads(schema)), "components": {"schemas": _named(name)}}
     return Draft202012Validator(whole)
 
