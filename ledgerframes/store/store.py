@@ -134,8 +134,9 @@ class Store:
         """Compute tables from the stored events and keep them beside these, up to where rows are final.
 
         Only what is new is read: contracts that began earlier are carried over. Rows and how far the table is computed
-        are one commit, so no row is lost or stored twice however this ends. A table is computed again from the
-        beginning after rows were added to, or taken out of, what was final, and by a newer version of its rules.
+        are one commit, so no row is lost or stored twice however this ends. After rows were added to, or taken out of,
+        what was final, a table goes back to its last commit before these and is computed again from there; from the
+        beginning where that state is not there any more, and by a newer version of the rules.
 
         Args:
             tables: `round_history` (or `rounds`), `rewards`, `transfers`, `token_transfers`, `traffic_purchases`,

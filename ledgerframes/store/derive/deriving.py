@@ -3,6 +3,9 @@
 The history is gone through in chunks. A chunk is one commit per table, with its rows and how far the table is computed
 by then, and the open contracts come last: so every table is at least as far as these, and what a chunk needs from
 before is there until all tables have the chunk, whatever is killed.
+
+Where the history changed below what is computed, a table goes back to the last chunk that ended before the change, and
+is computed again from there; see `restoring`.
 """
 
 from __future__ import annotations
@@ -17,11 +20,13 @@ import pyarrow as pa
 from ledgerframes.errors import PartialResultError, StoreError, visible
 from ledgerframes.paging.cursor import Cursor
 from ledgerframes.results import Result
+from ledgerframes.store.changes import BEFORE_ALL
 from ledgerframes.store.coverage import Interval, lies_in
 from ledgerframes.store.derive.chunks import Chunk, HistoryReader, fresh
-from ledgerframes.store.derive.kept import DERIVABLE, OPEN_CONTRACTS, VERSIONS, function_of
+from ledgerframes.store.derive.kept import DERIVABLE, NEEDS, OPEN_CONTRACTS, VERSIONS, function_of
 from ledgerframes.store.derive.open_rows import files_with, rows_beside
-from ledgerframes.store.derive.progress import Basis, Progress, with_interval
+from ledgerframes.store.derive.progress import NEW, Basis, Progress, with_interval
+from ledgerframes.store.derive.restoring import restored
 from ledgerframes.store.derive.rules import RULES, Change
 from ledgerframes.store.derive.supply import supply_rows
 from ledgerframes.store.lake import Lake, View
@@ -41,7 +46,8 @@ class DeriveReport(Result):
     Attributes:
         store: which.
         rows: rows added or changed, by table.
-        again: the tables that were computed again from the beginning, and why.
+        again: the tables that were computed again, and why.
+        kept: up to where earlier rows of these stayed, in words; those not named were computed from the beginning.
         settled: up to where the tables are computed, in words; one interval per migration.
         commits: how many commits were made.
     """
@@ -49,12 +55,16 @@ class DeriveReport(Result):
     store: str
     rows: dict[str, int] = field(default_factory=dict)
     again: dict[str, str] = field(default_factory=dict)
+    kept: dict[str, str] = field(default_factory=dict)
     settled: tuple[str, ...] = ()
     commits: int = 0
 
     def __str__(self) -> str:
         rows = ", ".join(f"{count:,} {name}" for name, count in self.rows.items() if count) or "nothing new"
-        lines = [f"{self.store}: {rows}", *(f"computed again: {name}, for {why}" for name, why in self.again.items())]
+        lines = [f"{self.store}: {rows}"]
+        for name, why in self.again.items():
+            since = f"what follows {self.kept[name]}" if name in self.kept else "from the beginning"
+            lines.append(f"computed again: {name}, {since}, because {why}")
         lines += [f"computed for {interval}" for interval in self.settled]
         return "\n".join(map(visible, lines))
 
@@ -113,8 +123,10 @@ class _Run:
         self._tables = {name: lake.table(name).refresh() for name in names}
         # Another table's rule may read a table that is not wanted, but never one that does not exist.
         self._progress = {name: Progress.of(table) for name, table in self._tables.items()}
+        self._looked: dict[tuple[Interval, ...], bool] = {}
         self._rows: Counter[str] = Counter()
         self._again: dict[str, str] = {}
+        self._kept: dict[str, str] = {}
         self._commits = 0
 
     def carry_out(self) -> None:
@@ -140,37 +152,61 @@ class _Run:
         """What was done."""
         rows = {name: self._rows[name] for name in self._tables if name != _CARRIED}
         settled = tuple(map(str, self._basis.intervals))
-        return DeriveReport(self._lake.url, rows, self._again, settled, self._commits)
+        return DeriveReport(self._lake.url, rows, self._again, self._kept, settled, self._commits)
 
     def _begin_again(self) -> None:
-        """Empty the tables that cannot be continued."""
+        """Take the tables that cannot be continued back to where they can."""
         for name, progress in self._progress.items():
-            why = progress.why_again(name, self._basis)
-            new = fresh(self._basis.intervals, progress.done)
-            last = max((interval.migration_id for interval in progress.done), default=None)
-            if not why and last is not None:
-                # A later migration may have ended what an earlier one only now shows.
-                earlier = [part for part in new if part.migration_id < last]
-                why = "an earlier migration has more updates" if self._history.has_rows(earlier) else ""
-            if why:
-                self._empty(name, "" if why == "new" else why)
-        # Its state before a chunk has to be there for the table that is furthest behind.
-        carried = self._progress[_CARRIED]
-        behind = [name for name in RULES if name in self._tables and fresh(carried.done, self._progress[name].done)]
-        if behind:
-            self._empty(_CARRIED, "")
+            why = self._why_again(name, progress)
+            self._progress[name] = self._taken_back(name, why) if why else progress.on(self._basis)
 
-    def _empty(self, name: str, why: str) -> None:
+    def _why_again(self, name: str, progress: Progress) -> str:
+        """Why a table cannot be continued from a state; empty if it can."""
+        why = progress.why_again(name, self._basis)
+        if why or not progress.done:
+            return why
+        # A later migration may have ended what an earlier one only now shows.
+        last = max(interval.migration_id for interval in progress.done)
+        earlier = [part for part in fresh(self._basis.intervals, progress.done) if part.migration_id < last]
+        if self._has_rows(tuple(earlier)):
+            return "an earlier migration has more updates"
+        # Its state before a chunk has to be there for the table that is furthest behind.
+        others = [self._progress[other].done for other in self._tables if other in RULES and other != name]
+        if name == _CARRIED and any(fresh(progress.done, done) for done in others):
+            return "another table is less far"
+        return ""
+
+    def _has_rows(self, intervals: tuple[Interval, ...]) -> bool:
+        if intervals not in self._looked:
+            self._looked[intervals] = self._history.has_rows(intervals)
+        return self._looked[intervals]
+
+    def _taken_back(self, name: str, why: str) -> Progress:
+        """Take a table back to its newest state that can be continued, or empty it where there is none."""
+        table = self._tables[name]
+        back = None
+        # The sums of all rounds are taken anew in any case.
+        if name != _SUMMED:
+            back = restored(
+                self._lake, table, self._progress[name], self._basis, lambda state: not self._why_again(name, state)
+            )
+        if back is not None:
+            self._commits += 1
+        kept = "" if back is None else "; ".join(map(str, back.done))
+        if name != _CARRIED and why != NEW:
+            self._again[name] = why
+            self._kept.update({name: kept} if kept else {})
+            _log.info("%s is computed again %s: %s", name, f"after {kept}" if kept else "from the beginning", why)
+        return back or self._emptied(name)
+
+    def _emptied(self, name: str) -> Progress:
         table, progress = self._tables[name], self._progress[name]
-        self._progress[name] = progress.begin(name, self._basis)
+        begun = progress.begin(name, self._basis)
         files = [] if table.files is None else list(table.files.listed.values())
         if files or progress.done:
-            empty = table.table.schema.remove_metadata().empty_table()
-            table.change(empty, files, self._progress[name].numbers())
+            table.change(table.table.schema.remove_metadata().empty_table(), files, begun.numbers())
             self._commits += 1
-        if why and name != _CARRIED:
-            self._again[name] = why
-            _log.info("%s is computed again from the beginning: %s", name, why)
+        return begun
 
     def _compute(self, chunk: Chunk, names: Iterable[str]) -> None:
         """Commit what a chunk does to each table that does not have it yet."""
@@ -186,7 +222,9 @@ class _Run:
         table = self._tables[name]
         empty = table.table.schema.remove_metadata().empty_table()
         change = change or Change(empty, empty)
-        progress = self._progress[name].reaching(done, change.unknown)
+        # Rows depend on the tables that they are computed with, and these may be further.
+        reach = max((self._progress[needed].reach for needed in NEEDS.get(name, ())), default=BEFORE_ALL)
+        progress = self._progress[name].reaching(done, change.unknown, reach)
         key = table.table.key[0]
         files = files_with(table, key, change.keys)
         kept = rows_beside(table, files, key, change.keys)
