@@ -12,8 +12,10 @@ from __future__ import annotations
 
 import logging
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
+from typing import Any
 
 import pyarrow as pa
 
@@ -22,13 +24,16 @@ from ledgerframes.paging.cursor import Cursor
 from ledgerframes.results import Result
 from ledgerframes.store.changes import BEFORE_ALL
 from ledgerframes.store.coverage import Interval, lies_in
-from ledgerframes.store.derive.chunks import Chunk, HistoryReader, fresh
+from ledgerframes.store.derive.change import Change
+from ledgerframes.store.derive.chunks import HistoryReader, fresh
+from ledgerframes.store.derive.dask_work import ClusterWork, source_of
 from ledgerframes.store.derive.kept import DERIVABLE, NEEDS, OPEN_CONTRACTS, VERSIONS, function_of
 from ledgerframes.store.derive.open_rows import files_with, rows_beside
 from ledgerframes.store.derive.progress import NEW, Basis, Progress, with_interval
 from ledgerframes.store.derive.restoring import restored
-from ledgerframes.store.derive.rules import RULES, Change
+from ledgerframes.store.derive.rules import RULES
 from ledgerframes.store.derive.supply import supply_rows
+from ledgerframes.store.derive.work import Work, work_here
 from ledgerframes.store.lake import Lake, View
 from ledgerframes.store.table_sets import HISTORY, NETWORK
 
@@ -74,12 +79,13 @@ def derived_tables(lake: Lake) -> tuple[str, ...]:
     return tuple(name for name in DERIVABLE if lake.table(name).refresh().exists)
 
 
-def derive_tables(lake: Lake, wanted: Sequence[str]) -> DeriveReport:
+def derive_tables(lake: Lake, wanted: Sequence[str], *, engine: Any = None) -> DeriveReport:
     """Bring computed tables up to date; the caller holds the store.
 
     Args:
         lake: the store.
         wanted: names of tables, with those that they are computed with, as `derivable` gives them.
+        engine: the client of a Dask cluster whose workers compute.
 
     Raises:
         StoreError: there is no history, a newer version computed a table, or the store cannot be written.
@@ -91,7 +97,7 @@ def derive_tables(lake: Lake, wanted: Sequence[str]) -> DeriveReport:
     if not view.has(HISTORY):
         raise StoreError(f"{lake.url}: there is no history to compute tables from; sync it first: store.sync(net)")
     run = _Run(lake, view, wanted, Basis.of(view))
-    run.carry_out()
+    run.carry_out(engine)
     return run.report()
 
 
@@ -112,6 +118,7 @@ class _Run:
 
     def __init__(self, lake: Lake, view: View, wanted: Sequence[str], basis: Basis) -> None:
         self._lake = lake
+        self._view = view
         self._history = HistoryReader(view)
         self._basis = basis
         if "coin_history" in wanted and self._basis.intervals and not self._basis.begun:
@@ -129,24 +136,37 @@ class _Run:
         self._kept: dict[str, str] = {}
         self._commits = 0
 
-    def carry_out(self) -> None:
-        """Compute what is new, chunk by chunk."""
+    def carry_out(self, engine: Any = None) -> None:
+        """Compute what is new, chunk by chunk, in this process or by the workers of a cluster."""
         for table in self._tables.values():
             if not table.exists:
                 network = self._lake.network()
                 table.create({} if network is None else {NETWORK: network})
             table.check_schema()
         self._begin_again()
-        chunked = [name for name in self._tables if name in RULES]
-        for interval in fresh(self._basis.intervals, self._progress[_CARRIED].done):
-            done = [self._progress[name].done for name in chunked]
-            for part in self._history.parts(interval, done):
-                self._compute(self._history.chunk(part, self._tables[_CARRIED]), chunked)
-        for name in chunked:
+        carried, parts = self._tables[_CARRIED], self._parts()
+        if engine is None:
+            chunks = work_here(self._history, parts, carried)
+        else:
+            chunks = ClusterWork(engine, source_of(self._lake, self._view), carried, self._lacking).of(parts)
+        with closing(chunks):
+            for work in chunks:
+                self._take(work)
+        for name in self._chunked:
             if self._progress[name].done != self._basis.intervals:
                 self._commit(name, None, self._basis.intervals)
         if _SUMMED in self._tables and self._progress[_SUMMED].done != self._basis.intervals:
             self._sum()
+
+    @property
+    def _chunked(self) -> list[str]:
+        """The tables that are computed chunk by chunk, in the order of writing; the open contracts last."""
+        return [name for name in self._tables if name != _SUMMED]
+
+    def _parts(self) -> Iterator[Interval]:
+        """The chunks that are not in all tables yet, in order."""
+        for interval in fresh(self._basis.intervals, self._progress[_CARRIED].done):
+            yield from self._history.parts(interval, [self._progress[name].done for name in self._chunked])
 
     def report(self) -> DeriveReport:
         """What was done."""
@@ -171,7 +191,7 @@ class _Run:
         if self._has_rows(tuple(earlier)):
             return "an earlier migration has more updates"
         # Its state before a chunk has to be there for the table that is furthest behind.
-        others = [self._progress[other].done for other in self._tables if other in RULES and other != name]
+        others = [self._progress[other].done for other in self._chunked if other != _CARRIED]
         if name == _CARRIED and any(fresh(progress.done, done) for done in others):
             return "another table is less far"
         return ""
@@ -208,15 +228,19 @@ class _Run:
             self._commits += 1
         return begun
 
-    def _compute(self, chunk: Chunk, names: Iterable[str]) -> None:
+    def _lacking(self, interval: Interval) -> list[str]:
+        return [name for name in self._chunked if name != _CARRIED and self._lacks(name, interval)]
+
+    def _lacks(self, name: str, interval: Interval) -> bool:
+        # Parts never lie across the end of what a table has, so one place tells for all.
+        return not lies_in(Cursor(interval.migration_id, interval.hi), self._progress[name].done)
+
+    def _take(self, work: Work) -> None:
         """Commit what a chunk does to each table that does not have it yet."""
-        interval = chunk.interval
-        for name in names:
-            done = self._progress[name].done
-            # Parts never lie across the end of what a table has, so one place tells for all.
-            if not lies_in(Cursor(interval.migration_id, interval.hi), done):
-                change = RULES[name](chunk, self._tables)
-                self._commit(name, change, with_interval(done, interval))
+        for name in self._chunked:
+            if self._lacks(name, work.interval):
+                change = work.contracts if name == _CARRIED else RULES[name].change(work.rows_of(name), self._tables)
+                self._commit(name, change, with_interval(self._progress[name].done, work.interval))
 
     def _commit(self, name: str, change: Change | None, done: tuple[Interval, ...]) -> None:
         table = self._tables[name]
