@@ -6,7 +6,8 @@ all tables together, because a log can be asked for a name but cannot list the n
 
 Beside the slots the log holds `format`, which a version that does not know it refuses; `commit` and `added`, which
 count commits, so that tables that a crash left apart can be told from those in step; `taken`, which counts how often a
-repair took out what was final; and `begin`, the first migration, once it is proven that nothing lies before it.
+repair took out what was final; `changed/…`, where final rows were added or taken out (see `changes`); and `begin`, the
+first migration, once it is proven that nothing lies before it.
 A slot without `settled` was written by version 0.1, whose coverage is not trusted: nothing of it is settled.
 """
 
@@ -19,6 +20,7 @@ from itertools import pairwise
 from typing import Final, NamedTuple
 
 from ledgerframes.errors import StoreError
+from ledgerframes.store.changes import Changes, Instant
 from ledgerframes.store.coverage import CLOSED, Interval, beyond, intersection, merged
 from ledgerframes.store.delta.table import DeltaStoreTable
 
@@ -67,6 +69,7 @@ class Slots:
         begin: the first migration, once nothing can lie before it any more.
         doubt: migration and record time after which an update may be there in part, while tables are apart.
         takings: for each table, how often final rows were taken out of it.
+        changes: for each table, where final rows were added or taken out.
     """
 
     by_table: dict[str, list[Slot | None]] = field(default_factory=dict)
@@ -75,6 +78,7 @@ class Slots:
     begin: int | None = None
     doubt: tuple[int, int] | None = None
     takings: dict[str, int] = field(default_factory=dict)
+    changes: dict[str, Changes] = field(default_factory=dict)
 
     @classmethod
     def read(cls, tables: Sequence[DeltaStoreTable]) -> Slots:
@@ -92,6 +96,7 @@ class Slots:
             next((begin for table in tables if (begin := table.number(_BEGIN)) is not None), None),
             min((doubt for table in tables if (doubt := _doubt(table)) is not None), default=None),
             {table.name: table.number(_TAKEN) or 0 for table in tables},
+            {table.name: Changes.read(table.number) for table in tables},
         )
         number = 0
         while any((row := {table.name: _read(table, number) for table in tables}).values()):
@@ -203,8 +208,11 @@ class Slots:
 
     def uncover(self, name: str, intervals: Sequence[Interval]) -> list[int]:
         """Take intervals out of what one table covers; gives the numbers of the slots that changed."""
-        if intersection(intervals, self.final(name)):
+        final = intersection(intervals, self.final(name))
+        if final:
+            before = self.changed(name)
             self.takings[name] += 1
+            self._note(name, before, final[0][:2])
         changed: list[int] = []
         for number, slot in enumerate(tuple(self.by_table[name])):
             left = [] if slot is None else _without(slot, intervals)
@@ -219,6 +227,25 @@ class Slots:
                     slots.extend([None] * (changed[-1] + 1 - len(slots)))
                 self.by_table[name][changed[-1]] = slot_left
         return changed
+
+    def changed(self, name: str) -> int:
+        """How often final rows were added to a table, or taken out of it."""
+        return self.additions[name] + self.takings[name]
+
+    def count_additions(self, name: str, count: int, instant: Instant | None = None) -> None:
+        """Set how often rows were added to a table below what is settled.
+
+        Args:
+            name: of the table.
+            count: how often.
+            instant: rows were added after it; None if none were.
+        """
+        before = self.changed(name)
+        self.additions[name] = count
+        self._note(name, before, instant)
+
+    def _note(self, name: str, before: int, instant: Instant | None) -> None:
+        self.changes[name] = self.changes.get(name, Changes()).counted(before, self.changed(name), instant)
 
     def numbers(self, name: str, changed: Iterable[int]) -> dict[str, int]:
         """The numbers that the log of a table has to record for some slots, and beside them."""
@@ -250,6 +277,7 @@ class Slots:
             dict(self.additions),
             self.begin,
             takings=dict(self.takings),
+            changes=dict(self.changes),
         )
 
 

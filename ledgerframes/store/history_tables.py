@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ledgerframes.errors import StoreError
+from ledgerframes.store.changes import Instant
 from ledgerframes.store.coverage import Interval, intersection, merged, rows_of
 from ledgerframes.store.coverage_log import Slot, Slots
 from ledgerframes.store.delta.damage import damage_named
@@ -138,13 +139,18 @@ class HistoryTables:
 
     def add(self, rows: Mapping[str, pa.RecordBatch]) -> None:
         """Add rows of updates inside what is covered; those whose update a table has already are left out."""
+        instant = _before(rows.values())
         for name, table in self.tables.items():
             fresh = _without(rows[name], _stored_ids(table, pc.field("update_id").isin(rows[name]["update_id"])))
             # Counted apart from the syncs' commits: these rows lie below what is settled, where readers trust the
             # coverage.
-            self.slots.additions[name] += 1
-            table.append([fresh], self.slots.numbers(name, ()))
-        self._level(self.slots.additions, ())
+            self.slots.count_additions(name, self.slots.additions[name] + 1, instant)
+            table.append([fresh], self._with_changes(name, ()))
+        if not self.slots.added_in_step:
+            newest = max(self.slots.additions.values()) + 1
+            for name, table in self.tables.items():
+                self.slots.count_additions(name, newest)
+                table.append((), self._with_changes(name, ()))
 
     def uncover(self, name: str, intervals: Iterable[Interval]) -> dict[str, int]:
         """Take intervals out of what one table covers; what others cover stays, for they still hold their rows.
@@ -155,7 +161,7 @@ class HistoryTables:
             The numbers that the log of the table has to record, in the commit that takes its rows out.
         """
         self.slots.commits[name] += 1
-        return self.slots.numbers(name, self.slots.uncover(name, merged(intervals)))
+        return self._with_changes(name, self.slots.uncover(name, merged(intervals)))
 
     def finish(self) -> None:
         """Record the coverage in as few slots as possible, after a sync that read all it wanted.
@@ -169,7 +175,7 @@ class HistoryTables:
                     "a killed sync left rows of %s that no server shows any more; readers skip them", self.of.index
                 )
             else:
-                self._level(self.slots.commits, ())
+                self._level()
         joined = self.slots.joined()
         if joined is None:
             return
@@ -247,14 +253,18 @@ class HistoryTables:
         self.slots.put(number, started._replace(hi=interval.hi, settled=advance.settled, ended=int(advance.ended)))
         return number
 
-    def _level(self, counts: dict[str, int], changed: Iterable[int]) -> None:
+    def _with_changes(self, name: str, changed: Iterable[int]) -> dict[str, int]:
+        """What the log of a table has to record, with where final rows of it changed."""
+        return self.slots.numbers(name, changed) | self.slots.changes[name].numbers()
+
+    def _level(self) -> None:
         """Record that all tables have all commits."""
-        if len(set(counts.values())) == 1:
+        if self.slots.in_step:
             return
-        newest = max(counts.values()) + 1
+        newest = max(self.slots.commits.values()) + 1
         for name, table in self.tables.items():
-            counts[name] = newest
-            table.append((), self.slots.numbers(name, changed))
+            self.slots.commits[name] = newest
+            table.append((), self.slots.numbers(name, ()))
 
     def _count_files(self, table: DeltaStoreTable) -> None:
         for key, count in table.partition_files().items():
@@ -288,6 +298,20 @@ def _overlapping(pages: Sequence[Decoded], span: Interval) -> list[Decoded]:
     """Those pages with rows that overlap a span: it was read twice in one sync."""
     same = (page for page in pages if page.batches and page.span.migration_id == span.migration_id)
     return [page for page in same if page.span.hi > span.lo and page.span.lo < span.hi]
+
+
+def _before(batches: Iterable[pa.RecordBatch]) -> Instant | None:
+    """The instant just before the earliest of some rows, by migration and record time; None if there are no rows."""
+    instants: list[Instant] = []
+    for batch in batches:
+        places = pa.Table.from_batches([batch.select(["migration_id", "record_time"])])
+        least = places.group_by("migration_id").aggregate([("record_time", "min")])
+        times = least["record_time_min"].cast(pa.int64()).to_pylist()
+        instants += zip(least["migration_id"].to_pylist(), times, strict=True)
+    if not instants:
+        return None
+    migration_id, micros = min(instants)
+    return migration_id, micros - 1
 
 
 def _ids_within(table: DeltaStoreTable, intervals: Iterable[Interval]) -> pa.Array:

@@ -7,7 +7,7 @@ storage a sync without news sent 650 requests, nearly all of them for the same e
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -50,6 +50,36 @@ class LogNumbers:
                 return None
         return self._known
 
+    def states(self, version: int) -> Iterator[tuple[int, Mapping[str, int]]]:
+        """The states that a commit gave numbers, newest first, back to where the log begins or was shortened.
+
+        Args:
+            version: the newest one.
+
+        Yields:
+            The last version before other numbers were set, and the numbers that were set.
+        """
+        last = version
+        # One by one in a folder, where most looks end early; together in an object store, where each is a request.
+        step = _AT_ONCE if "://" in self.url else 1
+        for newest in range(version, -1, -step):
+            versions = range(newest, max(newest - step, -1), -1)
+            with ThreadPoolExecutor(len(versions)) as threads:
+                entries = list(threads.map(self._kept, versions))
+            for number, entry in zip(versions, entries, strict=True):
+                if entry is None:
+                    return
+                if entry:
+                    yield last, entry
+                    last = number - 1
+
+    def _kept(self, version: int) -> dict[str, int] | None:
+        """The numbers that one commit set; None where its entry is gone, or is not as this reader knows it."""
+        try:
+            return _of_entry(self._bytes(_path_of(version)))
+        except (FileNotFoundError, ValueError, KeyError, TypeError, AttributeError):
+            return None
+
     def _read(self, version: int) -> None:
         first = self._version + 1
         numbers = dict(self._known)
@@ -83,7 +113,7 @@ class LogNumbers:
         return {said["appId"]: said["version"] for said in column.to_pylist() if said and said["appId"] is not None}
 
     def _entries(self, versions: Iterable[int]) -> list[bytes]:
-        paths = [f"{_LOG}/{version:020}.json" for version in versions]
+        paths = [_path_of(version) for version in versions]
         if "://" not in self.url or len(paths) < 2:
             return [self._bytes(path) for path in paths]
         with ThreadPoolExecutor(_AT_ONCE) as threads:
@@ -103,6 +133,10 @@ class LogNumbers:
         from deltalake.fs import DeltaStorageHandler
 
         return pa_fs.PyFileSystem(DeltaStorageHandler(self.url, dict(self.options)))
+
+
+def _path_of(version: int) -> str:
+    return f"{_LOG}/{version:020}.json"
 
 
 def _of_entry(entry: bytes) -> dict[str, int]:

@@ -13,9 +13,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ledgerframes.errors import StoreError
-from ledgerframes.store.delta.commit_parts import holds_the_same, parted, properties, removed
+from ledgerframes.store.delta.commit_parts import added_again, holds_the_same, parted, properties, removed
 from ledgerframes.store.delta.compaction import groups_to_join, row_groups
 from ledgerframes.store.delta.data_files import FileWriter, Written, indexed_columns, put_file
+from ledgerframes.store.delta.forgetting import KEEP, forget
 from ledgerframes.store.delta.log_numbers import LogNumbers
 from ledgerframes.store.delta.storage_errors import plain_errors
 from ledgerframes.store.delta.stored_files import CHANGING, Damage, Files, StoredFile, Verify
@@ -30,8 +31,6 @@ if TYPE_CHECKING:
 #: A checkpoint after this many commits keeps opening a table fast.
 # Without checkpoints, opening a table reads every log entry: after 3,000 commits one took 225 ms instead of 28.
 _CHECKPOINT_EVERY: Final = 50
-_HOUR: Final = 3_600_000_000
-_KEEP: Final = "interval 36500 days"  # only compact(forget_before=) removes
 
 
 class DeltaStoreTable:
@@ -199,8 +198,8 @@ class DeltaStoreTable:
                 configuration={
                     "delta.dataSkippingStatsColumns": stats,
                     "delta.checkpointInterval": str(_CHECKPOINT_EVERY),
-                    "delta.logRetentionDuration": _KEEP,
-                    "delta.deletedFileRetentionDuration": _KEEP,
+                    "delta.logRetentionDuration": KEEP,
+                    "delta.deletedFileRetentionDuration": KEEP,
                     **({PROPERTY: LEFT_OUT_OF_IT} if self.strips() else {}),
                     **properties,
                 },
@@ -293,29 +292,30 @@ class DeltaStoreTable:
             self._handle.create_checkpoint()
 
     def forget(self, micros: int) -> None:
-        """Remove the files that only states of longer ago than this need, and the log of those states.
+        """Remove the files that only states of longer ago than this need, and the log of those states."""
+        if self._handle is not None:
+            with plain_errors(self.url, "be cleaned"):
+                forget(self._handle, micros)
 
-        The log's own setting says to keep everything, so that no other program shortens it; it is lifted for this.
+    def states(self) -> Iterator[tuple[int, Mapping[str, int]]]:
+        """The states that a commit gave numbers: their versions, newest first, and those numbers."""
+        return iter(()) if self.version is None else self._numbers.states(self.version)
+
+    def go_back(self, earlier: DeltaStoreTable, numbers: Mapping[str, int]) -> None:
+        """Make the files of an earlier state those of the table again, and set numbers, in one commit.
+
+        Args:
+            earlier: the same table, read as of that state.
+            numbers: what the log keeps under some names.
+
+        Raises:
+            StoreError: another writer was there first, or the storage refused.
         """
-        if self._handle is None:
-            return
-        hours, seconds = micros // _HOUR, micros // 1_000_000
-        with plain_errors(self.url, "be cleaned"):
-            # Delta refuses retentions below a week unless told otherwise; here the caller named the time.
-            self._handle.vacuum(retention_hours=hours, dry_run=False, enforce_retention_duration=False)
-            self._handle.update_incremental()
-            # The clean-up obeys the table's own setting and takes no argument.
-            self._retain(f"interval {seconds} seconds")
-            self._handle.create_checkpoint()
-            self._handle.cleanup_metadata()
-            self._retain(_KEEP)
-            self._handle.create_checkpoint()
-
-    def _retain(self, duration: str) -> None:
-        assert self._handle is not None
-        self._handle.alter.set_table_properties(
-            {"delta.logRetentionDuration": duration}, commit_properties=properties({})
-        )
+        now, then = ({} if table.files is None else table.files.listed for table in (self, earlier))
+        gone = [file for path, file in now.items() if path not in then]
+        with plain_errors(self.url, "be written"):
+            back = added_again(earlier.handle, [path for path in then if path not in now])
+            self._commit([*back, *(removed(file, changes=True) for file in gone)], numbers)
 
     def replace(self, data: pa.Table) -> None:
         """Replace all rows by these, in one commit."""

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, Final
 
 import numpy as np
@@ -16,8 +14,6 @@ import pyarrow.compute as pc
 from ledgerframes.loaders.history import History
 from ledgerframes.store.coverage import Interval, missing, rows_of
 from ledgerframes.store.delta.damage import damage_named
-from ledgerframes.store.delta.table import DeltaStoreTable
-from ledgerframes.store.derive.open_rows import open_rows
 from ledgerframes.store.lake import View
 from ledgerframes.store.read.reading import load_table, visible_rows
 from ledgerframes.store.table_sets import HISTORY
@@ -35,28 +31,6 @@ _EVENTS: Final = (
 _PLANNED_AT_ONCE: Final = 2_000_000
 
 
-@dataclass(frozen=True)
-class Chunk:
-    """A part of the history of one migration: whole updates.
-
-    Attributes:
-        interval: its record times.
-        history: its events and legs.
-        carried: the table of open contracts, as it was before.
-    """
-
-    interval: Interval
-    history: History[Any]
-    carried: DeltaStoreTable
-
-    @cached_property
-    def opening(self) -> pa.Table:
-        """The contracts that began before and that its events or legs name."""
-        named = [rows["contract_id"] for rows in (self.history.events, self.history.reassignments)]
-        chunks = [chunk.cast(pa.string()) for column in named for chunk in column.chunks]
-        return open_rows(self.carried, "contract_id", pc.unique(pa.chunked_array(chunks, pa.string())))
-
-
 class HistoryReader:
     """Reads the history of a store in chunks; each of its tables is opened once.
 
@@ -69,10 +43,15 @@ class HistoryReader:
         # To list the files of a table costs more than to read a few rows of them.
         self._data = {name: view.tables[name].dataset() for name in HISTORY.order}
 
-    def chunk(self, interval: Interval, carried: DeltaStoreTable) -> Chunk:
-        """The events and legs of an interval, in the order of the history."""
-        events, legs = (self._rows(name, interval) for name in ("events", "reassignments"))
-        return Chunk(interval, History(None, events, legs), carried)
+    def rows(self, interval: Interval, columns: Sequence[str] = _EVENTS) -> History[Any]:
+        """The events and legs of an interval, in the order of the history.
+
+        Args:
+            interval: of one migration.
+            columns: of the events; by default those that computed tables are computed from.
+        """
+        legs = self._view.tables["reassignments"].table.names
+        return History(None, self._rows("events", interval, columns), self._rows("reassignments", interval, legs))
 
     def has_rows(self, intervals: Iterable[Interval]) -> bool:
         """Whether any update lies in some intervals."""
@@ -109,9 +88,8 @@ class HistoryReader:
             lo = end
             times, counts = times[times > end], counts[times > end]
 
-    def _rows(self, name: str, interval: Interval) -> pa.Table:
+    def _rows(self, name: str, interval: Interval, columns: Sequence[str]) -> pa.Table:
         table = self._view.tables[name]
-        columns = _EVENTS if name == "events" else table.table.names
         with self._damage_named(name):
             rows = visible_rows(self._view, name, [interval], HISTORY)
             rows_read = load_table(self._data[name].filter(rows), columns, None, table.table)

@@ -3,27 +3,37 @@
 The history is gone through in chunks. A chunk is one commit per table, with its rows and how far the table is computed
 by then, and the open contracts come last: so every table is at least as far as these, and what a chunk needs from
 before is there until all tables have the chunk, whatever is killed.
+
+Where the history changed below what is computed, a table goes back to the last chunk that ended before the change, and
+is computed again from there; see `restoring`.
 """
 
 from __future__ import annotations
 
 import logging
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
+from typing import Any
 
 import pyarrow as pa
 
 from ledgerframes.errors import PartialResultError, StoreError, visible
 from ledgerframes.paging.cursor import Cursor
 from ledgerframes.results import Result
+from ledgerframes.store.changes import BEFORE_ALL
 from ledgerframes.store.coverage import Interval, lies_in
-from ledgerframes.store.derive.chunks import Chunk, HistoryReader, fresh
-from ledgerframes.store.derive.kept import DERIVABLE, OPEN_CONTRACTS, VERSIONS, function_of
+from ledgerframes.store.derive.change import Change
+from ledgerframes.store.derive.chunks import HistoryReader, fresh
+from ledgerframes.store.derive.dask_work import ClusterWork, source_of
+from ledgerframes.store.derive.kept import DERIVABLE, NEEDS, OPEN_CONTRACTS, VERSIONS, function_of
 from ledgerframes.store.derive.open_rows import files_with, rows_beside
-from ledgerframes.store.derive.progress import Basis, Progress, with_interval
-from ledgerframes.store.derive.rules import RULES, Change
+from ledgerframes.store.derive.progress import NEW, Basis, Progress, with_interval
+from ledgerframes.store.derive.restoring import restored
+from ledgerframes.store.derive.rules import RULES
 from ledgerframes.store.derive.supply import supply_rows
+from ledgerframes.store.derive.work import Work, work_here
 from ledgerframes.store.lake import Lake, View
 from ledgerframes.store.table_sets import HISTORY, NETWORK
 
@@ -41,7 +51,8 @@ class DeriveReport(Result):
     Attributes:
         store: which.
         rows: rows added or changed, by table.
-        again: the tables that were computed again from the beginning, and why.
+        again: the tables that were computed again, and why.
+        kept: up to where earlier rows of these stayed, in words; those not named were computed from the beginning.
         settled: up to where the tables are computed, in words; one interval per migration.
         commits: how many commits were made.
     """
@@ -49,12 +60,16 @@ class DeriveReport(Result):
     store: str
     rows: dict[str, int] = field(default_factory=dict)
     again: dict[str, str] = field(default_factory=dict)
+    kept: dict[str, str] = field(default_factory=dict)
     settled: tuple[str, ...] = ()
     commits: int = 0
 
     def __str__(self) -> str:
         rows = ", ".join(f"{count:,} {name}" for name, count in self.rows.items() if count) or "nothing new"
-        lines = [f"{self.store}: {rows}", *(f"computed again: {name}, for {why}" for name, why in self.again.items())]
+        lines = [f"{self.store}: {rows}"]
+        for name, why in self.again.items():
+            since = f"what follows {self.kept[name]}" if name in self.kept else "from the beginning"
+            lines.append(f"computed again: {name}, {since}, because {why}")
         lines += [f"computed for {interval}" for interval in self.settled]
         return "\n".join(map(visible, lines))
 
@@ -64,12 +79,13 @@ def derived_tables(lake: Lake) -> tuple[str, ...]:
     return tuple(name for name in DERIVABLE if lake.table(name).refresh().exists)
 
 
-def derive_tables(lake: Lake, wanted: Sequence[str]) -> DeriveReport:
+def derive_tables(lake: Lake, wanted: Sequence[str], *, engine: Any = None) -> DeriveReport:
     """Bring computed tables up to date; the caller holds the store.
 
     Args:
         lake: the store.
         wanted: names of tables, with those that they are computed with, as `derivable` gives them.
+        engine: the client of a Dask cluster whose workers compute.
 
     Raises:
         StoreError: there is no history, a newer version computed a table, or the store cannot be written.
@@ -81,7 +97,7 @@ def derive_tables(lake: Lake, wanted: Sequence[str]) -> DeriveReport:
     if not view.has(HISTORY):
         raise StoreError(f"{lake.url}: there is no history to compute tables from; sync it first: store.sync(net)")
     run = _Run(lake, view, wanted, Basis.of(view))
-    run.carry_out()
+    run.carry_out(engine)
     return run.report()
 
 
@@ -102,6 +118,7 @@ class _Run:
 
     def __init__(self, lake: Lake, view: View, wanted: Sequence[str], basis: Basis) -> None:
         self._lake = lake
+        self._view = view
         self._history = HistoryReader(view)
         self._basis = basis
         if "coin_history" in wanted and self._basis.intervals and not self._basis.begun:
@@ -113,80 +130,125 @@ class _Run:
         self._tables = {name: lake.table(name).refresh() for name in names}
         # Another table's rule may read a table that is not wanted, but never one that does not exist.
         self._progress = {name: Progress.of(table) for name, table in self._tables.items()}
+        self._looked: dict[tuple[Interval, ...], bool] = {}
         self._rows: Counter[str] = Counter()
         self._again: dict[str, str] = {}
+        self._kept: dict[str, str] = {}
         self._commits = 0
 
-    def carry_out(self) -> None:
-        """Compute what is new, chunk by chunk."""
+    def carry_out(self, engine: Any = None) -> None:
+        """Compute what is new, chunk by chunk, in this process or by the workers of a cluster."""
         for table in self._tables.values():
             if not table.exists:
                 network = self._lake.network()
                 table.create({} if network is None else {NETWORK: network})
             table.check_schema()
         self._begin_again()
-        chunked = [name for name in self._tables if name in RULES]
-        for interval in fresh(self._basis.intervals, self._progress[_CARRIED].done):
-            done = [self._progress[name].done for name in chunked]
-            for part in self._history.parts(interval, done):
-                self._compute(self._history.chunk(part, self._tables[_CARRIED]), chunked)
-        for name in chunked:
+        carried, parts = self._tables[_CARRIED], self._parts()
+        if engine is None:
+            chunks = work_here(self._history, parts, carried)
+        else:
+            chunks = ClusterWork(engine, source_of(self._lake, self._view), carried, self._lacking).of(parts)
+        with closing(chunks):
+            for work in chunks:
+                self._take(work)
+        for name in self._chunked:
             if self._progress[name].done != self._basis.intervals:
                 self._commit(name, None, self._basis.intervals)
         if _SUMMED in self._tables and self._progress[_SUMMED].done != self._basis.intervals:
             self._sum()
 
+    @property
+    def _chunked(self) -> list[str]:
+        """The tables that are computed chunk by chunk, in the order of writing; the open contracts last."""
+        return [name for name in self._tables if name != _SUMMED]
+
+    def _parts(self) -> Iterator[Interval]:
+        """The chunks that are not in all tables yet, in order."""
+        for interval in fresh(self._basis.intervals, self._progress[_CARRIED].done):
+            yield from self._history.parts(interval, [self._progress[name].done for name in self._chunked])
+
     def report(self) -> DeriveReport:
         """What was done."""
         rows = {name: self._rows[name] for name in self._tables if name != _CARRIED}
         settled = tuple(map(str, self._basis.intervals))
-        return DeriveReport(self._lake.url, rows, self._again, settled, self._commits)
+        return DeriveReport(self._lake.url, rows, self._again, self._kept, settled, self._commits)
 
     def _begin_again(self) -> None:
-        """Empty the tables that cannot be continued."""
+        """Take the tables that cannot be continued back to where they can."""
         for name, progress in self._progress.items():
-            why = progress.why_again(name, self._basis)
-            new = fresh(self._basis.intervals, progress.done)
-            last = max((interval.migration_id for interval in progress.done), default=None)
-            if not why and last is not None:
-                # A later migration may have ended what an earlier one only now shows.
-                earlier = [part for part in new if part.migration_id < last]
-                why = "an earlier migration has more updates" if self._history.has_rows(earlier) else ""
-            if why:
-                self._empty(name, "" if why == "new" else why)
-        # Its state before a chunk has to be there for the table that is furthest behind.
-        carried = self._progress[_CARRIED]
-        behind = [name for name in RULES if name in self._tables and fresh(carried.done, self._progress[name].done)]
-        if behind:
-            self._empty(_CARRIED, "")
+            why = self._why_again(name, progress)
+            self._progress[name] = self._taken_back(name, why) if why else progress.on(self._basis)
 
-    def _empty(self, name: str, why: str) -> None:
+    def _why_again(self, name: str, progress: Progress) -> str:
+        """Why a table cannot be continued from a state; empty if it can."""
+        why = progress.why_again(name, self._basis)
+        if why or not progress.done:
+            return why
+        # A later migration may have ended what an earlier one only now shows.
+        last = max(interval.migration_id for interval in progress.done)
+        earlier = [part for part in fresh(self._basis.intervals, progress.done) if part.migration_id < last]
+        if self._has_rows(tuple(earlier)):
+            return "an earlier migration has more updates"
+        # Its state before a chunk has to be there for the table that is furthest behind.
+        others = [self._progress[other].done for other in self._chunked if other != _CARRIED]
+        if name == _CARRIED and any(fresh(progress.done, done) for done in others):
+            return "another table is less far"
+        return ""
+
+    def _has_rows(self, intervals: tuple[Interval, ...]) -> bool:
+        if intervals not in self._looked:
+            self._looked[intervals] = self._history.has_rows(intervals)
+        return self._looked[intervals]
+
+    def _taken_back(self, name: str, why: str) -> Progress:
+        """Take a table back to its newest state that can be continued, or empty it where there is none."""
+        table = self._tables[name]
+        back = None
+        # The sums of all rounds are taken anew in any case.
+        if name != _SUMMED:
+            back = restored(
+                self._lake, table, self._progress[name], self._basis, lambda state: not self._why_again(name, state)
+            )
+        if back is not None:
+            self._commits += 1
+        kept = "" if back is None else "; ".join(map(str, back.done))
+        if name != _CARRIED and why != NEW:
+            self._again[name] = why
+            self._kept.update({name: kept} if kept else {})
+            _log.info("%s is computed again %s: %s", name, f"after {kept}" if kept else "from the beginning", why)
+        return back or self._emptied(name)
+
+    def _emptied(self, name: str) -> Progress:
         table, progress = self._tables[name], self._progress[name]
-        self._progress[name] = progress.begin(name, self._basis)
+        begun = progress.begin(name, self._basis)
         files = [] if table.files is None else list(table.files.listed.values())
         if files or progress.done:
-            empty = table.table.schema.remove_metadata().empty_table()
-            table.change(empty, files, self._progress[name].numbers())
+            table.change(table.table.schema.remove_metadata().empty_table(), files, begun.numbers())
             self._commits += 1
-        if why and name != _CARRIED:
-            self._again[name] = why
-            _log.info("%s is computed again from the beginning: %s", name, why)
+        return begun
 
-    def _compute(self, chunk: Chunk, names: Iterable[str]) -> None:
+    def _lacking(self, interval: Interval) -> list[str]:
+        return [name for name in self._chunked if name != _CARRIED and self._lacks(name, interval)]
+
+    def _lacks(self, name: str, interval: Interval) -> bool:
+        # Parts never lie across the end of what a table has, so one place tells for all.
+        return not lies_in(Cursor(interval.migration_id, interval.hi), self._progress[name].done)
+
+    def _take(self, work: Work) -> None:
         """Commit what a chunk does to each table that does not have it yet."""
-        interval = chunk.interval
-        for name in names:
-            done = self._progress[name].done
-            # Parts never lie across the end of what a table has, so one place tells for all.
-            if not lies_in(Cursor(interval.migration_id, interval.hi), done):
-                change = RULES[name](chunk, self._tables)
-                self._commit(name, change, with_interval(done, interval))
+        for name in self._chunked:
+            if self._lacks(name, work.interval):
+                change = work.contracts if name == _CARRIED else RULES[name].change(work.rows_of(name), self._tables)
+                self._commit(name, change, with_interval(self._progress[name].done, work.interval))
 
     def _commit(self, name: str, change: Change | None, done: tuple[Interval, ...]) -> None:
         table = self._tables[name]
         empty = table.table.schema.remove_metadata().empty_table()
         change = change or Change(empty, empty)
-        progress = self._progress[name].reaching(done, change.unknown)
+        # Rows depend on the tables that they are computed with, and these may be further.
+        reach = max((self._progress[needed].reach for needed in NEEDS.get(name, ())), default=BEFORE_ALL)
+        progress = self._progress[name].reaching(done, change.unknown, reach)
         key = table.table.key[0]
         files = files_with(table, key, change.keys)
         kept = rows_beside(table, files, key, change.keys)

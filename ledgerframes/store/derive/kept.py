@@ -44,7 +44,7 @@ KEPT: Final[dict[str, Table]] = {
 DERIVABLE: Final = tuple(name for name in KEPT if name != OPEN_CONTRACTS.name)
 _FUNCTIONS: Final = {"rounds": "round_history", "coins": "coin_history"}
 #: The tables that another one is computed with.
-_NEEDS: Final = {"rewards": ("round_history",), "supply_per_round": ("round_history", "mint_burn")}
+NEEDS: Final = {"rewards": ("round_history",), "supply_per_round": ("round_history", "mint_burn")}
 
 
 def function_of(name: str) -> str:
@@ -66,7 +66,7 @@ def derivable(wanted: Iterable[str], argument: str) -> tuple[str, ...]:
     for given in names(wanted, argument):
         name = _FUNCTIONS.get(given, given)
         if name in DERIVABLE:
-            chosen.update((name, *_NEEDS.get(name, ())))
+            chosen.update((name, *NEEDS.get(name, ())))
             continue
         if name in DERIVED:
             raise InputError(

@@ -1,18 +1,22 @@
 """`Progress`: how far a computed table is computed, as its log records it beside the rows; `derive` reads and sets it.
 
-The log of a computed table holds `derived/version`, the version of its rules; `derived/changes` and `derived/made`,
-which tell whether the history below changed since; `derived/begun`, whether it begins at ledger begin;
-`derived/unknown`, how much was not understood; and for each interval n `derived/n/migration`, `derived/n/lo` and
-`derived/n/hi`, numbered without a gap.
+The log of a computed table holds `derived/version`, the version of its rules; `derived/changes`,
+`derived/changes/TABLE` for each table of the history, and `derived/made`, which tell whether the history below changed
+since; `derived/begun`, whether it begins at ledger begin; `derived/unknown`, how much was not understood;
+`derived/reach/migration` and `derived/reach/hi`, the last instant on which rows can depend; and for each interval n
+`derived/n/migration`, `derived/n/lo` and `derived/n/hi`, numbered without a gap.
+
+Every commit sets all of these, so a state that an earlier one left is known by that entry of the log alone.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from ledgerframes.errors import StoreError
+from ledgerframes.store.changes import AFTER_ALL, BEFORE_ALL, Changes, Instant
 from ledgerframes.store.coverage import BEGINNING, Interval, beyond
 from ledgerframes.store.delta.table import DeltaStoreTable
 from ledgerframes.store.derive.kept import VERSIONS
@@ -24,6 +28,9 @@ _CHANGES: Final = "derived/changes"
 _MADE: Final = "derived/made"
 _BEGUN: Final = "derived/begun"
 _UNKNOWN: Final = "derived/unknown"
+_REACH: Final = ("derived/reach/migration", "derived/reach/hi")
+#: Why a table is computed that was not there yet.
+NEW: Final = "new"
 #: What a repair records when it takes out files: the table is computed again.
 UNSOUND: Final = {_VERSION: 0}
 
@@ -37,12 +44,16 @@ class Basis:
         changes: counts rows added to, and taken out of, what was final.
         made: when the tables of the history were created, summed.
         begun: whether the history begins at ledger begin.
+        counts: the same count for each table.
+        noted: where they changed.
     """
 
     intervals: tuple[Interval, ...]
     changes: int
     made: int
     begun: bool
+    counts: Mapping[str, int]
+    noted: Mapping[str, Changes]
 
     @classmethod
     def of(cls, view: View, *, final: bool = True) -> Basis:
@@ -53,12 +64,23 @@ class Basis:
             final: leave out what is covered and not final yet.
         """
         slots = view.slots
-        changes = sum(slots.additions.values()) + sum(slots.takings.values())
+        counts = {name: slots.changed(name) for name in HISTORY.order}
         made = sum(view.tables[name].made_at for name in HISTORY.order)
         intervals = _without_gap(slots.common, slots.settled if final else slots.common, slots.ended)
         first = (view.first_migration(HISTORY), BEGINNING)
         begun = bool(intervals) and (intervals[0].migration_id, intervals[0].lo) == first
-        return cls(intervals, changes, made, begun)
+        return cls(intervals, sum(counts.values()), made, begun, counts, slots.changes)
+
+    def changed_since(self, changes: int, counts: Mapping[str, int]) -> Instant:
+        """After which instant final rows were added or taken out.
+
+        Args:
+            changes: how many changes there were then.
+            counts: how many of each table; an older version did not record them.
+        """
+        if changes == self.changes:
+            return AFTER_ALL
+        return min(self.noted[name].since(counts.get(name), now) for name, now in self.counts.items())
 
 
 def _without_gap(
@@ -90,6 +112,8 @@ class Progress:
         begun: whether it begins at ledger begin.
         unknown: how often something was not understood.
         slots: how many intervals the log has numbers for.
+        counts: the changes of each table of the history; empty where an older version computed it.
+        reach: rows depend on nothing after it.
     """
 
     done: tuple[Interval, ...] = ()
@@ -99,6 +123,8 @@ class Progress:
     begun: bool = False
     unknown: int = 0
     slots: int = 0
+    counts: Mapping[str, int] = field(default_factory=dict)
+    reach: Instant = BEFORE_ALL
 
     @classmethod
     def of(cls, table: DeltaStoreTable) -> Progress:
@@ -107,27 +133,38 @@ class Progress:
         Raises:
             StoreError: a newer version computed the table.
         """
-        version = table.number(_VERSION) or 0
+        progress = cls.read(table.number)
+        version = progress.version
         if version > VERSIONS[table.name]:
             raise StoreError(
                 f"{table.url}: a newer version of ledgerframes computed this table (rules {version}, this version knows"
                 f" up to {VERSIONS[table.name]}); install a newer one"
             )
+        return progress
+
+    @classmethod
+    def read(cls, number: Callable[[str], int | None]) -> Progress:
+        """Read it from numbers by name."""
         done: list[Interval] = []
         slots = 0
-        while (migration_id := table.number(f"derived/{slots}/migration")) is not None:
-            lo, hi = (table.number(f"derived/{slots}/{name}") or 0 for name in ("lo", "hi"))
+        while (migration_id := number(f"derived/{slots}/migration")) is not None:
+            lo, hi = (number(f"derived/{slots}/{name}") or 0 for name in ("lo", "hi"))
             done.append(Interval(migration_id, lo, hi))
             slots += 1
-        changes, made, begun, unknown = (table.number(name) or 0 for name in (_CHANGES, _MADE, _BEGUN, _UNKNOWN))
+        version, changes, made, begun, unknown = (
+            number(name) or 0 for name in (_VERSION, _CHANGES, _MADE, _BEGUN, _UNKNOWN)
+        )
         filled = tuple(interval for interval in done if interval.lo < interval.hi)
-        return cls(filled, version, changes, made, bool(begun), unknown, slots)
+        counts = {name: count for name in HISTORY.order if (count := number(f"{_CHANGES}/{name}")) is not None}
+        reach = _reach(filled, *map(number, _REACH))
+        return cls(filled, version, changes, made, bool(begun), unknown, slots, counts, reach)
 
     def numbers(self) -> dict[str, int]:
         """What the log has to record."""
         numbers = {
             _VERSION: self.version, _CHANGES: self.changes, _MADE: self.made, _BEGUN: int(self.begun),
-            _UNKNOWN: self.unknown,
+            _UNKNOWN: self.unknown, **{f"{_CHANGES}/{name}": count for name, count in self.counts.items()},
+            **dict(zip(_REACH, self.reach, strict=True)),
         }  # fmt: skip
         rest = [Interval(0, 0, 0)] * (self.slots - len(self.done))
         for number, interval in enumerate((*self.done, *rest)):
@@ -137,28 +174,54 @@ class Progress:
 
     def begin(self, name: str, basis: Basis) -> Progress:
         """Nothing is computed yet, from this state of the history on."""
-        return Progress(
-            version=VERSIONS[name], changes=basis.changes, made=basis.made, begun=basis.begun, slots=self.slots
+        return Progress(version=VERSIONS[name], begun=basis.begun, slots=self.slots).on(basis)
+
+    def on(self, basis: Basis) -> Progress:
+        """The same, to be continued from this state of the history."""
+        return replace(self, changes=basis.changes, counts=basis.counts, made=basis.made)
+
+    def reaching(self, done: tuple[Interval, ...], unknown: int = 0, reach: Instant = BEFORE_ALL) -> Progress:
+        """The same further on.
+
+        Args:
+            done: what is computed now.
+            unknown: how much of it was not understood.
+            reach: the last instant on which other tables that it was computed with depend.
+        """
+        return replace(
+            self,
+            done=done,
+            unknown=self.unknown + unknown,
+            slots=max(self.slots, len(done)),
+            reach=max(self.reach, reach, _end(done)),
         )
 
-    def reaching(self, done: tuple[Interval, ...], unknown: int = 0) -> Progress:
-        """The same further on, with more that was not understood."""
-        return replace(self, done=done, unknown=self.unknown + unknown, slots=max(self.slots, len(done)))
-
     def why_again(self, name: str, basis: Basis) -> str:
-        """Why the table has to be computed again from the beginning; empty if it can be continued."""
+        """Why this state of the table cannot be continued; empty if it can."""
         if not self.version:
-            return "it was not computed yet, or a repair took out files of it" if self.slots else "new"
+            return "it was not computed yet, or a repair took out files of it" if self.slots else NEW
         if self.version != VERSIONS[name]:
             return "the rules of an older version computed it"
         if self.made != basis.made:
             return "a table of the history was created again"
-        if self.changes != basis.changes:
+        if self.reach > basis.changed_since(self.changes, self.counts):
             return "rows were added to, or taken out of, the part of the history that was final"
         begins = {interval.migration_id: interval.lo for interval in basis.intervals}
         if beyond(self.done, basis.intervals) or any(begins[part.migration_id] != part.lo for part in self.done):
             return "the store covers another part of the history"
         return ""
+
+
+def _end(done: Sequence[Interval]) -> Instant:
+    """The last instant of some intervals."""
+    return max(((interval.migration_id, interval.hi) for interval in done), default=BEFORE_ALL)
+
+
+def _reach(done: Sequence[Interval], migration_id: int | None, hi: int | None) -> Instant:
+    """The last instant on which rows can depend, by the log."""
+    recorded = BEFORE_ALL if migration_id is None or hi is None else (migration_id, hi)
+    # An older version goes further without recording it, and then rows may depend on anything.
+    return recorded if recorded >= _end(done) else AFTER_ALL
 
 
 def covers(done: Sequence[Interval], interval: Interval) -> bool:

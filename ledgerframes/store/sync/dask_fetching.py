@@ -26,6 +26,7 @@ from ledgerframes.network import Network
 from ledgerframes.paging.cursor import Cursor
 from ledgerframes.paging.proofs import Proof, Proofs
 from ledgerframes.store.coverage import Interval
+from ledgerframes.store.engines import worker_count
 from ledgerframes.store.sync.driving import OneByOne, ThreadDrive
 from ledgerframes.store.sync.fetching import Fetched, LocalFetcher
 from ledgerframes.store.sync.history_sync import PageDecoder
@@ -212,7 +213,7 @@ class ClusterFetcher:
         """
         from distributed import as_completed
 
-        workers = _worker_count(self.request.engine)
+        workers = worker_count(self.request.engine)
         shards = [shard for interval in intervals for shard in self._shards(interval, workers)]
         waiting = deque(_Rest(next(self._keys), shard, shard.lo, shard.lo) for shard in shards)
         running: dict[Any, _Rest] = {}
@@ -268,13 +269,9 @@ def cluster_fetcher(request: SyncRequest, settings: Settings, prober: Prober, of
     Raises:
         ConfigurationError: the scan has a token, and `worker_token` is missing.
     """
-    workers = _worker_count(request.engine)
+    workers = worker_count(request.engine)
     plain = plain_settings(settings, workers=workers, worker_token=request.worker_token)
     return ClusterFetcher(request, plain, prober, of)
-
-
-def _worker_count(engine: Any) -> int:
-    return max(len(engine.scheduler_info(n_workers=-1)["workers"]), 1)
 
 
 @dataclass(frozen=True)

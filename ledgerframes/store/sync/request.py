@@ -16,6 +16,7 @@ from ledgerframes.paging.history import MAXIMUM
 from ledgerframes.paging.proofs import OVERLAP
 from ledgerframes.paging.window import Bound, Duration, When, Window, wanted_window
 from ledgerframes.store.derive.kept import derivable
+from ledgerframes.store.engines import check_engine
 from ledgerframes.store.lake import declared
 from ledgerframes.store.sync.committing import COMMIT_BYTES
 from ledgerframes.store.sync.driving import Drive, ThreadDrive
@@ -109,10 +110,7 @@ class SyncRequest:
         return self.on_error == "reject"
 
     def _check_engine(self) -> None:
-        if not all(hasattr(self.engine, name) for name in ("submit", "scheduler_info", "cancel")):
-            raise InputError(
-                f"engine={type(self.engine).__name__} is not a dask.distributed Client; make one with Client(address)"
-            )
+        check_engine(self.engine)
         if self.reject:
             raise InputError("on_error='reject' and engine= do not go together; leave one of them out")
 

@@ -1,0 +1,39 @@
+"""`forget` removes what only older states of a Delta table need; `DeltaStoreTable` calls it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from ledgerframes.store.delta.commit_parts import properties
+
+if TYPE_CHECKING:
+    from deltalake import DeltaTable
+
+#: How long logs and files are kept: only `compact(forget_before=)` removes any.
+KEEP: Final = "interval 36500 days"
+_HOUR: Final = 3_600_000_000
+
+
+def forget(handle: DeltaTable, micros: int) -> None:
+    """Remove the files that only states of longer ago than this need, and the log of those states.
+
+    The log's own setting says to keep everything, so that no other program shortens it; it is lifted for this.
+
+    Args:
+        handle: the table.
+        micros: how long ago, in microseconds.
+    """
+    hours, seconds = micros // _HOUR, micros // 1_000_000
+    # Delta refuses retentions below a week unless told otherwise; here the caller named the time.
+    handle.vacuum(retention_hours=hours, dry_run=False, enforce_retention_duration=False)
+    handle.update_incremental()
+    # The clean-up obeys the table's own setting and takes no argument.
+    _retain(handle, f"interval {seconds} seconds")
+    handle.create_checkpoint()
+    handle.cleanup_metadata()
+    _retain(handle, KEEP)
+    handle.create_checkpoint()
+
+
+def _retain(handle: DeltaTable, duration: str) -> None:
+    handle.alter.set_table_properties({"delta.logRetentionDuration": duration}, commit_properties=properties({}))
