@@ -1,4 +1,4 @@
-"""`ParsedPage`: a page of updates that the compiled decoder has taken apart, for its cursors and for its tables."""
+"""`ParsedPage`: a page of updates that the compiled decoder has taken apart; `batches_of` makes tables of some."""
 
 from __future__ import annotations
 
@@ -26,14 +26,16 @@ class ParsedPage:
         cursors: of every item; those of items that are left to the Python path mean nothing.
         update_ids: the same.
         left: the items that are left to the Python path, as sent, by position.
+        module: the compiled decoder.
+        handle: what it knows the page by.
     """
 
     body: bytes
     cursors: list[Cursor]
     update_ids: list[str]
     left: dict[int, bytes]
-    _module: ModuleType
-    _page: Any
+    module: ModuleType
+    handle: Any
 
     @classmethod
     def parse(cls, body: bytes) -> ParsedPage | None:
@@ -54,15 +56,23 @@ class ParsedPage:
     def __len__(self) -> int:
         return len(self.cursors)
 
-    def batches(self, tables: Collection[str], rows: Sequence[int]) -> dict[str, pa.RecordBatch] | None:
-        """The tables of some items, none of them left to the Python path; None if they do not fit one batch."""
-        wanted = [table.name in tables for table in _TABLES]
-        arrays = self._module.columns(self._page, list(rows), *wanted)
-        if arrays is None:
-            return None
-        # By address: for small pages the schema's way through a capsule takes longer than everything else.
-        return {
-            table.name: pa.RecordBatch._import_from_c(array[1], table.schema)  # noqa: SLF001 - documented for this
-            for table, array in zip(_TABLES, arrays, strict=True)
-            if array is not None
-        }
+
+#: Pages, each with the positions of the items to decode, none of them left to the Python path.
+Chosen = Sequence[tuple[ParsedPage, Sequence[int]]]
+
+
+def batches_of(chosen: Chosen, tables: Collection[str]) -> dict[str, pa.RecordBatch] | None:
+    """The tables of some items of one page or several, in their order; None if they do not fit one batch.
+
+    Several small pages at once take the fixed time of one: 48 columns are 0.3 ms, however few rows they have.
+    """
+    wanted = [table.name in tables for table in _TABLES]
+    arrays = chosen[0][0].module.columns(tuple((page.handle, list(rows)) for page, rows in chosen), *wanted)
+    if arrays is None:
+        return None
+    # By address: for small pages the schema's way through a capsule takes longer than everything else.
+    return {
+        table.name: pa.RecordBatch._import_from_c(array[1], table.schema)  # noqa: SLF001 - documented for this
+        for table, array in zip(_TABLES, arrays, strict=True)
+        if array is not None
+    }

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 import pyarrow as pa
 
 from ledgerframes.config.settings import source_of
+from ledgerframes.decoding.paged_histories import TOGETHER
 from ledgerframes.errors import DecodeError, InputError, PagingError, PartialResultError, RequestError
 from ledgerframes.frames import shape
 from ledgerframes.interfaces.history import PageRows, read_pages
@@ -19,6 +20,7 @@ from ledgerframes.loaders.planning import plan_window
 from ledgerframes.loaders.progress import progress_of
 from ledgerframes.loaders.provenance import Provenance
 from ledgerframes.loaders.scan_routes import needing_history
+from ledgerframes.paging.cursor import Cursor
 from ledgerframes.paging.history import HistoryReader
 from ledgerframes.paging.seen_ids import SeenIds
 from ledgerframes.tables.catalogue import table_named
@@ -67,12 +69,15 @@ def read_history(net: Network, request: HistoryRequest, *, unbounded: Most = UNB
                     load.add(page)
                     last = page.page.glimpse.cursors[page.rows[-1]]
                     progress.advance(len(page.rows), format_timestamp(last.micros)[:19])
+                load.decode()
                 load.check_network()
         except (RequestError, DecodeError, PagingError, PartialResultError) as error:
+            # Pages that wait came before the one that this error is about.
+            first = load.decode_rest() or error
             if not request.allow_partial:
-                raise
+                raise first from first.__cause__
             load.complete = False
-            _log.warning("the load ended early: %s", error)
+            _log.warning("the load ended early: %s", first)
     attrs = load.provenance().attrs()
     return {
         name: shape(data, table_named(name), as_=request.as_, decimals=request.decimals, attrs=attrs)
@@ -100,13 +105,15 @@ class _Load:
         self._ids = SeenIds(endpoint)
         self._first_page: PageRows | None = None
         self._updates = self._bytes = 0
+        self._waiting: list[PageRows] = []  # pages that are not decoded yet
+        self._last: Cursor | None = None  # of what was kept
 
     def add(self, page: PageRows) -> None:
-        """Decode a page's new rows, and keep the columns that the caller wants.
+        """Take a page; small ones are decoded several at once.
 
         Raises:
             InputError: the history is longer than a load takes that names no part of it.
-            DecodeError: an item breaks the contract.
+            DecodeError: an item breaks the contract; the pages before it are kept.
             PagingError: an update was received before at another place.
         """
         self._count(page)
@@ -115,11 +122,41 @@ class _Load:
         index = page.page.glimpse
         # Before decoding: a repeated id means that the pages do not belong to one history.
         self._ids.check([index.update_ids[row] for row in page.rows], [index.cursors[row] for row in page.rows])
+        if sum(len(waiting.page.raw) for waiting in self._waiting) + len(page.page.raw) > TOGETHER:
+            self.decode()
+        self._waiting.append(page)
+
+    def decode(self) -> None:
+        """Decode the pages taken, and keep the columns that the caller wants.
+
+        Raises:
+            DecodeError: an item breaks the contract; the pages before it are kept.
+        """
+        pages, self._waiting = self._waiting, []
+        try:
+            self._keep(pages)
+        except DecodeError:
+            if len(pages) == 1:
+                raise
+            for page in pages:
+                self._keep([page])
+
+    def decode_rest(self) -> DecodeError | None:
+        """Decode the pages taken; gives the error of a broken one, before which all are kept."""
+        try:
+            self.decode()
+        except DecodeError as error:
+            return error
+        return None
+
+    def _keep(self, pages: Sequence[PageRows]) -> None:
+        if not pages:
+            return
         kept = self._request.kept
-        rows = page.rows if len(page.rows) < len(page.page) else None
-        decoded = self._request.history.decode_page(page.page.content, tables=kept.keys(), rows=rows)
-        for name, batch in decoded.batches.items():
+        chosen = [(page.page.content, page.chosen) for page in pages]
+        for name, batch in self._request.history.decode_pages(chosen, tables=kept.keys()).batches.items():
             self._batches[name].append(batch.select(list(kept[name])))
+        self._last = pages[-1].page.glimpse.cursors[pages[-1].rows[-1]]
 
     def _count(self, page: PageRows) -> None:
         self._updates += len(page.rows)
@@ -175,6 +212,6 @@ class _Load:
         # Without an update at or after the end, nothing proves that the range is complete.
         early = self.complete and window.has_end and not (at_limit or reader.beyond)
         return Provenance(
-            tuple(self._servers), str(window), reader.last, self.complete and not early,
+            tuple(self._servers), str(window), self._last, self.complete and not early,
             from_beginning=window.from_beginning, personal=self._net.settings.personal, ends_early=early,
         )  # fmt: skip

@@ -18,8 +18,9 @@ import msgspec
 import pyarrow as pa
 
 from ledgerframes.decoding import history
+from ledgerframes.decoding.history import HistoryBatch
 from ledgerframes.decoding.page_index import peek
-from ledgerframes.decoding.pages import decode_page, glimpse_of
+from ledgerframes.decoding.pages import decode_page, decode_pages, glimpse_of, joined, parse_page
 from ledgerframes.decoding.parsed_page import ParsedPage
 from ledgerframes.errors import DecodeError
 from tests.fuzz.corpus import Corpus, gather
@@ -95,9 +96,22 @@ def compare(body: bytes, tables: tuple[str, ...] = TABLES, rng: random.Random | 
     for rows in choices:
         ours, theirs = (outcome(decode, body, tables, rows) for decode in (decode_page, history.decode_page))
         check_same(ours, theirs, f"rows {rows} of {tables}")
+        ours, theirs = (outcome(decode, body, tables, rows) for decode in (at_once, one_by_one))
+        check_same(ours, theirs, f"rows {rows} of {tables}, of three pages at once")
     ours, theirs = glimpse(body, compiled=True), glimpse(body, compiled=False)
     if ours != theirs:
         raise UnequalError(f"cursors and ids: {ours}\nnot {theirs}"[:4000])
+
+
+def at_once(body: bytes, *, tables: tuple[str, ...], rows: list[int] | None) -> HistoryBatch:
+    """A page with itself before and after, decoded together."""
+    page = parse_page(body)
+    return decode_pages([(page, None), (page, rows), (page, None)], tables=tables)
+
+
+def one_by_one(body: bytes, *, tables: tuple[str, ...], rows: list[int] | None) -> HistoryBatch:
+    """The same by the Python path, page by page."""
+    return joined([history.decode_page(body, tables=tables, rows=chosen) for chosen in (None, rows, None)])
 
 
 def outcome(decode: Any, body: bytes, tables: tuple[str, ...], rows: list[int] | None) -> Any:

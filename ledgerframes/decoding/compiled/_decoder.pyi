@@ -12,9 +12,9 @@ def places(page: Any, /) -> tuple[list[int], list[int], list[str], dict[int, tup
     """Migration id, microseconds and id of every item, and by position where the items lie that are left to Python."""
 
 def columns(
-    page: Any, rows: list[int], updates: bool, events: bool, reassignments: bool, /
+    pages: tuple[tuple[Any, list[int]], ...], updates: bool, events: bool, reassignments: bool, /
 ) -> tuple[tuple[Any, int] | None, tuple[Any, int] | None, tuple[Any, int] | None] | None:
-    """Per table wanted, of the items at some positions, what holds an Arrow array, and its address.
+    """Per table wanted, of the items at some positions of each page, what holds an Arrow array, and its address.
 
     None if the rows do not fit one array.
     """

@@ -83,17 +83,17 @@ public:
         columns_.push_back(texts_of(rows_, get));
     }
 
-    // `get` gives a List, a part of `all`.
+    // `get` gives the Texts of a row.
     template <class Get>
-    void lists(const std::vector<Text>& all, Get get) {
+    void lists(Get get) {
         std::vector<Text> elements;
         auto held = std::make_unique<Held>();
         held->buffers.resize(2);
         int32_t* offsets = allocate<int32_t>(held->buffers[1], rows_ + 1);
         for (size_t row = 0; row < rows_; ++row) {
             offsets[row] = offset(elements.size());
-            const List list = get(row);
-            elements.insert(elements.end(), all.begin() + list.first, all.begin() + list.first + list.size);
+            const Texts list = get(row);
+            elements.insert(elements.end(), list.first, list.first + list.size);
         }
         offsets[rows_] = offset(elements.size());
         const int64_t nulls = validity(held->buffers[0], [&](size_t row) { return get(row).given; });

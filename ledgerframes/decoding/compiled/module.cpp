@@ -1,4 +1,5 @@
-// The module `_decoder`: `read` takes a page apart, `places` gives what paging needs of it, `columns` its tables.
+// The module `_decoder`: `read` takes a page apart, `places` gives what paging needs of it, `columns` the tables
+// of one page or several.
 //
 // `_decoder.pyi` describes the functions. The interpreter's lock is released while a page is read and written.
 #define PY_SSIZE_T_CLEAN
@@ -120,11 +121,12 @@ PyObject* places(PyObject*, PyObject* capsule) {
     return PyTuple_Pack(4, migration_ids.get(), micros.get(), update_ids.get(), left.get());
 }
 
-// Reads positions of items; false with an error set.
-bool read_rows(PyObject* list, const std::vector<Item>& items, Rows& rows) {
-    const Py_ssize_t count = PyList_Size(list);
+// Adds the items at some positions of a page; false with an error set.
+bool add_rows(PyObject* capsule, PyObject* list, Rows& rows) {
+    const auto* held = static_cast<HeldPage*>(PyCapsule_GetPointer(capsule, kPageName));
+    const Py_ssize_t count = held == nullptr ? -1 : PyList_Size(list);
     if (count < 0) return false;
-    rows.reserve(static_cast<size_t>(count));
+    const std::vector<Item>& items = held->page.items;
     for (Py_ssize_t at = 0; at < count; ++at) {
         const Py_ssize_t row = PyLong_AsSsize_t(PyList_GetItem(list, at));
         if (row == -1 && PyErr_Occurred()) return false;
@@ -132,25 +134,34 @@ bool read_rows(PyObject* list, const std::vector<Item>& items, Rows& rows) {
             PyErr_Format(PyExc_IndexError, "row %zd is not an item that was read", row);
             return false;
         }
-        rows.push_back(static_cast<uint32_t>(row));
+        rows.push_back({&held->page, &items[static_cast<size_t>(row)]});
     }
     return true;
 }
 
 PyObject* columns(PyObject*, PyObject* arguments) {
-    PyObject *capsule, *list;
+    PyObject* pages;
     int wants_updates, wants_events, wants_reassignments;
-    if (!PyArg_ParseTuple(arguments, "OO!ppp", &capsule, &PyList_Type, &list, &wants_updates, &wants_events,
+    // The tuple holds the pages while the lock is released: a list could be emptied by another thread.
+    if (!PyArg_ParseTuple(arguments, "O!ppp", &PyTuple_Type, &pages, &wants_updates, &wants_events,
                           &wants_reassignments))
         return nullptr;
-    const auto* held = static_cast<HeldPage*>(PyCapsule_GetPointer(capsule, kPageName));
     Rows rows;
-    if (held == nullptr || !read_rows(list, held->page.items, rows)) return nullptr;
+    for (Py_ssize_t at = 0; at < PyTuple_Size(pages); ++at) {
+        PyObject *capsule, *list;
+        PyObject* pair = PyTuple_GetItem(pages, at);
+        if (!PyTuple_Check(pair)) {
+            PyErr_SetString(PyExc_TypeError, "a page is a tuple of what `read` gave and a list of rows");
+            return nullptr;
+        }
+        if (!PyArg_ParseTuple(pair, "OO!", &capsule, &PyList_Type, &list)) return nullptr;
+        if (!add_rows(capsule, list, rows)) return nullptr;
+    }
     Array tables[3];
     const Result result = without_lock([&] {
-        if (wants_updates) tables[0] = updates(held->page, rows);
-        if (wants_events) tables[1] = events(held->page, rows);
-        if (wants_reassignments) tables[2] = reassignments(held->page, rows);
+        if (wants_updates) tables[0] = updates(rows);
+        if (wants_events) tables[1] = events(rows);
+        if (wants_reassignments) tables[2] = reassignments(rows);
     });
     if (result != Result::kDone) return result == Result::kIrregular ? none() : nullptr;
     Object exported[3];
@@ -164,7 +175,7 @@ PyObject* columns(PyObject*, PyObject* arguments) {
 PyMethodDef kFunctions[] = {
     {"read", read, METH_O, "Take a page apart."},
     {"places", places, METH_O, "The cursors and ids of a page's items."},
-    {"columns", columns, METH_VARARGS, "The tables of a page."},
+    {"columns", columns, METH_VARARGS, "The tables of pages."},
     {nullptr, nullptr, 0, nullptr},
 };
 

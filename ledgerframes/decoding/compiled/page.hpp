@@ -15,6 +15,13 @@ struct List {
     bool given = false;
 };
 
+// The texts of a list, where they stand.
+struct Texts {
+    const Text* first;
+    uint32_t size;
+    bool given;
+};
+
 // A created or an exercised event; what its kind does not have stays null.
 struct Event {
     Text id, contract_id, template_id, package_name, choice, interface_id, payload, result, extra;

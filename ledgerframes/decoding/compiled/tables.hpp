@@ -6,12 +6,21 @@
 
 namespace ledgerframes {
 
-// Positions in `Page::items`, in the order of their rows; none is irregular.
-using Rows = std::vector<uint32_t>;
+// An item that rows are made of; it is not irregular.
+struct Chosen {
+    const Page* page;
+    const Item* item;
 
-inline Text kind_of(const Page& page, const Item& item) {
-    if (item.is_transaction()) return "transaction";
-    return page.legs[item.leg].assignment ? Text("assignment") : Text("unassignment");
+    const Leg& leg() const { return page->legs[item->leg]; }
+    Texts texts(const List& list) const { return {page->texts.data() + list.first, list.size, list.given}; }
+};
+
+// In the order of their rows; of one page or of several.
+using Rows = std::vector<Chosen>;
+
+inline Text kind_of(const Chosen& row) {
+    if (row.item->is_transaction()) return "transaction";
+    return row.leg().assignment ? Text("assignment") : Text("unassignment");
 }
 
 // What follows the package's hash or name, `Module:Entity`; all of the id where nothing does.
@@ -29,18 +38,18 @@ void add_place(Batch& batch, Get get) {
     batch.texts([&](size_t row) { return get(row).update_id; });
 }
 
-inline Array updates(const Page& page, const Rows& rows) {
+inline Array updates(const Rows& rows) {
     Batch batch(rows.size());
-    const auto item = [&](size_t row) -> const Item& { return page.items[rows[row]]; };
+    const auto item = [&](size_t row) -> const Item& { return *rows[row].item; };
     add_place(batch, item);
-    batch.texts([&](size_t row) { return kind_of(page, item(row)); });
+    batch.texts([&](size_t row) { return kind_of(rows[row]); });
     batch.texts([&](size_t row) { return item(row).synchronizer_id; });
     batch.numbers([&](size_t row) {
         return item(row).is_transaction() ? std::optional(item(row).effective_at) : std::nullopt;
     });
     // An empty workflow id means that none was set.
     batch.texts([&](size_t row) { return item(row).workflow_id.size > 0 ? item(row).workflow_id : Text(); });
-    batch.lists(page.texts, [&](size_t row) { return item(row).roots; });
+    batch.lists([&](size_t row) { return rows[row].texts(item(row).roots); });
     // A reassignment has one event, which stands in a table of its own.
     batch.numbers([&](size_t row) { return item(row).is_transaction() ? int64_t{item(row).event_count} : 1; });
     batch.texts([&](size_t row) { return item(row).hash; });
@@ -49,28 +58,31 @@ inline Array updates(const Page& page, const Rows& rows) {
     return batch.finish();
 }
 
-inline Array events(const Page& page, const Rows& rows) {
+inline Array events(const Rows& rows) {
     struct Row {
-        const Item* item;
+        Chosen chosen;
         const Event* event;
         const Node* node;
     };
     std::vector<Row> all;
-    for (const uint32_t row : rows) {
-        const Item& item = page.items[row];
+    for (const Chosen& chosen : rows) {
+        const Page& page = *chosen.page;
+        const Item& item = *chosen.item;
         for (uint32_t at = item.first_event; at < item.first_event + item.event_count; ++at)
-            all.push_back({&item, &page.events[page.nodes[at].event], &page.nodes[at]});
+            all.push_back({chosen, &page.events[page.nodes[at].event], &page.nodes[at]});
     }
     Batch batch(all.size());
-    const auto item = [&](size_t row) -> const Item& { return *all[row].item; };
+    const auto item = [&](size_t row) -> const Item& { return *all[row].chosen.item; };
     const auto event = [&](size_t row) -> const Event& { return *all[row].event; };
     add_place(batch, item);
     batch.texts([&](size_t row) { return event(row).id; });
     batch.texts([&](size_t row) { return item(row).synchronizer_id; });
-    batch.numbers([&](size_t row) { return int64_t{all[row].node - &page.nodes[item(row).first_event]}; });
+    batch.numbers([&](size_t row) {
+        return int64_t{all[row].node - &all[row].chosen.page->nodes[item(row).first_event]};
+    });
     batch.texts([&](size_t row) {
         const uint32_t parent = all[row].node->parent;
-        return parent == Node::kNone ? Text() : page.events[parent].id;
+        return parent == Node::kNone ? Text() : all[row].chosen.page->events[parent].id;
     });
     batch.numbers([&](size_t row) { return int64_t{all[row].node->depth}; });
     batch.texts([&](size_t row) { return event(row).created ? Text("created_event") : Text("exercised_event"); });
@@ -83,10 +95,10 @@ inline Array events(const Page& page, const Rows& rows) {
         return event(row).created ? std::nullopt : std::optional(event(row).consuming);
     });
     batch.texts([&](size_t row) { return event(row).interface_id; });
-    batch.lists(page.texts, [&](size_t row) { return event(row).acting_parties; });
-    batch.lists(page.texts, [&](size_t row) { return event(row).children; });
-    batch.lists(page.texts, [&](size_t row) { return event(row).signatories; });
-    batch.lists(page.texts, [&](size_t row) { return event(row).observers; });
+    batch.lists([&](size_t row) { return all[row].chosen.texts(event(row).acting_parties); });
+    batch.lists([&](size_t row) { return all[row].chosen.texts(event(row).children); });
+    batch.lists([&](size_t row) { return all[row].chosen.texts(event(row).signatories); });
+    batch.lists([&](size_t row) { return all[row].chosen.texts(event(row).observers); });
     batch.numbers([&](size_t row) {
         return event(row).created ? std::optional(event(row).created_at) : std::nullopt;
     });
@@ -96,15 +108,14 @@ inline Array events(const Page& page, const Rows& rows) {
     return batch.finish();
 }
 
-inline Array reassignments(const Page& page, const Rows& rows) {
+inline Array reassignments(const Rows& rows) {
     Rows own;
-    for (const uint32_t row : rows)
-        if (!page.items[row].is_transaction()) own.push_back(row);
+    for (const Chosen& row : rows)
+        if (!row.item->is_transaction()) own.push_back(row);
     Batch batch(own.size());
-    const auto item = [&](size_t row) -> const Item& { return page.items[own[row]]; };
-    const auto leg = [&](size_t row) -> const Leg& { return page.legs[item(row).leg]; };
-    add_place(batch, item);
-    batch.texts([&](size_t row) { return kind_of(page, item(row)); });
+    const auto leg = [&](size_t row) -> const Leg& { return own[row].leg(); };
+    add_place(batch, [&](size_t row) -> const Item& { return *own[row].item; });
+    batch.texts([&](size_t row) { return kind_of(own[row]); });
     batch.texts([&](size_t row) { return leg(row).submitter; });
     batch.texts([&](size_t row) { return leg(row).source; });
     batch.texts([&](size_t row) { return leg(row).target; });
@@ -118,8 +129,8 @@ inline Array reassignments(const Page& page, const Rows& rows) {
     batch.numbers([&](size_t row) {
         return leg(row).assignment ? std::optional(leg(row).contract.created_at) : std::nullopt;
     });
-    batch.lists(page.texts, [&](size_t row) { return leg(row).contract.signatories; });
-    batch.lists(page.texts, [&](size_t row) { return leg(row).contract.observers; });
+    batch.lists([&](size_t row) { return own[row].texts(leg(row).contract.signatories); });
+    batch.lists([&](size_t row) { return own[row].texts(leg(row).contract.observers); });
     batch.texts([&](size_t row) { return leg(row).contract.payload; });
     batch.texts([&](size_t row) { return leg(row).extra; });
     return batch.finish();

@@ -28,7 +28,9 @@ from ledgerframes.paging.proofs import Proof, Proofs
 from ledgerframes.store.coverage import Interval
 from ledgerframes.store.engines import worker_count
 from ledgerframes.store.sync.driving import OneByOne, ThreadDrive
-from ledgerframes.store.sync.fetching import Fetched, LocalFetcher
+from ledgerframes.store.sync.fetched import Fetched
+from ledgerframes.store.sync.fetching import LocalFetcher
+from ledgerframes.store.sync.gathering import Gathering
 from ledgerframes.store.sync.history_sync import PageDecoder
 from ledgerframes.store.sync.probing import Prober
 from ledgerframes.store.sync.request import SyncRequest
@@ -111,7 +113,9 @@ def read_shard(task: ShardTask) -> ShardResult:
         stop = Stop()
         servers = AgreedServers(net.scan.pages(pages)).stoppable(stop)
         prober = Prober(servers, proofs, 0, task.interval.migration_id)
-        fetcher = LocalFetcher(servers, prober, PageDecoder(pages), 1, task.page_size, OneByOne(), stop.set)
+        # Each page by itself, since a task ends after a number of pages.
+        gathering = Gathering(PageDecoder(pages), most=0)
+        fetcher = LocalFetcher(servers, prober, gathering, 1, task.page_size, OneByOne(), stop.set)
         for fetched in fetcher.read([task.interval]):
             read_to, settled = fetched.read.hi, fetched.settled
             server, ended, exhausted = fetched.server or server, fetched.ended, exhausted or fetched.exhausted

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from ledgerframes.paging.cursor import Cursor
 from ledgerframes.store.history_tables import Advance, Decoded
 from ledgerframes.store.sync.agreement import Agreement
-from ledgerframes.store.sync.fetching import Fetched
+from ledgerframes.store.sync.fetched import Fetched
 
 
 @dataclass

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from typing import Final
@@ -53,14 +53,17 @@ class PageDecoder:
     seconds: float = 0.0
     cpu_seconds: float = 0.0
 
-    def __call__(self, page: PageRows) -> Mapping[str, pa.RecordBatch]:
-        """The rows of a page that count, by table."""
+    def __call__(self, pages: Sequence[PageRows]) -> Mapping[str, pa.RecordBatch]:
+        """The rows of pages that count, by table.
+
+        Raises:
+            DecodeError: a page breaks the contract.
+        """
         began, cpu = time.perf_counter(), time.thread_time()
-        rows = page.rows if len(page.rows) < len(page.page) else None
         if self.rejecting is not None:
-            batches = self.rejecting.decode(page.page, rows)
+            batches = self.rejecting.decode([(page.page, page.chosen) for page in pages])
         else:
-            batches = self.history.decode_page(page.page.content, rows=rows).batches
+            batches = self.history.decode_pages([(page.page.content, page.chosen) for page in pages]).batches
         self.seconds += time.perf_counter() - began
         self.cpu_seconds += time.thread_time() - cpu
         return batches

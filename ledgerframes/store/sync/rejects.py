@@ -10,7 +10,9 @@ from typing import Any, Final
 
 import pyarrow as pa
 
+from ledgerframes.decoding.history import HistoryBatch
 from ledgerframes.decoding.paged_histories import EVENT_HISTORY, UPDATE_HISTORY, PagedHistory
+from ledgerframes.decoding.pages import joined
 from ledgerframes.errors import DecodeError
 from ledgerframes.interfaces.page_reading import HistoryPage
 from ledgerframes.store.delta.table import DeltaStoreTable
@@ -37,13 +39,21 @@ class RejectingDecoder:
     count: int = 0
     _stored: set[str] | None = field(default=None, repr=False)
 
-    def decode(self, page: HistoryPage, rows: Sequence[int] | None) -> dict[str, pa.RecordBatch]:
-        """The rows of those items that can be decoded."""
-        self.reject(page.unplaced)
+    def decode(self, pages: Sequence[tuple[HistoryPage, Sequence[int] | None]]) -> dict[str, pa.RecordBatch]:
+        """The rows of those items that can be decoded.
+
+        Args:
+            pages: pages, each with the positions of the items that count, or None for all.
+        """
+        for page, _ in pages:
+            self.reject(page.unplaced)
         try:
-            return self.history.decode_page(page.content, rows=rows).batches
+            return self.history.decode_pages([(page.content, rows) for page, rows in pages]).batches
         except DecodeError:
-            pass
+            return joined([HistoryBatch(self._by_item(page, rows)) for page, rows in pages]).batches
+
+    def _by_item(self, page: HistoryPage, rows: Sequence[int] | None) -> dict[str, pa.RecordBatch]:
+        """The rows of a page, each item decoded by itself; those that cannot be are kept as rejects."""
         raws = self.history.raws_of(page.raw)
         good, bad = [], []
         for position in range(len(raws)) if rows is None else rows:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from ledgerframes.config.settings import source_of
 from ledgerframes.decoding.compiled.choice import choice
+from ledgerframes.decoding.paged_histories import TOGETHER
 from ledgerframes.errors import LedgerframesError
 from ledgerframes.interfaces.history import PageSource
 from ledgerframes.loaders.progress import Progress, progress_of
@@ -22,6 +23,7 @@ from ledgerframes.store.sync.agreement import Agreement
 from ledgerframes.store.sync.committing import Committer
 from ledgerframes.store.sync.fetching import Fetcher, LocalFetcher
 from ledgerframes.store.sync.finality import Finality
+from ledgerframes.store.sync.gathering import Gathering
 from ledgerframes.store.sync.history_sync import HistorySync, PageDecoder
 from ledgerframes.store.sync.probing import Prober
 from ledgerframes.store.sync.rejects import RejectingDecoder, rejected_ids
@@ -223,8 +225,10 @@ def _history_sync(
     decode = PageDecoder(of.pages, RejectingDecoder(lake.table("rejects"), of.pages) if request.reject else None)
     fetch: Fetcher
     if request.engine is None:
+        # No more at once than a commit takes, which may be less than a page.
+        gathering = Gathering(decode, min(TOGETHER, request.commit_bytes), request.clock.monotonic)
         fetch = LocalFetcher(
-            servers, prober, decode, request.workers, request.page_size, request.drive, ending=stop.set
+            servers, prober, gathering, request.workers, request.page_size, request.drive, ending=stop.set
         )
     else:
         from ledgerframes.store.sync.dask_fetching import cluster_fetcher

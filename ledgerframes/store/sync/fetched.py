@@ -1,0 +1,40 @@
+"""`Fetched`: what a fetcher has read of a shard; `HistorySync` and `Finality` take it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import pyarrow as pa
+
+from ledgerframes.paging.cursor import Cursor
+from ledgerframes.store.coverage import Interval
+
+
+@dataclass(frozen=True)
+class Fetched:
+    """The rows of one or more pages of a shard, and how far the shard is read with them.
+
+    Attributes:
+        key: which shard.
+        read: the interval of the shard that is read, these pages included.
+        settled: up to this record time what was read is final.
+        span: the interval that these pages cover.
+        batches: the rows, by table; empty if none count.
+        following: the first cursor of a later migration that was seen.
+        server: who sent them, or the last of them.
+        breaks: how often that server had shown less than before when they were asked for.
+        ended: whether the shard is finished.
+        exhausted: whether the server had nothing more in this migration.
+    """
+
+    key: int
+    read: Interval
+    settled: int
+    span: Interval
+    batches: Mapping[str, pa.RecordBatch] = field(default_factory=dict)
+    following: Cursor | None = None
+    server: str = ""
+    breaks: int = 0
+    ended: bool = False
+    exhausted: bool = False

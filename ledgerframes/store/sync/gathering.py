@@ -1,0 +1,131 @@
+"""`Gathering`: decodes fetched pages, several small ones of a shard together; the fetchers call it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+import pyarrow as pa
+
+from ledgerframes.decoding.paged_histories import TOGETHER
+from ledgerframes.errors import DecodeError, LedgerframesError
+from ledgerframes.interfaces.history import PageRows
+from ledgerframes.store.sync.fetched import Fetched
+
+# Bytes of all shards, so that hundreds of workers do not hold hundreds of megabytes.
+_ALTOGETHER: Final = 16_000_000
+# A slow server's pages go on after a second, so that waiting for more costs nobody anything.
+_SECONDS: Final = 1.0
+
+#: The rows of pages that count, by table.
+Decode = Callable[[Sequence[PageRows]], Mapping[str, pa.RecordBatch]]
+
+
+@dataclass
+class _Held:
+    """Pages of one shard that follow one another, not decoded yet."""
+
+    since: float
+    bytes: int = 0
+    pages: list[tuple[Fetched, PageRows]] = field(default_factory=list)
+
+
+@dataclass
+class Gathering:
+    """Pages on their way from the workers to the commits; used by one thread.
+
+    Attributes:
+        decode: decodes pages.
+        most: bytes of a shard's pages that are decoded together at most; with 0 each page is decoded by itself.
+        clock: seconds.
+    """
+
+    decode: Decode
+    most: int = TOGETHER
+    clock: Callable[[], float] = time.monotonic
+    _held: dict[int, _Held] = field(default_factory=dict)  # by shard, the oldest first
+    _bytes: int = 0
+
+    def decoded(self, results: Iterable[tuple[Fetched, PageRows | None]]) -> Generator[Fetched]:
+        """What workers fetched, with its rows; that of one shard stays in order.
+
+        Raises:
+            DecodeError: a page breaks the contract; those before it have been given.
+            LedgerframesError: what `results` raises; what it gave before has been given.
+        """
+        try:
+            for fetched, page in results:
+                yield from self._add(fetched, page)
+            while self._held:
+                yield from self._give_oldest()
+        except GeneratorExit:
+            raise
+        except BaseException as error:
+            # What came before an error is whole, and counts; a broken page among it came first.
+            broken = yield from self._whole()
+            if broken is not None and isinstance(error, LedgerframesError) and not isinstance(error, DecodeError):
+                raise broken from error
+            raise
+
+    def _add(self, fetched: Fetched, page: PageRows | None) -> Iterator[Fetched]:
+        held = self._held.get(fetched.key)
+        size = 0 if page is None else len(page.page.raw)
+        if held is not None and (page is None or held.bytes + size > self.most or not _joins(held, fetched)):
+            yield from self._give(fetched.key)
+        if page is None:
+            yield fetched
+            return
+        held = self._held.setdefault(fetched.key, _Held(self.clock()))
+        held.pages.append((fetched, page))
+        held.bytes += size
+        self._bytes += size
+        if held.bytes >= self.most or _ends(fetched):
+            yield from self._give(fetched.key)
+        while self._held and (self._bytes > _ALTOGETHER or self._is_old()):
+            yield from self._give_oldest()
+
+    def _is_old(self) -> bool:
+        return self.clock() - next(iter(self._held.values())).since >= _SECONDS
+
+    def _give_oldest(self) -> Iterator[Fetched]:
+        return self._give(next(iter(self._held)))
+
+    def _whole(self) -> Generator[Fetched, None, DecodeError | None]:
+        """All that is held, but nothing of a shard from a broken page on; returns the error of the first such page."""
+        broken = None
+        while self._held:
+            try:
+                yield from self._give_oldest()
+            except DecodeError as error:
+                broken = broken or error
+        return broken
+
+    def _give(self, key: int) -> Iterator[Fetched]:
+        """The pages held of a shard, as one."""
+        held = self._held.pop(key)
+        self._bytes -= held.bytes
+        try:
+            batches = self.decode([page for _, page in held.pages])
+        except DecodeError:
+            if len(held.pages) == 1:
+                raise
+        else:
+            first, last = held.pages[0][0], held.pages[-1][0]
+            yield replace(last, span=last.span._replace(lo=first.span.lo), batches=batches)
+            return
+        # One by one, so that the pages before the broken one count.
+        for fetched, page in held.pages:
+            yield replace(fetched, batches=self.decode([page]))
+
+
+def _joins(held: _Held, fetched: Fetched) -> bool:
+    """Whether a page follows those held without a gap, from the same server."""
+    last = held.pages[-1][0]
+    return (fetched.span.lo, fetched.server, fetched.breaks) == (last.span.hi, last.server, last.breaks)
+
+
+def _ends(fetched: Fetched) -> bool:
+    """Whether a shard, or its migration, ends with a page."""
+    return fetched.ended or fetched.exhausted or fetched.following is not None
