@@ -111,6 +111,7 @@ from ledgerframes.plots.transfers import plot_transfers as plot_transfers
 from ledgerframes.plots.updates import plot_update_rate as plot_update_rate
 from ledgerframes.recording import record as record
 from ledgerframes.recording import replay as replay
+from ledgerframes.session_names import aliases as aliases
 from ledgerframes.store.opening import open_store as open_store
 from ledgerframes.store.store import Store as Store
 from ledgerframes.store.sync.report import SyncReport as SyncReport

@@ -26,14 +26,15 @@ _GIVERS: Final[Mapping[str, str]] = {
 }
 
 
-def check_shape(as_: str, decimals: str) -> None:
+def check_shape(as_: str, decimals: str | None) -> None:
     """Refuse an unknown `as_` or `decimals` before anything is loaded.
 
     Raises:
         InputError: the value is not a known one, or polars is not installed.
     """
     choice(as_, "as_", get_args(As))
-    choice(decimals, "decimals", get_args(Decimals))
+    if decimals is not None:
+        choice(decimals, "decimals", get_args(Decimals))
     if as_ == "polars":
         _polars()
 
@@ -43,7 +44,7 @@ def shape(
     table: Table | None = None,
     *,
     as_: As = "pandas",
-    decimals: Decimals = "object",
+    decimals: Decimals | None = None,
     attrs: Mapping[str, Any] | None = None,
 ) -> Any:
     """Convert Arrow data to the caller's form.
@@ -52,7 +53,8 @@ def shape(
         data: any columns of the table, in any order.
         table: its declaration: columns that it does not call nullable become numpy's int64 and bool in pandas.
         as_: `"pandas"`, `"arrow"` or `"polars"`.
-        decimals: how a pandas frame holds amounts: exact `Decimal` objects, Arrow decimals, floats (inexact), or text.
+        decimals: how a pandas frame holds amounts: exact `Decimal` objects, Arrow decimals, floats (inexact), or text;
+            without it, as the provenance says that the frame does which it was computed from.
         attrs: provenance for `df.attrs`; polars cannot hold it.
 
     Returns:
@@ -62,10 +64,11 @@ def shape(
         return data
     if as_ == "polars":
         return _polars().from_arrow(data)
+    held: Decimals = decimals or (attrs or {}).get("decimals") or "object"
     never_null = set() if table is None else {column.name for column in table.columns if not column.nullable}
     # By position: a query may give several columns of one name.
     columns = {
-        position: _series(column, nullable=name not in never_null, decimals=decimals)
+        position: _series(column, nullable=name not in never_null, decimals=held)
         for position, (name, column) in enumerate(zip(data.column_names, data.columns, strict=True))
     }
     frame = pd.DataFrame(columns, index=pd.RangeIndex(data.num_rows))
@@ -150,6 +153,16 @@ def to_pandas(frame: Any, needed: Sequence[str] = (), *, name: str, giver: str) 
 def exact(column: pa.ChunkedArray) -> list[Decimal | None]:
     """Amounts as `Decimal`; a zero is `Decimal(0)`, because one with ten places prints as `0E-10`."""
     return [amount or (None if amount is None else _ZERO) for amount in column.to_pylist()]
+
+
+def hold_amounts(frame: pd.DataFrame, columns: Sequence[str], decimals: Decimals | None) -> pd.DataFrame:
+    """A frame whose columns of exact amounts are held as asked for, or as its provenance says."""
+    held: Decimals = decimals or frame.attrs.get("decimals") or "object"
+    if held != "object":
+        for name in columns:
+            exactly = pa.chunked_array([pa.array(frame[name], pa.decimal128(38, 10), from_pandas=True)])
+            frame[name] = _amounts(exactly, held).set_axis(frame.index)
+    return frame
 
 
 def _check_columns(frame: Any, needed: Sequence[str], *, name: str, giver: str) -> None:

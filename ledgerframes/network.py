@@ -6,17 +6,19 @@ import os
 from collections.abc import Callable, Sequence
 from functools import cached_property
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Final, Literal, Self
+from typing import TYPE_CHECKING, Any, Final, Literal, Self, get_args
 
-from ledgerframes.arguments import flag, suggesting
+from ledgerframes.arguments import choice, flag, suggesting
 from ledgerframes.config.resolving import resolve
-from ledgerframes.config.settings import Settings, Token
+from ledgerframes.config.settings import INTERFACES, Settings, Token
 from ledgerframes.errors import ConfigurationError, InputError
+from ledgerframes.frames import Decimals
 from ledgerframes.interfaces.ledger import Ledger
 from ledgerframes.interfaces.listed_scans import Refusal, listed_scans
 from ledgerframes.interfaces.registry import Registry
 from ledgerframes.interfaces.scan import Scan
 from ledgerframes.interfaces.validator import Validator
+from ledgerframes.results import html_pairs
 from ledgerframes.transport import Clock, Stats, Transport
 from ledgerframes.transport.masking import Mask
 from ledgerframes.transport.public_addresses import why_not_public
@@ -124,6 +126,12 @@ class Network:
     def __repr__(self) -> str:
         return f"Network({self.settings!r})"
 
+    def _repr_html_(self) -> str:
+        """Where it is connected to and how amounts are held, for notebooks; without tokens."""
+        urls = [(name, ", ".join(getattr(self.settings, f"{name}_url")) or "not connected") for name in INTERFACES]
+        kind = "an embedded, made-up ledger" if self._sandbox is not None else "a network"
+        return html_pairs([("Network", kind), *urls, ("amounts in pandas", self.settings.decimals)])
+
 
 @suggesting
 def connect(
@@ -151,6 +159,7 @@ def connect(
     ca_file: str | os.PathLike[str] | None = None,
     personal: bool | None = None,
     failover: Literal["given", "network"] | None = None,
+    decimals: Decimals | None = None,
 ) -> Network:
     """Connect to a network; any subset of its interfaces. Nothing is sent yet.
 
@@ -184,6 +193,9 @@ def connect(
         failover: `"network"` asks the scans of `scan_url` for the network's other scans before the first request, and
             turns to those where the given ones fail: https and public addresses only, without a token. A
             `FailoverWarning` says when there are none. `"given"`, the default, asks only those of `scan_url`.
+        decimals: how pandas holds amounts where a loader, or a table computed from its frames, is not told otherwise:
+            `"object"` (exact `Decimal`, the default), `"arrow"`, `"float"` or `"string"`. Arrow and Parquet always hold
+            exact decimals.
 
     Returns:
         A network; a context manager, or open until the interpreter ends.
@@ -201,6 +213,7 @@ def connect(
         attempts=attempts, budget=budget, connect_timeout=connect_timeout, read_timeout=read_timeout,
         deadline=deadline, max_answer_bytes=max_answer_bytes, ledger_carrier=ledger_carrier, ca_file=ca_file,
         personal=None if personal is None else flag(personal, "personal"), failover=failover,
+        decimals=None if decimals is None else choice(decimals, "decimals", get_args(Decimals)),
     )  # fmt: skip
     return Network(settings)
 

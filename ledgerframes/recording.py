@@ -9,6 +9,7 @@ from typing import Any, Final, Literal
 from ledgerframes.arguments import path, suggesting
 from ledgerframes.config.settings import INTERFACES, Settings, Token, is_loopback
 from ledgerframes.errors import InputError
+from ledgerframes.frames import Decimals
 from ledgerframes.network import Network, Urls, connect
 from ledgerframes.transport.recording import Recorder, Replayer, begin, recorded_urls
 
@@ -43,6 +44,7 @@ def record(
     ca_file: str | os.PathLike[str] | None = None,
     personal: bool | None = None,
     failover: Literal["given", "network"] | None = None,
+    decimals: Decimals | None = None,
 ) -> Network:
     """Connect, and keep every answer with its request in a folder, so that `replay` can give them back.
 
@@ -74,6 +76,7 @@ def record(
         ca_file: as `connect` takes it.
         personal: as `connect` takes it.
         failover: as `connect` takes it; the answers of listed scans are not replayed.
+        decimals: as `connect` takes it.
 
     Returns:
         A connected network; close it, or use it in a `with` block.
@@ -99,6 +102,7 @@ def record(
         "parallel": parallel, "attempts": attempts, "budget": budget, "connect_timeout": connect_timeout,
         "read_timeout": read_timeout, "deadline": deadline, "max_answer_bytes": max_answer_bytes,
         "ledger_carrier": ledger_carrier, "ca_file": ca_file, "personal": personal, "failover": failover,
+        "decimals": decimals,
     }  # fmt: skip
     told = sorted(name for name, value in given.items() if value is not None)
     if net is not None and told:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from html import escape
 from typing import Any
@@ -33,6 +33,22 @@ def html_pairs(pairs: Iterable[tuple[str, str]]) -> str:
     """A table of names and texts, one pair per row."""
     rows = "".join(f"<tr><th{_LEFT}>{escape(name)}</th><td{_LEFT}>{escape(text)}</td></tr>" for name, text in pairs)
     return f"<table>{rows}</table>"
+
+
+def html_frames(name: str, frames: Mapping[str, Any]) -> str:
+    """What several frames of one load hold: rows and columns of each, and where they come from."""
+    first = next(iter(frames.values()))
+    attrs = getattr(first, "attrs", None) or {}
+    heading = ", ".join(
+        [name, *(str(attrs[part]) for part in ("range", "source") if part in attrs)]
+        + ([] if attrs.get("complete", True) else ["not complete"])
+    )
+    rows = [(table, f"{len(frame):,}", ", ".join(_columns(frame))) for table, frame in frames.items()]
+    return html_table(heading, ("table", "rows", "columns"), rows)
+
+
+def _columns(frame: Any) -> list[str]:
+    return [str(column) for column in getattr(frame, "column_names" if hasattr(frame, "column_names") else "columns")]
 
 
 def html_table(heading: str, names: Iterable[str], rows: Iterable[Iterable[str]]) -> str:

@@ -36,7 +36,7 @@ NETWORK = {
     "load_validator_faucets", "load_featured_apps", "load_super_validators", "load_scans",
 }  # fmt: skip
 BUILDERS = {"commands"}
-REPORT = {"report", "record", "replay", "doctor", "Diagnosis", "versions"}
+REPORT = {"report", "aliases", "record", "replay", "doctor", "Diagnosis", "versions"}
 LAKE = {"open_store", "Store", "SyncReport", "cross_check", "CrossCheck"}
 EXPORT = {"export_tables", "restore_text", "ExportReport"}
 ANALYSES = {

@@ -15,7 +15,7 @@ from ledgerframes.analysis.contracts import active_contracts
 from ledgerframes.analysis.payloads import record_fields
 from ledgerframes.arguments import names, whole_number
 from ledgerframes.errors import InputError
-from ledgerframes.frames import attrs_of, to_arrow, to_pandas
+from ledgerframes.frames import Decimals, attrs_of, check_shape, hold_amounts, to_arrow, to_pandas
 from ledgerframes.paging.cursor import Cursor
 from ledgerframes.paging.window import Bound, bound
 from ledgerframes.tables.history import EVENTS
@@ -54,6 +54,7 @@ def holdings_from_events(
     as_of_round: int | None = None,
     parties: Sequence[str] | None = None,
     opening: Any = None,
+    decimals: Decimals | None = None,
 ) -> pd.DataFrame:
     """Compute the seven amounts of a holdings summary by replay (contract: Resources, HoldingsSummary).
 
@@ -69,11 +70,13 @@ def holdings_from_events(
             defaults to the earliest round open when it is asked.
         parties: party ids, one row for each, with zeros for a party that holds nothing; by default all owners, by id.
         opening: the contracts active before the frames begin, or `"nothing"`; see `active_contracts`.
+        decimals: how amounts are held: `"object"` (exact), `"arrow"`, `"float"`, `"string"`; by default as the events
+            were loaded to hold them, else `"object"`.
 
     Returns:
         As `load_holdings_summary`: record_time and migration_id (of `at`, else of the last event),
-        computed_as_of_round, party_id, found (whether the party holds anything) and the seven amounts in coin, each an
-        exact `Decimal`, `Decimal(0)` where there is none.
+        computed_as_of_round, party_id, found (whether the party holds anything) and the seven amounts in coin, 0 where
+        there is none.
 
     Raises:
         InputError: columns are missing, a coin lacks a field, or there is no open round to compute fees for.
@@ -90,6 +93,7 @@ def holdings_from_events(
     asked_round = (
         None if as_of_round is None else whole_number(as_of_round, "as_of_round", least=-(2**63), most=2**63 - 1)
     )
+    check_shape("pandas", decimals)
     wanted = None if parties is None else names(parties, "parties")
     rows = active_contracts(events, reassignments, at=at, opening=opening)
     contracts = rows if isinstance(rows, pa.Table) else _arrow(rows)
@@ -116,7 +120,7 @@ def holdings_from_events(
         }
     )
     holdings.attrs.update(attrs_of(events))
-    return holdings
+    return hold_amounts(holdings, AMOUNTS, decimals)
 
 
 def _place(events: Any, at: Bound | None) -> tuple[int, Any]:

@@ -40,7 +40,7 @@ def expand(
     of: Of | None = None,
     infer: bool = True,
     personal: bool | None = None,
-    decimals: Decimals = "object",
+    decimals: Decimals | None = None,
     sep: str = ".",
 ) -> Any:
     r"""Turn the payloads of a template's contracts, or a choice's arguments or results, into typed columns.

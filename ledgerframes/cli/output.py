@@ -57,13 +57,21 @@ def table_text(columns: Columns, *, width: int | None) -> str:
         width: characters per line; longer cells are wrapped, and with too many columns each row becomes a list.
             None: one line per row, however long.
     """
-    shown = [(visible(name), [visible(_cell(value)) for value in values]) for name, values in columns]
+    shown = [(visible(name), [visible(_text(value)) for value in values]) for name, values in columns]
     right = [_numbers(values) for _, values in columns]
     if width is None:
         return _lines(shown, right, rule="")
     if len(shown) * _NARROWEST > width:
         return _lists(shown)
     return _wrapped(shown, right, width) if sum(_widths(shown, 2)) - 2 > width else _lines(shown, right, rule="─")
+
+
+def _text(value: Any) -> str:
+    """A cell for people: an amount without the zeros at its end, which scripts get in JSON."""
+    if isinstance(value, Decimal) and value.is_finite():
+        text = format(value, "f")
+        return (text.rstrip("0").rstrip(".") or "0") if "." in text else text
+    return _cell(value)
 
 
 def _lines(shown: Shown, right: Sequence[bool], *, rule: str) -> str:

@@ -83,6 +83,8 @@ class Settings:
             `expand`, exports and reports leave them out; docs/howto/personal-data.md says where they remain.
         failover: which scans are asked where one fails: those of `scan_url` ("given"), or after them also those that
             they list ("network").
+        decimals: how loaders give amounts to pandas where their own `decimals=` is left out: `"object"` (exact),
+            `"arrow"`, `"float"` or `"string"`.
 
     Raises:
         ConfigurationError: a value breaks a rule; the message names it.
@@ -109,6 +111,7 @@ class Settings:
     ca_file: str | None = None
     personal: bool = False
     failover: Literal["given", "network"] = "given"
+    decimals: Literal["object", "arrow", "float", "string"] = "object"
 
     def __post_init__(self) -> None:
         for interface in INTERFACES:
@@ -129,6 +132,10 @@ class Settings:
             raise ConfigurationError(f"personal={self.personal!r} is not valid: give True or False")
         if self.failover not in ("given", "network"):
             raise ConfigurationError(f"failover={self.failover!r} is not valid: give 'given' or 'network'")
+        if self.decimals not in ("object", "arrow", "float", "string"):
+            raise ConfigurationError(
+                f"decimals={self.decimals!r} is not valid: give 'object', 'arrow', 'float' or 'string'"
+            )
         if self.failover == "network" and not self.scan_url:
             raise ConfigurationError(
                 "failover='network' needs a scan to ask for the others: give scan_url=, or leave failover out"

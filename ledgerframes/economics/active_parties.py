@@ -20,7 +20,7 @@ from ledgerframes.tables.network_activity import ACTIVE_PARTIES
 
 
 @by_interval
-def active_parties(events: Any, *, every: Duration = "1D", as_: As = "pandas", decimals: Decimals = "object") -> Any:
+def active_parties(events: Any, *, every: Duration = "1D", as_: As = "pandas", decimals: Decimals | None = None) -> Any:
     """Count the parties that act or are stakeholders in the events of each interval, and the new ones among them.
 
     Args:

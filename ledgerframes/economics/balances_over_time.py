@@ -50,7 +50,7 @@ def balances_over_time(
     parties: Iterable[str] | None = None,
     opening: Any = None,
     as_: As = "pandas",
-    decimals: Decimals = "object",
+    decimals: Decimals | None = None,
 ) -> Any:
     """Compute the seven amounts of a holdings summary at regular times (contract: Resources, HoldingsSummary).
 
@@ -65,7 +65,8 @@ def balances_over_time(
         opening: contracts active before the events, as `load_active_contracts` or `active_contracts` gives them, or
             `"nothing"` if there were none.
         as_: `"pandas"`, `"arrow"` or `"polars"`.
-        decimals: how pandas holds amounts: `"object"` (exact), `"arrow"`, `"float"`, `"string"`.
+        decimals: how pandas holds amounts: `"object"` (exact), `"arrow"`, `"float"`, `"string"`; by default as the
+            events were loaded to hold them, else `"object"`.
 
     Returns:
         One row per time and party, in this order, with the columns of `lf.describe("balances_over_time")`: amounts in

@@ -28,7 +28,7 @@ _LATEST: Final = 2**63 - 1
 
 @at_moment
 def coins(
-    events: Any, *, opening: Any = None, at: Bound | None = None, as_: As = "pandas", decimals: Decimals = "object"
+    events: Any, *, opening: Any = None, at: Bound | None = None, as_: As = "pandas", decimals: Decimals | None = None
 ) -> Any:
     """List the coin contracts: owner, amount, round and rate, lock, and what created and ended each.
 
@@ -42,7 +42,8 @@ def coins(
             `"nothing"` if there were none.
         at: count events up to and including this time (in every migration) or pair (migration id, time).
         as_: `"pandas"`, `"arrow"` or `"polars"`.
-        decimals: how pandas holds amounts: `"object"` (exact), `"arrow"`, `"float"`, `"string"`.
+        decimals: how pandas holds amounts: `"object"` (exact), `"arrow"`, `"float"`, `"string"`; by default as the
+            events were loaded to hold them, else `"object"`.
 
     Returns:
         One row per coin contract, in the order of creation, with the columns of `lf.describe("coin_history")`:

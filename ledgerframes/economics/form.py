@@ -24,7 +24,7 @@ R = TypeVar("R")
 class FormOptions(TypedDict, total=False):
     """The keywords that every table takes, for overloads; a test compares them with the signatures."""
 
-    decimals: Decimals
+    decimals: Decimals | None
 
 
 class OpeningOptions(FormOptions, total=False):
@@ -153,7 +153,7 @@ def _exact(function: Callable[P, R]) -> Callable[P, R]:
 
     @wraps(function)
     def computed(*args: P.args, **kwargs: P.kwargs) -> R:
-        check_shape(cast("str", kwargs.get("as_", "pandas")), cast("str", kwargs.get("decimals", "object")))
+        check_shape(cast("str", kwargs.get("as_", "pandas")), cast("str | None", kwargs.get("decimals")))
         with localcontext(EXACT):
             return function(*args, **kwargs)
 
@@ -167,7 +167,7 @@ def given(
     notes: NotUnderstood,
     *,
     as_: As,
-    decimals: Decimals,
+    decimals: Decimals | None,
     **attrs: Any,
 ) -> Any:
     """A computed table in the caller's form.

@@ -25,7 +25,7 @@ _BURNED: Final = tuple(column.name for column in BURNED)
 
 
 @from_opening
-def mint_burn(events: Any, *, opening: Any = None, as_: As = "pandas", decimals: Decimals = "object") -> Any:
+def mint_burn(events: Any, *, opening: Any = None, as_: As = "pandas", decimals: Decimals | None = None) -> Any:
     """Compute what each update mints and burns, with a check: coin created less coin ended is minted less burned.
 
     The recipe is that of the network's own documentation. Traffic burns what was paid, in which the fees of outputs
@@ -41,7 +41,8 @@ def mint_burn(events: Any, *, opening: Any = None, as_: As = "pandas", decimals:
         events: events of `load_events`, a `History` or a `Store`.
         opening: contracts active before the events, as `load_active_contracts` or `active_contracts` gives them.
         as_: `"pandas"`, `"arrow"` or `"polars"`.
-        decimals: how pandas holds amounts: `"object"` (exact), `"arrow"`, `"float"`, `"string"`.
+        decimals: how pandas holds amounts: `"object"` (exact), `"arrow"`, `"float"`, `"string"`; by default as the
+            events were loaded to hold them, else `"object"`.
 
     Returns:
         One row per update that creates, ends, mints or burns coin, in the order of record time, with the columns of

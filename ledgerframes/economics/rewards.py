@@ -38,7 +38,7 @@ _NULL: Final = pa.scalar(None, pa.string())
 
 
 @from_opening
-def rewards(events: Any, *, opening: Any = None, as_: As = "pandas", decimals: Decimals = "object") -> Any:
+def rewards(events: Any, *, opening: Any = None, as_: As = "pandas", decimals: Decimals | None = None) -> Any:
     """List the reward coupons: of whom, what they are worth, and whether they were claimed or expired.
 
     A coupon states a weight, not coin: its amount is the weight times what its round issues per weight of its kind,
@@ -54,7 +54,8 @@ def rewards(events: Any, *, opening: Any = None, as_: As = "pandas", decimals: D
         opening: contracts active before the events, rounds among them, as `load_active_contracts` or
             `active_contracts` gives them.
         as_: `"pandas"`, `"arrow"` or `"polars"`.
-        decimals: how pandas holds amounts: `"object"` (exact), `"arrow"`, `"float"`, `"string"`.
+        decimals: how pandas holds amounts: `"object"` (exact), `"arrow"`, `"float"`, `"string"`; by default as the
+            events were loaded to hold them, else `"object"`.
 
     Returns:
         One row per coupon, in the order of creation, with the columns of `lf.describe("rewards")`: amounts in coin,

@@ -135,7 +135,7 @@ class Rounds:
 
 
 @from_opening
-def rounds(events: Any, *, opening: Any = None, as_: As = "pandas", decimals: Decimals = "object") -> Any:
+def rounds(events: Any, *, opening: Any = None, as_: As = "pandas", decimals: Decimals | None = None) -> Any:
     """List the mining rounds: price, configuration, issuance per weight, and when each phase began.
 
     `attrs["checks"]` compares the super validators' issuance with the round's own configuration: the coin per year
@@ -147,7 +147,8 @@ def rounds(events: Any, *, opening: Any = None, as_: As = "pandas", decimals: De
         events: events of `load_events`, a `History` or a `Store`.
         opening: contracts active before the events, as `load_active_contracts` or `active_contracts` gives them.
         as_: `"pandas"`, `"arrow"` or `"polars"`.
-        decimals: how pandas holds amounts: `"object"` (exact), `"arrow"`, `"float"`, `"string"`.
+        decimals: how pandas holds amounts: `"object"` (exact), `"arrow"`, `"float"`, `"string"`; by default as the
+            events were loaded to hold them, else `"object"`.
 
     Returns:
         One row per round, by number, with the columns of `lf.describe("round_history")`: amounts in coin, USD or coin

@@ -22,7 +22,7 @@ from ledgerframes.tables.kinds import TIME
 
 @at_moment
 def supply(
-    events: Any, *, opening: Any = None, at: Bound | None = None, as_: As = "pandas", decimals: Decimals = "object"
+    events: Any, *, opening: Any = None, at: Bound | None = None, as_: As = "pandas", decimals: Decimals | None = None
 ) -> Any:
     """Sum the coin that exists at a time, unlocked and locked, as received: holding fees are not taken off.
 
@@ -35,7 +35,8 @@ def supply(
         at: count events up to and including this time (in every migration) or pair (migration id, time); all by
             default.
         as_: `"pandas"`, `"arrow"` or `"polars"`.
-        decimals: how pandas holds amounts: `"object"` (exact), `"arrow"`, `"float"`, `"string"`.
+        decimals: how pandas holds amounts: `"object"` (exact), `"arrow"`, `"float"`, `"string"`; by default as the
+            events were loaded to hold them, else `"object"`.
 
     Returns:
         One row with the columns of `lf.describe("supply")`: `at` in UTC (of the last event by default), and unlocked,

@@ -27,7 +27,7 @@ _SUMS = ("minted", "burned", "net_change", "unexplained")
 
 
 @from_opening
-def supply_per_round(events: Any, *, opening: Any = None, as_: As = "pandas", decimals: Decimals = "object") -> Any:
+def supply_per_round(events: Any, *, opening: Any = None, as_: As = "pandas", decimals: Decimals | None = None) -> Any:
     """Sum what the updates of each round mint and burn, with the supply after them.
 
     An update that states no round, such as an expiry of newer releases, counts for the last round that had opened by
@@ -38,7 +38,8 @@ def supply_per_round(events: Any, *, opening: Any = None, as_: As = "pandas", de
         opening: contracts active before the events, as `load_active_contracts` or `active_contracts` gives them, or
             `"nothing"` if there were none; without it `total` is null, unless the events begin at ledger begin.
         as_: `"pandas"`, `"arrow"` or `"polars"`.
-        decimals: how pandas holds amounts: `"object"` (exact), `"arrow"`, `"float"`, `"string"`.
+        decimals: how pandas holds amounts: `"object"` (exact), `"arrow"`, `"float"`, `"string"`; by default as the
+            events were loaded to hold them, else `"object"`.
 
     Returns:
         One row per round, by number, with the columns of `lf.describe("supply_per_round")`: amounts in coin, times in

@@ -21,14 +21,15 @@ from ledgerframes.tables.rounds_and_rewards import SV_REWARDS
 
 
 @from_opening
-def sv_rewards(events: Any, *, opening: Any = None, as_: As = "pandas", decimals: Decimals = "object") -> Any:
+def sv_rewards(events: Any, *, opening: Any = None, as_: As = "pandas", decimals: Decimals | None = None) -> Any:
     """Sum the rewards of super validators by round, super validator and beneficiary.
 
     Args:
         events: events of `load_events`, a `History` or a `Store`.
         opening: contracts active before the events, rounds among them; see `rewards`.
         as_: `"pandas"`, `"arrow"` or `"polars"`.
-        decimals: how pandas holds amounts: `"object"` (exact), `"arrow"`, `"float"`, `"string"`.
+        decimals: how pandas holds amounts: `"object"` (exact), `"arrow"`, `"float"`, `"string"`; by default as the
+            events were loaded to hold them, else `"object"`.
 
     Returns:
         One row per round, super validator and beneficiary, in this order, with the columns of

@@ -20,7 +20,9 @@ from ledgerframes.tables.network_activity import TEMPLATE_ACTIVITY
 
 
 @by_interval
-def template_activity(events: Any, *, every: Duration = "1D", as_: As = "pandas", decimals: Decimals = "object") -> Any:
+def template_activity(
+    events: Any, *, every: Duration = "1D", as_: As = "pandas", decimals: Decimals | None = None
+) -> Any:
     """Count creates, exercises and archives by interval, template and choice, and the parties in them.
 
     Args:

@@ -32,7 +32,7 @@ _STILL: Final = (
 
 
 @from_opening
-def token_transfers(events: Any, *, opening: Any = None, as_: As = "pandas", decimals: Decimals = "object") -> Any:
+def token_transfers(events: Any, *, opening: Any = None, as_: As = "pandas", decimals: Decimals | None = None) -> Any:
     """List the transfers, mints and burns of all instruments that follow the token standard.
 
     Version 1 is read from the choices of its interfaces, version 2 from `EventLog_HoldingsChange`, whose two sides of
@@ -45,7 +45,8 @@ def token_transfers(events: Any, *, opening: Any = None, as_: As = "pandas", dec
         opening: contracts active before the events, as `load_active_contracts` or `active_contracts` gives them:
             instructions and allocations among them say who sends how much.
         as_: `"pandas"`, `"arrow"` or `"polars"`.
-        decimals: how pandas holds amounts: `"object"` (exact), `"arrow"`, `"float"`, `"string"`.
+        decimals: how pandas holds amounts: `"object"` (exact), `"arrow"`, `"float"`, `"string"`; by default as the
+            events were loaded to hold them, else `"object"`.
 
     Returns:
         One row per leg, in the order of the events, with the columns of `lf.describe("token_transfers")`: amounts in

@@ -31,13 +31,14 @@ class Purchase(Struct, frozen=True, gc=False):
 
 
 @from_events
-def traffic_purchases(events: Any, *, as_: As = "pandas", decimals: Decimals = "object") -> Any:
+def traffic_purchases(events: Any, *, as_: As = "pandas", decimals: Decimals | None = None) -> Any:
     """List the purchases of traffic: who paid, for which member, how many bytes, how much in coin and in USD.
 
     Args:
         events: events of `load_events`, a `History` or a `Store`.
         as_: `"pandas"`, `"arrow"` or `"polars"`.
-        decimals: how pandas holds amounts: `"object"` (exact), `"arrow"`, `"float"`, `"string"`.
+        decimals: how pandas holds amounts: `"object"` (exact), `"arrow"`, `"float"`, `"string"`; by default as the
+            events were loaded to hold them, else `"object"`.
 
     Returns:
         One row per purchase, in the order of the events, with the columns of `lf.describe("traffic_purchases")`: what

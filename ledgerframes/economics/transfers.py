@@ -38,7 +38,7 @@ _BURNS: Final = (TRAFFIC, *PREAPPROVALS, *NAME_PAYMENTS)
 
 
 @from_opening
-def transfers(events: Any, *, opening: Any = None, as_: As = "pandas", decimals: Decimals = "object") -> Any:
+def transfers(events: Any, *, opening: Any = None, as_: As = "pandas", decimals: Decimals | None = None) -> Any:
     """List the outputs of coin transfers: who paid whom how much, in which round, with which fees and lock.
 
     An `AmuletRules_Transfer` counts wherever it lies; a choice that wraps it is not counted again, and gives the
@@ -50,7 +50,8 @@ def transfers(events: Any, *, opening: Any = None, as_: As = "pandas", decimals:
         opening: contracts active before the events, as `load_active_contracts` or `active_contracts` gives them:
             instructions and preapprovals among them say who sends and receives.
         as_: `"pandas"`, `"arrow"` or `"polars"`.
-        decimals: how pandas holds amounts: `"object"` (exact), `"arrow"`, `"float"`, `"string"`.
+        decimals: how pandas holds amounts: `"object"` (exact), `"arrow"`, `"float"`, `"string"`; by default as the
+            events were loaded to hold them, else `"object"`.
 
     Returns:
         One row per output, in the order of the events, with the columns of `lf.describe("transfers")`: amounts in

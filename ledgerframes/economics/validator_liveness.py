@@ -66,7 +66,9 @@ class Liveness:
 
 
 @from_opening
-def validator_liveness(events: Any, *, opening: Any = None, as_: As = "pandas", decimals: Decimals = "object") -> Any:
+def validator_liveness(
+    events: Any, *, opening: Any = None, as_: As = "pandas", decimals: Decimals | None = None
+) -> Any:
     """Tell for each validator for which rounds it reported that it is alive, and for how many it is silent.
 
     A license is created anew at every change; the latest counts. Validators whose license lies before the events are

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 from ledgerframes.errors import InputError
 
+_LONGEST: Final = 63
+_ENDING: Final = 11  # room for "_seconds" and a number
+_DOT: Final = re.compile(r"(?<!\\)\.")
+_UNSAFE: Final = re.compile(r"[^A-Za-z0-9_]", re.ASCII)
 _SAFE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,62}", re.ASCII)
 _DEVICE: Final = re.compile(r"con|prn|aux|nul|com\d|lpt\d", re.ASCII | re.IGNORECASE)
 SHEET_NAME: Final = 25  # Excel's limit is 31; a continued sheet ends in " (99)"
@@ -45,6 +49,27 @@ def check_columns(table: str, names: Iterable[str]) -> None:
                 f"column {name!r} of {table!r} is not safe for every reader; rename it to up to 63 letters, digits"
                 " and underscores, not beginning with a digit"
             )
+
+
+def safe_columns(names: Sequence[str]) -> dict[str, str]:
+    """The names in an export of columns that are paths of members, such as `amount.initialAmount`: without dots.
+
+    A path that is too long loses its first steps; equal names are numbered. Other names stay as they are.
+    """
+    safe: dict[str, str] = {name: name for name in names if "." not in name}
+    taken = {name.lower() for name in safe.values()}
+    for name in names:
+        if name in safe:
+            continue
+        steps = [_UNSAFE.sub("_", step) for step in _DOT.split(name)]
+        while len(steps) > 1 and len("_".join(steps)) > _LONGEST - _ENDING:
+            del steps[0]
+        plain = "_".join(steps)[: _LONGEST - _ENDING]
+        plain = plain if plain[:1].isalpha() else f"_{plain}"
+        candidates = (plain, *(f"{plain}_{number}" for number in range(2, 100)))
+        safe[name] = next((one for one in candidates if one.lower() not in taken), name)
+        taken.add(safe[name].lower())
+    return safe
 
 
 def _distinct(names: Iterable[str], what: str) -> list[str]:

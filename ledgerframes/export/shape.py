@@ -3,21 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, Literal
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from ledgerframes.errors import InputError
-from ledgerframes.export.names import check_columns
-from ledgerframes.export.texts import amount_text, is_text, is_texts, list_text, nearest_double, plain_text, time_text
+from ledgerframes.export.names import check_columns, safe_columns
+from ledgerframes.export.texts import (
+    amount_text,
+    is_text,
+    is_texts,
+    list_text,
+    nearest_double,
+    plain_text,
+    record_text,
+    time_text,
+)
 
 Times = Literal["us", "ms"]
 DOUBLE: Final = "_double"
 TIME_TEXT: Final = "_text"
 SECONDS: Final = "_seconds"
 _PLAIN: Final = (pa.types.is_integer, pa.types.is_floating, pa.types.is_boolean, pa.types.is_date, pa.types.is_null)
+
+_JSON: Final = (pa.types.is_integer, pa.types.is_floating, pa.types.is_boolean, pa.types.is_null)
 
 Make = Callable[[pa.Array], pa.Array]
 
@@ -74,9 +85,20 @@ def shape_of(table: str, schema: pa.Schema, *, flat: bool, times: Times = "us", 
     Raises:
         InputError: a column's name or type cannot be exported.
     """
-    outputs = [output for field in schema for output in _outputs(table, field, flat, times, twice)]
+    names = safe_columns([field.name for field in schema])
+    fields = [(_renamed(field, names[field.name]), field.name) for field in schema]
+    outputs = [
+        replace(output, source=source)
+        for field, source in fields
+        for output in _outputs(table, field, flat, times, twice)
+    ]
     check_columns(table, [output.field.name for output in outputs])
     return Shape(tuple(outputs))
+
+
+def _renamed(field: pa.Field, name: str) -> pa.Field:
+    """A field under a name that every reader knows, with its own name in its meaning."""
+    return field if name == field.name else _typed(field, field.type, f"member {field.name}").with_name(name)
 
 
 def _outputs(table: str, field: pa.Field, flat: bool, times: Times, twice: bool) -> Iterator[Output]:  # noqa: FBT001
@@ -95,6 +117,8 @@ def _outputs(table: str, field: pa.Field, flat: bool, times: Times, twice: bool)
             yield Output(_typed(field, pa.string(), "a JSON array"), field.name, list_text)
         else:
             yield Output(_typed(field, pa.list_(pa.string())), field.name, _lists)
+    elif _is_record(kind):
+        yield Output(_typed(field, pa.string(), "JSON"), field.name, record_text, foreign=True)
     elif any(is_it(kind) for is_it in _PLAIN):
         yield Output(field, field.name, _same)
     else:
@@ -102,6 +126,17 @@ def _outputs(table: str, field: pa.Field, flat: bool, times: Times, twice: bool)
             f"column {field.name!r} of {table!r} is of type {kind}, which an export cannot hold;"
             " leave it out, or turn it into text, numbers or times first"
         )
+
+
+def _is_record(kind: pa.DataType) -> bool:
+    """Whether cells are records, or lists, of what JSON holds."""
+    if pa.types.is_struct(kind):
+        return all(_is_record(member.type) or _in_json(member.type) for member in kind.fields)
+    return pa.types.is_list(kind) and (_is_record(kind.value_type) or _in_json(kind.value_type))
+
+
+def _in_json(kind: pa.DataType) -> bool:
+    return is_text(kind) or pa.types.is_decimal(kind) or any(is_it(kind) for is_it in _JSON)
 
 
 def _time(field: pa.Field, *, flat: bool, times: Times, twice: bool) -> Iterator[Output]:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from decimal import Decimal
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -47,6 +49,20 @@ def list_text(column: pa.Array) -> pa.Array:
     """Lists of text as JSON."""
     cells = [None if cell is None else json.dumps(cell, ensure_ascii=False) for cell in column.to_pylist()]
     return pa.array(cells, pa.string())
+
+
+def record_text(column: pa.Array) -> pa.Array:
+    """Records, and lists of anything, as JSON without the members that are null."""
+    cells = [None if cell is None else json.dumps(_members(cell), ensure_ascii=False) for cell in column.to_pylist()]
+    return pa.array(cells, pa.string())
+
+
+def _members(cell: Any) -> Any:
+    if isinstance(cell, dict):
+        return {name: _members(value) for name, value in cell.items() if value is not None}
+    if isinstance(cell, list | tuple):
+        return [_members(value) for value in cell]
+    return format(cell, "f") if isinstance(cell, Decimal) else cell
 
 
 def nearest_double(column: pa.Array) -> pa.Array:

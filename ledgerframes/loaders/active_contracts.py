@@ -18,6 +18,7 @@ from ledgerframes.errors import DecodeError, InputError
 from ledgerframes.frames import As, Decimals
 from ledgerframes.interfaces import scan_snapshots as routes
 from ledgerframes.interfaces.rules import PartyId, Text, each
+from ledgerframes.loaders.amount_form import held
 from ledgerframes.loaders.scan_routes import needing
 from ledgerframes.loaders.signatures import FormOptions
 from ledgerframes.loaders.snapshot_pages import SnapshotReader
@@ -97,7 +98,7 @@ def load_active_contracts(
     page_size: int = 1000,
     columns: Iterable[str] | None = None,
     as_: As = "pandas",
-    decimals: Decimals = "object",
+    decimals: Decimals | None = None,
     limit: int | None = None,
     allow_partial: bool = False,
 ) -> Any:
@@ -123,7 +124,8 @@ def load_active_contracts(
         page_size: how many contracts to request at once; a server that allows fewer sends its maximum.
         columns: the columns to keep, in this order; all by default.
         as_: `"pandas"`, `"arrow"` or `"polars"`.
-        decimals: how pandas holds amounts: `"object"` (exact), `"arrow"`, `"float"`, `"string"`.
+        decimals: how pandas holds amounts: `"object"` (exact), `"arrow"`, `"float"`, `"string"`; by default as the
+            network's `connect(decimals=)` says, else `"object"`.
         limit: load at most this many rows.
         allow_partial: when an error ends the load early, return what was loaded, with `attrs["complete"]` False.
 
@@ -149,7 +151,12 @@ def load_active_contracts(
         {'Splice.Amulet:Amulet'}
     """
     form = Form.of(
-        ACTIVE_CONTRACTS, columns=columns, as_=as_, decimals=decimals, limit=limit, allow_partial=allow_partial
+        ACTIVE_CONTRACTS,
+        columns=columns,
+        as_=as_,
+        decimals=held(net, decimals),
+        limit=limit,
+        allow_partial=allow_partial,
     )
     asked: dict[str, Any] = {}
     if templates is not None:
@@ -183,7 +190,7 @@ def load_coins(
     page_size: int = 1000,
     columns: Iterable[str] | None = None,
     as_: As = "pandas",
-    decimals: Decimals = "object",
+    decimals: Decimals | None = None,
     limit: int | None = None,
     allow_partial: bool = False,
 ) -> Any:
@@ -198,7 +205,8 @@ def load_coins(
         page_size: how many coins to request at once; a server that allows fewer sends its maximum.
         columns: the columns to keep, in this order; all by default.
         as_: `"pandas"`, `"arrow"` or `"polars"`.
-        decimals: how pandas holds amounts: `"object"` (exact), `"arrow"`, `"float"`, `"string"`.
+        decimals: how pandas holds amounts: `"object"` (exact), `"arrow"`, `"float"`, `"string"`; by default as the
+            network's `connect(decimals=)` says, else `"object"`.
         limit: load at most this many rows.
         allow_partial: when an error ends the load early, return what was loaded, with `attrs["complete"]` False.
 
@@ -222,7 +230,9 @@ def load_coins(
         >>> list(coins.columns[:3])
         ['owner', 'amount', 'created_round']
     """
-    form = Form.of(COINS, columns=columns, as_=as_, decimals=decimals, limit=limit, allow_partial=allow_partial)
+    form = Form.of(
+        COINS, columns=columns, as_=as_, decimals=held(net, decimals), limit=limit, allow_partial=allow_partial
+    )
     asked = {"owners": _listed(owners, "owners")}
     instead = "load_active_contracts with parties= gives whole contracts, load_holdings_summary their sums"
     with needing(routes.COINS, routes.COINS_OLD, routes.SNAPSHOT_TIME, instead=instead):

@@ -15,6 +15,7 @@ from ledgerframes.decoding.personal import LEFT_OUT, json_columns, strip_batch
 from ledgerframes.decoding.records import read_records
 from ledgerframes.errors import InputError
 from ledgerframes.frames import As, Decimals
+from ledgerframes.loaders.amount_form import held
 from ledgerframes.loaders.signatures import ContractOptions, contract_loader
 from ledgerframes.loaders.table_loader import Form, Origin, items_of, list_pages
 from ledgerframes.tables.contracts import LICENSES, NAME_RULES, TRANSFER_OFFERS, TRANSFER_PREAPPROVALS
@@ -50,7 +51,7 @@ def load_licenses(
     blobs: bool = False,
     columns: Iterable[str] | None = None,
     as_: As = "pandas",
-    decimals: Decimals = "object",
+    decimals: Decimals | None = None,
     limit: int | None = None,
     allow_partial: bool = False,
 ) -> Any:
@@ -67,7 +68,8 @@ def load_licenses(
             needs `personal=True`.
         columns: the columns to keep, in this order; all by default.
         as_: `"pandas"`, `"arrow"` or `"polars"`.
-        decimals: how pandas holds amounts: `"object"` (exact), `"arrow"`, `"float"`, `"string"`.
+        decimals: how pandas holds amounts: `"object"` (exact), `"arrow"`, `"float"`, `"string"`; by default as the
+            network's `connect(decimals=)` says, else `"object"`.
         limit: load at most this many rows.
         allow_partial: when an error ends the load early, return what was loaded, with `attrs["complete"]` False.
 
@@ -96,7 +98,8 @@ def load_licenses(
             "licenses; pass personal=True too, or to connect, or leave blobs out"
         )
     form = Form.of(
-        LICENSES.having(*_asked(personal=personal, blobs=blobs)), columns=columns, as_=as_, decimals=decimals,
+        LICENSES.having(*_asked(personal=personal, blobs=blobs)), columns=columns, as_=as_,
+        decimals=held(net, decimals),
         limit=limit, allow_partial=allow_partial,
     )  # fmt: skip
     origin = Origin(personal=personal, left_out=() if personal else (LEFT_OUT,))
@@ -142,7 +145,7 @@ def load_name_rules(
     blobs: bool = False,
     columns: Iterable[str] | None = None,
     as_: As = "pandas",
-    decimals: Decimals = "object",
+    decimals: Decimals | None = None,
     limit: int | None = None,
     allow_partial: bool = False,
 ) -> Any:
@@ -153,7 +156,8 @@ def load_name_rules(
         blobs: keep `created_event_blob`.
         columns: the columns to keep, in this order; all by default.
         as_: `"pandas"`, `"arrow"` or `"polars"`.
-        decimals: how pandas holds amounts: `"object"` (exact), `"arrow"`, `"float"`, `"string"`.
+        decimals: how pandas holds amounts: `"object"` (exact), `"arrow"`, `"float"`, `"string"`; by default as the
+            network's `connect(decimals=)` says, else `"object"`.
         limit: load at most this many rows.
         allow_partial: when an error ends the load early, return what was loaded, with `attrs["complete"]` False.
 
@@ -173,7 +177,7 @@ def load_name_rules(
         1
     """
     form = Form.of(
-        NAME_RULES.having(*_asked(blobs=blobs)), columns=columns, as_=as_, decimals=decimals, limit=limit,
+        NAME_RULES.having(*_asked(blobs=blobs)), columns=columns, as_=as_, decimals=held(net, decimals), limit=limit,
         allow_partial=allow_partial,
     )  # fmt: skip
     origin = Origin()
@@ -189,7 +193,7 @@ def load_transfer_offers(
     blobs: bool = False,
     columns: Iterable[str] | None = None,
     as_: As = "pandas",
-    decimals: Decimals = "object",
+    decimals: Decimals | None = None,
     limit: int | None = None,
     allow_partial: bool = False,
 ) -> Any:
@@ -200,7 +204,8 @@ def load_transfer_offers(
         blobs: keep `created_event_blob`.
         columns: the columns to keep, in this order; all by default.
         as_: `"pandas"`, `"arrow"` or `"polars"`.
-        decimals: how pandas holds amounts: `"object"` (exact), `"arrow"`, `"float"`, `"string"`.
+        decimals: how pandas holds amounts: `"object"` (exact), `"arrow"`, `"float"`, `"string"`; by default as the
+            network's `connect(decimals=)` says, else `"object"`.
         limit: load at most this many rows.
         allow_partial: when an error ends the load early, return what was loaded, with `attrs["complete"]` False.
 
@@ -221,7 +226,8 @@ def load_transfer_offers(
         (1, 2)
     """
     form = Form.of(
-        TRANSFER_OFFERS.having(*_asked(blobs=blobs)), columns=columns, as_=as_, decimals=decimals, limit=limit,
+        TRANSFER_OFFERS.having(*_asked(blobs=blobs)), columns=columns, as_=as_,
+        decimals=held(net, decimals), limit=limit,
         allow_partial=allow_partial,
     )  # fmt: skip
     origin = Origin()
@@ -254,7 +260,7 @@ def load_transfer_preapprovals(
     blobs: bool = False,
     columns: Iterable[str] | None = None,
     as_: As = "pandas",
-    decimals: Decimals = "object",
+    decimals: Decimals | None = None,
     limit: int | None = None,
     allow_partial: bool = False,
 ) -> Any:
@@ -266,7 +272,8 @@ def load_transfer_preapprovals(
         blobs: keep `created_event_blob`.
         columns: the columns to keep, in this order; all by default.
         as_: `"pandas"`, `"arrow"` or `"polars"`.
-        decimals: how pandas holds amounts: `"object"` (exact), `"arrow"`, `"float"`, `"string"`.
+        decimals: how pandas holds amounts: `"object"` (exact), `"arrow"`, `"float"`, `"string"`; by default as the
+            network's `connect(decimals=)` says, else `"object"`.
         limit: load at most this many rows.
         allow_partial: when an error ends the load early, return what was loaded, with `attrs["complete"]` False.
 
@@ -286,7 +293,8 @@ def load_transfer_preapprovals(
         [False]
     """
     form = Form.of(
-        TRANSFER_PREAPPROVALS.having(*_asked(blobs=blobs)), columns=columns, as_=as_, decimals=decimals, limit=limit,
+        TRANSFER_PREAPPROVALS.having(*_asked(blobs=blobs)), columns=columns, as_=as_,
+        decimals=held(net, decimals), limit=limit,
         allow_partial=allow_partial,
     )  # fmt: skip
     wanted = party_list(parties)

@@ -15,11 +15,13 @@ from ledgerframes.decoding.rebuild import rebuild_rows
 from ledgerframes.errors import InputError
 from ledgerframes.frames import As, Decimals, attrs_of, check_shape, shape, to_arrow
 from ledgerframes.interfaces.scan import UPDATE_BY_HASH, UPDATE_BY_ID
+from ledgerframes.loaders.amount_form import held
 from ledgerframes.loaders.history_reading import read_history
 from ledgerframes.loaders.history_request import NAMES, HistoryOptions, HistoryRequest
 from ledgerframes.loaders.provenance import Provenance
 from ledgerframes.paging.history import MAXIMUM
 from ledgerframes.paging.window import Bound, Duration
+from ledgerframes.results import html_frames
 from ledgerframes.tables.catalogue import table_named
 from ledgerframes.tables.history import EVENTS, REASSIGNMENTS, UPDATES
 from ledgerframes.transport.classify import Answer
@@ -46,6 +48,10 @@ class History(NamedTuple, Generic[Frame]):
     events: Frame
     reassignments: Frame
 
+    def _repr_html_(self) -> str:
+        """The size of each table and where they come from, for notebooks."""
+        return html_frames("History", self._asdict())
+
 
 @overload
 def load_history(
@@ -70,7 +76,7 @@ def load_history(
     columns: ByTable = None,
     page_size: int = MAXIMUM,
     as_: As = "pandas",
-    decimals: Decimals = "object",
+    decimals: Decimals | None = None,
     allow_partial: bool = False,
     progress: bool | None = None,
 ) -> History[Any]:
@@ -89,7 +95,8 @@ def load_history(
         columns: the columns to keep, by table name; all by default.
         page_size: items per request; reduced where a server takes fewer.
         as_: `"pandas"`, `"arrow"` or `"polars"`.
-        decimals: how pandas holds amounts: `"object"` (exact), `"arrow"`, `"float"`, `"string"`.
+        decimals: how pandas holds amounts: `"object"` (exact), `"arrow"`, `"float"`, `"string"`; by default as the
+            network's `connect(decimals=)` says, else `"object"`.
         allow_partial: when an error ends the load early, return what was loaded, with `attrs["complete"]` False.
         progress: True shows a bar, False nothing, None a bar on a terminal or in a notebook.
 
@@ -113,30 +120,33 @@ def load_history(
     """
     request = HistoryRequest(
         columns=columns, start=start, end=end, last=last, limit=limit, page_size=page_size, as_=as_,
-        decimals=decimals, allow_partial=allow_partial, progress=progress,
+        decimals=held(net, decimals), allow_partial=allow_partial, progress=progress,
     )  # fmt: skip
     return History(**read_history(net, request))
 
 
 @overload
 def load_update(
-    net: Network, update_id: str, *, as_: Literal["pandas"] = ..., decimals: Decimals = ...
+    net: Network, update_id: str, *, as_: Literal["pandas"] = ..., decimals: Decimals | None = ...
 ) -> History[pd.DataFrame]: ...
 @overload
 def load_update(
-    net: Network, update_id: str, *, as_: Literal["arrow"], decimals: Decimals = ...
+    net: Network, update_id: str, *, as_: Literal["arrow"], decimals: Decimals | None = ...
 ) -> History[pa.Table]: ...
 @overload
-def load_update(net: Network, update_id: str, *, as_: Literal["polars"], decimals: Decimals = ...) -> History[Any]: ...
+def load_update(
+    net: Network, update_id: str, *, as_: Literal["polars"], decimals: Decimals | None = ...
+) -> History[Any]: ...
 @suggesting
-def load_update(net: Network, update_id: str, *, as_: As = "pandas", decimals: Decimals = "object") -> History[Any]:
+def load_update(net: Network, update_id: str, *, as_: As = "pandas", decimals: Decimals | None = None) -> History[Any]:
     """Load one update by its id (contract: GET /v1/updates/{update_id}, or its successor).
 
     Args:
         net: the network; its scan is asked.
         update_id: the update's id.
         as_: `"pandas"`, `"arrow"` or `"polars"`.
-        decimals: how pandas holds amounts: `"object"` (exact), `"arrow"`, `"float"`, `"string"`.
+        decimals: how pandas holds amounts: `"object"` (exact), `"arrow"`, `"float"`, `"string"`; by default as the
+            network's `connect(decimals=)` says, else `"object"`.
 
     Returns:
         History(updates, events, reassignments), the first with one row.
@@ -153,21 +163,22 @@ def load_update(net: Network, update_id: str, *, as_: As = "pandas", decimals: D
         >>> update.updates.update_id.to_list() == [update_id]
         True
     """
-    check_shape(as_, decimals)
-    return _single(net.scan.raw.update_by_id(update_id), net, UPDATE_BY_ID, f"update {update_id}", as_, decimals)
+    form = held(net, decimals)
+    check_shape(as_, form)
+    return _single(net.scan.raw.update_by_id(update_id), net, UPDATE_BY_ID, f"update {update_id}", as_, form)
 
 
 @overload
 def load_update_by_hash(
-    net: Network, hash: str, *, as_: Literal["pandas"] = ..., decimals: Decimals = ...
+    net: Network, hash: str, *, as_: Literal["pandas"] = ..., decimals: Decimals | None = ...
 ) -> History[pd.DataFrame]: ...
 @overload
 def load_update_by_hash(
-    net: Network, hash: str, *, as_: Literal["arrow"], decimals: Decimals = ...
+    net: Network, hash: str, *, as_: Literal["arrow"], decimals: Decimals | None = ...
 ) -> History[pa.Table]: ...
 @overload
 def load_update_by_hash(
-    net: Network, hash: str, *, as_: Literal["polars"], decimals: Decimals = ...
+    net: Network, hash: str, *, as_: Literal["polars"], decimals: Decimals | None = ...
 ) -> History[Any]: ...
 @suggesting
 def load_update_by_hash(
@@ -175,7 +186,7 @@ def load_update_by_hash(
     hash: str,  # noqa: A002 - the contract's word
     *,
     as_: As = "pandas",
-    decimals: Decimals = "object",
+    decimals: Decimals | None = None,
 ) -> History[Any]:
     """Load one update by the hash of its prepared transaction (contract: GET /v2/updates/hash/{hash}).
 
@@ -183,7 +194,8 @@ def load_update_by_hash(
         net: the network; its scan is asked.
         hash: the hash of the prepared transaction.
         as_: `"pandas"`, `"arrow"` or `"polars"`.
-        decimals: how pandas holds amounts: `"object"` (exact), `"arrow"`, `"float"`, `"string"`.
+        decimals: how pandas holds amounts: `"object"` (exact), `"arrow"`, `"float"`, `"string"`; by default as the
+            network's `connect(decimals=)` says, else `"object"`.
 
     Returns:
         History(updates, events, reassignments), the first with one row.
@@ -200,8 +212,9 @@ def load_update_by_hash(
         >>> len(update.updates)
         1
     """
-    check_shape(as_, decimals)
-    return _single(net.scan.raw.update_by_hash(hash), net, UPDATE_BY_HASH, f"hash {hash}", as_, decimals)
+    form = held(net, decimals)
+    check_shape(as_, form)
+    return _single(net.scan.raw.update_by_hash(hash), net, UPDATE_BY_HASH, f"hash {hash}", as_, form)
 
 
 def rebuild_items(history: History[Any]) -> Iterator[dict[str, Any]]:
@@ -269,7 +282,9 @@ def _single(
     attrs = Provenance(servers, what, None, complete=True, personal=net.settings.personal).attrs()
     return History(
         **{
-            name: shape(pa.Table.from_batches([batch]), table_named(name), as_=as_, decimals=decimals, attrs=attrs)
+            name: shape(
+                pa.Table.from_batches([batch]), table_named(name), as_=as_, decimals=held(net, decimals), attrs=attrs
+            )
             for name, batch in batches.items()
         }
     )

@@ -214,4 +214,5 @@ class _Load:
         return Provenance(
             tuple(self._servers), str(window), self._last, self.complete and not early,
             from_beginning=window.from_beginning, personal=self._net.settings.personal, ends_early=early,
+            decimals=self._request.decimals,
         )  # fmt: skip

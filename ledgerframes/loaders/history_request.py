@@ -25,7 +25,7 @@ class HistoryOptions(TypedDict, total=False):
     last: Duration | None
     limit: int | None
     page_size: int
-    decimals: Decimals
+    decimals: Decimals | None
     allow_partial: bool
     progress: bool | None
 

@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from ledgerframes.arguments import suggesting
 from ledgerframes.frames import As, Decimals
+from ledgerframes.loaders.amount_form import held
 from ledgerframes.loaders.history_reading import read_history
 from ledgerframes.loaders.history_request import HistoryRequest, TableOptions
 from ledgerframes.paging.history import MAXIMUM
@@ -47,7 +48,8 @@ _DOCSTRING: Final = """Load the table `{table}` of a part of the update history 
         columns: the columns to keep, in this order; all by default.
         page_size: items per request; reduced where a server takes fewer.
         as_: `"pandas"`, `"arrow"` or `"polars"`.
-        decimals: how pandas holds amounts: `"object"` (exact), `"arrow"`, `"float"`, `"string"`.
+        decimals: how pandas holds amounts: `"object"` (exact), `"arrow"`, `"float"`, `"string"`; by default as the
+            network's `connect(decimals=)` says, else `"object"`.
         allow_partial: when an error ends the load early, return what was loaded, with `attrs["complete"]` False.
         progress: True shows a bar, False nothing, None a bar on a terminal or in a notebook.
 
@@ -83,13 +85,13 @@ def _loader(table: str, *, rows: str) -> LoadTable:
         columns: Iterable[str] | None = None,
         page_size: int = MAXIMUM,
         as_: As = "pandas",
-        decimals: Decimals = "object",
+        decimals: Decimals | None = None,
         allow_partial: bool = False,
         progress: bool | None = None,
     ) -> Any:
         request = HistoryRequest(
             tables=(table,), columns={table: columns}, start=start, end=end, last=last, limit=limit,
-            page_size=page_size, as_=as_, decimals=decimals, allow_partial=allow_partial, progress=progress,
+            page_size=page_size, as_=as_, decimals=held(net, decimals), allow_partial=allow_partial, progress=progress,
         )  # fmt: skip
         return read_history(net, request)[table]
 

@@ -16,6 +16,7 @@ from ledgerframes.errors import InputError
 from ledgerframes.frames import As, Decimals
 from ledgerframes.interfaces.scan_snapshots import HOLDINGS_SUMMARY as HOLDINGS_SUMMARY_OF_SCAN
 from ledgerframes.interfaces.scan_snapshots import HOLDINGS_SUMMARY_V1 as HOLDINGS_SUMMARY_V1_OF_SCAN
+from ledgerframes.loaders.amount_form import held
 from ledgerframes.loaders.contracts import party_list
 from ledgerframes.loaders.holding_parts import Parts
 from ledgerframes.loaders.planning import latest_migration
@@ -74,7 +75,7 @@ def load_holdings_summary(
     missing: Literal["null", "zero", "drop"] = "null",
     columns: Iterable[str] | None = None,
     as_: As = "pandas",
-    decimals: Decimals = "object",
+    decimals: Decimals | None = None,
     limit: int | None = None,
     allow_partial: bool = False,
 ) -> Any:
@@ -97,7 +98,8 @@ def load_holdings_summary(
             is False.
         columns: the columns to keep, in this order; all by default.
         as_: `"pandas"`, `"arrow"` or `"polars"`.
-        decimals: how pandas holds amounts: `"object"` (exact), `"arrow"`, `"float"`, `"string"`.
+        decimals: how pandas holds amounts: `"object"` (exact), `"arrow"`, `"float"`, `"string"`; by default as the
+            network's `connect(decimals=)` says, else `"object"`.
         limit: how many rows at most.
         allow_partial: when an error ends the load early, return what was loaded, with `attrs["complete"]` False.
 
@@ -124,7 +126,12 @@ def load_holdings_summary(
         (2, 2)
     """
     form = Form.of(
-        HOLDINGS_SUMMARY, columns=columns, as_=as_, decimals=decimals, limit=limit, allow_partial=allow_partial
+        HOLDINGS_SUMMARY,
+        columns=columns,
+        as_=as_,
+        decimals=held(net, decimals),
+        limit=limit,
+        allow_partial=allow_partial,
     )
     wanted = party_list(parties)
     choice(missing, "missing", ("null", "zero", "drop"))

@@ -17,6 +17,7 @@ from ledgerframes.frames import As, Decimals, check_shape
 from ledgerframes.interfaces.event_formats import whole_format
 from ledgerframes.interfaces.ledger import UPDATE_BY_ID
 from ledgerframes.interfaces.rules import PartyId, Text, each
+from ledgerframes.loaders.amount_form import held
 from ledgerframes.loaders.contracts import party_list
 from ledgerframes.loaders.table_loader import Form, Origin
 from ledgerframes.tables.ledger import LEDGER_EVENTS, LEDGER_TRANSACTIONS
@@ -48,7 +49,7 @@ def load_ledger_transaction(
     parties: Iterable[str] | None = None,
     interfaces: Iterable[str] = (),
     as_: As = "pandas",
-    decimals: Decimals = "object",
+    decimals: Decimals | None = None,
 ) -> LedgerTransaction:
     """Load one transaction or reassignment by its id (contract: POST /v2/updates/transaction-by-id, or its successor).
 
@@ -82,7 +83,7 @@ def load_ledger_transaction(
         >>> transactions.update_id.to_list() == [update_id]
         True
     """
-    check_shape(as_, decimals)
+    check_shape(as_, held(net, decimals))
     named = None if parties is None else each(party_list(parties), "parties", kind=PartyId, least=1)
     views = each(names(interfaces, "interfaces"), "interfaces", kind=Text)
     answer = net.ledger.update_by_id(update_id, transaction_format=whole_format(named, interfaces=views))
@@ -90,7 +91,7 @@ def load_ledger_transaction(
     transactions, events = read_ledger_items([answer.raw], str(UPDATE_BY_ID))
 
     def frame(table: Table, batch: pa.RecordBatch) -> Any:
-        return Form.of(table, as_=as_, decimals=decimals).frame(batch, origin)
+        return Form.of(table, as_=as_, decimals=held(net, decimals)).frame(batch, origin)
 
     return LedgerTransaction(frame(LEDGER_TRANSACTIONS, transactions), frame(LEDGER_EVENTS, events))
 

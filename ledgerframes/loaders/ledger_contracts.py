@@ -22,6 +22,7 @@ from ledgerframes.interfaces.ledger_pages import (
     LedgerContractsPage,
     read_contracts_page,
 )
+from ledgerframes.loaders.amount_form import held
 from ledgerframes.loaders.one_participant import OneParticipant, PageChecks, offset, parties_and_views
 from ledgerframes.loaders.signatures import FormOptions
 from ledgerframes.loaders.table_loader import Form, Origin
@@ -70,7 +71,7 @@ def load_ledger_contracts(
     page_size: int | None = None,
     columns: Iterable[str] | None = None,
     as_: As = "pandas",
-    decimals: Decimals = "object",
+    decimals: Decimals | None = None,
     limit: int | None = None,
     allow_partial: bool = False,
 ) -> Any:
@@ -91,7 +92,8 @@ def load_ledger_contracts(
         page_size: contracts per request; the participant chooses by default, and refuses too large ones.
         columns: the columns to keep, in this order; all by default.
         as_: `"pandas"`, `"arrow"` or `"polars"`.
-        decimals: how pandas holds amounts: `"object"` (exact), `"arrow"`, `"float"`, `"string"`.
+        decimals: how pandas holds amounts: `"object"` (exact), `"arrow"`, `"float"`, `"string"`; by default as the
+            network's `connect(decimals=)` says, else `"object"`.
         limit: load at most this many rows.
         allow_partial: when an error ends the load early, return what was loaded, with `attrs["complete"]` False.
 
@@ -116,7 +118,12 @@ def load_ledger_contracts(
         ({'JsActiveContract'}, 1)
     """
     form = Form.of(
-        LEDGER_CONTRACTS, columns=columns, as_=as_, decimals=decimals, limit=limit, allow_partial=allow_partial
+        LEDGER_CONTRACTS,
+        columns=columns,
+        as_=as_,
+        decimals=held(net, decimals),
+        limit=limit,
+        allow_partial=allow_partial,
     )
     named, views = parties_and_views(parties, interfaces)
     size = None if page_size is None else whole_number(page_size, "page_size", least=1, most=_LARGEST_PAGE)

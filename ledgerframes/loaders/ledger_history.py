@@ -16,6 +16,7 @@ from ledgerframes.errors import DecodeError, InputError, PagingError
 from ledgerframes.frames import As, Decimals
 from ledgerframes.interfaces.event_formats import TransactionFormat, whole_format
 from ledgerframes.interfaces.ledger_pages import UPDATES_PAGE, LedgerUpdatesPage, read_updates_page
+from ledgerframes.loaders.amount_form import held
 from ledgerframes.loaders.ledger import read_ledger_items
 from ledgerframes.loaders.one_participant import OneParticipant, PageChecks, offset, parties_and_views
 from ledgerframes.loaders.table_loader import Form, Origin
@@ -54,7 +55,7 @@ class LedgerHistoryOptions(TypedDict, total=False):
     limit: int | None
     interfaces: Iterable[str]
     page_size: int | None
-    decimals: Decimals
+    decimals: Decimals | None
     allow_partial: bool
 
 
@@ -93,7 +94,7 @@ def load_ledger_history(
     interfaces: Iterable[str] = (),
     page_size: int | None = None,
     as_: As = "pandas",
-    decimals: Decimals = "object",
+    decimals: Decimals | None = None,
     allow_partial: bool = False,
 ) -> LedgerHistory[Any]:
     """Load what parties of a participant saw: transactions, reassignments and their events, private ones included.
@@ -116,7 +117,8 @@ def load_ledger_history(
             be computed, for `interface_views`.
         page_size: updates per request; the participant chooses by default, and refuses too large ones.
         as_: `"pandas"`, `"arrow"` or `"polars"`.
-        decimals: how pandas holds amounts: `"object"` (exact), `"arrow"`, `"float"`, `"string"`.
+        decimals: how pandas holds amounts: `"object"` (exact), `"arrow"`, `"float"`, `"string"`; by default as the
+            network's `connect(decimals=)` says, else `"object"`.
         allow_partial: when an error ends the load early, return what was loaded, with `attrs["complete"]` False.
 
     Returns:
@@ -139,7 +141,7 @@ def load_ledger_history(
         >>> len(transactions), transactions.attrs["offset"]
         (50, 50)
     """
-    form = Form.of(LEDGER_TRANSACTIONS, as_=as_, decimals=decimals, limit=limit, allow_partial=allow_partial)
+    form = Form.of(LEDGER_TRANSACTIONS, as_=as_, decimals=held(net, decimals), limit=limit, allow_partial=allow_partial)
     named, views = parties_and_views(parties, interfaces)
     first, stop = offset(net, start, "start", least=1), offset(net, end, "end", least=1)
     if first is not None and stop is not None and first > stop:
@@ -151,7 +153,7 @@ def load_ledger_history(
     with origin.tolerating(allow_partial=form.allow_partial):
         OneParticipant(net, origin, UPDATES_PAGE, _INSTEAD).run(read.all_pages, read.restart)
     transactions, events = read.tables()
-    of_events = Form.of(LEDGER_EVENTS, as_=as_, decimals=decimals)
+    of_events = Form.of(LEDGER_EVENTS, as_=as_, decimals=held(net, decimals))
     after, reached = read.after, read.reached
     return LedgerHistory(
         form.frame(transactions, origin, after_offset=after, offset=reached),

@@ -17,6 +17,7 @@ from ledgerframes.errors import DecodeError, InputError, StatusError
 from ledgerframes.frames import As, Decimals
 from ledgerframes.interfaces import scan_now as routes
 from ledgerframes.interfaces.rules import PartyId, each
+from ledgerframes.loaders.amount_form import held
 from ledgerframes.loaders.scan_routes import needing
 from ledgerframes.loaders.signatures import FormOptions
 from ledgerframes.loaders.table_loader import Form, Origin, items_of
@@ -55,7 +56,7 @@ def load_traffic(
     synchronizer: str | None = None,
     columns: Iterable[str] | None = None,
     as_: As = "pandas",
-    decimals: Decimals = "object",
+    decimals: Decimals | None = None,
     limit: int | None = None,
     allow_partial: bool = False,
 ) -> Any:
@@ -69,7 +70,8 @@ def load_traffic(
         synchronizer: id of the synchronizer; by default that of the coin's rules, read with one GET /v0/dso.
         columns: the columns to keep, in this order; all by default.
         as_: `"pandas"`, `"arrow"` or `"polars"`.
-        decimals: how pandas holds amounts: `"object"` (exact), `"arrow"`, `"float"`, `"string"`.
+        decimals: how pandas holds amounts: `"object"` (exact), `"arrow"`, `"float"`, `"string"`; by default as the
+            network's `connect(decimals=)` says, else `"object"`.
         limit: load at most this many rows.
         allow_partial: when an error ends the load early, return what was loaded, with `attrs["complete"]` False.
 
@@ -90,7 +92,9 @@ def load_traffic(
         >>> bool(traffic.found.all())
         True
     """
-    form = Form.of(TRAFFIC, columns=columns, as_=as_, decimals=decimals, limit=limit, allow_partial=allow_partial)
+    form = Form.of(
+        TRAFFIC, columns=columns, as_=as_, decimals=held(net, decimals), limit=limit, allow_partial=allow_partial
+    )
     wanted = _listed(members, "members", routes.MemberId)[: form.limit]
     chosen = None if synchronizer is None else text(synchronizer, "synchronizer", "the id of a synchronizer")
     origin = Origin()
@@ -162,7 +166,7 @@ def load_validator_faucets(
     *,
     columns: Iterable[str] | None = None,
     as_: As = "pandas",
-    decimals: Decimals = "object",
+    decimals: Decimals | None = None,
     limit: int | None = None,
     allow_partial: bool = False,
 ) -> Any:
@@ -175,7 +179,8 @@ def load_validator_faucets(
         validators: party ids of validators; one row for each, in this order.
         columns: the columns to keep, in this order; all by default.
         as_: `"pandas"`, `"arrow"` or `"polars"`.
-        decimals: how pandas holds amounts: `"object"` (exact), `"arrow"`, `"float"`, `"string"`.
+        decimals: how pandas holds amounts: `"object"` (exact), `"arrow"`, `"float"`, `"string"`; by default as the
+            network's `connect(decimals=)` says, else `"object"`.
         limit: load at most this many rows.
         allow_partial: when an error ends the load early, return what was loaded, with `attrs["complete"]` False.
 
@@ -197,7 +202,12 @@ def load_validator_faucets(
         True
     """
     form = Form.of(
-        VALIDATOR_FAUCETS, columns=columns, as_=as_, decimals=decimals, limit=limit, allow_partial=allow_partial
+        VALIDATOR_FAUCETS,
+        columns=columns,
+        as_=as_,
+        decimals=held(net, decimals),
+        limit=limit,
+        allow_partial=allow_partial,
     )
     wanted = _listed(validators, "validators", PartyId)[: form.limit]
     origin = Origin()

@@ -16,6 +16,7 @@ from ledgerframes.errors import DecodeError, PagingError, PartialResultError, Re
 from ledgerframes.frames import As, Decimals
 from ledgerframes.interfaces import scan_now as routes
 from ledgerframes.interfaces.history import named_maximum
+from ledgerframes.loaders.amount_form import held
 from ledgerframes.loaders.scan_routes import needing
 from ledgerframes.loaders.signatures import FormOptions
 from ledgerframes.loaders.table_loader import Form, Origin, items_of
@@ -56,7 +57,7 @@ def load_names(
     prefix: str | None = None,
     columns: Iterable[str] | None = None,
     as_: As = "pandas",
-    decimals: Decimals = "object",
+    decimals: Decimals | None = None,
     limit: int | None = None,
     allow_partial: bool = False,
 ) -> Any:
@@ -72,7 +73,8 @@ def load_names(
         prefix: only names that begin with this.
         columns: the columns to keep, in this order; all by default.
         as_: `"pandas"`, `"arrow"` or `"polars"`.
-        decimals: how pandas holds amounts: `"object"` (exact), `"arrow"`, `"float"`, `"string"`.
+        decimals: how pandas holds amounts: `"object"` (exact), `"arrow"`, `"float"`, `"string"`; by default as the
+            network's `connect(decimals=)` says, else `"object"`.
         limit: load at most this many rows.
         allow_partial: when an error ends the load early, return what was loaded, with `attrs["complete"]` False.
 
@@ -94,7 +96,9 @@ def load_names(
         >>> bool(owners.index.is_unique)
         True
     """
-    form = Form.of(NAMES, columns=columns, as_=as_, decimals=decimals, limit=limit, allow_partial=allow_partial)
+    form = Form.of(
+        NAMES, columns=columns, as_=as_, decimals=held(net, decimals), limit=limit, allow_partial=allow_partial
+    )
     beginning = "" if prefix is None else text(prefix, "prefix", "the beginning of names, such as 'alice'")
     origin = Origin()
     reader = _Reader(net, origin)

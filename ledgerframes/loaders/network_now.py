@@ -14,6 +14,7 @@ from ledgerframes.decoding.records import read_records
 from ledgerframes.errors import DecodeError
 from ledgerframes.frames import As, Decimals
 from ledgerframes.interfaces import scan_now as routes
+from ledgerframes.loaders.amount_form import held
 from ledgerframes.loaders.scan_routes import needing
 from ledgerframes.loaders.signatures import contract_loader, snapshot_loader
 from ledgerframes.loaders.table_loader import Form, Origin, items_of
@@ -33,7 +34,7 @@ def load_rounds(
     blobs: bool = False,
     columns: Iterable[str] | None = None,
     as_: As = "pandas",
-    decimals: Decimals = "object",
+    decimals: Decimals | None = None,
     limit: int | None = None,
     allow_partial: bool = False,
 ) -> Any:
@@ -48,7 +49,8 @@ def load_rounds(
         blobs: keep `created_event_blob`.
         columns: the columns to keep, in this order; all by default.
         as_: `"pandas"`, `"arrow"` or `"polars"`.
-        decimals: how pandas holds amounts: `"object"` (exact), `"arrow"`, `"float"`, `"string"`.
+        decimals: how pandas holds amounts: `"object"` (exact), `"arrow"`, `"float"`, `"string"`; by default as the
+            network's `connect(decimals=)` says, else `"object"`.
         limit: load at most this many rows.
         allow_partial: when an error ends the load early, return what was loaded, with `attrs["complete"]` False.
 
@@ -69,7 +71,9 @@ def load_rounds(
         True
     """
     table = ROUNDS.having(*(["blobs"] if flag(blobs, "blobs") else []))
-    form = Form.of(table, columns=columns, as_=as_, decimals=decimals, limit=limit, allow_partial=allow_partial)
+    form = Form.of(
+        table, columns=columns, as_=as_, decimals=held(net, decimals), limit=limit, allow_partial=allow_partial
+    )
     origin = Origin()
     rounds: list[tuple[str, Raw]] = []
     with origin.tolerating(allow_partial=form.allow_partial), needing(routes.ROUNDS, instead=_FROM_EVENTS):
@@ -111,7 +115,7 @@ def load_featured_apps(
     blobs: bool = False,
     columns: Iterable[str] | None = None,
     as_: As = "pandas",
-    decimals: Decimals = "object",
+    decimals: Decimals | None = None,
     limit: int | None = None,
     allow_partial: bool = False,
 ) -> Any:
@@ -124,7 +128,8 @@ def load_featured_apps(
         blobs: keep `created_event_blob`.
         columns: the columns to keep, in this order; all by default.
         as_: `"pandas"`, `"arrow"` or `"polars"`.
-        decimals: how pandas holds amounts: `"object"` (exact), `"arrow"`, `"float"`, `"string"`.
+        decimals: how pandas holds amounts: `"object"` (exact), `"arrow"`, `"float"`, `"string"`; by default as the
+            network's `connect(decimals=)` says, else `"object"`.
         limit: load at most this many rows.
         allow_partial: when an error ends the load early, return what was loaded, with `attrs["complete"]` False.
 
@@ -144,7 +149,9 @@ def load_featured_apps(
         True
     """
     table = FEATURED_APPS.having(*(["blobs"] if flag(blobs, "blobs") else []))
-    form = Form.of(table, columns=columns, as_=as_, decimals=decimals, limit=limit, allow_partial=allow_partial)
+    form = Form.of(
+        table, columns=columns, as_=as_, decimals=held(net, decimals), limit=limit, allow_partial=allow_partial
+    )
     origin = Origin()
     items: list[Raw] = []
     instead = "look for the contracts of Splice.Amulet:FeaturedAppRight with lf.load_active_contracts"
@@ -160,7 +167,7 @@ def load_super_validators(
     *,
     columns: Iterable[str] | None = None,
     as_: As = "pandas",
-    decimals: Decimals = "object",
+    decimals: Decimals | None = None,
     limit: int | None = None,
     allow_partial: bool = False,
 ) -> Any:
@@ -172,7 +179,8 @@ def load_super_validators(
         net: the network; its scan is asked.
         columns: the columns to keep, in this order; all by default.
         as_: `"pandas"`, `"arrow"` or `"polars"`.
-        decimals: how pandas holds amounts: `"object"` (exact), `"arrow"`, `"float"`, `"string"`.
+        decimals: how pandas holds amounts: `"object"` (exact), `"arrow"`, `"float"`, `"string"`; by default as the
+            network's `connect(decimals=)` says, else `"object"`.
         limit: load at most this many rows.
         allow_partial: when an error ends the load early, return what was loaded, with `attrs["complete"]` False.
 
@@ -193,7 +201,9 @@ def load_super_validators(
         True
     """
     table = SUPER_VALIDATORS
-    form = Form.of(table, columns=columns, as_=as_, decimals=decimals, limit=limit, allow_partial=allow_partial)
+    form = Form.of(
+        table, columns=columns, as_=as_, decimals=held(net, decimals), limit=limit, allow_partial=allow_partial
+    )
     origin = Origin()
     items: list[Raw] = []
     instead = "look for the contracts of Splice.DsoRules:DsoRules with lf.load_active_contracts"
@@ -257,7 +267,7 @@ def load_scans(
     *,
     columns: Iterable[str] | None = None,
     as_: As = "pandas",
-    decimals: Decimals = "object",
+    decimals: Decimals | None = None,
     limit: int | None = None,
     allow_partial: bool = False,
 ) -> Any:
@@ -269,7 +279,8 @@ def load_scans(
         net: the network; its scan is asked.
         columns: the columns to keep, in this order; all by default.
         as_: `"pandas"`, `"arrow"` or `"polars"`.
-        decimals: how pandas holds amounts: `"object"` (exact), `"arrow"`, `"float"`, `"string"`.
+        decimals: how pandas holds amounts: `"object"` (exact), `"arrow"`, `"float"`, `"string"`; by default as the
+            network's `connect(decimals=)` says, else `"object"`.
         limit: load at most this many rows.
         allow_partial: when an error ends the load early, return what was loaded, with `attrs["complete"]` False.
 
@@ -289,7 +300,9 @@ def load_scans(
         >>> len(urls) > 0
         True
     """
-    form = Form.of(SCANS, columns=columns, as_=as_, decimals=decimals, limit=limit, allow_partial=allow_partial)
+    form = Form.of(
+        SCANS, columns=columns, as_=as_, decimals=held(net, decimals), limit=limit, allow_partial=allow_partial
+    )
     origin = Origin()
     items: list[Raw] = []
     synchronizers: list[str] = []

@@ -26,6 +26,7 @@ class Provenance:
         left_out: members that were removed because they hold personal data.
         ends_early: no server has passed the `end` asked for, so what is missing may still come; `known_to` is then
             the last cursor.
+        decimals: how the caller wants amounts to be held; what is computed from the frame follows it.
     """
 
     sources: tuple[str, ...]
@@ -37,6 +38,7 @@ class Provenance:
     personal: bool = False
     left_out: tuple[str, ...] = ()
     ends_early: bool = False
+    decimals: str = "object"
 
     def attrs(self) -> dict[str, Any]:
         """The values for `df.attrs`."""
@@ -50,6 +52,7 @@ class Provenance:
             # Only where it is known: a load is a single read and proves nothing final.
             **({} if self.settled is None else {"settled": _said(self.settled)}),
             "version": __version__,
+            **({} if self.decimals == "object" else {"decimals": self.decimals}),
             **({"personal": True} if self.personal else {}),
             **({"left_out": list(self.left_out)} if self.left_out else {}),
         }

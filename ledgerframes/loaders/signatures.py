@@ -19,7 +19,7 @@ class FormOptions(TypedDict, total=False):
     """The keywords that every loader of a table takes, for overloads; a test compares them with the signatures."""
 
     columns: Iterable[str] | None
-    decimals: Decimals
+    decimals: Decimals | None
     limit: int | None
     allow_partial: bool
 

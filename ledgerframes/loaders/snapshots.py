@@ -16,6 +16,7 @@ from ledgerframes.decoding.records import read_records
 from ledgerframes.errors import DecodeError, InputError, NotFoundError
 from ledgerframes.frames import As, Decimals
 from ledgerframes.interfaces.registry import INSTRUMENT
+from ledgerframes.loaders.amount_form import held
 from ledgerframes.loaders.signatures import FormOptions, snapshot_loader
 from ledgerframes.loaders.table_loader import Form, Origin, items_of, list_pages
 from ledgerframes.tables.snapshots import INSTRUMENTS, NAME_ENTRIES, USERS
@@ -43,7 +44,7 @@ def load_instruments(
     ids: Iterable[str] | None = None,
     columns: Iterable[str] | None = None,
     as_: As = "pandas",
-    decimals: Decimals = "object",
+    decimals: Decimals | None = None,
     limit: int | None = None,
     allow_partial: bool = False,
 ) -> Any:
@@ -58,7 +59,8 @@ def load_instruments(
             instrument is read whole. All by default.
         columns: the columns to keep, in this order; all by default.
         as_: `"pandas"`, `"arrow"` or `"polars"`.
-        decimals: how pandas holds amounts: `"object"` (exact), `"arrow"`, `"float"`, `"string"`.
+        decimals: how pandas holds amounts: `"object"` (exact), `"arrow"`, `"float"`, `"string"`; by default as the
+            network's `connect(decimals=)` says, else `"object"`.
         limit: load at most this many rows.
         allow_partial: when an error ends the load early, return what was loaded, with `attrs["complete"]` False.
 
@@ -79,7 +81,9 @@ def load_instruments(
         >>> instruments.shape
         (60, 2)
     """
-    form = Form.of(INSTRUMENTS, columns=columns, as_=as_, decimals=decimals, limit=limit, allow_partial=allow_partial)
+    form = Form.of(
+        INSTRUMENTS, columns=columns, as_=as_, decimals=held(net, decimals), limit=limit, allow_partial=allow_partial
+    )
     wanted = None if ids is None else _instrument_ids(ids)
     origin = Origin()
     items = _all_instruments(net, origin, form) if wanted is None else _instruments(net, wanted, origin, form)
@@ -169,7 +173,7 @@ def load_name_entries(
     *,
     columns: Iterable[str] | None = None,
     as_: As = "pandas",
-    decimals: Decimals = "object",
+    decimals: Decimals | None = None,
     limit: int | None = None,
     allow_partial: bool = False,
 ) -> Any:
@@ -179,7 +183,8 @@ def load_name_entries(
         net: the network; its validator is asked, with a token.
         columns: the columns to keep, in this order; all by default.
         as_: `"pandas"`, `"arrow"` or `"polars"`.
-        decimals: how pandas holds amounts: `"object"` (exact), `"arrow"`, `"float"`, `"string"`.
+        decimals: how pandas holds amounts: `"object"` (exact), `"arrow"`, `"float"`, `"string"`; by default as the
+            network's `connect(decimals=)` says, else `"object"`.
         limit: load at most this many rows.
         allow_partial: when an error ends the load early, return what was loaded, with `attrs["complete"]` False.
 
@@ -199,7 +204,9 @@ def load_name_entries(
         >>> entries.shape
         (1, 2)
     """
-    form = Form.of(NAME_ENTRIES, columns=columns, as_=as_, decimals=decimals, limit=limit, allow_partial=allow_partial)
+    form = Form.of(
+        NAME_ENTRIES, columns=columns, as_=as_, decimals=held(net, decimals), limit=limit, allow_partial=allow_partial
+    )
     origin = Origin()
     endpoint = NAME_ENTRIES.endpoints[0]
     items = items_of(origin.body(net.validator.raw.name_entries), "entries", endpoint)
@@ -212,7 +219,7 @@ def load_users(
     *,
     columns: Iterable[str] | None = None,
     as_: As = "pandas",
-    decimals: Decimals = "object",
+    decimals: Decimals | None = None,
     limit: int | None = None,
     allow_partial: bool = False,
 ) -> Any:
@@ -222,7 +229,8 @@ def load_users(
         net: the network; its ledger interface is asked, with a token.
         columns: the columns to keep, in this order; all by default.
         as_: `"pandas"`, `"arrow"` or `"polars"`.
-        decimals: how pandas holds amounts: `"object"` (exact), `"arrow"`, `"float"`, `"string"`.
+        decimals: how pandas holds amounts: `"object"` (exact), `"arrow"`, `"float"`, `"string"`; by default as the
+            network's `connect(decimals=)` says, else `"object"`.
         limit: load at most this many rows.
         allow_partial: when an error ends the load early, return what was loaded, with `attrs["complete"]` False.
 
@@ -242,7 +250,9 @@ def load_users(
         >>> users.shape
         (322, 2)
     """
-    form = Form.of(USERS, columns=columns, as_=as_, decimals=decimals, limit=limit, allow_partial=allow_partial)
+    form = Form.of(
+        USERS, columns=columns, as_=as_, decimals=held(net, decimals), limit=limit, allow_partial=allow_partial
+    )
     origin = Origin()
     endpoint = USERS.endpoints[0]
     items = list_pages(

@@ -11,10 +11,12 @@ import pyarrow as pa
 from ledgerframes.arguments import suggesting
 from ledgerframes.decoding.paged_histories import EVENT_HISTORY
 from ledgerframes.frames import As, Decimals
+from ledgerframes.loaders.amount_form import held
 from ledgerframes.loaders.history_reading import read_history
 from ledgerframes.loaders.history_request import HistoryOptions, HistoryRequest
 from ledgerframes.paging.history import MAXIMUM
 from ledgerframes.paging.window import Bound, Duration
+from ledgerframes.results import html_frames
 
 if TYPE_CHECKING:
     from ledgerframes.network import Network
@@ -37,6 +39,10 @@ class Verdicts(NamedTuple, Generic[Frame]):
     verdicts: Frame
     views: Frame
     app_activity: Frame
+
+    def _repr_html_(self) -> str:
+        """The size of each table and where they come from, for notebooks."""
+        return html_frames("Verdicts", self._asdict())
 
 
 @overload
@@ -62,7 +68,7 @@ def load_verdicts(
     columns: ByTable = None,
     page_size: int = MAXIMUM,
     as_: As = "pandas",
-    decimals: Decimals = "object",
+    decimals: Decimals | None = None,
     allow_partial: bool = False,
     progress: bool | None = None,
 ) -> Verdicts[Any]:
@@ -84,7 +90,8 @@ def load_verdicts(
         columns: the columns to keep, by table name; all by default.
         page_size: items per request; reduced where a server takes fewer.
         as_: `"pandas"`, `"arrow"` or `"polars"`.
-        decimals: how pandas holds amounts: `"object"` (exact), `"arrow"`, `"float"`, `"string"`.
+        decimals: how pandas holds amounts: `"object"` (exact), `"arrow"`, `"float"`, `"string"`; by default as the
+            network's `connect(decimals=)` says, else `"object"`.
         allow_partial: when an error ends the load early, return what was loaded, with `attrs["complete"]` False.
         progress: True shows a bar, False nothing, None a bar on a terminal or in a notebook.
 
@@ -109,6 +116,6 @@ def load_verdicts(
     """
     request = HistoryRequest(
         history=EVENT_HISTORY, tables=_TABLES, columns=columns, start=start, end=end, last=last, limit=limit,
-        page_size=page_size, as_=as_, decimals=decimals, allow_partial=allow_partial, progress=progress,
+        page_size=page_size, as_=as_, decimals=held(net, decimals), allow_partial=allow_partial, progress=progress,
     )  # fmt: skip
     return Verdicts(**read_history(net, request))

@@ -11,6 +11,7 @@ from ledgerframes.plots.drawing.label_layout import spread
 from ledgerframes.plots.drawing.layout import base_size, measured, text_size
 from ledgerframes.plots.drawing.palette import Tones, inside, mixed
 from ledgerframes.plots.drawing.ribbons import Alluvial, Node, Ribbon
+from ledgerframes.plots.drawing.session_hues import Kind
 from ledgerframes.plots.drawing.short_ids import NORMAL, shown
 from ledgerframes.plots.drawing.status_styles import look
 
@@ -35,11 +36,13 @@ class Words:
         left: over the sources.
         right: over the targets.
         size: the text of a node's size.
+        kind: what the nodes are, for their colours.
     """
 
     left: str
     right: str
     size: Callable[[float], str]
+    kind: Kind
 
 
 def room(ax: Axes) -> int:
@@ -83,8 +86,7 @@ def draw_alluvial(ax: Axes, picture: Alluvial, ranking: Ranking, words: Words, f
     height = max(height - foot - _HEAD, height / 2)
     ax.set_ylim(-foot / height, 1 + _HEAD / height)
     tones = inside(ax)
-    hues = tones.by_rank([name for name in ranking.names if name != ranking.rest])
-    hues[ranking.rest] = tones.rest
+    hues = ranking.hues(words.kind, tones)
     sides = _sides(ax, picture, ranking, words, (width, height))
     edges = (sides[0].need / width, 1 - sides[1].need / width)
     for side, edge in zip(sides, edges, strict=True):

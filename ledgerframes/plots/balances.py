@@ -14,6 +14,7 @@ from ledgerframes.plots.drawing.end_labels import End, finish_with_names
 from ledgerframes.plots.drawing.layout import axes, nothing, picture, plain
 from ledgerframes.plots.drawing.number_format import amount_text, plural
 from ledgerframes.plots.drawing.palette import inside
+from ledgerframes.plots.drawing.session_hues import SESSION
 from ledgerframes.plots.drawing.short_ids import short_names, shown
 from ledgerframes.plots.drawing.time_axis import between, dates, time_axis
 
@@ -108,7 +109,7 @@ def _rows(frame: pd.DataFrame, name: str) -> pd.DataFrame:
 
 def _lines(ax: Axes, rows: pd.DataFrame, labels: dict[str, str], order: list[str]) -> list[End]:
     """Draw the lines, and return where each ends on the right."""
-    hues = inside(ax).by_rank(order)
+    hues = SESSION.of("party", order, inside(ax))
     by_party = dict(list(rows.groupby("party")))
     ends = []
     # The largest is drawn last, on top of the others.

@@ -65,5 +65,5 @@ def plot_burn(burns: Any, *, every: str | None = None, ax: Axes | None = None) -
     stack_amounts(ax, table, cut, names, hues, label="record time (UTC)")
     ax.set_ylabel(f"coin burned per {cut.name}")
     total = amount_text(float(table.sum()))
-    second = f"{total} coin burned by {plural(int(burning.sum()), 'update')}, {between(times)}{left_out}"
+    second = f"{total} coin burned by {plural(int(burning.sum()), 'update')}, {between(times)}{left_out}{cut.note()}"
     return finish(ax, _TITLE, second, keys_with_sums(names, {name: name for name in names}, table, hues))

@@ -36,7 +36,7 @@ _TITLES: Final = {
 }
 _UNITS: Final = {
     "fees": "notional fees in coin; charged only when a contract expires",
-    "share": "notional fees in % of the party's holdings",
+    "share": "notional fees in {unit} of the party's holdings",
     "holdings": "coin, notional fees not taken off",
 }
 
@@ -84,8 +84,9 @@ def plot_holding_fees(
         return nothing(axes(ax, size=(8.4, 4.2)), _TITLES[show], words)
     table, ranking = _table(rows, show, top)
     ax = axes(ax, size=(8.4, 1.9 + 0.29 * len(table)))
-    _draw(ax, table, ranking, "%" if show == "share" else "")
-    ax.set_xlabel(_UNITS[show])
+    table, unit = _in_unit(table, ranking) if show == "share" else (table, "")
+    _draw(ax, table, ranking, unit)
+    ax.set_xlabel(_UNITS[show].format(unit="basis points" if unit == " bp" else "%"))
     absent = f", {plural(read.absent, 'other')} without holdings" if read.absent else ""
     unstated = f", fees not served for {plural(withheld, 'other')}" if withheld else ""
     parties = plural(len(rows), "party", "parties")
@@ -109,6 +110,12 @@ def _measure(amounts_of: pd.DataFrame, show: str) -> pd.DataFrame:
     return (100 * parts.div(held, axis=0)).fillna(0.0)
 
 
+def _in_unit(shares: pd.DataFrame, ranking: Ranking) -> tuple[pd.DataFrame, str]:
+    """Shares in percent; in basis points where the largest is under a tenth of a percent."""
+    largest = shares[np.asarray(shares.index != ranking.rest)].abs().sum(axis=1).max()
+    return (shares * 100, " bp") if 0 < largest < 0.1 else (shares, "%")
+
+
 def _draw(ax: Axes, table: pd.DataFrame, ranking: Ranking, unit: str) -> None:
     tones = inside(ax)
     at = np.arange(len(table))
@@ -125,12 +132,42 @@ def _draw(ax: Axes, table: pd.DataFrame, ranking: Ranking, unit: str) -> None:
     _name_rows(ax, ranking)
     ax.set_ylim(len(table) - 0.4, -0.6)
     plain(ax, grid="x")
-    _amount_axis(ax, float(starts[-1].min()), float(starts[1].max()), unit)
-    for row, (total, end) in enumerate(zip(table.sum(axis=1), starts[1], strict=True)):
+    named = np.asarray(table.index != ranking.rest)
+    low, high = (float(most(starts[sign][named])) for sign, most in ((-1, np.min), (1, np.max)))
+    _amount_axis(ax, low, high, unit)
+    for row, total in enumerate(table.sum(axis=1)):
+        left = total < 0 and not starts[1][row]
+        end = max(starts[-1][row], low) if left else min(starts[1][row], high)
         ax.annotate(
-            amount_text(total) + unit, (end, row), xytext=(4, 0), textcoords="offset points", va="center_baseline",
-            color=tones.text, fontsize="small", gid="total",
+            _total_text(total, unit), (end, row), xytext=(-4 if left else 4, 0), textcoords="offset points",
+            ha="right" if left else "left", va="center_baseline", color=tones.text, fontsize="small", gid="total",
+            bbox=None if named[row] else {"facecolor": tones.ground, "edgecolor": "none", "pad": 1},
         )  # fmt: skip
+        if starts[-1][row] < low if left else starts[1][row] > high:
+            _break(ax, end, row, left=left)
+
+
+def _total_text(total: float, unit: str) -> str:
+    """An amount, or a share, of which no more than a thousandth of its unit is told."""
+    return f"<0.001{unit}" if unit and 0 < total < 0.001 else amount_text(total) + unit
+
+
+def _break(ax: Axes, end: float, row: int, *, left: bool) -> None:
+    """Cut a bar that is longer than those of the named parties: its number tells how long, and two strokes that."""
+    from matplotlib.patches import Rectangle
+
+    tones = inside(ax)
+    low, high = ax.get_xlim()
+    ax.add_patch(
+        Rectangle(
+            (low if left else end, row - 0.45), end - low if left else high - end, 0.9, facecolor=tones.ground,
+            linewidth=0, zorder=1.8,
+        )
+    )  # fmt: skip
+    ax.annotate(
+        "//", (end, row), xytext=(4 if left else -4, 0), textcoords="offset points", ha="left" if left else "right",
+        va="center", color=tones.ground, weight="bold", gid="break",
+    )  # fmt: skip
 
 
 def _name_rows(ax: Axes, ranking: Ranking) -> None:
@@ -145,14 +182,14 @@ def _name_rows(ax: Axes, ranking: Ranking) -> None:
 
 
 def _amount_axis(ax: Axes, low: float, high: float, unit: str) -> None:
-    """From zero, or below it where an amount is negative, with room for the totals behind the bars."""
+    """From zero, or below it where an amount is negative, with room for the totals behind the bars on both sides."""
     from matplotlib.ticker import FuncFormatter, MaxNLocator
 
     span = (high - low) or 1.0
     room = span * min(0.5, 52 / max(measured(ax)[0] - 52, 52))
-    ax.set_xlim(low - (0.02 * span if low < 0 else 0), high + room)
+    ax.set_xlim(low - (room if low < 0 else 0), high + (room if high > 0 or low >= 0 else 0.02 * span))
     ax.xaxis.set_major_locator(MaxNLocator(nbins=int(min(6, max(2, measured(ax)[0] // 55)))))
-    ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: scale_text(value, high) + unit))
+    ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: scale_text(value, max(high, -low)) + unit))
 
 
 def _keys(ax: Axes) -> list[Any]:

@@ -8,18 +8,20 @@ import numpy as np
 import pandas as pd
 
 from ledgerframes.errors import InputError
+from ledgerframes.plots.drawing.amount_stacks import amount_axis
 from ledgerframes.plots.drawing.columns import Floats, at_least_one, one_of
 from ledgerframes.plots.drawing.counts import ranked
 from ledgerframes.plots.drawing.end_labels import End, finish_with_names
 from ledgerframes.plots.drawing.layout import axes, nothing, picture, plain
-from ledgerframes.plots.drawing.number_format import plural, scale_text
-from ledgerframes.plots.drawing.palette import inside
+from ledgerframes.plots.drawing.number_format import plural
+from ledgerframes.plots.drawing.palette import Tones, inside
 from ledgerframes.plots.drawing.time_axis import between, dates, time_axis
 from ledgerframes.plots.snapshots import FEES, Amounts, amounts
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+Series = tuple[str, str]  # its label and its colour
 _PICTURE: Final = "plot_holding_fees_over_time"
 _TITLE: Final = "Notional holding fees over time"
 
@@ -70,8 +72,8 @@ def plot_holding_fees_over_time(
         return nothing(ax, _TITLE, withheld or "no holding fees in this range")
     key = _key(read.rows, over)
     rows = read.rows.sort_values(["moment", "round"], kind="stable").drop_duplicates(["party", key], keep="last")
-    places, names, table = _table(rows[rows[key].notna()], key, by, top)
-    ends = _areas(ax, places, names, table, key)
+    places, series, table = _table(rows[rows[key].notna()], key, by, top, inside(ax))
+    ends = _areas(ax, places, series, table, key)
     parties = plural(read.rows["party"].nunique(), "party", "parties")
     spans = between(places.astype(np.int64)) if key == "moment" else _rounds(places)
     notes = ["nothing is charged before expiry", *_one_round(rows, key), *([withheld] if withheld else [])]
@@ -109,45 +111,44 @@ def _key(rows: pd.DataFrame, over: str | None) -> str:
     return "round" if over == "round" else "moment"
 
 
-def _table(rows: pd.DataFrame, key: str, by: str, top: int) -> tuple[Floats, list[tuple[str, bool]], Floats]:
-    """The places on the axis, the series with whether each is the rest, and a row of fees a series."""
+def _table(rows: pd.DataFrame, key: str, by: str, top: int, tones: Tones) -> tuple[Floats, list[Series], Floats]:
+    """The places on the axis, the series with their colours, and a row of fees a series."""
     if by == "lock":
         sums = rows.groupby(key)[["unlocked", "locked"]].sum()
-        return sums.index.to_numpy(float), [("unlocked", False), ("locked", False)], sums.to_numpy().T
+        return sums.index.to_numpy(float), list(zip(sums.columns, tones.hues, strict=False)), sums.to_numpy().T
     rows = rows.assign(fees=rows["unlocked"] + rows["locked"])
     ranking = ranked(rows.groupby("party")["fees"].max(), top)
     rows = rows.assign(party=ranking.folded(rows["party"]))
     sums = rows.pivot_table(index=key, columns="party", values="fees", aggfunc="sum", fill_value=0.0)
     labels = ranking.labels()
-    series = [(labels[name], name == ranking.rest) for name in ranking.names]
+    hues = ranking.hues("party", tones)
+    series = [(labels[name], hues[name]) for name in ranking.names]
     return sums.index.to_numpy(float), series, sums.reindex(columns=list(ranking.names)).to_numpy().T
 
 
-def _areas(ax: Axes, places: Floats, names: list[tuple[str, bool]], table: Floats, key: str) -> list[End]:
-    """Draw the areas, and return where each ends on the right."""
+def _areas(ax: Axes, places: Floats, series: list[Series], table: Floats, key: str) -> list[End]:
+    """Draw the areas, negative amounts downwards from 0, and return where each ends on the right."""
     from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator
 
-    tones = inside(ax)
     over_time = key == "moment"
     x = dates(places.astype(np.int64)) if over_time else places
     if len(x) == 1:
-        # A single snapshot has no width of its own: it is drawn as a bar of one round, or of a minute.
-        half = 1 / 2880 if over_time else 0.5
+        # A single snapshot has no width of its own: it is drawn as a bar of one round, or of two minutes.
+        half = 1 / 1440 if over_time else 0.5
         x, table = np.array([x[0] - half, x[0] + half]), np.repeat(table, 2, axis=1)
-    base: Floats = np.zeros(len(x))
+    up: Floats = np.zeros(len(x))
+    down: Floats = np.zeros(len(x))
     ends = []
-    for rank, ((name, rest), values) in enumerate(zip(names, table, strict=True)):
-        hue = tones.rest if rest else tones.hues[rank % len(tones.hues)]
+    for (name, hue), values in zip(series, table, strict=True):
+        base = np.where(values < 0, down, up)
         ax.fill_between(x, base, base + values, color=hue, linewidth=0, label=name, gid="series")
         ends.append((float(base[-1] + values[-1] / 2), name, hue))
-        base = base + values
+        up, down = up + np.maximum(values, 0), down + np.minimum(values, 0)
     plain(ax)
-    ax.set_ylim(min(0.0, float(base.min())), float(base.max()) * 1.06 or 1.0)
-    ax.yaxis.set_major_locator(MaxNLocator(nbins=6))
-    ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: scale_text(value, float(base.max()))))
+    amount_axis(ax, float(down.min()), float(up.max()))
     ax.set_ylabel("notional fees, coin")
     if over_time:
-        time_axis(ax, int(places[0]), int(places[-1]) + 1, margin=0.0)
+        time_axis(ax, int(places[0]), int(places[-1]), margin=0.0)
     else:
         ax.set_xlim(x[0], x[-1])
         ax.xaxis.set_major_locator(

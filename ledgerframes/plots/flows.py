@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 _PICTURE: Final = "plot_reassignment_flows"
 _TITLE: Final = "Reassignments between synchronizers"
-_WORDS: Final = Words("unassigned from", "assigned to", lambda size: count_text(int(size)))
+_WORDS: Final = Words("unassigned from", "assigned to", lambda size: count_text(int(size)), "synchronizer")
 
 
 @picture

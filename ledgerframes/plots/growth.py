@@ -12,7 +12,7 @@ from ledgerframes.plots.drawing.layout import axes, finish, nothing, picture, pl
 from ledgerframes.plots.drawing.number_format import count_text, plural
 from ledgerframes.plots.drawing.palette import inside
 from ledgerframes.plots.drawing.stacks import count_axis
-from ledgerframes.plots.drawing.time_axis import dates, moment_text, time_axis
+from ledgerframes.plots.drawing.time_axis import DAY, dates, moment_text, time_axis
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -77,7 +77,7 @@ def _first_rounds(frame: pd.DataFrame) -> tuple[Micros, Floats, int]:
 def _steps(ax: Axes, places: Micros, counts: Floats, *, timed: bool) -> None:
     tones = inside(ax)
     low, high = int(places[0]), int(places[-1])
-    room = max((high - low) // 16, 30_000_000 if timed else 1)
+    room = max((high - low) // 16, (DAY // 2 if low == high else 1) if timed else 1)
     ends = np.append(places, high + room)
     x = dates(ends) if timed else ends.astype(np.float64)
     y = np.append(counts, counts[-1])

@@ -71,7 +71,7 @@ def plot_reassignment_matrix(flows: Any, *, top: int = 20, ax: Axes | None = Non
     plain(ax, grid=None)
     for spine in ax.spines.values():
         spine.set_visible(False)
-    scale = _scale(grid)
+    scale = _scale(grid, ranking)
     colours = _colours(tones)
     mesh = ax.pcolormesh(
         np.ma.masked_equal(grid, 0), cmap=colours, norm=scale, edgecolors=[tones.ground], linewidth=1.5, gid="cells"
@@ -95,14 +95,16 @@ def _grid(counted: pd.DataFrame, ranking: Ranking) -> Floats:
     return np.asarray(table.reindex(index=names, columns=names, fill_value=0), dtype=np.float64)
 
 
-def _scale(grid: Floats) -> Normalize:
+def _scale(grid: Floats, ranking: Ranking) -> Normalize:
+    """From the counts between named synchronizers, where there are any: what the others sum up to is no measure."""
     from matplotlib.colors import LogNorm, Normalize
 
-    filled = grid[grid > 0]
+    named = grid[:-1, :-1] if ranking.rest else grid
+    filled = named[named > 0] if named.any() else grid[grid > 0]
     low, high = float(filled.min()), float(filled.max())
     if high > 50 * low:
-        return LogNorm(low, high)
-    return Normalize(0, high)
+        return LogNorm(low, high, clip=True)
+    return Normalize(0, high, clip=True)
 
 
 def _colours(tones: Tones) -> Colormap:

@@ -91,7 +91,8 @@ def plot_rewards(
     table = sums_in_bins(times, codes, values, cut, len(ranking.names))
     stack_amounts(ax, table, cut, ranking.names, hues, label="creation of the coupon (UTC)")
     ax.set_ylabel(f"coin per {cut.name}")
-    second = f"{plural(len(times), 'coupon')} worth {amount_text(float(values.sum()))} coin, {between(times)}{left_out}"
+    worth = amount_text(float(values.sum()))
+    second = f"{plural(len(times), 'coupon')} worth {worth} coin, {between(times)}{left_out}{cut.note()}"
     return finish(ax, _TITLES[by], second, keys_with_sums(ranking.names, ranking.labels(), table, hues))
 
 
@@ -104,4 +105,4 @@ def _series(categories: pd.Series, values: Any, by: str, top: int, tones: Tones)
         hues = tones.by_rank([*known, *(name for name in names if name not in known)])
         return Ranking(names, None), {**hues, "unknown": tones.rest}
     ranking = ranked(pd.Series(values).groupby(categories.to_numpy()).sum(), top)
-    return ranking, {**tones.by_rank(ranking.names), ranking.rest: tones.rest}
+    return ranking, ranking.hues("party", tones)

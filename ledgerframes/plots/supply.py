@@ -14,6 +14,7 @@ from ledgerframes.plots.drawing.end_labels import End, finish_with_names
 from ledgerframes.plots.drawing.layout import axes, finish, nothing, picture, plain
 from ledgerframes.plots.drawing.number_format import amount_text, plural
 from ledgerframes.plots.drawing.palette import inside
+from ledgerframes.plots.drawing.session_hues import SESSION
 from ledgerframes.plots.drawing.short_ids import short_names, shown
 from ledgerframes.plots.drawing.time_axis import between, dates, time_axis
 
@@ -104,7 +105,7 @@ def _labels(last: pd.DataFrame) -> pd.Series:
 def _lines(ax: Axes, rows: pd.DataFrame, labels: pd.Series) -> list[End]:
     """Draw the lines, and return where each ends on the right."""
     tones = inside(ax)
-    hues = tones.by_rank(list(labels.index))
+    hues = SESSION.of("instrument", [str(name) for name in labels.index], tones)
     ends = []
     for name, label in labels.items():
         line = rows[rows["instrument"] == name]
@@ -132,8 +133,9 @@ def _bars(ax: Axes, last: pd.DataFrame, labels: pd.Series) -> None:
     amount_scale(ax, last["supply"], "x", floor=0.3)
     for row, supply in enumerate(last["supply"]):
         ax.annotate(
-            amount_text(supply), (max(supply, 0), row), xytext=(4, 0), textcoords="offset points", gid="total",
-            va="center_baseline", color=tones.text, fontsize="small", annotation_clip=False,
+            amount_text(supply), (supply, row), xytext=(-4 if supply < 0 else 4, 0), textcoords="offset points",
+            ha="right" if supply < 0 else "left", gid="total", va="center_baseline", color=tones.text, fontsize="small",
+            annotation_clip=False,
         )  # fmt: skip
     ax.set_xlabel("supply, each in its own unit" + (" (logarithmic)" if ax.get_xscale() == "log" else ""))
 

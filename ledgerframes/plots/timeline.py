@@ -70,7 +70,7 @@ def plot_reassignment_timeline(
     ranking = ranked(places.value_counts(), top)
     cut = bins(times, every=every)
     tones = inside(ax)
-    hues = {**tones.by_rank(ranking.names), ranking.rest: tones.rest}
+    hues = ranking.hues("synchronizer", tones)
     folded = ranking.folded(places)
     labels, states = ranking.labels(level=1), _ordered(status)
     looks = [
@@ -80,7 +80,7 @@ def plot_reassignment_timeline(
     place = pd.Categorical(folded, ranking.names).codes.astype(np.int64)
     stack_in_bins(ax, times, place * len(states) + pd.Categorical(status, states).codes, cut, looks)
     ax.set_ylabel(f"reassignments per {cut.name}")
-    second = f"{plural(len(times), 'reassignment')}, {between(times)}, by {by} synchronizer"
+    second = f"{plural(len(times), 'reassignment')}, {between(times)}, by {by} synchronizer{cut.note()}"
     apart = {state: int((status == state).sum()) for state in states if state != COMPLETED}
     return finish(ax, _TITLE, second, [*swatches(ranking.names, labels, hues), *status_keys(apart, tones)])
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _PICTURE: Final = "plot_transfers"
 _TITLE: Final = "Who paid whom"
 _GIVER: Final = "lf.transfers(events)"
-_WORDS: Final = Words("paid by", "paid to", amount_text)
+_WORDS: Final = Words("paid by", "paid to", amount_text, "party")
 _SHOWN: Final = 14
 _FOOT: Final = 4.0  # points below the ribbons: there is no legend
 
@@ -101,9 +101,11 @@ def _sizes(paid: pd.DataFrame) -> pd.Series:
 
 def _left_out(rows: pd.DataFrame) -> list[str]:
     own = int((rows["source"] == rows["target"]).sum())
-    other = int((~(rows["size"] > 0) & (rows["source"] != rows["target"])).sum())
-    own_words = [f"{plural(own, 'payment')} of a party to itself left out"] if own else []
-    return own_words + ([f"{plural(other, 'other')} without an amount"] if other else [])
+    between = rows.loc[rows["source"] != rows["target"], "size"]
+    unknown, low = int(between.isna().sum()), int((between <= 0).sum())
+    words = [f"{plural(own, 'payment')} of a party to itself left out"] if own else []
+    words += [f"{plural(unknown, 'other')} without an amount"] if unknown else []
+    return words + ([f"{plural(low, 'other')} of 0 or less"] if low else [])
 
 
 def _unit(frame: pd.DataFrame) -> str:

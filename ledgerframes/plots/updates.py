@@ -64,14 +64,19 @@ def plot_update_rate(
     times, categories = times[known], texts(frame, by)[known]
     ranking = ranked(_sizes(categories), top, others="others")
     tones = inside(ax)
-    hues = {**tones.by_rank(ranking.names), ranking.rest: tones.rest}
+    if by == "kind":
+        # A kind has one colour, whichever kinds there are.
+        hues = {**tones.by_rank([*_KINDS, *(name for name in ranking.names if name not in _KINDS)])}
+        hues[ranking.rest] = tones.rest
+    else:
+        hues = ranking.hues("synchronizer", tones)
     labels = ranking.labels()
     looks = [{"color": hues[name], "linewidth": 0, "label": shown(labels[name])} for name in ranking.names]
     cut = bins(times, every=every)
     codes = pd.Categorical(ranking.folded(categories), ranking.names).codes.astype(np.int64)
     stack_in_bins(ax, times, codes, cut, looks)
     ax.set_ylabel(f"updates per {cut.name}")
-    second = f"{plural(len(times), 'update')}, {between(times)}"
+    second = f"{plural(len(times), 'update')}, {between(times)}{cut.note()}"
     return finish(ax, _TITLE, second, swatches(ranking.names, labels, hues))
 
 

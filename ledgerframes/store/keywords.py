@@ -24,7 +24,7 @@ class LoadOptions(TypedDict, total=False):
     where: Where
     as_of: AsOf | None
     allow_partial: bool
-    decimals: Decimals
+    decimals: Decimals | None
 
 
 class SqlOptions(TypedDict, total=False):

@@ -221,7 +221,7 @@ SAME = {
     "columns": ({"t": pa.table([["x"], ["y"]], names=["a", "A"])}, "'a' and 'A'"),
     "the same column twice": ({"t": pa.table([["x"], ["y"]], names=["a", "a"])}, "'a' and 'a'"),
     "unsafe column": ({"t": pa.table({"=a": ["x"]})}, "not safe"),
-    "nested column": ({"t": pa.table({"a": [{"b": 1}]})}, "of type struct"),
+    "bytes in a record": ({"t": pa.table({"a": [{"b": b"x"}]})}, "of type struct"),
     "bytes": ({"t": pa.table({"a": [b"x"]})}, "of type binary"),
     "no table": ({}, "names no table"),
     "a number": ({"t": 3}, "is int"),

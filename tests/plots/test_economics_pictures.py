@@ -183,9 +183,33 @@ def test_a_party_s_line_is_what_it_holds(show, first):
 def test_the_largest_balances_at_the_end_are_drawn_and_the_others_counted():
     ax = lf.plot_balances(frames.balances(30, days=4), top=3)
 
-    names = {text.get_text().split("::")[0] for text in drawn(ax, "series name")}
+    names = {text.get_text().split("  ")[0] for text in drawn(ax, "series name")}
     assert names == {"party-1", "party-2", "party-3"}
     assert second_line(ax).startswith("the 3 largest of 30 parties, ")
+
+
+def test_a_party_has_one_colour_whoever_else_is_drawn():
+    balances = frames.balances(9, days=3)
+    second = {frames.party(2)}
+
+    first = {line.get_label(): line.get_color() for line in drawn(lf.plot_balances(balances, top=3), "series")}
+    (alone,) = drawn(lf.plot_balances(balances[balances.party_id.isin(second)]), "series")
+
+    assert alone.get_color() == first["party-2"]
+
+
+@pytest.mark.parametrize(("hours", "cut"), [(72, False), (60, True)])
+def test_a_last_day_that_is_cut_is_drawn_as_cut(hours, cut):
+    rewards = frames.rewards(6 * hours)
+
+    ax = lf.plot_rewards(rewards, every="1D")
+
+    (patch, *_), paler = drawn(ax, "series"), drawn(ax, "cut")
+    edges = patch.get_data().edges
+    assert edges[-1] - edges[-2] == pytest.approx(0.5 if cut else 1, abs=0.01)
+    assert len(paler) == cut
+    assert second_line(ax).endswith("; the last bar is incomplete") == cut
+    assert sum(map(sum, steps(ax).values())) == pytest.approx(float(rewards.amount.sum()))
 
 
 def test_balances_far_apart_have_a_logarithmic_scale_unless_one_is_zero():
@@ -222,7 +246,7 @@ def test_transfers_without_an_amount_or_a_party_are_shown_as_such():
     ax = lf.plot_transfers(transfers)
 
     assert {text.get_text() for text in drawn(ax, "name")} == {"a", "unknown"}
-    assert "2 others without an amount" in second_line(ax)
+    assert second_line(ax).endswith("; 1 other without an amount; 1 other of 0 or less")
 
 
 @pytest.mark.parametrize("column", ["instrument_id", "step"])

@@ -8,7 +8,7 @@ import pytest
 
 import ledgerframes as lf
 from tests.plots import frames
-from tests.plots.seen import drawn, legend, second_line
+from tests.plots.seen import drawn, legend, outside_of_the_figure, overlapping, second_line, words
 
 
 def widths(ax, part):
@@ -26,7 +26,7 @@ def test_bars_are_the_fees_in_every_form_of_decimals(decimals):
     assert widths(ax, "unlocked") == pytest.approx([1, 1 / 2, 1 / 3])
     assert widths(ax, "locked") == pytest.approx([0.1] * 3)
     assert [bar.get_x() for bar in drawn(ax, "locked")] == pytest.approx(widths(ax, "unlocked"))
-    assert names(ax)[0] == "party-1::122000…"
+    assert names(ax)[0] == "party-1"
     assert legend(ax) == ["unlocked", "locked"]
     assert "notional" in ax._left_title.get_text().lower()
     assert "coin" in ax.get_xlabel()
@@ -86,6 +86,54 @@ def test_negative_fees_reach_left_of_zero():
     bars = {bar.get_width(): bar.get_x() for bar in drawn(ax, "locked")}
     assert bars[-2] == 0
     assert ax.get_xlim()[0] < -2
+
+
+def test_the_others_are_cut_where_the_named_parties_end():
+    ax = lf.plot_holding_fees(frames.holdings(400), top=5)
+
+    assert names(ax)[-1] == "395 others"
+    assert ax.get_xlim()[1] < 3
+    assert drawn(ax, "total")[-1].get_text() == "43.8"
+    assert len(drawn(ax, "break")) == 1
+    assert drawn(lf.plot_holding_fees(frames.holdings(9), top=7), "break") == []
+
+
+@pytest.mark.parametrize(
+    ("holding", "unit", "text"),
+    [(100, "%", "1%"), (10**6, "basis points", "0.01 bp"), (10**8, "basis points", "<0.001 bp")],
+)
+def test_small_shares_are_in_basis_points(holding, unit, text):
+    rows = pd.DataFrame([frames.summary("a::1220", holding, 0)])
+    rows["accumulated_holding_fees_unlocked"] = [Decimal(1)]
+
+    ax = lf.plot_holding_fees(rows, show="share")
+
+    assert unit in ax.get_xlabel()
+    assert [text.get_text() for text in drawn(ax, "total")] == [text]
+
+
+def test_negative_totals_are_labelled_on_their_side():
+    rows = pd.DataFrame([frames.summary("a::1220", 100, 10), frames.summary("b::1220", 50, 10)])
+    rows.loc[1, ["accumulated_holding_fees_unlocked", "accumulated_holding_fees_locked"]] = Decimal(-2)
+
+    ax = lf.plot_holding_fees(rows)
+
+    label = drawn(ax, "total")[1]
+    assert (label.get_text(), label.xy[0], label.get_horizontalalignment()) == ("-4", -4, "right")
+    assert overlapping(words(ax)) == []
+    assert outside_of_the_figure(ax, words(ax)) == []
+
+
+def test_negative_areas_lie_below_zero_and_within_the_picture():
+    rows = frames.holdings(2, snapshots=3)
+    last = rows["party_id"].str.startswith("party-2")
+    for name in ("accumulated_holding_fees_unlocked", "accumulated_holding_fees_locked"):
+        rows.loc[last, name] = [-amount for amount in rows.loc[last, name]]
+
+    ax = lf.plot_holding_fees_over_time(rows)
+
+    assert ax.get_ylim()[0] < -1.8
+    assert min(area.get_paths()[0].vertices[:, 1].min() for area in drawn(ax, "series")) == pytest.approx(-1.8)
 
 
 def test_parties_that_share_a_name_stay_apart():

@@ -10,10 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import ledgerframes as lf
+from ledgerframes.plots.drawing.palette import mixed
 from ledgerframes.plots.drawing.ribbons import lay_out
 from tests.plots import frames
 from tests.plots.frames import flow
-from tests.plots.seen import drawn, legend, second_line
+from tests.plots.seen import drawn, legend, overlapping, second_line, words
 
 
 def ribbon_widths(ax):
@@ -140,7 +141,7 @@ def test_the_matrix_holds_a_row_a_source_and_a_column_a_target():
 
     ax = lf.plot_reassignment_matrix(pd.DataFrame(rows))
 
-    assert [label.get_text() for label in ax.get_yticklabels()] == ["a::1", "b::2"]
+    assert [label.get_text() for label in ax.get_yticklabels()] == ["a", "b"]
     assert np.ma.filled(ax.collections[0].get_array(), 0).tolist() == [[1, 3], [2, 0]]
     assert sorted(text.get_text() for text in drawn(ax, "count")) == ["1", "2", "3"]
     assert second_line(ax).endswith("1 repaired")
@@ -185,7 +186,7 @@ def test_reassignments_all_in_flight_are_explained():
 
     ax = lf.plot_reassignment_timeline(pd.DataFrame(rows))
 
-    assert legend(ax) == ["b::1220", "in flight (4)"]
+    assert legend(ax) == ["b", "in flight (4)"]
 
 
 def test_median_and_percentile_stand_where_they_are():
@@ -195,18 +196,70 @@ def test_median_and_percentile_stand_where_they_are():
 
     assert drawn(ax, "median")[0].get_xdata()[0] == pytest.approx(50.5)
     assert drawn(ax, "95th percentile")[0].get_xdata()[0] == pytest.approx(95.05)
-    assert [text.get_text() for text in drawn(ax, "mark")] == ["95th percentile 1.58 min", "median 50.5 s"]
+    assert [text.get_text() for text in drawn(ax, "mark")] == ["95th percentile 1 min 35 s", "median 50.5 s"]
     assert ax.get_xscale() == "log"
     assert sum(patch.get_data().values.sum() for patch in drawn(ax, "series")) == 100
 
 
-def test_durations_that_have_no_place_on_the_axis_are_told():
+def test_durations_of_zero_or_less_have_a_bin_of_their_own():
     rows = [flow(seconds=5), flow(seconds=0), flow(seconds=-3), flow(status="in flight") | {"in_flight": pd.NaT}]
 
     ax = lf.plot_reassignment_in_flight(pd.DataFrame(rows))
 
-    assert second_line(ax) == "3 reassignments with both legs, 1 still in flight, 2 not positive and not drawn"
-    assert sum(patch.get_data().values.sum() for patch in drawn(ax, "series")) == 1
+    assert second_line(ax) == "3 reassignments with both legs, 1 still in flight, 2 took 0 s or less"
+    (patch,) = drawn(ax, "series")
+    assert patch.get_data().values[0] == 2
+    assert patch.get_data().values.sum() == 3
+    place = dict(zip([label.get_text() for label in ax.get_xticklabels()], ax.get_xticks(), strict=True))["≤ 0 s"]
+    assert patch.get_data().edges[0] < place < patch.get_data().edges[1]
+
+
+@pytest.mark.parametrize("kind", ["histogram", "ecdf"])
+@pytest.mark.parametrize("seconds", [(0,), (-3, 0, -1), (-3, 5), (-3, 0, 0, 9_000_000)])
+def test_durations_around_zero_are_a_picture_with_both_marks(kind, seconds):
+    ax = lf.plot_reassignment_in_flight(pd.DataFrame([flow(seconds=one) for one in seconds]), kind=kind)
+
+    low, high = ax.get_xlim()
+    assert all(low <= drawn(ax, name)[0].get_xdata()[0] <= high for name in ("median", "95th percentile"))
+    assert overlapping(words(ax)) == []
+
+
+def test_a_synchronizer_has_one_colour_in_all_pictures_of_a_session():
+    routes = [("a", "b")] * 9 + [("b", "c")] * 5 + [("c", "d")] * 3 + [("d", "c")] * 2
+    flows = pd.DataFrame([flow(f"{source}::1", f"{target}::1") for source, target in routes])
+
+    whole = node_colours(lf.plot_reassignment_flows(flows))
+    part = flows[flows["source_synchronizer"] != "a::1"]
+    fewer = node_colours(lf.plot_reassignment_flows(part))
+    bars = drawn(lf.plot_reassignment_timeline(part, by="source", every="3h"), "series")
+
+    assert len(set(whole.values())) == 4
+    assert fewer == {name: whole[name] for name in "bcd"}
+    # over time the same hues are a little paler
+    paler = {bar.get_label(): mixed(whole[bar.get_label()], "white", 0.85) for bar in bars}
+    assert {bar.get_label(): pytest.approx(bar.get_facecolor()[:3]) for bar in bars} == paler
+
+
+def node_colours(ax):
+    """The colour of each source."""
+    names, nodes = drawn(ax, "name"), drawn(ax, "node")
+    return {name.get_text(): node.get_facecolor()[:3] for name, node in zip(names, nodes, strict=True)}
+
+
+def test_colours_stay_apart_in_a_picture_however_many_names_the_session_knows():
+    for first in range(0, 30, 6):
+        rows = [flow(f"s{number}::1", f"s{number}::1", "repaired") for number in range(first, first + 7)]
+        assert len(set(node_colours(lf.plot_reassignment_flows(pd.DataFrame(rows))).values())) == 7
+
+
+def test_the_colour_scale_is_that_of_the_named_synchronizers():
+    many = [flow(f"a{number}::1", f"b{number}::1") for number in range(300)]
+    named = [flow("x::1", "y::1")] * 200 + [flow("y::1", "x::1")] * 150
+
+    ax = lf.plot_reassignment_matrix(pd.DataFrame(many + named), top=2)
+
+    assert ax.collections[0].norm.vmax == 200
+    assert np.ma.filled(ax.collections[0].get_array(), 0)[2, 2] == 300
 
 
 def test_the_share_of_reassignments_rises_to_one():

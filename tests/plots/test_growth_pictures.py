@@ -7,7 +7,7 @@ import pytest
 
 import ledgerframes as lf
 from tests.plots import frames
-from tests.plots.seen import drawn, legend, second_line
+from tests.plots.seen import drawn, legend, overlapping, second_line, words
 
 
 def steps(ax):
@@ -100,6 +100,42 @@ def test_validators_that_never_received_are_told_and_not_drawn():
 def test_licenses_that_tell_only_their_last_change_are_refused():
     with pytest.raises(lf.InputError, match=r"first_round.*license_growth\(licenses, rounds=rounds\)"):
         lf.plot_license_growth(frames.licenses(2).drop(columns="first_round"))
+
+
+def test_dates_fit_a_single_day_of_growth():
+    growth = pd.DataFrame({"time": [frames.START], "validators": [4]})
+
+    ax = lf.plot_license_growth(growth)
+    ax.figure.draw_without_rendering()
+
+    low, high = ax.get_xlim()
+    assert 0.5 < high - low < 2
+    assert not [label.get_text() for label in ax.get_xticklabels() if label.get_text().count(":") > 1]
+
+
+def test_supplies_are_never_added_up():
+    ax = lf.plot_supply(frames.instruments(10), top=3)
+
+    assert [text.get_text() for text in drawn(ax, "total")] == ["10k", "9,000", "8,000"]
+    assert not [text for text in words(ax) if "other" in text.get_text()]
+
+
+def test_a_negative_supply_is_labelled_where_it_ends():
+    ax = lf.plot_supply(frames.instruments(2).assign(total_supply=[Decimal(-500), Decimal(1000)]))
+
+    label = drawn(ax, "total")[1]
+    assert (label.get_text(), label.xy[0], label.get_horizontalalignment()) == ("-500", -500, "right")
+    assert overlapping(words(ax)) == []
+
+
+def test_a_kind_of_update_has_one_colour_whichever_kinds_there_are():
+    updates = frames.updates(60)
+
+    def hue(rows):
+        one = next(patch for patch in drawn(lf.plot_update_rate(rows), "series") if patch.get_label() == "assignment")
+        return one.get_facecolor()
+
+    assert hue(updates) == hue(updates[updates.kind == "assignment"])
 
 
 def test_growth_is_drawn_as_it_is():

@@ -22,10 +22,20 @@ DEUTAN = np.array([[0.367, 0.861, -0.228], [0.280, 0.673, 0.047], [-0.012, 0.043
 PROTAN = np.array([[0.152, 1.053, -0.205], [0.115, 0.786, 0.099], [-0.004, -0.048, 1.052]])
 
 
-def test_a_party_is_its_name_and_the_start_of_its_fingerprint():
-    party = "alice::1220ab5700" + "0" * 56
+def test_a_party_is_its_hint_and_where_several_share_it_also_the_start_of_its_fingerprint():
+    alice, other, bob = "alice::1220ab5700" + "0" * 56, "alice::1220cd" + "0" * 60, "bob::1220" + "0" * 64
 
-    assert short_names([party]) == {party: "alice::1220ab…"}
+    assert short_names([alice, bob]) == {alice: "alice", bob: "bob"}
+    assert short_names([alice, other, bob]) == {alice: "alice::1220ab…", other: "alice::1220cd…", bob: "bob"}
+
+
+def test_an_alias_stands_in_place_of_the_hint_and_stays_distinct():
+    alice, bob = "alice::1220ab" + "0" * 60, "bob::1220cd" + "0" * 60
+
+    with lf.aliases({alice: "Bank A", bob: "Bank A"}):
+        assert short_names([alice]) == {alice: "Bank A"}
+        assert short_names([alice, bob]) == {alice: "Bank A::1220ab…", bob: "Bank A::1220cd…"}
+    assert short_names([alice]) == {alice: "alice"}
 
 
 @pytest.mark.parametrize(
@@ -112,8 +122,14 @@ def test_counts_are_whole_up_to_five_digits():
     [
         (0.34, "340 ms"),
         (19.08, "19.1 s"),
+        (59.98, "1 min"),
         (60, "1 min"),
-        (9_000, "2.5 h"),
+        (88.4, "1 min 28 s"),
+        (-88, "-1 min 28 s"),
+        (3_599.9, "1 h"),
+        (9_000, "2 h 30 min"),
+        (86_399, "1 d"),
+        (12_345_678, "143 d"),
         (172_800, "2 d"),
         (5e-6, "5 µs"),
         (0, "0 s"),

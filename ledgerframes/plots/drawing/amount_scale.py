@@ -30,12 +30,16 @@ def amount_scale(ax: Axes, amounts: pd.Series, side: Literal["x", "y"], *, floor
         ax.set_xscale("log" if logarithmic else "linear")
     else:
         ax.set_yscale("log" if logarithmic else "linear")
-    limits = (
-        (low * floor, high * (high / low) ** 0.14) if logarithmic else (min(0.0, low), max(high, 0.0) * 1.14 or 1.0)
-    )
+    limits = (low * floor, high * (high / low) ** 0.14) if logarithmic else _linear(low, high)
     (ax.set_xlim if side == "x" else ax.set_ylim)(*limits)
     axis.set_major_locator(LogLocator(numticks=7) if logarithmic else MaxNLocator(nbins=6))
     axis.set_minor_locator(NullLocator())
     axis.set_major_formatter(
-        FuncFormatter(lambda value, _: amount_text(value) if logarithmic else scale_text(value, high))
+        FuncFormatter(lambda value, _: amount_text(value) if logarithmic else scale_text(value, max(high, -low)))
     )
+
+
+def _linear(low: float, high: float) -> tuple[float, float]:
+    """From 0 to the data's ends, with room for labels behind both."""
+    air = 0.14 * (max(high, 0.0) - min(low, 0.0)) or 1.0
+    return (low - air if low < 0 else 0.0), (high + air if high > 0 or low >= 0 else 0.0)

@@ -11,6 +11,7 @@ import numpy.typing as npt
 from ledgerframes.plots.drawing.columns import Floats, Micros
 from ledgerframes.plots.drawing.layout import Key, plain
 from ledgerframes.plots.drawing.number_format import amount_text, scale_text
+from ledgerframes.plots.drawing.stacks import pale_where_cut
 from ledgerframes.plots.drawing.time_axis import Bins, dates, time_axis
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ def stack_amounts(
         hues: their colours.
         label: the label of the axis of time.
     """
-    edges = dates(cut.edges)
+    edges = dates(cut.drawn)
     up: Floats = np.zeros(table.shape[1])
     down: Floats = np.zeros(table.shape[1])
     for name, values in zip(names, table, strict=True):
@@ -60,7 +61,8 @@ def stack_amounts(
         down = down + np.minimum(values, 0)
     plain(ax)
     amount_axis(ax, float(down.min()), float(up.max()))
-    time_axis(ax, int(cut.edges[0]), int(cut.edges[-1]), label=label)
+    pale_where_cut(ax, cut)
+    time_axis(ax, int(cut.drawn[0]), int(cut.drawn[-1]), label=label)
 
 
 def amount_axis(ax: Axes, low: float, high: float) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -11,6 +11,8 @@ import pandas as pd
 
 from ledgerframes.errors import InputError
 from ledgerframes.plots.drawing.columns import checked, micros, texts
+from ledgerframes.plots.drawing.palette import Tones
+from ledgerframes.plots.drawing.session_hues import SESSION, Kind
 from ledgerframes.plots.drawing.short_ids import NORMAL, short_names
 from ledgerframes.plots.drawing.time_axis import between
 
@@ -84,6 +86,11 @@ class Ranking:
         """The short label of each name."""
         own = short_names((name for name in self.names if name != self.rest), level=level)
         return own if self.rest is None else {**own, self.rest: self.rest.strip()}
+
+    def hues(self, kind: Kind, tones: Tones) -> dict[Hashable, str]:
+        """The colour of each name, the same in all pictures of the session; the rest is grey."""
+        own = SESSION.of(kind, [name for name in self.names if name != self.rest], tones)
+        return {**own, self.rest: tones.rest}
 
     def folded(self, column: pd.Series) -> pd.Series:
         """The column with the others under one name."""

@@ -90,7 +90,8 @@ def finish(ax: Axes, title: str, second: str, keys: Sequence[Key] = (), *, foot:
     if legend is not None and foot is not None:
         _place(legend, ax, "upper left", (0, 0), (0, foot - 8))
     elif legend is not None:
-        beside = _width(second_line) + _width(legend) + 14 <= width
+        # Texts are up to a twentieth wider where a figure is saved with fewer dots per inch than it was laid out with.
+        beside = 1.05 * (_width(second_line) + _width(legend)) + 14 <= width
         _place(legend, ax, *(("lower right", (1, 1), (0, 7)) if beside else ("lower left", (0, 1), (-hang, 7))))
         rise += 0 if beside else _height(legend) + 4
         second_line.xyann = (-hang, rise)
@@ -196,7 +197,7 @@ def _legend(ax: Axes, keys: Sequence[Key], width: float) -> Legend:
     for size, columns in product((_small(), _small() * 0.84), range(len(keys), 0, -1)):
         legend = ax.legend(
             handles=[artist for artist, _ in keys], labels=[shown(label) for _, label in keys], ncols=columns,
-            frameon=False, labelcolor=tones.quiet, fontsize=size, borderpad=0, borderaxespad=0,
+            loc="upper left", frameon=False, labelcolor=tones.quiet, fontsize=size, borderpad=0, borderaxespad=0,
             handlelength=1.1, handleheight=0.9, handletextpad=0.5, columnspacing=1.3, labelspacing=0.35,
         )  # fmt: skip
         if _width(legend) <= width and (len(keys) <= 3 * columns or size < _small()):
@@ -220,7 +221,7 @@ def _small() -> float:
 def _wrap(line: Text, words: str, width: float) -> None:
     long = _width(line)
     if long > width > 0:
-        lines = textwrap.wrap(words, max(int(len(words) * width / long), 12))
+        lines = textwrap.wrap(words, max(int(0.97 * len(words) * width / long), 12))
         line.set_text("\n".join(map(shown, lines)))
 
 

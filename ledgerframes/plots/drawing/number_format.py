@@ -6,7 +6,8 @@ from decimal import Decimal
 from typing import Final
 
 _LARGE: Final = ((1e12, " tn"), (1e9, " bn"), (1e6, " M"), (1e3, "k"))
-_DURATIONS: Final = ((86_400.0, "d"), (3_600.0, "h"), (60.0, "min"), (1.0, "s"), (1e-3, "ms"), (1e-6, "µs"))
+_LONG: Final = ((86_400, "d", 3_600, "h"), (3_600, "h", 60, "min"), (60, "min", 1, "s"))
+_DURATIONS: Final = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"))
 
 
 def count_text(count: int) -> str:
@@ -28,9 +29,16 @@ def amount_text(value: float) -> str:
 
 
 def duration_text(seconds: float) -> str:
-    """A duration in its natural unit: 340 ms, 19.1 s, 2.5 h."""
+    """A duration in its natural units: 340 ms, 19.1 s, 1 min 28 s, 2 h 30 min, 3 d 4 h, 120 d."""
+    size = abs(seconds)
+    for long, name, smaller, smaller_name in _LONG:
+        if size >= long * 0.9995:
+            whole, rest = divmod(max(round(size / smaller), long // smaller), long // smaller)
+            words = f"{whole} {name} {rest} {smaller_name}" if rest else f"{whole} {name}"
+            words = f"{round(size / long):,} {name}" if whole >= 100 else words
+            return f"-{words}" if seconds < 0 else words
     for unit, name in _DURATIONS:
-        if abs(seconds) >= unit * 0.9995:
+        if size >= unit * 0.9995:
             return f"{_digits(seconds / unit)} {name}"
     return f"{seconds:.3g} s"
 

@@ -6,21 +6,24 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Final
 
+from ledgerframes.session_names import alias_of
+
 LEVELS: Final = ((9, 4), (13, 5), (20, 6), (28, 10), (40, 16), (64, 34))
 NORMAL: Final = 2
+_MARK: Final = "::"
 
 
 def short_names(identifiers: Iterable[str], *, level: int = NORMAL) -> dict[str, str]:
-    """Short labels, `name::1220ab…`, as long as it takes to tell them apart.
+    """Short labels: the session's alias, else the hint before the `::`; with the fingerprint where several share it.
 
     Args:
-        identifiers: those that stand in one picture.
+        identifiers: those that stand in one picture or table.
         level: how long a label should be, as an index into `LEVELS`: characters of name and of fingerprint.
     """
     known = sorted(set(identifiers))
-    labels = {name: _short(name, *LEVELS[level]) for name in known}
-    for head, tail in LEVELS[level + 1 :]:
-        labels |= {name: _short(name, head, tail) for name in _confused(labels)}
+    labels = {name: _cut(_hint(name), *LEVELS[level]) for name in known}
+    for head, tail in LEVELS[level:]:
+        labels |= {name: _with_fingerprint(name, head, tail) for name in _confused(labels)}
     labels |= {name: _plain(name) for name in _confused(labels)}
     # Identifiers that differ only in unprintable characters are numbered.
     labels |= {name: f"{labels[name]} ({number})" for number, name in enumerate(_confused(labels), 1)}
@@ -37,12 +40,19 @@ def _confused(labels: dict[str, str]) -> list[str]:
     return [name for name, label in labels.items() if often[label] > 1]
 
 
-def _short(identifier: str, head: int, tail: int) -> str:
-    name, colons, fingerprint = _plain(identifier).partition("::")
-    if len(name) > head + 2:
-        name = name[: head - tail // 2] + "…" + name[-(tail // 2) :]
+def _hint(identifier: str) -> str:
+    """What an identifier is called; one without a hint is its fingerprint."""
+    return _plain(alias_of(identifier) or identifier.partition(_MARK)[0] or identifier)
+
+
+def _cut(name: str, head: int, tail: int) -> str:
+    return name if len(name) <= head + 2 else name[: head - tail // 2] + "…" + name[-(tail // 2) :]
+
+
+def _with_fingerprint(identifier: str, head: int, tail: int) -> str:
+    _, mark, fingerprint = _plain(identifier).partition(_MARK)
     cut = fingerprint if len(fingerprint) <= tail + 2 else fingerprint[:tail] + "…"
-    return name + colons + cut
+    return _cut(_hint(identifier), head, tail) + mark + cut
 
 
 def _plain(text: str) -> str:

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from ledgerframes.plots.drawing.columns import Floats, Micros
 from ledgerframes.plots.drawing.layout import Key, measured, plain
+from ledgerframes.plots.drawing.palette import inside
 from ledgerframes.plots.drawing.time_axis import Bins, dates, time_axis
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ def stack_in_bins(ax: Axes, times: Micros, series: Codes, cut: Bins, looks: Sequ
         cut: the bins.
         looks: how each series looks, from the lowest to the highest.
     """
-    edges = dates(cut.edges)
+    edges = dates(cut.drawn)
     wide = len(edges) - 1
     table = np.bincount(series * wide + cut.of(times), minlength=len(looks) * wide).reshape(len(looks), wide)
     most = float(table.sum(axis=0).max())
@@ -42,7 +43,15 @@ def stack_in_bins(ax: Axes, times: Micros, series: Codes, cut: Bins, looks: Sequ
         base = base + counts
     plain(ax)
     count_axis(ax, most)
-    time_axis(ax, int(cut.edges[0]), int(cut.edges[-1]))
+    pale_where_cut(ax, cut)
+    time_axis(ax, int(cut.drawn[0]), int(cut.drawn[-1]))
+
+
+def pale_where_cut(ax: Axes, cut: Bins) -> None:
+    """Lay the ground over a bin in which the data ends, so that it does not look like a fall."""
+    if cut.known_to is not None:
+        begin, end = dates(cut.drawn[-2:])
+        ax.axvspan(begin, end, facecolor=inside(ax).ground, alpha=0.55, linewidth=0, zorder=2.5, gid="cut")
 
 
 def swatches(names: Iterable[str], labels: Mapping[str, str], hues: Mapping[Hashable, str]) -> list[Key]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Final
 
@@ -39,10 +39,24 @@ class Bins:
     Attributes:
         edges: microseconds since 1970, one more than there are bins.
         name: what one bin is: minute, 5 minutes, day.
+        known_to: where the data ends, if that is inside the last bin: this one is cut.
     """
 
     edges: Micros
     name: str
+    known_to: int | None = None
+
+    @property
+    def drawn(self) -> Micros:
+        """The edges to draw: a cut bin ends where the data does, and is never thinner than a tenth."""
+        if self.known_to is None:
+            return self.edges
+        least = self.edges[-2] + (self.edges[-1] - self.edges[-2]) // 10
+        return np.append(self.edges[:-1], max(self.known_to, least))
+
+    def note(self) -> str:
+        """What the second line says of a cut bin; empty where none is."""
+        return "; the last bar is incomplete" if self.known_to is not None else ""
 
     def of(self, times: Micros) -> Micros:
         """The bin of each time."""
@@ -62,13 +76,13 @@ def bins(times: Micros, *, every: str | None = None, most: int = 72) -> Bins:
     """
     low, high = int(times.min()), int(times.max())
     if every is not None:
-        return _fixed(low, high, _length(every, high - low), every)
+        return _cut(_fixed(low, high, _length(every, high - low), every), times)
     if high - low < _SECOND:
         return _fixed(low - 300 * _SECOND, high + 300 * _SECOND, 60 * _SECOND, "minute")
     for step, name in _STEPS:
         if (high - low) // step < most:
-            return _fixed(low, high, step, name)
-    return _calendar(low, high, most)
+            return _cut(_fixed(low, high, step, name), times)
+    return _cut(_calendar(low, high, most), times)
 
 
 def dates(times: Micros) -> Floats:
@@ -79,7 +93,9 @@ def dates(times: Micros) -> Floats:
     return np.asarray(date2num(clipped.astype("M8[us]")), dtype=np.float64)  # type: ignore[no-untyped-call]
 
 
-def time_axis(ax: Axes, low: int, high: int, *, label: str = "record time (UTC)", margin: float = 0.0) -> None:
+def time_axis(
+    ax: Axes, low: int, high: int, *, label: str = "record time (UTC)", margin: float = 0.0, least: int = 3600 * _SECOND
+) -> None:
     """Make the x axis one of time in UTC from `low` to `high`, in microseconds.
 
     Args:
@@ -88,10 +104,11 @@ def time_axis(ax: Axes, low: int, high: int, *, label: str = "record time (UTC)"
         high: the last.
         label: the axis label.
         margin: share of the range to add on both sides.
+        least: what to show of time where there is a single instant.
     """
     from matplotlib.dates import AutoDateLocator, ConciseDateFormatter
 
-    room = max(int((high - low) * margin), 0 if high > low else 30 * _SECOND)
+    room = max(int((high - low) * margin), 0 if high > low else least // 2)
     locator = AutoDateLocator(tz="UTC", minticks=3, maxticks=8)  # type: ignore[no-untyped-call]
     ax.xaxis.set_major_locator(locator)
     ax.xaxis.set_major_formatter(ConciseDateFormatter(locator, tz="UTC"))  # type: ignore[no-untyped-call]
@@ -115,6 +132,19 @@ def between(times: Micros) -> str:
     if first == last:
         return f"{first} UTC"
     return f"{first} to {last[11:] if first[:10] == last[:10] else last} UTC"
+
+
+def _cut(whole: Bins, times: Micros) -> Bins:
+    """The bins with where the data ends, if much of the last one is missing and not by chance.
+
+    Times say nothing of what was asked for, so the usual distance between them decides: one of three times the mean
+    has, where times are random, a probability of 5 %.
+    """
+    low, high = int(times.min()), int(times.max())
+    missing = int(whole.edges[-1]) - high
+    usual = (high - low) / max(len(times) - 1, 1)
+    last = int(whole.edges[-1] - whole.edges[-2])
+    return replace(whole, known_to=high) if high > low and missing > max(3 * usual, last / 10) else whole
 
 
 def _calendar(low: int, high: int, most: int) -> Bins:

@@ -41,7 +41,7 @@ def load(
     as_of: AsOf | None = None,
     allow_partial: bool = False,
     as_: As = "pandas",
-    decimals: Decimals = "object",
+    decimals: Decimals | None = None,
 ) -> Any:
     """Load rows of a stored table; only the files, row groups and columns that are needed are read.
 
@@ -134,7 +134,7 @@ def dask(
     end: Bound | None = None,
     as_of: AsOf | None = None,
     allow_partial: bool = False,
-    decimals: Decimals = "object",
+    decimals: Decimals | None = None,
 ) -> Any:
     """Open a stored table as a Dask DataFrame, one partition per file; rows are read when computed.
 
@@ -167,7 +167,7 @@ def dask(
     names = declared(table).pick(columns)
     view = self._lake.existing(as_of, names=[table])
     return dask_frame(
-        self._lake, view, table, names, window(start, end), allow_partial=allow_partial, decimals=decimals
+        self._lake, view, table, names, window(start, end), allow_partial=allow_partial, decimals=decimals or "object"
     )
 
 

@@ -1,0 +1,132 @@
+"""`aliases`: names for parties and synchronizers, which pictures, reports and exports use in place of their ids."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from types import TracebackType
+from typing import Any, Final, Self
+
+from ledgerframes.arguments import refuse
+from ledgerframes.errors import InputError
+
+_COLUMNS: Final = (("id", "alias"), ("party", "name"))
+_LONGEST: Final = 200
+
+
+class Aliases:
+    """Names that hold for the session, or for a `with` block.
+
+    Attributes:
+        names: the alias of each id.
+    """
+
+    def __init__(self, names: Mapping[str, str], before: Mapping[str, str]) -> None:
+        self.names = dict(names)
+        self._before = dict(before)
+
+    def __enter__(self) -> Self:
+        """The names hold since the call; nothing more is done."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Put back the names that held before the call."""
+        _set(self._before)
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def __repr__(self) -> str:
+        return f"<{len(self.names)} aliases>"
+
+
+# A notebook's cells do not share a context, so the session's names cannot be a context variable.
+_session: Final[dict[str, str]] = {}
+
+
+def aliases(names: Any = None) -> Aliases:
+    """Give parties and synchronizers names, which pictures, reports and exports then show in place of their ids.
+
+    The names hold for the session, until the next call, which replaces them; `lf.aliases()` removes them all. In a
+    `with` statement they hold within its block. Frames keep their ids: names are for what people read.
+
+    Args:
+        names: a dictionary from id to name, a frame with the columns `id` and `alias`, the result of `load_names` (its
+            columns `party` and `name`), or a list of these. Of several names of one id a later source's counts, and
+            within a frame the first. Rows without an id or a name (null) are passed over.
+
+    Returns:
+        The names by id in `.names`; a context manager.
+
+    Raises:
+        InputError: it is neither a dictionary nor such a frame, or a name is not text of 1 to 200 characters.
+
+    Example:
+        >>> import ledgerframes as lf
+        >>> with lf.aliases({"alice::1220ab": "Alice"}) as named:
+        ...     named.names
+        {'alice::1220ab': 'Alice'}
+    """
+    read: dict[str, str] = {}
+    for source in names if isinstance(names, list | tuple) else [] if names is None else [names]:
+        read.update(_read(source))
+    before = dict(_session)
+    _set(read)
+    return Aliases(read, before)
+
+
+def alias_of(identifier: str) -> str | None:
+    """The name that the session has for a party or synchronizer, or None."""
+    return _session.get(identifier)
+
+
+def all_aliases() -> dict[str, str]:
+    """The session's names by id."""
+    return dict(_session)
+
+
+def _set(names: Mapping[str, str]) -> None:
+    _session.clear()
+    _session.update(names)
+
+
+def _read(source: Any) -> dict[str, str]:
+    pairs = source.items() if isinstance(source, Mapping) else _rows(source)
+    names: dict[str, str] = {}
+    for identifier, alias in pairs:
+        if _there(identifier) and _there(alias):
+            names.setdefault(*_checked(identifier, alias))
+    return names
+
+
+def _rows(source: Any) -> Iterable[tuple[Any, Any]]:
+    """The pairs of a frame of pandas, Arrow or polars."""
+    given: Iterable[Any] = getattr(source, "column_names" if hasattr(source, "column_names") else "columns", ())
+    columns = [str(name) for name in given]
+    for identifier, alias in _COLUMNS:
+        if identifier in columns and alias in columns:
+            return zip(_cells(source[identifier]), _cells(source[alias]), strict=True)
+    if columns:
+        raise InputError(
+            f"aliases: a frame with the columns {', '.join(columns[:12])} has no names; give one with the columns id"
+            " and alias, or the result of lf.load_names(net)"
+        )
+    return refuse("aliases", source, "give a dictionary from id to name, or a frame with the columns id and alias")
+
+
+def _cells(column: Any) -> list[Any]:
+    cells: list[Any] = column.to_pylist() if hasattr(column, "to_pylist") else column.to_list()
+    return cells
+
+
+def _there(value: Any) -> bool:
+    return value is not None and bool(value == value)
+
+
+def _checked(identifier: Any, alias: Any) -> tuple[str, str]:
+    if not isinstance(identifier, str) or not identifier:
+        refuse("aliases", identifier, "give ids as text, such as a party_id")
+    if not isinstance(alias, str) or not alias.strip() or len(alias) > _LONGEST:
+        refuse("aliases", alias, f"give names as text of 1 to {_LONGEST} characters")
+    return identifier, alias.strip()

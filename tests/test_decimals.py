@@ -1,0 +1,126 @@
+"""The four forms of amounts: what pandas can do with each, as the documents' table says, and who chooses the form."""
+
+from decimal import Decimal
+from pathlib import Path
+
+import matplotlib as mpl
+import matplotlib.pyplot as plt
+import pandas as pd
+import pytest
+
+import ledgerframes as lf
+
+PAGE = Path(__file__).parents[1] / "docs" / "howto" / "amounts.md"
+FORMS = ("object", "arrow", "float", "string")
+OPERATIONS = {
+    "`.sum()`": lambda amounts, _: amounts.sum(),
+    "`.mean()`": lambda amounts, _: amounts.mean(),
+    "`.median()`": lambda amounts, _: amounts.median(),
+    "`.quantile(0.9)`": lambda amounts, _: amounts.quantile(0.9),
+    "`.min()`, `.max()`": lambda amounts, _: amounts.max(),
+    "`.sort_values()`": lambda amounts, _: amounts.sort_values(),
+    "`.nlargest(3)`": lambda amounts, _: amounts.nlargest(3),
+    "`.describe()`": lambda amounts, _: amounts.describe()["mean"],
+    "`.groupby().sum()`": lambda _, rows: rows.groupby("kind").amount.sum(),
+    "`.groupby().nlargest(2)`": lambda _, rows: rows.groupby("kind").amount.nlargest(2),
+    '`.pivot_table(aggfunc="sum")`': lambda _, rows: (
+        rows.pivot_table(index="kind", values="amount", aggfunc="sum").amount
+    ),
+    "`.cumsum()`": lambda amounts, _: amounts.cumsum(),
+    "`.diff()`": lambda amounts, _: amounts.diff(),
+    "`+ 1`": lambda amounts, _: amounts + 1,
+    "`* 0.5`": lambda amounts, _: amounts * 0.5,
+    "`/ 3`": lambda amounts, _: amounts / 3,
+    "`/ amounts.sum()`": lambda amounts, _: amounts / amounts.sum(),
+    "`> 100`": lambda amounts, _: amounts > 100,
+    "`.round(2)`": lambda amounts, _: amounts.round(2),
+    "`.plot()`": lambda amounts, _: pd.Series(amounts.plot().lines[0].get_ydata()),
+    "`.astype(float)`": lambda amounts, _: amounts.astype(float),
+}
+
+
+@pytest.fixture(scope="module")
+def history():
+    with lf.sandbox(updates=300) as net:
+        yield lf.load_history(net, progress=False)
+
+
+def outcome(operation, rows):
+    """What a result is: exact, rounded to a float, text, or none at all."""
+    try:
+        result = operation(rows.amount, rows)
+    except Exception:  # noqa: BLE001 - whatever pandas raises, the operation does not work
+        return "no"
+    kind = str(getattr(result, "dtype", type(result).__name__))
+    if kind.startswith(("float", "double")):
+        return "rounded"
+    return "as text" if kind == "str" else "exact"
+
+
+def written():
+    """The rows of the table in the documents."""
+    rows = [line.strip("| \n").split(" | ") for line in PAGE.read_text().splitlines() if line.startswith("| `")]
+    return {row[0]: tuple(cell.strip() for cell in row[1:]) for row in rows}
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_the_table_of_what_each_form_can_do_is_true(history):
+    mpl.use("Agg")
+    frames = [lf.rewards(history, decimals=form) for form in FORMS]
+    known = [frame[frame.amount.notna()] for frame in frames]
+
+    found = {name: tuple(outcome(operation, rows) for rows in known) for name, operation in OPERATIONS.items()}
+
+    plt.close("all")
+    assert written() == found
+
+
+def kind_of(amounts):
+    return type(amounts.dropna().iloc[0]).__name__ if amounts.dtype == object else str(amounts.dtype)
+
+
+KINDS = {"object": "Decimal", "arrow": "decimal128(38, 10)[pyarrow]", "float": "float64", "string": "str"}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_network_decides_how_amounts_are_held(form):
+    with lf.sandbox(updates=300) as world:
+        box = world.sandbox
+        with lf.connect(scan_url=box.scan_url, registry_url=box.registry_url, decimals=form) as net:
+            history = lf.load_history(net, progress=False)
+            assert kind_of(lf.load_instruments(net).total_supply) == KINDS[form]
+            assert kind_of(lf.rewards(history).amount) == KINDS[form]
+            assert kind_of(lf.holdings_from_events(*history[1:]).total_coin_holdings) == KINDS[form]
+            assert kind_of(lf.rewards(history, decimals="object").amount) == "Decimal"
+            assert kind_of(lf.load_instruments(net, decimals="string").total_supply) == "str"
+            assert str(lf.rewards(history, as_="arrow")["amount"].type) == "decimal128(38, 10)"
+
+
+def test_a_profile_decides_how_amounts_are_held(tmp_path, monkeypatch):
+    folder = tmp_path / "ledgerframes"
+    folder.mkdir()
+    (folder / "config.toml").write_text(
+        '[profiles.desk]\nscan_url = "http://127.0.0.1:9/api/scan"\ndecimals = "float"\n'
+    )
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+
+    assert lf.connect(profile="desk").settings.decimals == "float"
+
+
+@pytest.mark.parametrize("form", ["double", "", 5])
+def test_a_form_that_there_is_not_is_refused(form):
+    with pytest.raises(lf.InputError, match="decimals="):
+        lf.connect(scan_url="http://127.0.0.1:9/api/scan", decimals=form)
+
+
+def test_a_form_that_a_profile_misspells_is_refused(monkeypatch):
+    monkeypatch.setenv("LEDGERFRAMES_DECIMALS", "flaot")
+    with pytest.raises(lf.ConfigurationError, match="decimals='flaot'"):
+        lf.connect(scan_url="http://127.0.0.1:9/api/scan")
+
+
+def test_a_zero_is_0_in_every_form_that_shows_digits(history):
+    burned = lf.mint_burn(history).burned_names
+
+    assert Decimal(0) in set(burned)
+    assert not [amount for amount in burned if "E" in str(amount)]

@@ -1,0 +1,41 @@
+"""What a notebook shows of a network, a history and a store: sizes and places, never a token."""
+
+import ledgerframes as lf
+
+
+def test_a_notebook_shows_a_network_without_its_tokens():
+    net = lf.connect(scan_url="https://scan.example.com/api/scan", scan_token="hush-hush", decimals="float")
+
+    shown = net._repr_html_()
+
+    assert "https://scan.example.com/api/scan" in shown
+    assert "not connected" in shown
+    assert "float" in shown
+    assert "hush" not in shown
+
+
+def test_a_notebook_shows_a_history_and_flows_as_tables():
+    with lf.sandbox(updates=50) as net:
+        shown = net._repr_html_()
+        history = lf.load_history(net, progress=False)
+        verdicts = lf.load_verdicts(net, progress=False)
+
+    assert "made-up ledger" in shown
+    assert "<td>updates</td><td>50</td>" in history._repr_html_()
+    assert "ledger begin to now" in history._repr_html_()
+    assert f"<td>verdicts</td><td>{len(verdicts.verdicts)}</td>" in verdicts._repr_html_()
+    assert "<td>events</td>" in lf.History(*(frame.head(0) for frame in history))._repr_html_()
+    assert "<table" in lf.reassignment_flows(history.reassignments)._repr_html_()
+
+
+def test_a_notebook_shows_a_store_before_and_after_its_first_sync(tmp_path):
+    store = lf.open_store(tmp_path / "<lake>")
+    assert "<lake>" not in store._repr_html_()
+    with lf.sandbox(updates=50) as net:
+        store.sync(net, progress=False)
+
+    shown = store._repr_html_()
+
+    assert "<td>updates</td><td>50</td>" in shown
+    assert "its beginning" in shown
+    assert "<lake>" not in shown
