@@ -12,7 +12,7 @@ from ledgerframes.errors import InputError, LedgerframesError
 from ledgerframes.loaders.planning import Plan, plan_windows
 from ledgerframes.paging.history import MAXIMUM
 from ledgerframes.paging.window import Bound, Duration, When, window
-from ledgerframes.results import html_pairs, html_table
+from ledgerframes.results import html_pairs
 from ledgerframes.store.checks.check import Check, check
 from ledgerframes.store.checks.compact import compact
 from ledgerframes.store.checks.repair import RepairReport, repair
@@ -27,6 +27,7 @@ from ledgerframes.store.lake import Lake
 from ledgerframes.store.read.exports import export
 from ledgerframes.store.read.frames import coverage_frame, runs_frame
 from ledgerframes.store.read.loading import dask, load, scan, sql
+from ledgerframes.store.read.shown import store_html
 from ledgerframes.store.sync.committing import COMMIT_BYTES
 from ledgerframes.store.sync.follow import follow
 from ledgerframes.store.sync.rejects import retry
@@ -57,20 +58,9 @@ class Store:
     def _repr_html_(self) -> str:
         """The stored tables and the covered ranges, for notebooks."""
         try:
-            tables, covered = self.tables(), self.coverage()
+            return store_html(self._lake.url, self.tables(), self.coverage())
         except LedgerframesError as error:
             return html_pairs([("Store", self._lake.url), ("state", str(error))])
-        columns = (tables["table"], tables["rows"], tables["bytes"])
-        sizes = [(name, f"{rows:,}", f"{size / 1e6:,.1f}") for name, rows, size in zip(*columns, strict=True)]
-        ranges = [
-            (str(migration_id), _to_the_minute(after, "its beginning"), _to_the_minute(up_to, "its end"))
-            for migration_id, after, up_to in zip(
-                covered["migration_id"], covered["after"], covered["up_to"], strict=True
-            )
-        ]
-        return html_table(f"Store {self._lake.url}", ("table", "rows", "MB"), sizes) + html_table(
-            "covered, in record time (UTC)", ("migration", "after", "up to"), ranges
-        )
 
     @suggesting
     def sync(
@@ -401,7 +391,3 @@ class Store:
             [True]
         """
         return runs_frame(all_runs(self._lake.table(SYNCS.name).refresh()))
-
-
-def _to_the_minute(moment: pd.Timestamp, absent: str) -> str:
-    return absent if pd.isna(moment) else f"{moment:%Y-%m-%d %H:%M}"
