@@ -18,6 +18,7 @@ import msgspec
 from ledgerframes.config.settings import Interface
 from ledgerframes.errors import InputError, NotFoundError
 from ledgerframes.transport import Answer, Stop
+from ledgerframes.transport.outcome import Sink
 from ledgerframes.transport.request import Prepared, Request
 from ledgerframes.transport.retrying import Revise
 
@@ -38,6 +39,9 @@ class Sender(Protocol):
         attempts: int | None = None,
     ) -> Answer[T]:
         """Send one request and read its answer."""
+
+    def download(self, url: str, sink: Sink) -> None:
+        """Fetch a file that a scan refers to."""
 
     def prepare(self, request: Request) -> Prepared:
         """The request as it would go out, unsent."""

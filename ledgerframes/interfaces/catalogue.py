@@ -13,6 +13,7 @@ from ledgerframes.interfaces import (
     scan,
     scan_events,
     scan_now,
+    scan_objects,
     scan_snapshots,
     validator,
 )
@@ -76,6 +77,8 @@ NEIGHBOURS: Final = (
     Served(scan_now.FEATURED_APPS, "scan.featured_apps"),
     Served(scan_now.DSO, "scan.dso"),
     Served(scan_now.SCANS, "scan.scans"),
+    Served(scan_objects.UPDATE_OBJECTS, "scan.update_objects"),
+    Served(scan_objects.SNAPSHOT_OBJECTS, "scan.snapshot_objects"),
     Served(ledger.UPDATE_BY_ID, "ledger.update_by_id"),
     Served(ledger_pages.LEDGER_END, "ledger.ledger_end"),
     Served(ledger_pages.UPDATES_PAGE, "ledger.updates_page"),

@@ -10,6 +10,7 @@ from typing import Self, TypeVar
 from ledgerframes.config.settings import Interface
 from ledgerframes.interfaces.calls import Runner, Sender
 from ledgerframes.transport import Answer, Stop
+from ledgerframes.transport.outcome import Sink
 from ledgerframes.transport.request import Prepared, Request
 from ledgerframes.transport.retrying import Revise
 
@@ -55,6 +56,9 @@ class _OneServer:
         attempts: int | None = None,
     ) -> Answer[T]:
         return self.sender.send(request, *alternatives, read=read, server=self.server, revise=revise, attempts=attempts)
+
+    def download(self, url: str, sink: Sink) -> None:
+        self.sender.download(url, sink)
 
     def prepare(self, request: Request) -> Prepared:
         return self.sender.prepare(request)

@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Final
 
 from msgspec import Struct
 
+from ledgerframes.arguments import path as path_argument
 from ledgerframes.decoding.paged_histories import EVENT_HISTORY, UPDATE_HISTORY, PagedHistory
+from ledgerframes.errors import InputError, PagingError
+from ledgerframes.interfaces import scan_objects
 from ledgerframes.interfaces.answers import Contract, ContractWithState, Update, UpdateItem, UpdatesPage, reads
 from ledgerframes.interfaces.calls import Call, CallMethod, Calls, Preview, Raw
 from ledgerframes.interfaces.history import read_pages
+from ledgerframes.interfaces.object_files import download_to
 from ledgerframes.interfaces.page_source import ScanPages
 from ledgerframes.interfaces.scan_events import EVENTS, EventCalls, EventsPage
 from ledgerframes.interfaces.scan_now import CurrentCalls
 from ledgerframes.interfaces.scan_requests import ValueEncoding, at_least_one, cursor_of, page_request
 from ledgerframes.interfaces.scan_requests import value_encoding as encoding_of
-from ledgerframes.interfaces.scan_snapshots import SnapshotCalls
+from ledgerframes.interfaces.scan_snapshots import SnapshotCalls, When
 from ledgerframes.paging.history import HistoryReader
 from ledgerframes.paging.tokens import follow_tokens
 from ledgerframes.paging.window import Bound, window
@@ -66,7 +72,7 @@ _ans_rules: Final = reads(AnsRules)
 _earliest: Final = reads(_EarliestRound)
 
 
-class ScanCalls(SnapshotCalls, CurrentCalls, EventCalls):
+class ScanCalls(SnapshotCalls, CurrentCalls, EventCalls, scan_objects.ObjectCalls):
     """The calls of the scan interface: the contract's six and their neighbours. One method, one request."""
 
     @CallMethod
@@ -211,3 +217,61 @@ class Scan(Calls[ScanPreview, ScanRaw], ScanCalls):
             lambda page: (page.validator_licenses, page.next_page_token),
             LICENSES.path,
         )
+
+    def iter_update_objects(self, *, after: When, up_to: When) -> Iterator[scan_objects.ObjectRef]:
+        """Iterate over all objects that hold the updates of a range, as far as the server has written them.
+
+        Args:
+            after: record time, exclusive.
+            up_to: record time, inclusive.
+
+        Raises:
+            PagingError: the server repeats a page of the list.
+            StatusError: 501 or 404: the server has no objects.
+        """
+        token: str | None = None
+        seen: set[str | None] = set()
+        while True:
+            seen.add(token)
+            page = self.update_objects(after=after, up_to=up_to, page_token=token)
+            yield from page.object_refs
+            token = page.next_page_token
+            # A server that has not yet written all of the range gives the same token with an empty page: ask later.
+            if token is None or not page.object_refs:
+                return
+            if token in seen:
+                raise PagingError(
+                    f"{scan_objects.UPDATE_OBJECTS.path}: the server repeats the page token {token[:80]!r}; it would"
+                    " never end"
+                )
+
+    def download_object(self, ref: scan_objects.ObjectRef, to: str | os.PathLike[str]) -> Path:
+        """Download an object to a file, in bounded memory, and check its digest (young).
+
+        The limit on answers does not apply. The scan's token goes to the scan itself only. An object that does not
+        have its digest is downloaded again, twice at most; the file appears once it is whole.
+
+        Args:
+            ref: one of a list of objects.
+            to: the file to write; what is there is replaced.
+
+        Returns:
+            The file.
+
+        Raises:
+            InputError: an argument breaks a rule, or the object lies where nothing is fetched from.
+            RequestError: it could not be fetched; NotFoundError where it is gone.
+            DecodeError: it does not have its digest.
+            StoreError: the disk has no room for it, or the file cannot be written.
+
+        Example:
+            >>> import tempfile, ledgerframes as lf
+            >>> with tempfile.TemporaryDirectory() as folder, lf.sandbox(updates=50) as net:
+            ...     page = net.scan.update_objects(after="2020-01-01", up_to="2030-01-01")
+            ...     file = net.scan.download_object(page.object_refs[0], folder + "/first.zstd")
+            ...     file.name
+            'first.zstd'
+        """
+        if not isinstance(ref, scan_objects.ObjectRef):
+            raise InputError(f"ref={ref!r} is not valid: give one of net.scan.update_objects(...).object_refs")
+        return download_to(self._sender, ref.url, ref.digest, Path(path_argument(to, "to")))

@@ -17,7 +17,7 @@ from ledgerframes.frames import As, Decimals, attrs_of, check_shape, shape, to_a
 from ledgerframes.interfaces.scan import UPDATE_BY_HASH, UPDATE_BY_ID
 from ledgerframes.loaders.amount_form import held
 from ledgerframes.loaders.history_reading import read_history
-from ledgerframes.loaders.history_request import NAMES, HistoryOptions, HistoryRequest
+from ledgerframes.loaders.history_request import NAMES, HistoryRequest, Source, SourcedOptions
 from ledgerframes.loaders.provenance import Provenance
 from ledgerframes.paging.history import MAXIMUM
 from ledgerframes.paging.window import Bound, Duration
@@ -55,15 +55,15 @@ class History(NamedTuple, Generic[Frame]):
 
 @overload
 def load_history(
-    net: Network, *, as_: Literal["pandas"] = ..., columns: ByTable = ..., **options: Unpack[HistoryOptions]
+    net: Network, *, as_: Literal["pandas"] = ..., columns: ByTable = ..., **options: Unpack[SourcedOptions]
 ) -> History[pd.DataFrame]: ...
 @overload
 def load_history(
-    net: Network, *, as_: Literal["arrow"], columns: ByTable = ..., **options: Unpack[HistoryOptions]
+    net: Network, *, as_: Literal["arrow"], columns: ByTable = ..., **options: Unpack[SourcedOptions]
 ) -> History[pa.Table]: ...
 @overload
 def load_history(
-    net: Network, *, as_: Literal["polars"], columns: ByTable = ..., **options: Unpack[HistoryOptions]
+    net: Network, *, as_: Literal["polars"], columns: ByTable = ..., **options: Unpack[SourcedOptions]
 ) -> History[Any]: ...
 @suggesting
 def load_history(
@@ -79,6 +79,7 @@ def load_history(
     decimals: Decimals | None = None,
     allow_partial: bool = False,
     progress: bool | None = None,
+    source: Source = "pages",
 ) -> History[Any]:
     """Load a part of the update history (contract: POST /v2/updates).
 
@@ -99,6 +100,9 @@ def load_history(
             network's `connect(decimals=)` says, else `"object"`.
         allow_partial: when an error ends the load early, return what was loaded, with `attrs["complete"]` False.
         progress: True shows a bar, False nothing, None a bar on a terminal or in a notebook.
+        source: `"pages"`, or `"objects"` for the compressed files that newer scans write about once a day (young, and
+            not on every scan). Objects have nothing of the last day or two, and members of payloads are in the order
+            of their names; `page_size` is then how many items are decoded at once.
 
     Returns:
         History(updates, events, reassignments): one row per update, per event of a transaction and per leg of a
@@ -120,7 +124,7 @@ def load_history(
     """
     request = HistoryRequest(
         columns=columns, start=start, end=end, last=last, limit=limit, page_size=page_size, as_=as_,
-        decimals=held(net, decimals), allow_partial=allow_partial, progress=progress,
+        decimals=held(net, decimals), allow_partial=allow_partial, progress=progress, source=source,
     )  # fmt: skip
     return History(**read_history(net, request))
 

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Mapping, Sequence
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import pyarrow as pa
@@ -20,6 +23,8 @@ from ledgerframes.loaders.planning import plan_window
 from ledgerframes.loaders.progress import progress_of
 from ledgerframes.loaders.provenance import Provenance
 from ledgerframes.loaders.scan_routes import needing_history
+from ledgerframes.objects.history import ObjectReader, read_objects
+from ledgerframes.objects.sources import ScanObjects
 from ledgerframes.paging.cursor import Cursor
 from ledgerframes.paging.history import HistoryReader
 from ledgerframes.paging.seen_ids import SeenIds
@@ -64,8 +69,8 @@ def read_history(net: Network, request: HistoryRequest, *, unbounded: Most = UNB
     load = _Load(net, request, None if request.bounded else unbounded)
     with progress_of("history", shown=request.progress, total=request.limit) as progress:
         try:
-            with needing_history(request.history):
-                for page in read_pages(load.source, load.reader):
+            with needing_history(request.history), load.pages() as pages:
+                for page in pages:
                     load.add(page)
                     last = page.page.glimpse.cursors[page.rows[-1]]
                     progress.advance(len(page.rows), format_timestamp(last.micros)[:19])
@@ -95,7 +100,11 @@ class _Load:
     def __init__(self, net: Network, request: HistoryRequest, most: Most | None) -> None:
         endpoint = request.history.endpoint
         self.source = net.scan.pages(request.history)
-        self.reader = HistoryReader(request.window, limit=request.limit, page_size=request.page_size, endpoint=endpoint)
+        self.reader: HistoryReader | ObjectReader = (
+            ObjectReader(request.window, limit=request.limit)
+            if request.source == "objects"
+            else HistoryReader(request.window, limit=request.limit, page_size=request.page_size, endpoint=endpoint)
+        )
         self.complete = True
         self._net = net
         self._request = request
@@ -107,6 +116,16 @@ class _Load:
         self._updates = self._bytes = 0
         self._waiting: list[PageRows] = []  # pages that are not decoded yet
         self._last: Cursor | None = None  # of what was kept
+
+    @contextmanager
+    def pages(self) -> Iterator[Iterator[PageRows]]:
+        """The pages to read: those of the server, or lines of its objects."""
+        if isinstance(self.reader, HistoryReader):
+            yield read_pages(self.source, self.reader)
+            return
+        with tempfile.TemporaryDirectory(prefix="ledgerframes-", ignore_cleanup_errors=True) as folder:
+            objects = ScanObjects(self._net.scan, Path(folder))
+            yield read_objects(objects, self.reader, lines=self._request.page_size)
 
     def add(self, page: PageRows) -> None:
         """Take a page; small ones are decoded several at once.

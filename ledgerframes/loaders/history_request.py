@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import InitVar, dataclass, field
-from typing import Final, TypedDict
+from typing import Final, Literal, TypedDict
 
-from ledgerframes.arguments import did_you_mean, flag, refuse, shown, whole_number
+from ledgerframes.arguments import choice, did_you_mean, flag, refuse, shown, whole_number
 from ledgerframes.decoding.paged_histories import UPDATE_HISTORY, PagedHistory
 from ledgerframes.errors import InputError
 from ledgerframes.frames import As, Decimals, check_shape
@@ -14,6 +14,9 @@ from ledgerframes.paging.history import MAXIMUM
 from ledgerframes.paging.window import Bound, Duration, Window, wanted_window
 from ledgerframes.tables.catalogue import table_named
 
+#: Where a history is read from.
+Source = Literal["pages", "objects"]
+SOURCES: Final = ("pages", "objects")
 NAMES: Final = ("updates", "events", "reassignments")
 
 
@@ -28,6 +31,12 @@ class HistoryOptions(TypedDict, total=False):
     decimals: Decimals | None
     allow_partial: bool
     progress: bool | None
+
+
+class SourcedOptions(HistoryOptions, total=False):
+    """The same for a loader that reads objects, too."""
+
+    source: Source
 
 
 class TableOptions(HistoryOptions, total=False):
@@ -62,6 +71,7 @@ class HistoryRequest:
     decimals: Decimals = "object"
     allow_partial: bool = False
     progress: bool | None = None
+    source: str = "pages"
     window: Window = field(init=False)
     kept: Mapping[str, tuple[str, ...]] = field(init=False)
 
@@ -78,6 +88,7 @@ class HistoryRequest:
             "kept": _kept(self.tables, {} if columns is None else columns),
             "limit": None if self.limit is None else whole_number(self.limit, "limit", least=1),
             "page_size": whole_number(self.page_size, "page_size", least=1, most=MAXIMUM),
+            "source": choice(self.source, "source", SOURCES),
             "allow_partial": flag(self.allow_partial, "allow_partial"),
             "progress": None if self.progress is None else flag(self.progress, "progress"),
         }

@@ -47,6 +47,12 @@ class SeenIds:
         _add(self._ids, ids)
         _add(self._placed, placed)
 
+    def has(self, update_ids: Sequence[str], cursors: Sequence[Cursor]) -> list[bool]:
+        """Of some updates, whether each was added before, at the same cursor."""
+        placed = np.fromiter(map(hash, zip(update_ids, cursors, strict=True)), np.int64, len(update_ids))
+        known: list[bool] = _known(self._placed, placed).tolist()
+        return known
+
 
 def _known(chunks: Sequence[_Hashes], values: _Hashes) -> _Hashes:
     known = np.zeros(len(values), bool)

@@ -13,6 +13,7 @@ from ledgerframes.sandbox.generator.generate import generate
 from ledgerframes.sandbox.generator.growth import LedgerGrowth, parse_rate
 from ledgerframes.sandbox.hostile.generate import generate_hostile
 from ledgerframes.sandbox.http.callers import Access
+from ledgerframes.sandbox.object_faults import ObjectFaults
 from ledgerframes.sandbox.serving import Served, serve
 from ledgerframes.sandbox.start_options import check_days, check_faults, real, switch, whole
 from ledgerframes.sandbox.world import timestamps
@@ -102,6 +103,7 @@ def start(
     if world is None:
         usual = {"synchronizers": synchronizers, "migrations": migrations}
         world = generate_hostile(seed, updates) if hostile else generate(seed, updates, **usual, days=days)
+    spoiled = SpoiledObjects()
     app = _app(
         View(world, lag=lag, late=late, seed=seed),
         Access(world.accounts, issuer),
@@ -110,11 +112,23 @@ def start(
         silent_cap=silent_cap,
         release=release,
         older=older,
+        spoiled=spoiled,
     )
     served = serve(app, port=port, faults=faults, latency=latency)
     return Sandbox(
-        world, served, issuer=issuer, growth=None if rate is None else LedgerGrowth(world.advance, rate=rate)
+        world, served, spoiled, issuer=issuer, growth=None if rate is None else LedgerGrowth(world.advance, rate=rate)
     )
+
+
+class SpoiledObjects:
+    """What is wrong with the objects of a server, shared by its handle and its routes."""
+
+    def __init__(self) -> None:
+        self.faults = ObjectFaults()
+
+    def now(self) -> ObjectFaults:
+        """The faults as of now."""
+        return self.faults
 
 
 class Sandbox:
@@ -124,8 +138,17 @@ class Sandbox:
         world: the ledger that it serves; `world.items()` is its whole history.
     """
 
-    def __init__(self, world: World, served: Served, *, issuer: Issuer, growth: LedgerGrowth | None = None) -> None:
+    def __init__(
+        self,
+        world: World,
+        served: Served,
+        spoiled: SpoiledObjects,
+        *,
+        issuer: Issuer,
+        growth: LedgerGrowth | None = None,
+    ) -> None:
         self.world = world
+        self._spoiled = spoiled
         self._served = served
         self._issuer = issuer
         self._growth = growth
@@ -168,6 +191,15 @@ class Sandbox:
     @faults.setter
     def faults(self, faults: Faults | None) -> None:
         self._served.faults = faults
+
+    @property
+    def object_faults(self) -> ObjectFaults:
+        """What is wrong with the objects of the history; set it to another value at any time."""
+        return self._spoiled.faults
+
+    @object_faults.setter
+    def object_faults(self, faults: ObjectFaults) -> None:
+        self._spoiled.faults = faults
 
     def advance(self, *, updates: int) -> None:
         """Add a number of updates to the ledger, all in its newest migration.
@@ -226,7 +258,16 @@ class Sandbox:
         return f"<Sandbox {self.url}, {len(self.world.updates)} updates>"
 
 
-def _app(view: View, gate: Access, *, holdings_limit: int, release: str, older: bool, **options: Any) -> Any:
+def _app(
+    view: View,
+    gate: Access,
+    *,
+    holdings_limit: int,
+    release: str,
+    older: bool,
+    spoiled: SpoiledObjects,
+    **options: Any,
+) -> Any:
     from starlette.applications import Starlette
     from starlette.exceptions import HTTPException
     from starlette.routing import Mount, Route, Router
@@ -248,7 +289,7 @@ def _app(view: View, gate: Access, *, holdings_limit: int, release: str, older: 
     every = {
         "scan": [
             *Scan(view, ScanOptions(newer=release != CURRENT, older=older, **options)).routes(),
-            *neighbours(view, gate, older=older, holdings_maximum=holdings_limit, **options),
+            *neighbours(view, gate, older=older, holdings_maximum=holdings_limit, object_faults=spoiled.now, **options),
         ],
         "validator": Validator(world, gate, holdings_maximum=holdings_limit, older=older).routes(),
         "ledger": [*LedgerRoutes(Ledger(world), gate, older=older).routes(), *PackageRoutes(world, gate).routes()],

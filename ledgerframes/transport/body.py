@@ -1,4 +1,4 @@
-"""Assembles an answer's body from its chunks: decompressed, whole, and within a limit; called once per attempt."""
+"""An answer's body from its chunks: decompressed, in memory within a limit or into a sink; called once per attempt."""
 
 from __future__ import annotations
 
@@ -6,8 +6,10 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from ledgerframes.transport.codings import decoder_of
+from ledgerframes.transport.outcome import Sink
 
 SLACK: Final = 2**20
+_LONGEST_LENGTH: Final = 18  # digits: no disk is larger
 
 
 class TooLargeError(Exception):
@@ -45,3 +47,22 @@ def _counted(chunks: Iterable[bytes], limit: int) -> Iterator[bytes]:
         if size > limit:
             raise TooLargeError
         yield chunk
+
+
+def pour(chunks: Iterable[bytes], sink: Sink, *, encoding: str, announced: str) -> None:
+    """Give a body to a sink, piece by piece.
+
+    Args:
+        chunks: the body as it arrives.
+        sink: takes it.
+        encoding: the Content-Encoding.
+        announced: the Content-Length, where there is one.
+
+    Raises:
+        DamagedError: the compression is broken or cut off; an `UnknownCodingError` where nothing here reads it.
+    """
+    decode = decoder_of(encoding)
+    known = decode is None and announced.isdecimal() and len(announced) <= _LONGEST_LENGTH
+    sink.begin(int(announced) if known else None)
+    for piece in chunks if decode is None else decode(chunks):
+        sink.write(piece)

@@ -22,9 +22,9 @@ import httpx
 
 from ledgerframes.config.settings import Settings
 from ledgerframes.transport.background import in_background
-from ledgerframes.transport.body import TooLargeError, collect
+from ledgerframes.transport.body import TooLargeError, collect, pour
 from ledgerframes.transport.codings import DamagedError, UnknownCodingError
-from ledgerframes.transport.outcome import ERROR_BODY, Broken, Credential, Received
+from ledgerframes.transport.outcome import ERROR_BODY, SLOWEST, Broken, Credential, Received, Sink
 from ledgerframes.transport.proxies import Proxy, proxy_for
 from ledgerframes.transport.request import Prepared
 from ledgerframes.transport.stopping import SLICE as LOOK
@@ -67,20 +67,36 @@ class Wire:
         )
 
     def send(
-        self, prepared: Prepared, credential: Credential | None, *, seconds: float, stop: Stop
+        self,
+        prepared: Prepared,
+        credential: Credential | None,
+        *,
+        seconds: float,
+        stop: Stop,
+        sink: Sink | None = None,
     ) -> Received | Broken:
         """One attempt, over after the given seconds at the latest; what a server does never raises an exception.
 
+        Args:
+            prepared: what to send.
+            credential: the token, if there is one.
+            seconds: how long it may take; a body for a sink may take what `SLOWEST` allows beside.
+            stop: ends it.
+            sink: takes the body of a success as it arrives, whatever its size; it is then not in what is returned.
+
         Raises:
             StoppedError: the operation was stopped.
+            LedgerframesError: the sink does not take the body.
         """
         self._limits.at, self._limits.stop = time.monotonic() + seconds, stop
-        outcome = self._attempt(prepared, credential, seconds)
+        outcome = self._attempt(prepared, credential, seconds, sink)
         if isinstance(outcome, Broken):
             stop.check()
         return outcome
 
-    def _attempt(self, prepared: Prepared, credential: Credential | None, seconds: float) -> Received | Broken:
+    def _attempt(
+        self, prepared: Prepared, credential: Credential | None, seconds: float, sink: Sink | None
+    ) -> Received | Broken:
         """Catches every exception of httpx, since they hold the headers and with them the token."""
         try:
             request = httpx.Request(
@@ -92,7 +108,7 @@ class Wire:
             )
             response = self._client.send(request, stream=True)
             try:
-                return self._read(response)
+                return self._read(response) if sink is None else self._pour(response, sink)
             finally:
                 response.close()
         except BROKEN as error:
@@ -146,6 +162,26 @@ class Wire:
                 transient=False, elsewhere=False,
             )  # fmt: skip
         return Received(response.status_code, headers, body)
+
+    def _pour(self, response: httpx.Response, sink: Sink) -> Received | Broken:
+        """Give the body of a success to a sink; each byte that arrives prolongs the attempt."""
+        headers = {name.lower(): value for name, value in response.headers.items()}
+        encoding = headers.get("content-encoding", "").strip().lower()
+        if response.status_code != 200:
+            return Received(response.status_code, headers, _beginning(response, encoding))
+
+        def arriving() -> Iterator[bytes]:
+            for chunk in response.iter_raw():
+                self._limits.at += len(chunk) / SLOWEST
+                yield chunk
+
+        try:
+            pour(arriving(), sink, encoding=encoding, announced=headers.get("content-length", ""))
+        except UnknownCodingError as error:
+            return Broken.for_good(str(error), _UNREADABLE)
+        except DamagedError as error:
+            return Broken(str(error))
+        return Received(response.status_code, headers, b"")
 
 
 class _Limits(threading.local):

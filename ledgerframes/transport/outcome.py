@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, Protocol
 
 from ledgerframes.config.settings import Secret
 
 ERROR_BODY: Final = 2**16
+#: Bytes per second below which a download is given up.
+SLOWEST: Final = 50_000
 
 
 @dataclass(frozen=True)
@@ -62,3 +64,24 @@ class Broken:
     def for_good(cls, reason: str, advice: str = "") -> Broken:
         """A fault that no further request to this server can mend; another server may do better."""
         return cls(reason, transient=False, final=True, advice=advice)
+
+
+class Sink(Protocol):
+    """Takes a body that is too large for memory."""
+
+    def begin(self, length: int | None) -> None:
+        """A body begins, in place of what came before.
+
+        Args:
+            length: how many bytes it has, where the server says so.
+
+        Raises:
+            LedgerframesError: there is no room for it.
+        """
+
+    def write(self, piece: bytes) -> None:
+        """The next bytes of the body.
+
+        Raises:
+            LedgerframesError: there is no room for them.
+        """

@@ -21,7 +21,7 @@ from msgspec import Struct
 
 from ledgerframes.errors import ConfigurationError, InputError
 from ledgerframes.transport.masking import Mask
-from ledgerframes.transport.outcome import Broken, Credential, Received
+from ledgerframes.transport.outcome import Broken, Credential, Received, Sink
 from ledgerframes.transport.request import Prepared
 from ledgerframes.transport.stopping import Stop
 
@@ -29,6 +29,7 @@ FORMAT: Final = 1
 ABOUT: Final = "recording.json"
 # Other headers may hold cookies or addresses, and nothing reads them.
 _KEPT: Final = ("content-type", "retry-after", "date")
+_NO_FILES: Final = "a recording holds answers, not objects of hundreds of MB each; use source='pages' with it"
 _PASSING: Final = frozenset({429, 500, 502, 503, 504})  # a recording keeps what was answered in the end
 
 
@@ -55,9 +56,15 @@ class Way(Protocol):
     """What carries requests to servers."""
 
     def send(
-        self, prepared: Prepared, credential: Credential | None, *, seconds: float, stop: Stop
+        self,
+        prepared: Prepared,
+        credential: Credential | None,
+        *,
+        seconds: float,
+        stop: Stop,
+        sink: Sink | None = None,
     ) -> Received | Broken:
-        """One attempt, over after the given seconds or once it is stopped.
+        """One attempt, over after the given seconds or once it is stopped; a sink takes the body of a success.
 
         Raises:
             StoppedError: the operation was stopped.
@@ -84,9 +91,17 @@ class Recorder:
         self._lock = threading.Lock()
 
     def send(
-        self, prepared: Prepared, credential: Credential | None, *, seconds: float, stop: Stop
+        self,
+        prepared: Prepared,
+        credential: Credential | None,
+        *,
+        seconds: float,
+        stop: Stop,
+        sink: Sink | None = None,
     ) -> Received | Broken:
-        """One attempt, kept if it was answered for good."""
+        """One attempt, kept if it was answered for good; files for a sink are refused."""
+        if sink is not None:
+            return Broken(_NO_FILES, transient=False, elsewhere=False)
         outcome = self._inner.send(prepared, credential, seconds=seconds, stop=stop)
         if isinstance(outcome, Received) and outcome.status not in _PASSING:
             self._keep(prepared, outcome)
@@ -139,10 +154,18 @@ class Replayer:
         self._lock = threading.Lock()
 
     def send(
-        self, prepared: Prepared, credential: Credential | None, *, seconds: float, stop: Stop
+        self,
+        prepared: Prepared,
+        credential: Credential | None,
+        *,
+        seconds: float,
+        stop: Stop,
+        sink: Sink | None = None,
     ) -> Received | Broken:
         """The answer that came when this was sent; sent more often, the last one again."""
         del credential, seconds, stop
+        if sink is not None:
+            return Broken(_NO_FILES, transient=False, elsewhere=False)
         digest = digest_of(prepared)
         with self._lock:
             target = self._folder / f"{digest}-{self._turns[digest]:04}.json"

@@ -17,8 +17,9 @@ from ledgerframes.config.settings import INTERFACES, Interface, Secret, Settings
 from ledgerframes.errors import ConfigurationError, InputError
 from ledgerframes.transport.classify import Answer
 from ledgerframes.transport.clock import Clock, SystemClock
+from ledgerframes.transport.downloads import DOWNLOAD, Download, FileHosts, origin_of, why_refused
 from ledgerframes.transport.masking import MASK, Mask
-from ledgerframes.transport.outcome import Broken, Credential, Received
+from ledgerframes.transport.outcome import Broken, Credential, Received, Sink
 from ledgerframes.transport.rate_limiter import RateLimiter
 from ledgerframes.transport.recording import Way
 from ledgerframes.transport.request import Endpoint, Prepared, Request
@@ -73,7 +74,8 @@ class Transport:
         self._stop = Stop()
         sender.mask.attach()
         self._pid = os.getpid()
-        self._finish = weakref.finalize(self, _finish, self._pid, self._stop, sender.mask, self._wire)
+        self._files = FileHosts(sender.settings, sender.mask, self._way)
+        self._finish = weakref.finalize(self, _finish, self._pid, self._stop, sender.mask, self._wire, self._files)
 
     @property
     def _sender(self) -> Sending:
@@ -168,6 +170,36 @@ class Transport:
             sender, candidates, servers, read=read, revise=revise, stop=ending, attempts=attempts
         )
         return retrying.run()
+
+    def download(self, url: str, sink: Sink, *, stop: Stop | None = None) -> None:
+        """Fetch a file that a scan refers to; the limit on answers does not apply, and no other host gets a token.
+
+        Args:
+            url: on a scan of this connection, or on any public https host.
+            sink: takes the file.
+            stop: ends it from another thread.
+
+        Raises:
+            InputError: the file lies where nothing is fetched from.
+            RequestError: it could not be fetched; NotFoundError where it is not there.
+            StoppedError: it was stopped, or this was closed meanwhile.
+        """
+        self._check_open()
+        sender, scans = self._sender, self.servers("scan")
+        if (reason := why_refused(url, scans)) is not None:
+            raise InputError(f"{sender.mask.text(url[:80])!r} is not fetched, because {reason}; ask another scan")
+        server = next((scan for scan in scans if origin_of(scan) == origin_of(url)), None)
+        secret = None if server is None else self._secret("scan", server)
+        credential = None if secret is None else self._credential("scan", secret)
+        way = self._wire if server is not None else self._files.way(url)
+        prepared = Prepared(DOWNLOAD.method, url, {"Accept-Encoding": "identity", "User-Agent": self._agent})
+        ending = self._stop if stop is None else Stop(self._stop, stop)
+
+        def attempt(seconds: float) -> Received | Broken:
+            with self._passing(url, ending):
+                return way.send(prepared, credential, seconds=seconds, stop=ending, sink=sink)
+
+        Download(sender, attempt, url, ending).run()
 
     def stoppable(self, stop: Stop) -> StoppableSender:
         """The same way to the servers for one operation, which ends once `stop` is set."""
@@ -296,6 +328,10 @@ class StoppableSender:
             request, *alternatives, read=read, server=server, revise=revise, attempts=attempts, stop=self.stop
         )
 
+    def download(self, url: str, sink: Sink) -> None:
+        """As `Transport.download`."""
+        self.transport.download(url, sink, stop=self.stop)
+
     def prepare(self, request: Request) -> Prepared:
         """As `Transport.prepare`."""
         return self.transport.prepare(request)
@@ -332,13 +368,14 @@ def _gate(sender: Sending) -> RateLimiter:
     )
 
 
-def _finish(pid: int, stop: Stop, mask: Mask, wire: Way) -> None:
+def _finish(pid: int, stop: Stop, mask: Mask, wire: Way, files: FileHosts) -> None:
     """End what a transport holds open, whether it was closed or garbage-collected; requests under way end first."""
     if pid != os.getpid():  # a forked child: the connections are its parent's
         return
     stop.set()
     mask.detach()
     wire.close()
+    files.close()
 
 
 def _host(url: str) -> str:

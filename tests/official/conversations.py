@@ -47,7 +47,7 @@ from ledgerframes.interfaces.rights import (
 from ledgerframes.interfaces.users import ObjectMeta, User
 from ledgerframes.sandbox.world.accounts import Right
 from ledgerframes.sandbox.world.accounts import User as Account
-from ledgerframes.transport.outcome import Broken, Credential, Received
+from ledgerframes.transport.outcome import Broken, Credential, Received, Sink
 from ledgerframes.transport.recording import Way
 from ledgerframes.transport.request import Prepared
 from ledgerframes.transport.stopping import Stop
@@ -102,11 +102,17 @@ class Recorder:
     turns: list[Turn] = field(default_factory=list)
 
     def send(
-        self, prepared: Prepared, credential: Credential | None, *, seconds: float, stop: Stop
+        self,
+        prepared: Prepared,
+        credential: Credential | None,
+        *,
+        seconds: float,
+        stop: Stop,
+        sink: Sink | None = None,
     ) -> Received | Broken:
         if self.hidden and prepared.url.endswith(self.hidden):
             return Received(404, {"content-type": "text/plain"}, b"The requested resource could not be found.")
-        received = self.wire.send(prepared, credential, seconds=seconds, stop=stop)
+        received = self.wire.send(prepared, credential, seconds=seconds, stop=stop, sink=sink)
         assert isinstance(received, Received), received
         interface, base = self.place(prepared.url)
         url = urlsplit(prepared.url)

@@ -24,7 +24,7 @@ FOLDER = Path(__file__).resolve().parents[3] / "shared" / "openapi"
 #: Which files describe an interface; the allocation factory and the instruments are two of the registry's.
 FILES = {
     "ledger": ("ledger.yaml",),
-    "scan": ("scan.yaml",),
+    "scan": ("scan.yaml", "scan-stream-server.yaml"),
     "validator": ("scan-proxy.yaml", "wallet-external.yaml", "ans-external.yaml"),
     "registry": ("token-metadata-v1.yaml", "allocation-instruction-v1.yaml"),
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -35,7 +36,17 @@ def neighbours(sandbox: Any, alice: str) -> Iterator[Callable[[lf.Network], Any]
     yield lambda net: net.scan.event_by_id(net.scan.events(page_size=9).glimpse.update_ids[8])
     yield lambda net: net.scan.snapshot_time(before="2000-01-01", migration_id=0)
     yield lambda net: net.scan.active_contracts(**snapshot, templates=[COIN], parties=[alice], after=3, page_size=5)
+    yield first_object
+    yield lambda net: net.scan.update_objects(after="2020-01-01", up_to="2030-01-01", page_token="9", page_size=900)
+    yield lambda net: net.scan.snapshot_objects(at="9999-01-01")
     yield lambda net: net.scan.coins(**snapshot, owners=[alice, "nobody::1220"], after=3, page_size=5)
+
+
+def first_object(net: lf.Network) -> Any:
+    """The first object of the history."""
+    refs = net.scan.update_objects(after="2020-01-01", up_to="2030-01-01").object_refs
+    with tempfile.TemporaryDirectory() as folder:
+        net.scan.download_object(refs[0], f"{folder}/first")
 
 
 def summary_of_scan(net: lf.Network, alice: str, snapshot: dict[str, Any]) -> Any:

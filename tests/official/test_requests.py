@@ -13,10 +13,11 @@ from ledgerframes.interfaces import (
     scan,
     scan_events,
     scan_now,
+    scan_objects,
     scan_snapshots,
     validator,
 )
-from ledgerframes.transport import Endpoint
+from ledgerframes.transport import Endpoint, downloads
 from tests.official.interface_files import operation
 
 pytestmark = pytest.mark.filterwarnings("ignore::ledgerframes.transport.DeprecatedEndpointWarning")
@@ -30,7 +31,9 @@ BESIDES = {"contract_value_encoding": "the contract's spelling of daml_value_enc
 
 
 def endpoints():
-    modules = (ledger, ledger_pages, registry, scan, scan_events, scan_now, scan_snapshots, validator)
+    modules = (
+        ledger, ledger_pages, registry, scan, scan_events, scan_now, scan_objects, scan_snapshots, validator, downloads
+    )  # fmt: skip
     return [one for module in modules for one in vars(module).values() if isinstance(one, Endpoint)]
 
 

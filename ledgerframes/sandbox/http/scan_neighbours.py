@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from starlette.requests import Request
@@ -10,8 +11,10 @@ from starlette.routing import BaseRoute, Route
 from ledgerframes.sandbox.http.callers import Access
 from ledgerframes.sandbox.http.scan_events import EventRoutes
 from ledgerframes.sandbox.http.scan_now import CurrentRoutes
+from ledgerframes.sandbox.http.scan_objects import ObjectRoutes
 from ledgerframes.sandbox.http.scan_snapshots import SnapshotRoutes
 from ledgerframes.sandbox.http.validator import Validator
+from ledgerframes.sandbox.object_faults import ObjectFaults
 from ledgerframes.sandbox.world.views import View
 
 
@@ -23,7 +26,14 @@ class _Summaries(Validator):
 
 
 def neighbours(
-    view: View, gate: Access, *, older: bool, page_maximum: int, silent_cap: int | None, holdings_maximum: int
+    view: View,
+    gate: Access,
+    *,
+    older: bool,
+    page_maximum: int,
+    silent_cap: int | None,
+    holdings_maximum: int,
+    object_faults: Callable[[], ObjectFaults] = ObjectFaults,
 ) -> list[BaseRoute]:
     """The routes of one scan server, without the interface's prefix.
 
@@ -34,10 +44,13 @@ def neighbours(
         page_maximum: the largest page that it returns.
         silent_cap: silently return this number of events per page at most; None for no such cap.
         holdings_maximum: a summary of more coin contracts than this is refused.
+        object_faults: gives what is wrong with the objects of the history.
     """
     summaries = _Summaries(view.world, gate, holdings_maximum=holdings_maximum, older=older)
     newer = [] if older else [Route("/v1/holdings/summary", summaries.holdings_without_fees, methods=["POST"])]
+    objects = [] if older else ObjectRoutes(view, object_faults).routes()
     return [
+        *objects,
         *SnapshotRoutes(view, older=older, page_maximum=page_maximum).routes(),
         Route("/v0/holdings/summary", summaries.holdings_with_fees, methods=["POST"]),
         *newer,

@@ -1,0 +1,210 @@
+"""`read_objects`: a window of the update history from objects, as pages that are decoded like a server's."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Future, wait
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Final
+
+import msgspec
+
+from ledgerframes.decoding.paged_histories import UPDATE_HISTORY
+from ledgerframes.decoding.splitting import UNREADABLE
+from ledgerframes.errors import DecodeError, InputError, PagingError, StoppedError
+from ledgerframes.interfaces.answers import UpdatesPage
+from ledgerframes.interfaces.history import PageRows
+from ledgerframes.interfaces.page_reading import page_of
+from ledgerframes.objects.lines import read_lines
+from ledgerframes.objects.sources import ObjectSource, StoredObject
+from ledgerframes.paging.cursor import Cursor, Glimpse
+from ledgerframes.paging.history import MAXIMUM
+from ledgerframes.paging.modes import Ask, Outcome
+from ledgerframes.paging.proofs import OVERLAP
+from ledgerframes.paging.seen_ids import SeenIds
+from ledgerframes.paging.window import Window
+from ledgerframes.timestamps import EARLIEST, LATEST
+from ledgerframes.transport import Stop
+from ledgerframes.transport.background import in_background
+
+_log = logging.getLogger("ledgerframes.objects")
+#: Bytes of lines that are decoded at once; a page of 1,000 is about as large.
+PAGE_BYTES: Final = 16 * 2**20
+_LEAVING: Final = 1.0
+
+
+@dataclass(frozen=True)
+class ObjectPage:
+    """Some lines of an object, as a page.
+
+    Attributes:
+        page: the items.
+        stored: the object.
+        line: the number of the first one in the object, from 1.
+    """
+
+    page: UpdatesPage
+    stored: StoredObject
+    line: int
+
+
+@dataclass
+class ObjectReader:
+    """Decides which items of objects belong to a read of one window, each once.
+
+    Attributes:
+        window: what is wanted.
+        limit: how many updates to read at most.
+        last: the cursor of the last update taken.
+        taken: how many updates were taken.
+        beyond: whether an item at or after the window's end was there.
+        leapt: never; see `HistoryReader`.
+    """
+
+    window: Window
+    limit: int | None = None
+    last: Cursor | None = None
+    taken: int = 0
+    beyond: bool = False
+    leapt: bool = False
+    _newest: Cursor | None = None
+    _ids: SeenIds = field(default_factory=lambda: SeenIds("objects"))
+
+    def take(self, glimpse: Glimpse, name: str) -> list[int]:
+        """The rows of a page that count.
+
+        Raises:
+            PagingError: an update lies before one of an earlier object, which lacks it.
+        """
+        fresh = self._fresh(glimpse, name)
+        rows = [row for row in fresh if self.window.whole or self._wanted(glimpse.cursors[row])]
+        if self.limit is not None:
+            rows = rows[: max(self.limit - self.taken, 0)]
+        self.taken += len(rows)
+        self.last = glimpse.cursors[rows[-1]] if rows else self.last
+        return rows
+
+    @property
+    def done(self) -> bool:
+        """Whether nothing more is wanted."""
+        end, newest = self.window.end, self._newest
+        full = self.limit is not None and self.taken >= self.limit
+        return full or (end is not None and newest is not None and newest >= end)
+
+    def _wanted(self, cursor: Cursor) -> bool:
+        self.beyond = self.beyond or self.window.ends_before(cursor)
+        return self.window.nearest(cursor) == cursor
+
+    def _fresh(self, glimpse: Glimpse, name: str) -> Sequence[int]:
+        """The items that no earlier object had: segments of two lists may overlap."""
+        fresh: Sequence[int] = range(len(glimpse.cursors))
+        # Asked only where segments overlap: over all items, two hashes of 64 bits could be equal by chance.
+        if self._newest is not None and min(glimpse.cursors) <= self._newest:
+            repeated = self._ids.has(glimpse.update_ids, glimpse.cursors)
+            fresh = [row for row in fresh if glimpse.cursors[row] > self._newest or not repeated[row]]
+        for row in fresh:
+            cursor = glimpse.cursors[row]
+            if self._newest is not None and cursor < self._newest:
+                raise PagingError(
+                    f"{name}: update {glimpse.update_ids[row]} at {cursor} comes after {self._newest}; the objects are"
+                    " not in order of migration id and record time, or one of them lacks it. Read by source='pages'"
+                )
+            self._newest = cursor
+        self._ids.check([glimpse.update_ids[row] for row in fresh], [glimpse.cursors[row] for row in fresh])
+        return fresh
+
+
+def read_objects(source: ObjectSource, reader: ObjectReader, *, lines: int = MAXIMUM) -> Iterator[PageRows]:
+    """Read what objects hold of the reader's window; the next object is fetched while one is decoded.
+
+    Args:
+        source: where objects come from.
+        reader: which items count.
+        lines: how many items a page has at most.
+
+    Raises:
+        InputError: the source has no objects.
+        RequestError: an object could not be fetched.
+        DecodeError: an object is damaged, or an item breaks the contract.
+        PagingError: objects contradict each other.
+    """
+    stored = source.updates(*listed_times(reader.window))
+    if stored is None:
+        raise InputError(
+            f"source='objects': {source.place} has no objects; give source='pages', or scan_url= of a scan that has"
+            " some"
+        )
+    for page in object_pages(source, stored, lines=lines):
+        rows = reader.take(page.page.glimpse, str(page.stored.name))
+        if rows:
+            yield PageRows(page.page, rows, source.place, Ask(None, lines), Outcome.MORE)
+        if reader.done:
+            return
+
+
+def object_pages(source: ObjectSource, stored: Sequence[StoredObject], *, lines: int) -> Iterator[ObjectPage]:
+    """The lines of objects as pages; the next object is fetched meanwhile.
+
+    Raises:
+        RequestError: an object could not be fetched.
+        DecodeError: an object is damaged, or an item has no place in the history.
+    """
+    stop = Stop()
+    fetching = source.stoppable(stop)
+    coming: Future[None] | None = None
+    try:
+        for place, one in enumerate(stored):
+            if coming is not None:
+                coming.result()
+            coming = None
+            following = stored[place + 1 : place + 2]
+            fetching.fetch(one)
+            if following:
+                coming = in_background(partial(fetching.fetch, following[0]), "ledgerframes-object")
+            yield from _pages_of(fetching, one, lines)
+    finally:
+        # Also where the caller stops early: the download under way must not outlive the read.
+        stop.set()
+        if coming is not None:
+            with suppress(StoppedError):
+                wait([coming], timeout=_LEAVING)
+
+
+def listed_times(window: Window) -> tuple[int, int]:
+    """The record times, (after, up_to], of the objects that a window needs.
+
+    A list of objects knows no migrations. A window that begins or ends inside of one needs a day more, as record times
+    of neighbouring migrations may overlap by that much.
+    """
+    start, end = window.start, window.end
+    slack = 0 if start is not None and end is not None and start.migration_id == end.migration_id else OVERLAP
+    after = EARLIEST if start is None else start.micros - 1 - slack
+    after = max(after, EARLIEST if window.since is None else window.since - 1)
+    up_to = LATEST if end is None else end.micros + slack
+    up_to = min(up_to, LATEST if window.until is None else window.until)
+    # A microsecond more than is wanted: a segment may end there, and only the next one has an item that proves the end.
+    up_to = min(up_to + 1, LATEST)
+    after = min(max(after, EARLIEST), LATEST - 1)
+    return after, max(up_to, after + 1)
+
+
+def _pages_of(source: ObjectSource, stored: StoredObject, lines: int) -> Iterator[ObjectPage]:
+    name, line = str(stored.name), 1
+    with source.opened(stored) as file:
+        for batch in read_lines(file, name, lines=lines, most=PAGE_BYTES):
+            yield ObjectPage(_page(batch, name, line), stored, line)
+            line += len(batch)
+
+
+def _page(batch: list[bytes], name: str, line: int) -> UpdatesPage:
+    try:
+        return UpdatesPage.read(page_of(UPDATE_HISTORY, batch))
+    except DecodeError as error:
+        raise DecodeError(
+            f"{name}, from line {line} on: {error}", endpoint=error.endpoint, table=error.table, item=error.item
+        ) from error
+    except (msgspec.DecodeError, *UNREADABLE) as error:
+        raise DecodeError(f"{name}: line {line} or a later one is not an item: {error}", item=name) from error

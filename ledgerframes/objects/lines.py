@@ -1,0 +1,75 @@
+"""Reads an object line by line in bounded memory: zstd frames one after the other, one JSON item per line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+import pyarrow as pa
+
+from ledgerframes.errors import DecodeError
+
+_PIECE: Final = 2**22
+#: The longest line, as the largest answer of a server is by default.
+LONGEST: Final = 256 * 2**20
+
+
+def read_lines(stream: Any, name: str, *, lines: int, most: int, longest: int = LONGEST) -> Iterator[list[bytes]]:
+    """The items of an object, some lines at a time.
+
+    Args:
+        stream: the compressed bytes, a file of pyarrow's.
+        name: the object's, for messages.
+        lines: give so many at most at a time,
+        most: or so many bytes, and never less than one line.
+        longest: refuse a longer line.
+
+    Raises:
+        DecodeError: the object is damaged, cut off, or has a line that is too long.
+    """
+    batch: list[bytes] = []
+    size = 0
+    for line in _lines(stream, name, longest):
+        if batch and (len(batch) >= lines or size + len(line) > most):
+            yield batch
+            batch, size = [], 0
+        batch.append(line)
+        size += len(line)
+    if batch:
+        yield batch
+
+
+def _lines(stream: Any, name: str, longest: int) -> Iterator[bytes]:
+    """The lines that are not empty."""
+    rest = bytearray()
+    for piece in _pieces(stream, name):
+        first, *others = piece.split(b"\n")
+        rest += first
+        if len(rest) > longest:
+            raise _damaged(name, f"it has a line of more than {longest:,} bytes")
+        if not others:
+            continue
+        if rest:
+            yield bytes(rest)
+        *whole, last = others
+        yield from filter(None, whole)
+        rest = bytearray(last)
+    if rest:
+        # The writers end every line, so this one was cut off.
+        raise _damaged(name, "its last line has no end")
+
+
+def _pieces(stream: Any, name: str) -> Iterator[bytes]:
+    try:
+        with pa.CompressedInputStream(stream, "zstd") as unpacked:
+            while piece := unpacked.read(_PIECE):
+                yield piece
+    except (OSError, pa.ArrowException) as error:
+        raise _damaged(name, str(error)) from error
+
+
+def _damaged(name: str, why: str) -> DecodeError:
+    return DecodeError(
+        f"the object {name} cannot be read: {why}. What to do: get it again, or read the history by source='pages'",
+        endpoint=name, item=name,
+    )  # fmt: skip

@@ -1,0 +1,144 @@
+"""Where objects come from: `ScanObjects` lists those of a scan and keeps each on disk while it is read."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, Protocol
+
+import pyarrow as pa
+
+from ledgerframes.config.settings import source_of
+from ledgerframes.errors import DecodeError, StatusError
+from ledgerframes.interfaces.object_files import name_of, sha256_of
+from ledgerframes.interfaces.scan_objects import ObjectRef
+from ledgerframes.objects.names import UPDATES, ObjectName, read_name
+from ledgerframes.timestamps import format_timestamp
+from ledgerframes.transport import Stop
+
+if TYPE_CHECKING:
+    from ledgerframes.interfaces.scan import Scan
+
+_log = logging.getLogger("ledgerframes.objects")
+_NOT_SERVED: Final = frozenset({404, 501})
+
+
+@dataclass(frozen=True)
+class StoredObject:
+    """An object that can be read.
+
+    Attributes:
+        name: what its name says.
+        location: its URL or path.
+        digest: its SHA-256 as the list has it; empty where there is none.
+    """
+
+    name: ObjectName
+    location: str
+    digest: str = ""
+
+
+class ObjectSource(Protocol):
+    """Lists objects of the update history, and opens them."""
+
+    @property
+    def place(self) -> str:
+        """Where they come from, without anything secret."""
+
+    def updates(self, after: int, up_to: int) -> list[StoredObject] | None:
+        """The objects that hold the updates of some record times in (after, up_to], in the order of the history.
+
+        Returns:
+            None where the server has no objects at all.
+        """
+
+    def fetch(self, stored: StoredObject) -> None:
+        """Have an object at hand, so that opening it does not wait."""
+
+    def opened(self, stored: StoredObject) -> Any:
+        """The compressed bytes of an object, as a context; what was put on disk for it is removed afterwards."""
+
+    def stoppable(self, stop: Stop) -> ObjectSource:
+        """The same for one operation, which ends once `stop` is set."""
+
+
+@dataclass(frozen=True)
+class ScanObjects:
+    """The objects of a scan.
+
+    Attributes:
+        scan: the interface.
+        folder: where objects are kept while they are read; one that is there and has its digest is not fetched again.
+    """
+
+    scan: Scan
+    folder: Path
+
+    @property
+    def place(self) -> str:
+        """The scan that is asked first."""
+        return source_of(self.scan.servers[0])
+
+    def updates(self, after: int, up_to: int) -> list[StoredObject] | None:
+        """The objects of some record times, in the order of the history; None where the scan has none.
+
+        Raises:
+            RequestError: the scan gave no list.
+            PagingError: it repeats a page of the list.
+        """
+        try:
+            return readable(self.scan.iter_update_objects(after=format_timestamp(after), up_to=format_timestamp(up_to)))
+        except StatusError as error:
+            if error.status in _NOT_SERVED:
+                return None
+            raise
+
+    def fetch(self, stored: StoredObject) -> None:
+        """Download an object.
+
+        Raises:
+            RequestError: it could not be fetched.
+            DecodeError: it does not have its digest.
+            StoreError: the disk has no room for it.
+        """
+        # By its digest: the name comes from the server, and could be any path.
+        target = self._file(stored)
+        if not target.exists():
+            self.scan.download_object(ObjectRef(stored.location, stored.digest), target)
+
+    @contextmanager
+    def opened(self, stored: StoredObject) -> Iterator[Any]:
+        """The bytes of an object; its file is removed once they were read."""
+        self.fetch(stored)
+        target = self._file(stored)
+        with pa.OSFile(str(target), "rb") as file:
+            yield file
+        target.unlink(missing_ok=True)
+
+    def stoppable(self, stop: Stop) -> ScanObjects:
+        """The same for one operation."""
+        return ScanObjects(self.scan.stoppable(stop), self.folder)
+
+    def _file(self, stored: StoredObject) -> Path:
+        return self.folder / f"{sha256_of(stored.digest).hex()}.zstd"
+
+
+def readable(refs: Iterable[ObjectRef], kind: str = UPDATES) -> list[StoredObject]:
+    """The objects of a kind whose items are written as those of pages are, each once, in their order.
+
+    Raises:
+        DecodeError: one name stands for two objects.
+    """
+    objects: dict[ObjectName, StoredObject] = {}
+    for ref in refs:
+        name = read_name(ref.url)
+        if name is None or not name.readable or name.kind != kind:
+            _log.debug("%s is skipped: it does not hold %s as pages do", name_of(ref.url), kind)
+            continue
+        known = objects.setdefault(name, StoredObject(name, ref.url, ref.digest))
+        if sha256_of(known.digest) != sha256_of(ref.digest):
+            raise DecodeError(f"the scan lists {name} with two digests; ask another one", item=str(name))
+    return [objects[name] for name in sorted(objects)]

@@ -1,0 +1,206 @@
+"""The history of a world in bulk as Starlette routes of scan: lists of objects, and the objects."""
+
+from __future__ import annotations
+
+import base64
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Final
+from urllib.parse import quote
+
+import msgspec
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import BaseRoute, Route
+
+from ledgerframes.sandbox.http import render
+from ledgerframes.sandbox.http.responses import RefusalError, encode, json_answer, read_object
+from ledgerframes.sandbox.object_faults import ObjectFaults
+from ledgerframes.sandbox.world import timestamps
+from ledgerframes.sandbox.world.active_set import Active, active_at
+from ledgerframes.sandbox.world.objects import OBJECT_ITEMS, Segment, compressed, segments, sha256, sorted_members
+from ledgerframes.sandbox.world.snapshots import instants
+from ledgerframes.sandbox.world.views import View
+from ledgerframes.sandbox.world.world import Update
+
+MAXIMUM: Final = 1_000
+COMPACT: Final = "compact_json"
+_PATH: Final = "/v0/history/bulk/download/"
+_KEPT: Final = 256
+
+
+@dataclass(slots=True)
+class ObjectRoutes:
+    """The handlers of one scan server.
+
+    Attributes:
+        view: what it shows of its world.
+        faults: gives what is wrong with its objects, as of now.
+    """
+
+    view: View
+    faults: Callable[[], ObjectFaults]
+    _objects: OrderedDict[Any, bytes] = field(default_factory=OrderedDict)
+
+    def routes(self) -> list[BaseRoute]:
+        """The routes, without the interface's prefix."""
+        return [
+            Route("/v0/history/bulk/updates", self.updates, methods=["POST"]),
+            Route("/v0/history/bulk/acs", self.snapshot, methods=["GET"]),
+            Route(_PATH + "{object_key:path}", self.download, methods=["GET"]),
+        ]
+
+    async def updates(self, request: Request) -> Response:
+        """POST /v0/history/bulk/updates: whole segments, as many as fit into a page."""
+        body = await read_object(request)
+        self._check_served()
+        after, up_to = (_time(body, name) for name in ("start_record_time", "end_record_time"))
+        size = body.get("page_size")
+        if type(size) is not int or not 1 <= size <= MAXIMUM:
+            raise RefusalError(400, f"page_size must be from 1 to {MAXIMUM}, not {size!r}")
+        token = body.get("next_page_token")
+        with self.view.world.lock:
+            written = self._segments()
+        listed = [segment for segment in written if segment.overlaps(after, up_to)]
+        page = [segment for segment in listed if token is None or segment.folder() > token]
+        refs: list[dict[str, str]] = []
+        last: Segment | None = None
+        for segment in page:
+            own = self._refs(request, segment)
+            if len(refs) + len(own) > size:
+                if last is None:
+                    raise RefusalError(400, f"Limit of {size} is too low to return any objects")
+                break
+            refs, last = refs + own, segment
+        return json_answer(encode({"object_refs": refs, **_following(last, token, written, up_to)}))
+
+    async def snapshot(self, request: Request) -> Response:
+        """GET /v0/history/bulk/acs: the objects of the newest snapshot at or before a time."""
+        self._check_served()
+        text = request.query_params.get("at_or_before_record_time")
+        if text is None:
+            raise RefusalError(400, "Request is missing required query parameter 'at_or_before_record_time'")
+        at = _parsed(text)
+        with self.view.world.lock:
+            known = [cursor for cursor in self._snapshots() if cursor[1] <= at]
+            if not known:
+                raise RefusalError(404, f"No snapshot objects found in bulk storage at or before {text}")
+            cursor = max(known, key=lambda one: (one[1], one[0]))
+            contracts = active_at(self.view.world, cursor)
+        folder = f"{timestamps.trimmed(cursor[1])}~{timestamps.trimmed(cursor[1] + timestamps.SECOND)}"
+        parts = [contracts[at : at + OBJECT_ITEMS] for at in range(0, max(len(contracts), 1), OBJECT_ITEMS)]
+        refs = [
+            self._ref(request, f"{folder}/ACS_{COMPACT}_{number}.zstd", self._contracts(cursor, number, part))
+            for number, part in enumerate(parts)
+        ]
+        return json_answer(encode({"record_time": timestamps.exact(cursor[1]), "object_refs": refs}))
+
+    async def download(self, request: Request) -> Response:
+        """GET /v0/history/bulk/download/{object_key}."""
+        key = request.path_params["object_key"]
+        if self.faults().gone:
+            raise RefusalError(404, f"Object {key} not found")
+        with self.view.world.lock:
+            data = self._found(key)
+        if data is None:
+            raise RefusalError(404, f"Object {key} not found")
+        return Response(data, media_type="application/octet-stream")
+
+    def _check_served(self) -> None:
+        if not self.faults().served:
+            raise RefusalError(501, "Bulk storage is not configured on this scan")
+
+    def _shown(self) -> list[Update]:
+        world = self.view.world
+        return world.updates[: max(0, len(world.updates) - self.view.lag)]
+
+    def _segments(self) -> list[Segment]:
+        shown = self._shown()
+        written = segments(self.view.world, shown)
+        if not self.faults().overlap:
+            return written
+        # As if a server had changed the length of its segments, and kept those that it had.
+        return sorted([*written, *segments(self.view.world, shown, each=3)], key=lambda one: (one.after, one.up_to))
+
+    def _snapshots(self) -> list[tuple[int, int]]:
+        """The snapshots in bulk, as cursors: those at which a segment ends."""
+        ends = {segment.up_to for segment in segments(self.view.world, self._shown())}
+        migrations = {update.migration_id for update in self._shown()}
+        return [(one, instant) for one in migrations for instant in instants(self.view.world, one) if instant in ends]
+
+    def _refs(self, request: Request, segment: Segment) -> list[dict[str, str]]:
+        return [
+            self._ref(request, key, self._object(segment, number, encoding))
+            for encoding in self.faults().encodings
+            for number in range(len(segment.parts()))
+            for key in [f"{segment.folder()}/updates_{encoding}_{number}.zstd"]
+        ]
+
+    def _ref(self, request: Request, key: str, data: bytes) -> dict[str, str]:
+        digest = sha256(b"another one" if self.faults().wrong_digest else data)
+        base = f"{request.url.scheme}://{request.url.netloc}{request.scope['root_path']}"
+        return {"url": f"{base}{_PATH}{quote(key, safe='')}", "digest": base64.b64encode(digest).decode()}
+
+    def _found(self, key: str) -> bytes | None:
+        """The bytes of an object by its key."""
+        for segment in self._segments():
+            if not key.startswith(segment.folder() + "/"):
+                continue
+            for encoding in self.faults().encodings:
+                for number in range(len(segment.parts())):
+                    if key == f"{segment.folder()}/updates_{encoding}_{number}.zstd":
+                        return self._object(segment, number, encoding)
+        for name, data in self._objects.items():
+            if name[0] == key:
+                return data
+        return None
+
+    def _object(self, segment: Segment, number: int, encoding: str) -> bytes:
+        part = segment.parts()[number]
+        name = (segment.folder(), number, encoding, len(part), part[0].update_id, part[-1].update_id)
+
+        def items() -> list[bytes]:
+            typed = encoding != COMPACT
+            return [sorted_members(render.type_carrying(one.rendered) if typed else one.rendered) for one in part]
+
+        data = self._remembered(name, items)
+        return data[: len(data) * 2 // 3] if self.faults().cut else data
+
+    def _contracts(self, cursor: tuple[int, int], number: int, part: list[Active]) -> bytes:
+        folder = f"{timestamps.trimmed(cursor[1])}~{timestamps.trimmed(cursor[1] + timestamps.SECOND)}"
+        name = (f"{folder}/ACS_{COMPACT}_{number}.zstd", cursor, len(part))
+        return self._remembered(name, lambda: [sorted_members(_contract(one)) for one in part])
+
+    def _remembered(self, name: Any, items: Callable[[], list[bytes]]) -> bytes:
+        if name not in self._objects:
+            self._objects[name] = compressed(items())
+            while len(self._objects) > _KEPT:
+                self._objects.popitem(last=False)
+        return self._objects[name]
+
+
+def _contract(one: Active) -> bytes:
+    event = {"event_type": "created_event", "event_id": one.event_id, **msgspec.structs.asdict(one.event)}
+    return encode(event)
+
+
+def _following(last: Segment | None, token: Any, written: list[Segment], up_to: int) -> dict[str, str]:
+    """The token of the next page; a server that has not written all of the range yet repeats the last one."""
+    if last is not None:
+        return {"next_page_token": last.folder()} if last.up_to < up_to else {}
+    behind = not written or written[-1].up_to < up_to
+    return {"next_page_token": token} if behind and isinstance(token, str) else {}
+
+
+def _time(body: dict[str, Any], name: str) -> int:
+    if not isinstance(body.get(name), str):
+        raise RefusalError(400, f"The request content was malformed: {name} must be a time")
+    return _parsed(body[name])
+
+
+def _parsed(text: str) -> int:
+    try:
+        return timestamps.parse(text)
+    except ValueError as error:
+        raise RefusalError(400, str(error)) from error

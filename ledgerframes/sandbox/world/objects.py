@@ -1,0 +1,143 @@
+"""The history of a world as objects: segments of time, members sorted by name, frames one after the other.
+
+`scan_objects` serves them. A segment ends at an instant of the grid of snapshots, once the history has gone on past it;
+what comes after the last such instant is in no object yet, as on real servers, which write one segment per day.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from bisect import bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass
+from json.encoder import encode_basestring, encode_basestring_ascii
+from typing import Any, Final
+
+from ledgerframes.sandbox.world import timestamps
+from ledgerframes.sandbox.world.snapshots import instants
+from ledgerframes.sandbox.world.world import Update, World
+
+#: Items of an object and of a frame; both have megabytes on a real server.
+OBJECT_ITEMS: Final = 200
+FRAME_ITEMS: Final = 64
+_DAY: Final = 86_400 * timestamps.SECOND
+#: A history of more days than this has a segment per day.
+_LONG: Final = 8 * _DAY
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """Updates that follow each other in the history.
+
+    Attributes:
+        after: the record time where the segment before ends.
+        up_to: the record time where this one ends.
+        updates: what is in it.
+    """
+
+    after: int
+    up_to: int
+    updates: Sequence[Update]
+
+    def overlaps(self, after: int, up_to: int) -> bool:
+        """Whether it may have, or does have, an update in (after, up_to]."""
+        if self.after < up_to and self.up_to > after:
+            return True
+        # Record times of two migrations may overlap; a list has everything that is asked for all the same.
+        return any(after < update.record_time <= up_to for update in self.updates)
+
+    def folder(self) -> str:
+        """The folder of its objects."""
+        return f"{_time(self.after)}~{_time(self.up_to)}"
+
+    def parts(self) -> list[Sequence[Update]]:
+        """The updates of each of its objects."""
+        return [self.updates[at : at + OBJECT_ITEMS] for at in range(0, len(self.updates), OBJECT_ITEMS)]
+
+
+def segments(world: World, shown: Sequence[Update], *, each: int = 1) -> list[Segment]:
+    """The segments that are written.
+
+    Args:
+        world: the ledger.
+        shown: as much of its history as the server has.
+        each: a segment for so many steps of the grid.
+    """
+    if not shown:
+        return []
+    cuts: list[tuple[int, int]] = []
+    for migration_id in sorted({update.migration_id for update in shown}):
+        grid = instants(world, migration_id)
+        if shown[-1].record_time - shown[0].record_time > _LONG:
+            grid = [instant for instant in grid if instant % _DAY == 0]
+        # Record times of a new migration may lie before the end of the last one; segments are in the order of time.
+        cuts += [(migration_id, instant) for instant in grid if not cuts or instant > cuts[-1][1]]
+    written, position, after = [], 0, timestamps.FIRST
+    for migration_id, instant in cuts[each - 1 :: each]:
+        if (migration_id, instant) >= (shown[-1].migration_id, shown[-1].record_time):
+            break
+        end = bisect_right(shown, (migration_id, instant), key=lambda update: (update.migration_id, update.record_time))
+        written.append(Segment(after, instant, shown[position:end]))
+        position, after = end, instant
+    return written
+
+
+def compressed(items: Sequence[bytes]) -> bytes:
+    """An object: zstd frames, one item per line."""
+    import pyarrow as pa
+
+    frames = [items[at : at + FRAME_ITEMS] for at in range(0, len(items), FRAME_ITEMS)]
+    return b"".join(pa.compress(b"\n".join(frame) + b"\n", codec="zstd", asbytes=True) for frame in frames)
+
+
+def sha256(data: bytes) -> bytes:
+    """The digest of an object."""
+    return hashlib.sha256(data).digest()
+
+
+class _Number(str):
+    """A number as it was written."""
+
+    __slots__ = ()
+
+
+class _Members(list[tuple[str, Any]]):
+    """The members of an object, also those that are there twice."""
+
+
+def sorted_members(item: bytes) -> bytes:
+    """An item as the writer of objects writes it: without spaces, the members of every object sorted by name."""
+    value = json.loads(item, parse_int=_Number, parse_float=_Number, parse_constant=_Number, object_pairs_hook=_Members)
+    text = _written(value)
+    try:
+        return text.encode()
+    except UnicodeEncodeError:  # a lone surrogate, which only an escape can write
+        return encode_surrogates(text)
+
+
+def encode_surrogates(text: str) -> bytes:
+    """Text with lone surrogates as escapes."""
+    return "".join(sign if not "\ud800" <= sign <= "\udfff" else f"\\u{ord(sign):04x}" for sign in text).encode()
+
+
+def _written(value: Any) -> str:
+    if isinstance(value, _Members):
+        members = sorted(value, key=lambda member: member[0])
+        return "{" + ",".join(f"{_quoted(name)}:{_written(member)}" for name, member in members) + "}"
+    if isinstance(value, list):
+        return "[" + ",".join(map(_written, value)) + "]"
+    if isinstance(value, _Number):
+        return str(value)
+    if isinstance(value, str):
+        return _quoted(value)
+    return json.dumps(value)
+
+
+def _quoted(text: str) -> str:
+    # As they are, apart from what JSON has to escape; escapes of other characters are not kept by the writer either.
+    return encode_basestring(text) if text.isprintable() else encode_basestring_ascii(text)
+
+
+def _time(micros: int) -> str:
+    return timestamps.trimmed(micros)

@@ -1,0 +1,31 @@
+"""What the tests of objects share: equal rows whatever the order of members, and objects made by hand."""
+
+from __future__ import annotations
+
+import json
+from decimal import Decimal
+
+import pandas as pd
+import pyarrow as pa
+
+JSON_COLUMNS = ("payload", "exercise_result", "extra")
+
+
+def parsed(text):
+    """JSON text as values, numbers exact."""
+    return None if text is None or text is pd.NA else json.loads(text, parse_float=Decimal)
+
+
+def values_of(table):
+    """The rows of an Arrow table, JSON as values: two writers may put members in another order."""
+    rows = table.replace_schema_metadata(None).to_pylist()
+    for row in rows:
+        for name in JSON_COLUMNS:
+            if row.get(name) is not None:
+                row[name] = parsed(row[name])
+    return rows
+
+
+def object_of(*frames):
+    """An object of some frames, each the text of its lines."""
+    return b"".join(pa.compress(frame, codec="zstd", asbytes=True) for frame in frames)

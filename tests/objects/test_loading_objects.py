@@ -1,0 +1,165 @@
+"""`load_history` by objects gives the rows that it gives by pages, and refuses objects that are not whole."""
+
+from dataclasses import replace
+
+import pyarrow as pa
+import pytest
+
+import ledgerframes as lf
+from ledgerframes.decoding.pages import decode_page
+from ledgerframes.sandbox.faults import Faults
+from ledgerframes.sandbox.object_faults import ObjectFaults
+from ledgerframes.sandbox.world.objects import sorted_members
+from tests.objects.conftest import values_of
+
+BEGIN = (-(2**63), "0001-01-01")
+
+
+@pytest.fixture(scope="module", params=[{}, {"hostile": True}, {"synchronizers": 5, "migrations": 5}], ids=str)
+def ledger(request):
+    with lf.sandbox(seed=11, updates=900, **request.param) as net:
+        yield net
+
+
+@pytest.fixture
+def served(net):
+    """`net`, whose objects are whole again afterwards."""
+    yield net
+    net.sandbox.object_faults = ObjectFaults()
+
+
+def both(net, **options):
+    """A part of the history by pages and by objects, as Arrow tables."""
+    return (lf.load_history(net, as_="arrow", source=source, **options) for source in ("pages", "objects"))
+
+
+def _is_hostile(net):
+    """Migrations of the hostile ledger begin at any time, so that few of its segments can have a name."""
+    return min(update.migration_id for update in net.sandbox.world.updates) < 0
+
+
+def test_every_hostile_item_has_the_same_values_as_a_line():
+    with lf.sandbox(seed=3, updates=600, hostile=True) as net:
+        items = [update.rendered for update in net.sandbox.world.updates]
+    pages, lines = (
+        decode_page(b'{"transactions":[%b]}' % b",".join(one)).batches
+        for one in (items, [sorted_members(item) for item in items])
+    )
+    for name in ("updates", "events", "reassignments"):
+        assert values_of(pa.Table.from_batches([lines[name]])) == values_of(pa.Table.from_batches([pages[name]])), name
+
+
+def until(net):
+    """The cursor after the last update that is in an object."""
+    attrs = lf.load_history(net, start=BEGIN, source="objects").updates.attrs
+    migration_id, time = attrs["cursor"]
+    return migration_id, f"{time[:-1]}9Z"
+
+
+def test_both_sources_give_equal_rows(ledger):
+    pages, objects = both(ledger, start=BEGIN, end=until(ledger))
+    assert len(objects.updates) > (50 if _is_hostile(ledger) else 700)
+    for name in ("updates", "events", "reassignments"):
+        assert values_of(getattr(objects, name)) == values_of(getattr(pages, name)), name
+
+
+def test_lists_that_overlap_give_every_row_once(ledger):
+    end = until(ledger)
+    ledger.sandbox.object_faults = ObjectFaults(overlap=True)
+    pages, objects = both(ledger, start=BEGIN, end=end)
+    ledger.sandbox.object_faults = ObjectFaults()
+    assert objects.updates["update_id"].to_pylist() == pages.updates["update_id"].to_pylist()
+
+
+@pytest.mark.parametrize(
+    ("start", "end"),
+    [
+        ("2025-03-03T09:05:30Z", "2025-03-03T09:20:30Z"),
+        ((1, "2025-03-03T09:25:00Z"), (1, "2025-03-03T09:31:00Z")),
+        ((0, "2025-03-03T09:05:00Z"), (2, "2025-03-03T09:50:00Z")),
+        (None, (1, "2025-03-03T09:31:00Z")),
+    ],
+)
+def test_a_part_is_the_same_part_by_pages(net, start, end):
+    pages, objects = both(net, start=start, end=end)
+    assert objects.updates["update_id"].to_pylist() == pages.updates["update_id"].to_pylist()
+    assert len(objects.updates) > 50
+    frame = lf.load_history(net, start=start, end=end, source="objects").updates
+    assert frame.attrs["complete"]
+
+
+@pytest.mark.parametrize("limit", [1, 199, 200, 201, 650])
+def test_a_limit_holds(net, limit):
+    pages, objects = both(net, limit=limit)
+    assert objects.updates["update_id"].to_pylist() == pages.updates["update_id"].to_pylist()
+
+
+def test_only_the_objects_of_the_range_are_downloaded(net):
+    before = net.sandbox.requests.copy()
+    lf.load_history(net, start="2025-03-03T09:10:00Z", end="2025-03-03T09:12:30Z", source="objects")
+    asked = net.sandbox.requests - before
+    assert 2 <= sum(count for name, count in asked.items() if "/bulk/download/" in name) <= 5
+
+
+def test_an_end_that_no_object_has_passed_is_not_complete(net):
+    updates = lf.load_history(net, start="2025-03-03T09:40:00Z", end="2025-03-04", source="objects").updates
+    assert not updates.attrs["complete"]
+    assert updates.attrs["known_to"] == updates.attrs["cursor"]
+
+
+def test_items_of_another_encoding_are_skipped(served):
+    whole = lf.load_updates(served, end="2025-03-03T09:30:00Z")
+    served.sandbox.object_faults = ObjectFaults(encodings=("compact_json", "protobuf_json", "compact_cbor"))
+    assert lf.load_history(served, end="2025-03-03T09:30:00Z", source="objects").updates.equals(whole)
+
+
+def test_a_scan_without_objects_is_named_with_what_to_do(served):
+    served.sandbox.object_faults = ObjectFaults(served=False)
+    with pytest.raises(lf.InputError, match="has no objects; give source='pages'"):
+        lf.load_history(served, source="objects")
+
+
+def test_an_older_release_has_no_objects():
+    with lf.sandbox(updates=20, older=True) as net, pytest.raises(lf.InputError, match="has no objects"):
+        lf.load_history(net, source="objects")
+
+
+@pytest.mark.parametrize(
+    ("faults", "error", "words"),
+    [
+        (ObjectFaults(wrong_digest=True), lf.DecodeError, "does not have the digest"),
+        (ObjectFaults(cut=True), lf.DecodeError, "updates_compact_json_0.zstd cannot be read"),
+        (ObjectFaults(gone=True), lf.NotFoundError, "not found"),
+    ],
+    ids=["wrong digest", "cut", "gone"],
+)
+def test_objects_that_are_not_whole_are_refused(served, faults, error, words):
+    served.sandbox.object_faults = faults
+    with pytest.raises(error, match=words):
+        lf.load_history(served, source="objects")
+
+
+def test_what_was_read_before_a_fault_can_be_kept(served):
+    served.sandbox.object_faults = replace(ObjectFaults(), gone=True)
+    loaded = lf.load_history(served, source="objects", allow_partial=True)
+    assert (len(loaded.updates), loaded.updates.attrs["complete"]) == (0, False)
+
+
+def test_an_object_that_was_damaged_on_the_way_is_downloaded_again():
+    with lf.sandbox(updates=300) as net:
+        whole = lf.load_history(net, source="objects").updates
+    spoiled = "/api/scan/v0/history/bulk/download/"
+    kinds = ["truncated", "ok", "reset-in-body", "503", "short-body", "truncated", "truncated"]
+    with lf.sandbox(updates=300, faults=Faults.script(kinds, paths=spoiled)) as net:
+        assert lf.load_history(net, source="objects").updates.equals(whole)
+
+
+def test_an_unknown_source_is_refused(net):
+    with pytest.raises(lf.InputError, match=r"source='object'.*'objects'"):
+        lf.load_history(net, source="object")
+
+
+def test_nothing_is_left_on_the_disk(net, tmp_path, monkeypatch):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    lf.load_history(net, limit=300, source="objects")
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,189 @@
+"""Objects are downloaded in bounded memory: whole or not at all, tokens for the scan alone, from public hosts alone."""
+
+import base64
+import hashlib
+import os
+import shutil
+from types import SimpleNamespace
+
+import pytest
+from hostile_server import Reply, text
+
+import ledgerframes as lf
+from ledgerframes.interfaces.scan import Scan
+from ledgerframes.interfaces.scan_objects import ObjectRef
+from ledgerframes.transport.downloads import why_refused
+
+DATA = os.urandom(300_000)
+BINARY = (("Content-Type", "application/octet-stream"),)
+WHOLE = Reply(body=DATA, headers=BINARY)
+KEY = (
+    "/api/scan/v0/history/bulk/download/2026-01-02T00%3A00%3A00Z~2026-01-03T00%3A00%3A00Z%2Fupdates_compact_json_0.zstd"
+)
+
+
+def digest(data=DATA):
+    return base64.b64encode(hashlib.sha256(data).digest()).decode()
+
+
+def ref(server, data=DATA, query=""):
+    return ObjectRef(server.url + KEY + query, digest(data))
+
+
+@pytest.fixture
+def fetch(transport, tmp_path):
+    """Download from a server as the scan of a connection with few attempts; gives the bytes."""
+
+    def run(server, *, own=None, **settings):
+        scan = Scan(transport(scan_url=(server.url + "/api/scan",), attempts=3, **settings))
+        return scan.download_object(ref(own or server), tmp_path / "object.zstd").read_bytes()
+
+    return run
+
+
+def test_a_file_is_whole_and_larger_than_the_limit_on_answers(serve, fetch):
+    assert fetch(serve(WHOLE), max_answer_bytes=1_000) == DATA
+
+
+@pytest.mark.parametrize(
+    "spoiled",
+    [
+        Reply(hang_up="before"),
+        Reply(body=DATA, hang_up="body"),
+        Reply(body=DATA, cut=100_000),
+        Reply(body=DATA[:-1] + b"?"),
+        Reply(body=DATA[:1_000]),
+        Reply(body=DATA + DATA),
+        text("slow down", 429),
+        text("", 503),
+    ],
+    ids=["no answer", "reset", "short", "another byte", "a part", "more", "429", "503"],
+)
+def test_what_goes_wrong_once_is_tried_again(serve, fetch, spoiled):
+    assert fetch(serve(spoiled, WHOLE)) == DATA
+
+
+@pytest.mark.parametrize(
+    ("reply", "error", "requests"),
+    [
+        (Reply(body=b"another object", headers=BINARY), lf.DecodeError, 3),
+        (text("", 503), lf.ServerError, 3),
+        (text("no", 404), lf.NotFoundError, 1),
+        (text("no", 403), lf.NotAuthorizedError, 1),
+        (text("", 302), lf.StatusError, 1),
+        (Reply(206, DATA), lf.StatusError, 1),
+        (Reply(hang_up="before"), lf.NoAnswerError, 3),
+    ],
+    ids=["digest", "503", "404", "403", "redirect", "206", "no answer"],
+)
+def test_what_goes_wrong_each_time_ends_after_a_few_requests_and_leaves_no_file(
+    serve, fetch, tmp_path, reply, error, requests
+):
+    server = serve(reply)
+    with pytest.raises(error):
+        fetch(server)
+    assert len(server.heard) == requests
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_compressed_transfer_is_unpacked_before_the_digest(serve, fetch):
+    import gzip
+
+    assert fetch(serve(Reply(body=gzip.compress(DATA), headers=(("Content-Encoding", "gzip"),)))) == DATA
+
+
+def test_an_endless_body_ends_where_the_disk_has_no_more_room(serve, fetch, tmp_path, monkeypatch):
+    rooms = iter([10**12, 10**12])
+    usage = SimpleNamespace
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: usage(free=next(rooms, 1_000)))
+    with pytest.raises(lf.StoreError, match="0 MB free"):
+        fetch(serve(Reply(raw=b"HTTP/1.1 200 X\r\n\r\n", endless=DATA)))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_room_is_asked_for_before_anything_is_written(serve, fetch, monkeypatch):
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=50_000_000))
+    with pytest.raises(lf.StoreError, match=r"50 MB free, and .*updates_compact_json_0.zstd needs 67 MB"):
+        fetch(serve(WHOLE))
+
+
+def test_the_token_goes_to_the_scan_and_to_no_other_host(serve, fetch):
+    scan, other = serve(WHOLE), serve(WHOLE)
+    secret = "of-the-scan-alone"
+    fetch(scan, scan_token=secret)
+    fetch(scan, own=other, scan_token=secret)
+    assert scan.heard[0].headers["authorization"] == f"Bearer {secret}"
+    assert "authorization" not in other.heard[0].headers
+
+
+def test_a_signature_in_the_url_is_sent_and_shown_nowhere(serve, transport, tmp_path, caplog):
+    server = serve(text("no", 503))
+    scan = Scan(transport(scan_url=(server.url + "/api/scan",), attempts=2))
+    with pytest.raises(lf.ServerError) as raised:
+        scan.download_object(ref(server, query="?X-Signature=s3cret"), tmp_path / "object")
+    assert server.heard[0].target.endswith("?X-Signature=s3cret")
+    assert "s3cret" not in str(raised.value) + caplog.text
+
+
+@pytest.mark.parametrize(
+    ("url", "reason"),
+    [
+        ("https://1.1.1.1/object", None),
+        ("https://scan.example.com:8443/object", None),
+        ("http://1.1.1.1/object", "it is not https"),
+        ("https://169.254.169.254/latest", "is not public"),
+        ("https://10.0.0.1/object", "is not public"),
+        ("http://127.0.0.1:9/object", "it is not https"),
+        ("https://localhost/object", "private network"),
+        ("ftp://1.1.1.1/object", "not an http or https URL"),
+        ("file:///etc/passwd", "not an http or https URL"),
+        ("https://user:pass@1.1.1.1/object", "a user name"),
+        ("https://1.1.1.1/a b", "no URL has"),
+        ("https://[::1", "not a URL"),
+        ("https://1.1.1.1:99999/", "not a URL"),
+        ("", "not an http or https URL"),
+    ],
+)
+def test_files_lie_on_the_scan_or_on_public_https_hosts(url, reason):
+    told = why_refused(url, ("https://scan.example.com:8443/api/scan",))
+    assert told is None if reason is None else reason in told
+
+
+def test_a_file_that_may_not_be_fetched_is_refused_unsent(serve, transport, tmp_path):
+    scan = Scan(transport(scan_url=(serve().url + "/api/scan",)))
+    with pytest.raises(lf.InputError, match="is not fetched, because it is not https"):
+        scan.download_object(ObjectRef("http://10.0.0.1/object", digest()), tmp_path / "object")
+
+
+@pytest.mark.parametrize(
+    "written", [digest(), hashlib.sha256(DATA).hexdigest(), hashlib.sha256(DATA).hexdigest().upper()]
+)
+def test_a_digest_is_base64_or_hexadecimal(serve, transport, tmp_path, written):
+    server = serve(WHOLE)
+    scan = Scan(transport(scan_url=(server.url + "/api/scan",)))
+    assert scan.download_object(ObjectRef(server.url + KEY, written), tmp_path / "object").exists()
+
+
+@pytest.mark.parametrize("written", ["", "abc", "sha256:" + "0" * 64, base64.b64encode(b"too short").decode()])
+def test_other_digests_are_refused_unsent(serve, transport, tmp_path, written):
+    server = serve(WHOLE)
+    scan = Scan(transport(scan_url=(server.url + "/api/scan",)))
+    with pytest.raises(lf.DecodeError, match="is not a SHA-256"):
+        scan.download_object(ObjectRef(server.url + KEY, written), tmp_path / "object")
+    assert server.heard == []
+
+
+def test_a_folder_that_cannot_be_written_is_named(serve, transport, tmp_path):
+    (tmp_path / "file").write_text("")
+    scan = Scan(transport(scan_url=((server := serve(WHOLE)).url + "/api/scan",)))
+    with pytest.raises(lf.StoreError, match="cannot be written"):
+        scan.download_object(ref(server), tmp_path / "file" / "object")
+
+
+def test_a_recording_says_that_it_has_no_objects(tmp_path):
+    with lf.sandbox(updates=300) as net, lf.record(tmp_path / "kept", net=net) as kept:
+        with pytest.raises(lf.NoAnswerError, match="not objects"):
+            lf.load_history(kept, source="objects")
+        lf.load_history(kept, limit=5)
+    with lf.replay(tmp_path / "kept") as again, pytest.raises(lf.NoAnswerError, match="not objects"):
+        lf.load_history(again, source="objects")
