@@ -8,9 +8,10 @@ import pytest
 import ledgerframes as lf
 from ledgerframes.store.coverage import Interval
 from ledgerframes.store.delta.commit_parts import parted
-from ledgerframes.store.history_tables import Advance, Decoded
+from ledgerframes.store.history_tables import Advance, Decoded, HistoryTables
 from ledgerframes.store.sync.committing import FIRST, LARGEST, CommitSize, Committer
 from ledgerframes.store.sync.driving import ThreadDrive
+from ledgerframes.store.table_sets import HISTORY
 
 pytestmark = pytest.mark.filterwarnings("ignore::ledgerframes.transport.DeprecatedEndpointWarning")
 
@@ -120,6 +121,44 @@ def test_rows_are_parted_in_their_order_and_those_of_one_partition_are_not_copie
     assert parts[0][2]["n"].chunk(0).buffers()[1].address == batches[0]["n"].buffers()[1].address
     assert list(parted(schema.empty_table(), names)) == []
     assert next(parted(pa.Table.from_batches(batches), []))[1].num_rows == 6
+
+
+class Crowded:
+    """A table with one partition, which counts its files and how often they were joined."""
+
+    name = "events"
+
+    def __init__(self, large, small):
+        self.large, self.small, self.joined = large, small, 0
+
+    def partition_files(self, *, small=False):
+        return Counter({("1", "2026-01"): self.small + (0 if small else self.large)})
+
+    def compact(self, partition):
+        assert partition == [("migration_id", "=", "1"), ("record_month", "=", "2026-01")]
+        self.joined += 1
+        self.small = 1
+
+    def commit(self, tables):
+        self.small += 1
+        tables._compact_crowded(self, [pa.record_batch({"migration_id": [1], "record_month": ["2026-01"]})])
+
+
+@pytest.mark.parametrize(
+    ("large", "small", "most", "joined"),
+    [(0, 0, 100, 10), (60, 0, 100, 25), (600, 0, 611, 100), (600, 50, 611, 101)],
+    ids=["small files only", "many large ones", "large ones alone are too many", "and small ones from before"],
+)
+def test_small_files_are_joined_as_large_ones_leave_room_and_ten_at_least(large, small, most, joined):
+    table = Crowded(large, small)
+    tables = HistoryTables(dict.fromkeys(HISTORY.order, table))
+    tables._count_files(table)
+    counts = []
+    for _ in range(1_000):
+        table.commit(tables)
+        counts.append(table.large + table.small)
+    assert max(counts) <= most
+    assert table.joined == pytest.approx(joined, abs=3)
 
 
 def test_a_long_sync_of_tiny_commits_leaves_few_files_in_each_partition(store):
