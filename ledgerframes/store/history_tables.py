@@ -28,6 +28,8 @@ PARTITIONS: Final = ("migration_id", "record_month")
 
 # Every file costs a read one open and every opening of the table one log entry.
 _FILES_PER_PARTITION: Final = 100
+# Where large files alone are nearly so many, fewer small ones than this are not worth joining.
+_WORTH_JOINING: Final = 10
 _HOUR: Final = 3_600_000_000
 
 
@@ -83,13 +85,14 @@ class HistoryTables:
         self.slots = Slots()
         self.written = 0  # commits so far
         self._numbers: dict[int, int] = {}
-        self._files: Counter[tuple[str, ...]] = Counter()
+        self._small: Counter[tuple[str, ...]] = Counter()  # files by table and partition
+        self._large: Counter[tuple[str, ...]] = Counter()
 
     def refresh(self) -> HistoryTables:
         """Read the newest state of the logs."""
         self.slots = Slots.read([table.refresh() for table in self.tables.values()])
         self._numbers = {}
-        self._files = Counter()
+        self._small, self._large = Counter(), Counter()
         return self
 
     @property
@@ -267,8 +270,10 @@ class HistoryTables:
             table.append((), self.slots.numbers(name, ()))
 
     def _count_files(self, table: DeltaStoreTable) -> None:
+        small = table.partition_files(small=True)
         for key, count in table.partition_files().items():
-            self._files[(table.name, *key)] += count
+            self._small[(table.name, *key)] = small[key]
+            self._large[(table.name, *key)] = count - small[key]
 
     def _compact_crowded(self, table: DeltaStoreTable, batches: Sequence[pa.RecordBatch]) -> None:
         """Compact the partitions that have too many files by now."""
@@ -276,10 +281,10 @@ class HistoryTables:
             return
         for partition in _partitions(batches):
             key = (table.name, *(str(partition[name]) for name in PARTITIONS))
-            self._files[key] += 1
-            if self._files[key] > _FILES_PER_PARTITION:
+            self._small[key] += 1
+            if self._small[key] > max(_WORTH_JOINING, _FILES_PER_PARTITION - self._large[key]):
                 table.compact([(name, "=", str(partition[name])) for name in PARTITIONS])
-                self._files[key] = 1
+                self._count_files(table)
 
 
 def _partitions(batches: Sequence[pa.RecordBatch]) -> list[dict[str, Any]]:

@@ -28,7 +28,6 @@ from ledgerframes.store.read.exports import export
 from ledgerframes.store.read.frames import coverage_frame, runs_frame
 from ledgerframes.store.read.loading import dask, load, scan, sql
 from ledgerframes.store.read.shown import store_html
-from ledgerframes.store.sync.committing import COMMIT_BYTES
 from ledgerframes.store.sync.follow import follow
 from ledgerframes.store.sync.rejects import retry
 from ledgerframes.store.sync.report import SyncReport
@@ -76,7 +75,7 @@ class Store:
         settle: Duration = "60s",
         now: When | None = None,
         page_size: int = MAXIMUM,
-        commit_bytes: int = COMMIT_BYTES,
+        commit_bytes: int | None = None,
         on_error: Literal["raise", "reject"] = "raise",
         progress: bool | None = None,
         engine: Any = None,
@@ -105,7 +104,7 @@ class Store:
             now: what `last` counts from; the clock's time by default.
             page_size: items per request; adapted to what the server can do.
             commit_bytes: commit once the rows take this many bytes in memory, or after a minute; less takes less
-                memory and makes more files.
+                memory and makes more files. By default 64 MB at first, doubling up to 256 MB in a long sync.
             on_error: `"raise"` stops before the commit of a page with an item that breaks the contract; `"reject"`
                 keeps such items whole in the table `rejects` and continues.
             progress: True shows a bar, False nothing, None a bar on a terminal or in a notebook.

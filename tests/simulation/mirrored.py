@@ -55,9 +55,9 @@ class MirroredTable(MemoryTable):
         self._disk.alive()
         return self._real.dataset()
 
-    def partition_files(self) -> Counter[tuple[str, ...]]:
+    def partition_files(self, *, small: bool = False) -> Counter[tuple[str, ...]]:
         self._disk.alive()
-        return self._real.partition_files()
+        return self._real.partition_files(small=small)
 
     def size(self) -> dict[str, Any]:
         self._disk.alive()

@@ -73,7 +73,7 @@ class SeededDrive(Drive):
 
 
 class _Queue(Background):
-    """Jobs in order; one may wait, as in the real drive, whose queue has one place beside the running job."""
+    """Jobs in order; one may wait beside the one that runs, where in the real drive the caller waits with it."""
 
     def __init__(self) -> None:
         self.waiting: list[Callable[[], None]] = []
@@ -85,10 +85,12 @@ class _Queue(Background):
         while len(self.waiting) > 2:
             self.step()
 
-    def finish(self) -> None:
+    def wait(self) -> None:
         while self.waiting:
             self.step()
         self._raise()
+
+    finish = wait
 
     def step(self) -> None:
         """Carry out the next job; after one that failed, none is."""

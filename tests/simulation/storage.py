@@ -153,7 +153,8 @@ class MemoryTable(DeltaStoreTable):
             return MemoryDataset(self.table.schema.empty_table())
         return MemoryDataset(state.rows, reads=state.reads)
 
-    def partition_files(self) -> Counter[tuple[str, ...]]:
+    def partition_files(self, *, small: bool = False) -> Counter[tuple[str, ...]]:
+        del small  # all are
         state = self._state
         found: Counter[tuple[str, ...]] = Counter()
         for batch in () if state is None else state.commits:

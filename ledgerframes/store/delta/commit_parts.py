@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import reduce
 from typing import TYPE_CHECKING, Any, Final
@@ -104,6 +105,22 @@ def parted(rows: pa.Table, names: Sequence[str]) -> Iterator[tuple[dict[str, Any
     if not names:
         yield {}, rows
         return
-    for values in rows.select(names).group_by(list(names)).aggregate([]).to_pylist():
-        same = [pc.equal(rows[name], pa.scalar(values[name], rows[name].type)) for name in names]
-        yield values, rows.filter(reduce(pc.and_, same))
+    parts: dict[tuple[Any, ...], list[pa.RecordBatch]] = defaultdict(list)
+    for batch in rows.to_batches():
+        for values, part in _parts(batch, names):
+            parts[values].append(part)
+    for values in list(parts):
+        yield dict(zip(names, values, strict=True)), pa.Table.from_batches(parts.pop(values))
+
+
+def _parts(batch: pa.RecordBatch, names: Sequence[str]) -> Iterator[tuple[tuple[Any, ...], pa.RecordBatch]]:
+    """The rows of a batch by partition; mostly it has one, and its rows are not copied."""
+    if not batch.num_rows:
+        return
+    ends = [pc.min_max(batch[name]).as_py() for name in names]
+    if all(end["min"] == end["max"] and not batch[name].null_count for name, end in zip(names, ends, strict=True)):
+        yield tuple(end["min"] for end in ends), batch
+        return
+    for values in pa.table(batch.select(names)).group_by(list(names)).aggregate([]).to_pylist():
+        same = [pc.equal(batch[name], pa.scalar(values[name], batch[name].type)) for name in names]
+        yield tuple(values[name] for name in names), batch.filter(reduce(pc.and_, same))

@@ -18,6 +18,11 @@ if TYPE_CHECKING:
 _TARGET: Final = 64_000_000
 
 
+def is_small(file: StoredFile) -> bool:
+    """Whether a file should become part of a larger one once there are many; two others never fit one file."""
+    return 2 * file.size <= _TARGET
+
+
 def groups_to_join(
     files: Iterable[StoredFile], partition: Sequence[tuple[str, str, Any]] | None
 ) -> Iterator[list[StoredFile]]:

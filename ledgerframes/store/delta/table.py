@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 
 from ledgerframes.errors import StoreError
 from ledgerframes.store.delta.commit_parts import added_again, holds_the_same, parted, properties, removed
-from ledgerframes.store.delta.compaction import groups_to_join, row_groups
+from ledgerframes.store.delta.compaction import groups_to_join, is_small, row_groups
 from ledgerframes.store.delta.data_files import FileWriter, Written, indexed_columns, put_file
 from ledgerframes.store.delta.forgetting import KEEP, forget
 from ledgerframes.store.delta.log_numbers import LogNumbers
@@ -88,12 +88,12 @@ class DeltaStoreTable:
         """Whether the table existed when it was last read."""
         return self._handle is not None
 
-    def partition_files(self) -> Counter[tuple[str, ...]]:
-        """How many files each partition has, by the values of its columns as texts."""
+    def partition_files(self, *, small: bool = False) -> Counter[tuple[str, ...]]:
+        """How many files each partition has, or how many small ones, by the values of its columns as texts."""
         files = self.files
         if files is None or not self._partition_by:
             return Counter()
-        listed = files.listed.values()
+        listed = [file for file in files.listed.values() if is_small(file) or not small]
         return Counter(tuple(str(file.partition[name]) for name in self._partition_by) for file in listed)
 
     @property

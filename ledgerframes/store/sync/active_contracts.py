@@ -30,6 +30,7 @@ from ledgerframes.store.snapshot_log import (
     stored_snapshots,
     token_numbers,
 )
+from ledgerframes.store.sync.committing import CommitSize
 from ledgerframes.store.sync.request import SyncRequest
 from ledgerframes.tables.active_contracts import ACTIVE_CONTRACTS
 from ledgerframes.timestamps import EPOCH, MICROSECOND, format_timestamp
@@ -118,7 +119,7 @@ class SnapshotSync:
         self.rows = 0
 
     def _read(self, reader: SnapshotReader) -> None:
-        clock = self.request.clock.monotonic
+        clock, enough = self.request.clock.monotonic, CommitSize(self.request.commit_bytes)
         try:
             for items in reader.pages(self._restart):
                 if not self._pages:
@@ -126,9 +127,10 @@ class SnapshotSync:
                 self._add(items, source_of(reader.server))
                 self._following = reader.following
                 size = sum(page.nbytes for page in self._pages)
-                if reader.following is not None and (
-                    size >= self.request.commit_bytes or clock() - self._since >= _SECONDS
-                ):
+                full = size >= enough.bytes
+                if reader.following is not None and (full or clock() - self._since >= _SECONDS):
+                    if full:
+                        enough.grow()
                     self._commit(State.READING)
         except BaseException:
             # Whole pages need not be read again, whatever ended this.

@@ -12,11 +12,37 @@ from typing import Final
 from ledgerframes.store.history_tables import Decoded, HistoryTables
 from ledgerframes.store.sync.driving import Drive
 
-#: This many bytes of rows make a commit.
+#: Bytes of rows in memory that make the first commit of a sync.
+FIRST: Final = 64_000_000
+#: Bytes of rows that make a commit of a long sync.
 # Smaller commits make more files and log entries: after 3,000 of them one took 225 ms instead of 28.
-COMMIT_BYTES: Final = 64_000_000
+LARGEST: Final = 256_000_000
 # A slow server's rows become visible, and survive a kill, after a minute at most.
 _SECONDS: Final = 60.0
+
+
+@dataclass
+class CommitSize:
+    """How many bytes of rows make a commit: those that the caller names, else more with every full commit.
+
+    A first commit comes soon, so that a kill loses little; a long backfill makes few files. Where rows come slowly,
+    commits are made by the minute, and stay small.
+
+    Attributes:
+        given: what the caller names.
+    """
+
+    given: int | None = None
+    _now: int = FIRST
+
+    @property
+    def bytes(self) -> int:
+        """How many make the next commit."""
+        return self._now if self.given is None else self.given
+
+    def grow(self) -> None:
+        """Take more for the next commit: this one was full."""
+        self._now = min(2 * self._now, LARGEST)
 
 
 @dataclass
@@ -26,7 +52,7 @@ class Committer:
     Attributes:
         history: the tables.
         drive: runs the commits.
-        most: bytes in memory that make a commit.
+        size: how many bytes in memory make a commit.
         clock: seconds.
         confirm: checks pages before they are committed; gives them with what of them is final.
         rows: rows committed, by table.
@@ -37,7 +63,7 @@ class Committer:
 
     history: HistoryTables
     drive: Drive
-    most: int = COMMIT_BYTES
+    size: CommitSize = field(default_factory=CommitSize)
     clock: Callable[[], float] = time.monotonic
     confirm: Callable[[list[Decoded]], list[Decoded]] = list
     rows: Counter[str] = field(default_factory=Counter)
@@ -47,6 +73,7 @@ class Committer:
     _pages: list[Decoded] = field(default_factory=list)
     _bytes: int = 0
     _since: float | None = None
+    _committing: bool = False  # whether a commit may be under way
 
     def __post_init__(self) -> None:
         # One committer: with 16 at once, 51 of 320 commits failed on conflicts.
@@ -62,8 +89,15 @@ class Committer:
         self._bytes += page.bytes
         if self._since is None:
             self._since = self.clock()
-        if self._bytes >= self.most or self.clock() - self._since >= _SECONDS:
+        if self._bytes >= self.size.bytes:
+            self.size.grow()
             self._hand_over()
+        elif self.clock() - self._since >= _SECONDS:
+            self._hand_over()
+        elif self._bytes > FIRST and self._committing:
+            # Two large commits at once would take a gigabyte: so much is collected beside one, and no more.
+            self._jobs.wait()
+            self._committing = False
 
     def finish(self) -> None:
         """Commit the rest and wait for it.
@@ -76,6 +110,7 @@ class Committer:
         self._jobs.finish()
 
     def _hand_over(self) -> None:
+        self._committing = True
         pages, self._pages, self._bytes, self._since = self._pages, [], 0, None
         # Confirmed before the job is queued: pages of another network must not be on their way to the log.
         self._jobs.put(partial(self._commit, self.confirm(pages)))

@@ -33,14 +33,21 @@ class Background(Protocol):
     """Runs jobs one after the other, concurrently with the caller."""
 
     def put(self, job: Callable[[], None]) -> None:
-        """Run a job after those before it; waits while another one is waiting.
+        """Run a job after those before it; waits while another one is running.
 
         Raises:
             BaseException: an earlier job raised it; later jobs are not run.
         """
 
+    def wait(self) -> None:
+        """Wait until no job is running.
+
+        Raises:
+            BaseException: a job raised it.
+        """
+
     def finish(self) -> None:
-        """Wait for all jobs.
+        """Wait for all jobs, and end.
 
         Raises:
             BaseException: a job raised it.
@@ -180,8 +187,9 @@ class _WorkerThreads(Generic[T]):
 class _BackgroundThread:
     def __init__(self, name: str) -> None:
         self._name = name
-        # One job waits at most; with more, rows would pile up in memory whenever the disk is slow.
+        # None waits while another one runs: rows would pile up in memory whenever the disk is slow.
         self._jobs: queue.Queue[Callable[[], None] | None] = queue.Queue(1)
+        self._free = threading.Semaphore()
         self._error: BaseException | None = None
         self._thread: threading.Thread | None = None
 
@@ -190,7 +198,13 @@ class _BackgroundThread:
         if self._thread is None:
             self._thread = threading.Thread(target=self._work, name=self._name, daemon=True)
             self._thread.start()
+        self._free.acquire()
+        self._raise()
         self._jobs.put(job)
+
+    def wait(self) -> None:
+        with self._free:
+            self._raise()
 
     def finish(self) -> None:
         if self._thread is not None:
@@ -205,10 +219,12 @@ class _BackgroundThread:
 
     def _work(self) -> None:
         while (job := self._jobs.get()) is not None:
-            if self._error is not None:
-                # Coverage of a later commit builds on the failed one, whose rows are not stored.
-                continue
             try:
-                job()
+                # Coverage of a later commit builds on a failed one, whose rows are not stored.
+                if self._error is None:
+                    job()
             except BaseException as error:  # noqa: BLE001 - it is raised where the jobs come from
                 self._error = error
+            finally:
+                del job  # it holds the rows
+                self._free.release()

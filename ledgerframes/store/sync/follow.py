@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, Literal
 from ledgerframes.arguments import duration, suggesting
 from ledgerframes.paging.history import MAXIMUM
 from ledgerframes.paging.window import Bound, Duration
-from ledgerframes.store.sync.committing import COMMIT_BYTES
 from ledgerframes.store.sync.repeating import follow as repeat
 from ledgerframes.store.sync.report import SyncReport
 from ledgerframes.store.sync.request import SyncRequest
@@ -36,7 +35,7 @@ def follow(
     parties: Iterable[str] | None = None,
     settle: Duration = "60s",
     page_size: int = MAXIMUM,
-    commit_bytes: int = COMMIT_BYTES,
+    commit_bytes: int | None = None,
     on_error: Literal["raise", "reject"] = "raise",
     progress: bool | None = None,
     engine: Any = None,
@@ -61,8 +60,8 @@ def follow(
         parties: whose holdings or preapprovals, for snapshots that are read party by party.
         settle: how long after its newest update a server may show an older one; see `sync`.
         page_size: items per request; adapted to what the server can do.
-        commit_bytes: commit once the rows take this many bytes in memory, or after a minute; less takes less memory and
-            makes more files.
+        commit_bytes: commit once the rows take this many bytes in memory, or after a minute; less takes less
+            memory and makes more files. By default 64 MB at first, doubling up to 256 MB in a long sync.
         on_error: `"raise"` stops before the commit of a page with an item that breaks the contract; `"reject"`
             keeps such items whole in the table `rejects` and continues.
         progress: True shows a bar, False nothing, None a bar on a terminal or in a notebook.

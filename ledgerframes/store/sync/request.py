@@ -18,7 +18,6 @@ from ledgerframes.paging.window import Bound, Duration, When, Window, wanted_win
 from ledgerframes.store.derive.kept import derivable
 from ledgerframes.store.engines import check_engine
 from ledgerframes.store.lake import declared
-from ledgerframes.store.sync.committing import COMMIT_BYTES
 from ledgerframes.store.sync.driving import Drive, ThreadDrive
 from ledgerframes.store.sync.snapshots import SNAPSHOTS, check_snapshots
 from ledgerframes.store.table_sets import HISTORY, SETS, TableSet
@@ -53,7 +52,7 @@ class SyncRequest:
     settle: Duration = "60s"
     now: When | None = None
     page_size: int = MAXIMUM
-    commit_bytes: int = COMMIT_BYTES
+    commit_bytes: int | None = None
     on_error: str = "raise"
     progress: bool | None = None
     engine: Any = None
@@ -77,7 +76,9 @@ class SyncRequest:
             "tables": _table_names(self.tables),
             "parties": None if self.parties is None else tuple(party_list(self.parties)),
             "page_size": whole_number(self.page_size, "page_size", least=1, most=MAXIMUM),
-            "commit_bytes": whole_number(self.commit_bytes, "commit_bytes", least=1, most=2**40),
+            "commit_bytes": self.commit_bytes
+            if self.commit_bytes is None
+            else whole_number(self.commit_bytes, "commit_bytes", least=1, most=2**40),
             "on_error": choice(self.on_error, "on_error", ("raise", "reject")),
             "progress": None if self.progress is None else flag(self.progress, "progress"),
             "replicas": flag(self.replicas, "replicas"),

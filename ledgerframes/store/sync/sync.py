@@ -20,7 +20,7 @@ from ledgerframes.store.derive.deriving import derive_tables, derived_tables
 from ledgerframes.store.lake import Lake, View
 from ledgerframes.store.sync.active_contracts import SnapshotSync
 from ledgerframes.store.sync.agreement import Agreement
-from ledgerframes.store.sync.committing import Committer
+from ledgerframes.store.sync.committing import CommitSize, Committer
 from ledgerframes.store.sync.fetching import Fetcher, LocalFetcher
 from ledgerframes.store.sync.finality import Finality
 from ledgerframes.store.sync.gathering import Gathering
@@ -226,7 +226,7 @@ def _history_sync(
     fetch: Fetcher
     if request.engine is None:
         # No more at once than a commit takes, which may be less than a page.
-        gathering = Gathering(decode, min(TOGETHER, request.commit_bytes), request.clock.monotonic)
+        gathering = Gathering(decode, min(TOGETHER, request.commit_bytes or TOGETHER), request.clock.monotonic)
         fetch = LocalFetcher(
             servers, prober, gathering, request.workers, request.page_size, request.drive, ending=stop.set
         )
@@ -234,7 +234,9 @@ def _history_sync(
         from ledgerframes.store.sync.dask_fetching import cluster_fetcher
 
         fetch = cluster_fetcher(request, net.settings, prober, of)
-    commit = Committer(history, request.drive, request.commit_bytes, request.clock.monotonic, finality.confirm)
+    commit = Committer(
+        history, request.drive, CommitSize(request.commit_bytes), request.clock.monotonic, finality.confirm
+    )
     return HistorySync(request, agreement, prober, finality, shown, stop, fetch=fetch, decode=decode, commit=commit)
 
 

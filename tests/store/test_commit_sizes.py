@@ -1,0 +1,172 @@
+"""Commits are small at first and grow in a long sync; a size that the caller names stays; partitions keep few files."""
+
+from collections import Counter
+
+import pyarrow as pa
+import pytest
+
+import ledgerframes as lf
+from ledgerframes.store.coverage import Interval
+from ledgerframes.store.delta.commit_parts import parted
+from ledgerframes.store.history_tables import Advance, Decoded, HistoryTables
+from ledgerframes.store.sync.committing import FIRST, LARGEST, CommitSize, Committer
+from ledgerframes.store.sync.driving import ThreadDrive
+from ledgerframes.store.table_sets import HISTORY
+
+pytestmark = pytest.mark.filterwarnings("ignore::ledgerframes.transport.DeprecatedEndpointWarning")
+
+
+class Noting:
+    """Tables that note how many bytes each commit has."""
+
+    def __init__(self):
+        self.sizes, self.written = [], 0
+
+    def commit(self, pages):
+        self.sizes.append(sum(page.bytes for page in pages))
+        self.written += 1
+        return Counter()
+
+
+ROWS = pa.record_batch({"n": pa.array([0] * 1_000_000, pa.int64())})  # 8 MB
+PAGE = Decoded({"events": ROWS}, Interval(0, 0, 1), Advance(0, Interval(0, 0, 1), 0))
+
+
+def committed(pages, size, clock=lambda: 0.0):
+    tables = Noting()
+    committer = Committer(tables, ThreadDrive(), size, clock)
+    for _ in range(pages):
+        committer.add(PAGE)
+    committer.finish()
+    assert sum(tables.sizes) == pages * ROWS.nbytes
+    return tables.sizes
+
+
+def test_commits_double_until_they_are_large():
+    sizes = committed(130, CommitSize())
+    assert sizes[:-1] == [FIRST, 2 * FIRST, LARGEST, LARGEST, LARGEST]
+    assert sizes[-1] < LARGEST
+
+
+def test_the_size_that_the_caller_names_stays():
+    assert set(committed(100, CommitSize(2 * ROWS.nbytes))) == {2 * ROWS.nbytes}
+
+
+def test_commits_by_the_minute_do_not_grow():
+    times = iter(range(0, 10_000_000, 61))
+    assert set(committed(20, CommitSize(), clock=lambda: next(times))) == {ROWS.nbytes}
+
+
+def test_rows_are_collected_while_one_commit_runs_and_no_more():
+    jobs = ThreadDrive().background("test")
+    done = []
+    jobs.put(lambda: done.append("first"))
+    jobs.put(_fail)
+    with pytest.raises(lf.StoreError, match="full"):
+        jobs.put(lambda: done.append("third"))
+    assert done == ["first"]
+    with pytest.raises(lf.StoreError, match="full"):
+        jobs.finish()
+
+
+class Endless(ThreadDrive):
+    """Its jobs end only when they are waited for."""
+
+    def background(self, name):
+        del name
+        self.job = None
+        return self
+
+    def put(self, job):
+        self.wait()
+        self.job = job
+
+    def wait(self):
+        if self.job is not None:
+            job, self.job = self.job, None
+            job()
+
+    finish = wait
+
+
+def test_beside_a_large_commit_no_more_is_collected_than_a_first_commit_has():
+    drive = Endless()
+    committer = Committer(Noting(), drive, CommitSize(), lambda: 0.0)
+    beside = []
+    for _ in range(130):
+        committer.add(PAGE)
+        beside.append(committer._bytes if drive.job is not None else 0)
+    committer.finish()
+    assert FIRST < committer.history.sizes[2] <= LARGEST
+    assert FIRST / 2 < max(beside) <= FIRST
+
+
+def _fail():
+    raise lf.StoreError("the disk is full")
+
+
+def test_rows_are_parted_in_their_order_and_those_of_one_partition_are_not_copied():
+    names = ["migration_id", "record_month"]
+    schema = pa.schema({"migration_id": pa.int64(), "record_month": pa.string(), "n": pa.int64()})
+    batches = [
+        pa.record_batch([[1, 1], ["2026-01", "2026-01"], [0, 1]], schema=schema),
+        pa.record_batch([[1, 1, 1], ["2026-02", "2026-01", "2026-02"], [2, 3, 4]], schema=schema),
+        pa.record_batch([[], [], []], schema=schema),
+        pa.record_batch([[2], ["2026-02"], [5]], schema=schema),
+    ]
+    parts = [(values, part["n"].to_pylist(), part) for values, part in parted(pa.Table.from_batches(batches), names)]
+    assert [(tuple(values.values()), rows) for values, rows, _ in parts] == [
+        ((1, "2026-01"), [0, 1, 3]), ((1, "2026-02"), [2, 4]), ((2, "2026-02"), [5]),
+    ]  # fmt: skip
+    assert parts[0][2]["n"].chunk(0).buffers()[1].address == batches[0]["n"].buffers()[1].address
+    assert list(parted(schema.empty_table(), names)) == []
+    assert next(parted(pa.Table.from_batches(batches), []))[1].num_rows == 6
+
+
+class Crowded:
+    """A table with one partition, which counts its files and how often they were joined."""
+
+    name = "events"
+
+    def __init__(self, large, small):
+        self.large, self.small, self.joined = large, small, 0
+
+    def partition_files(self, *, small=False):
+        return Counter({("1", "2026-01"): self.small + (0 if small else self.large)})
+
+    def compact(self, partition):
+        assert partition == [("migration_id", "=", "1"), ("record_month", "=", "2026-01")]
+        self.joined += 1
+        self.small = 1
+
+    def commit(self, tables):
+        self.small += 1
+        tables._compact_crowded(self, [pa.record_batch({"migration_id": [1], "record_month": ["2026-01"]})])
+
+
+@pytest.mark.parametrize(
+    ("large", "small", "most", "joined"),
+    [(0, 0, 100, 10), (60, 0, 100, 25), (600, 0, 611, 100), (600, 50, 611, 101)],
+    ids=["small files only", "many large ones", "large ones alone are too many", "and small ones from before"],
+)
+def test_small_files_are_joined_as_large_ones_leave_room_and_ten_at_least(large, small, most, joined):
+    table = Crowded(large, small)
+    tables = HistoryTables(dict.fromkeys(HISTORY.order, table))
+    tables._count_files(table)
+    counts = []
+    for _ in range(1_000):
+        table.commit(tables)
+        counts.append(table.large + table.small)
+    assert max(counts) <= most
+    assert table.joined == pytest.approx(joined, abs=3)
+
+
+def test_a_long_sync_of_tiny_commits_leaves_few_files_in_each_partition(store):
+    with lf.sandbox(updates=2_600, migrations=1) as net:
+        report = store.sync(net, page_size=20, commit_bytes=1, workers=1, progress=False)
+        assert report.commits > 120
+        for name in ("events", "reassignments", "updates"):
+            counts = store._lake.table(name).refresh().partition_files()
+            assert max(counts.values()) <= 100, counts
+        assert len(store.load("updates")) == 2_600
+        assert store.check()
