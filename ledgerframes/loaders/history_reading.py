@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
@@ -66,7 +67,8 @@ def read_history(net: Network, request: HistoryRequest, *, unbounded: Most = UNB
                 for page in read_pages(load.source, load.reader):
                     load.add(page)
                     last = page.page.glimpse.cursors[page.rows[-1]]
-                    progress.advance(len(page.rows), format_timestamp(last.micros)[:19])
+                    share = request.window.share_before(last, now=load.began)
+                    progress.advance(len(page.rows), format_timestamp(last.micros)[:19], share)
                 load.check_network()
         except (RequestError, DecodeError, PagingError, PartialResultError) as error:
             if not request.allow_partial:
@@ -92,6 +94,7 @@ class _Load:
         self.source = net.scan.pages(request.history)
         self.reader = HistoryReader(request.window, limit=request.limit, page_size=request.page_size, endpoint=endpoint)
         self.complete = True
+        self.began = time.time_ns() // 1000
         self._net = net
         self._request = request
         self._most = most
