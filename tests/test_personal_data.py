@@ -316,7 +316,7 @@ def test_the_command_line_makes_a_lake_without_them(ledger, command, tmp_path):
         command("sync", lake, "--scan-url", ledger.sandbox.scan_url, "--no-personal"),
         command("sync", lake, "--scan-url", ledger.sandbox.scan_url, "--tables", "licenses"),
         command("export", lake, out, "--format", "csv"),
-        command("report", "--store", lake, "-o", str(tmp_path / "r.html")),
+        command("report", lake, "-o", str(tmp_path / "r.html")),
         command("sql", lake, "select payload from events"),
         command("check", lake),
     ]

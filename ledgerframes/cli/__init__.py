@@ -5,7 +5,9 @@ from ledgerframes.cli import (  # noqa: F401 - each adds its commands
     doctor,
     lake,
     load,
+    plots,
     profile,
+    questions,
     report,
     verification,
 )

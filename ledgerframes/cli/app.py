@@ -6,6 +6,7 @@ None of them shows a traceback.
 from __future__ import annotations
 
 import logging
+import shutil
 import signal
 import sys
 import threading
@@ -19,6 +20,7 @@ import typer
 
 from ledgerframes import __version__
 from ledgerframes.cli import options as opt
+from ledgerframes.cli.log_lines import log_handler
 from ledgerframes.cli.options import say
 from ledgerframes.cli.output import say_frame
 from ledgerframes.errors import ConfigurationError, InputError, LedgerframesError
@@ -88,7 +90,7 @@ def _common(
 ) -> None:
     del version
     # Other libraries stay at warnings: their debug lines hold headers, which may hold secrets.
-    logging.basicConfig(level=logging.WARNING, stream=sys.stderr)
+    logging.basicConfig(level=logging.WARNING, handlers=[log_handler(shutil.get_terminal_size().columns)])
     logging.getLogger("ledgerframes").setLevel(logging.DEBUG if verbose else logging.INFO)
 
 

@@ -6,7 +6,7 @@ import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from ledgerframes.store.store import Store
     from ledgerframes.store.sync.report import SyncReport
 
-StorePlace = Annotated[str, typer.Argument(help="The lake: a folder, or an object-store URL.", metavar="STORE")]
+PLACE_HELP: Final = "The lake: a folder, or an object-store URL."
+StorePlace = Annotated[str, typer.Argument(help=PLACE_HELP, metavar="STORE")]
 AsOf = Annotated[str | None, typer.Option(help="An older state: a sync id, or a time.")]
 
 

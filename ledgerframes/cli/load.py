@@ -8,6 +8,7 @@ from typing import Annotated, Any, Final
 
 import typer
 
+from ledgerframes.arguments import did_you_mean
 from ledgerframes.cli import options as opt
 from ledgerframes.cli.app import app
 from ledgerframes.errors import InputError
@@ -98,7 +99,8 @@ def load(
     from ledgerframes.export.table_files import WRITERS
 
     if table not in LOADABLE:
-        raise InputError(f"{table!r} is not a table that can be loaded; there are {', '.join(LOADABLE)}")
+        hint = did_you_mean(table, LOADABLE) or f"; there are {', '.join(LOADABLE)}"
+        raise InputError(f"{table!r} is not a table that can be loaded{hint}")
     single = output.suffix.lower() in WRITERS
     if single and table in _SEVERAL:
         raise InputError(f"{table} is several tables; name a folder instead of the file {str(output)!r}")

@@ -9,13 +9,15 @@ import typer
 
 from ledgerframes.cli import options as opt
 from ledgerframes.cli.app import app
-from ledgerframes.cli.lake import AsOf, existing
+from ledgerframes.cli.lake import PLACE_HELP, AsOf, existing
+from ledgerframes.errors import InputError
 
 
 @app.command()
 def report(
+    store: Annotated[str | None, typer.Argument(help=PLACE_HELP, metavar="STORE")] = None,
     *,
-    store: Annotated[str, typer.Option(help="The lake: a folder, or an object-store URL.")],
+    named: Annotated[str | None, typer.Option("--store", hidden=True, help="The lake, as in earlier versions.")] = None,
     output: Annotated[Path, typer.Option("--output", "-o", help="The page.")] = Path("report.html"),
     title: Annotated[str, typer.Option(help="Its heading.")] = "Ledger report",
     sections: Annotated[str | None, typer.Option(help="Parts with commas between them; by default all.")] = None,
@@ -27,12 +29,15 @@ def report(
 ) -> None:
     """Write one HTML page with tables, pictures, coverage and provenance.
 
-    Example: ledgerframes report --store lake -o report.html
+    Example: ledgerframes report lake -o report.html
     """
+    place = store or named
+    if place is None or (store and named):
+        raise InputError("name the lake, once: ledgerframes report LAKE -o report.html")
     from ledgerframes.apps.html_report.report import report as write
 
     written = write(
-        existing(store), output, title=title, start=opt.bound(start), end=opt.bound(end), as_of=as_of,
+        existing(place), output, title=title, start=opt.bound(start), end=opt.bound(end), as_of=as_of,
         sections=sections.split(",") if sections else None, allow_partial=allow_partial, overwrite=overwrite,
     )  # fmt: skip
     opt.say(f"{written}\t{written.stat().st_size / 1e6:.1f} MB")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import tempfile
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -73,7 +74,8 @@ def read_history(net: Network, request: HistoryRequest, *, unbounded: Most = UNB
                 for page in pages:
                     load.add(page)
                     last = page.page.glimpse.cursors[page.rows[-1]]
-                    progress.advance(len(page.rows), format_timestamp(last.micros)[:19])
+                    share = request.window.share_before(last, now=load.began)
+                    progress.advance(len(page.rows), format_timestamp(last.micros)[:19], share)
                 load.decode()
                 load.check_network()
         except (RequestError, DecodeError, PagingError, PartialResultError) as error:
@@ -106,6 +108,7 @@ class _Load:
             else HistoryReader(request.window, limit=request.limit, page_size=request.page_size, endpoint=endpoint)
         )
         self.complete = True
+        self.began = time.time_ns() // 1000
         self._net = net
         self._request = request
         self._most = most

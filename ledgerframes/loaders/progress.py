@@ -7,7 +7,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Protocol
+from typing import Any, Protocol
 
 _log = logging.getLogger("ledgerframes.progress")
 # Often enough for a log to show that a load of hours is alive, and rare enough not to fill it.
@@ -17,8 +17,8 @@ _EVERY = 30.0
 class Progress(Protocol):
     """Where a running load reports to."""
 
-    def advance(self, rows: int, note: str) -> None:
-        """Count more rows; the note is the record time reached."""
+    def advance(self, rows: int, note: str, share: float | None = None) -> None:
+        """Count more rows; the note is the record time reached, `share` the part of the range before it, if known."""
 
 
 @contextmanager
@@ -59,17 +59,21 @@ def _in_notebook() -> bool:
 
 
 class _Silent:
-    def advance(self, rows: int, note: str) -> None:
-        del rows, note
+    def advance(self, rows: int, note: str, share: float | None = None) -> None:
+        del rows, note, share
 
 
 class _Bar:
-    def __init__(self, bar: object) -> None:
+    def __init__(self, bar: Any) -> None:
         self._bar = bar
+        self._given = bar.total is not None
 
-    def advance(self, rows: int, note: str) -> None:
-        self._bar.set_postfix_str(note, refresh=False)  # type: ignore[attr-defined]
-        self._bar.update(rows)  # type: ignore[attr-defined]
+    def advance(self, rows: int, note: str, share: float | None = None) -> None:
+        self._bar.set_postfix_str(note, refresh=False)
+        if share and not self._given:
+            # With a total, a bar shows percent and the time that remains; rows are about as dense in all of the range.
+            self._bar.total = max(round((self._bar.n + rows) / min(share, 1.0)), self._bar.n + rows)
+        self._bar.update(rows)
 
 
 class _Lines:
@@ -79,8 +83,9 @@ class _Lines:
         self._rows = 0
         self._next = clock() + _EVERY
 
-    def advance(self, rows: int, note: str) -> None:
+    def advance(self, rows: int, note: str, share: float | None = None) -> None:
         self._rows += rows
         if self._clock() >= self._next:
             self._next = self._clock() + _EVERY
-            _log.info("%s: %d so far, at %s", self._what, self._rows, note)
+            part = "" if share is None else f" ({min(share, 1.0):.0%})"
+            _log.info("%s: %d so far%s, at %s", self._what, self._rows, part, note)

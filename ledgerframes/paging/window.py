@@ -49,6 +49,21 @@ class Window:
             return True
         return self.until is not None and cursor.micros >= self.until
 
+    def share_before(self, cursor: Cursor, *, now: int) -> float | None:
+        """How much of the window's time lies before a cursor, from 0 to 1; None if it is not known where it begins.
+
+        Args:
+            cursor: the last place read.
+            now: microseconds at which a window without an end counts as ended.
+        """
+        low = self.since if self.start is None else self.start.micros
+        high = self.until if self.end is None else self.end.micros
+        several = self.start is not None and self.end is not None and self.start.migration_id != self.end.migration_id
+        if low is None or low <= EARLIEST or several:
+            return None
+        span = min(now if high is None else high, now) - low
+        return min(max((cursor.micros - low) / span, 0.0), 1.0) if span > 0 else None
+
     @property
     def has_end(self) -> bool:
         """Whether it has an end of its own."""

@@ -27,7 +27,8 @@ def one(value, width=None):
     ("value", "shown"),
     [
         (None, ""), (float("nan"), ""), (pd.NaT, ""), (pd.NA, ""), (2**60, "1152921504606846976"), (0.5, "0.5"),
-        (Decimal("0E-10"), "0.0000000000"), (True, "true"), (["a", None], '["a", null]'),
+        (Decimal("0E-10"), "0"), (Decimal("1.50"), "1.5"), (Decimal("1E+3"), "1000"),
+        (True, "true"), (["a", None], '["a", null]'),
         ({"total": Decimal("1.10")}, '{"total": "1.10"}'), ("[bold]x[/bold]", "[bold]x[/bold]"), (":smile:", ":smile:"),
         (datetime(2026, 1, 30, 6, 0, 0, 5, tzinfo=UTC), "2026-01-30T06:00:00.000005Z"), ("a\nb", r"a\u000ab"),
         ("\x1b[2J", r"\u001b[2J"), (pd.Timestamp("2026-01-30", tz="UTC"), "2026-01-30T00:00:00Z"),

@@ -1,12 +1,16 @@
 """Progress: a bar where somebody looks, log lines elsewhere, nothing when told so."""
 
 import logging
+import re
 
 import pytest
 
 import ledgerframes as lf
 from ledgerframes.loaders.progress import progress_of
+from ledgerframes.paging.cursor import Cursor
+from ledgerframes.paging.window import window
 from ledgerframes.sandbox.faults import Faults
+from ledgerframes.timestamps import to_micros
 
 
 def test_a_bar_is_drawn_on_standard_error_when_asked_for(net, capsys):
@@ -39,3 +43,29 @@ def test_a_load_that_fails_takes_its_bar_away(net, capsys):
     with net.sandbox.replica(faults=Faults.parse("500:1.0", seed=1)) as server, pytest.raises(lf.RequestError):
         lf.load_updates(lf.connect(scan_url=server.scan_url), page_size=10, progress=True)
     assert capsys.readouterr().err.endswith("\r")
+
+
+def test_a_bar_over_a_range_of_time_shows_percent_and_what_remains(net, capsys):
+    times = lf.load_updates(net, progress=False).record_time
+    lf.load_updates(net, start=times.iloc[0], end=times.iloc[-1], page_size=20, progress=True)
+
+    shown = capsys.readouterr().err
+
+    assert re.search(r"\d%\|[^\r]*/[^\r]*<\d\d:\d\d", shown)
+
+
+@pytest.mark.parametrize(
+    ("start", "end", "at", "share"),
+    [
+        ("2026-01-01", "2026-01-11", "2026-01-06", 0.5),
+        ("2026-01-01", None, "2026-01-02", 0.05),
+        ((4, "2026-01-01"), (4, "2026-01-11"), "2026-02-01", 1.0),
+        ((3, "2026-01-01"), (4, "2026-01-11"), "2026-01-02", None),
+        (None, "2026-01-11", "2026-01-02", None),
+        ("begin", "2026-01-11", "2026-01-02", None),
+    ],
+)
+def test_the_share_of_a_range_is_that_of_its_time(start, end, at, share):
+    place = Cursor(4, to_micros(at, "at"))
+
+    assert window(start, end).share_before(place, now=to_micros("2026-01-21", "now")) == share

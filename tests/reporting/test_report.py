@@ -131,10 +131,10 @@ def test_a_wrong_argument_is_named(filled, tmp_path):
 
 
 def test_the_same_from_a_shell(command, filled, tmp_path):
-    done = command("report", "--store", filled._lake.url, "-o", tmp_path / "r.html", "--sections", "provenance,flows")
+    done = command("report", filled._lake.url, "-o", tmp_path / "r.html", "--sections", "provenance,flows")
     assert done.code == 0
     assert re.match(r".*r\.html\t[\d.]+ MB", done.out)
-    assert command("report", "--store", tmp_path / "nowhere").code == 2
+    assert command("report", tmp_path / "nowhere").code == 2
 
 
 def test_validators_of_a_part_of_the_history_stand_on_the_rounds_of_their_first_coupons(filled, net):

@@ -1,0 +1,106 @@
+"""`ledgerframes flows`, `holdings` and `rewards`: quick answers from a lake as tables."""
+
+from __future__ import annotations
+
+from decimal import Decimal, localcontext
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ledgerframes.cli import options as opt
+from ledgerframes.cli.app import app
+from ledgerframes.cli.lake import StorePlace, existing
+from ledgerframes.cli.output import say_frame
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from ledgerframes.loaders.history import History
+    from ledgerframes.store.store import Store
+
+Top = Annotated[int, typer.Option(min=1, help="Number of rows at most.")]
+
+
+def history_of(store: Store, start: str | None, end: str | None, last: str | None) -> History[Any]:
+    """The history's tables of a part of a lake."""
+    from ledgerframes.loaders.history import History
+
+    part: dict[str, Any] = {"start": opt.bound(start), "end": opt.bound(end), "last": last}
+    return History(*(store.load(name, **part) for name in ("updates", "events", "reassignments")))
+
+
+@app.command()
+def flows(
+    store: StorePlace,
+    *,
+    top: Top = 20,
+    start: opt.Start = None,
+    end: opt.End = None,
+    last: opt.Last = None,
+    as_json: opt.AsJson = False,
+) -> None:
+    """Count the reassignments of a lake from each synchronizer to each, the busiest routes first.
+
+    Example: ledgerframes flows lake --last 7d
+    """
+    from ledgerframes.analysis.flows import flow_matrix, reassignment_flows
+
+    part: dict[str, Any] = {"start": opt.bound(start), "end": opt.bound(end), "last": last}
+    matrix = flow_matrix(reassignment_flows(existing(store).load("reassignments", **part)))
+    _say_largest(matrix, "count", top, as_json=as_json)
+
+
+@app.command()
+def holdings(
+    store: StorePlace,
+    *,
+    top: Top = 20,
+    at: Annotated[str | None, typer.Option(help="Up to and including this time, UTC, or MIGRATION@TIME.")] = None,
+    as_json: opt.AsJson = False,
+) -> None:
+    """List what parties hold, from the history of a lake, the largest first; notional fees are not taken off.
+
+    Example: ledgerframes holdings lake --top 10
+    """
+    from ledgerframes.analysis.holdings import holdings_from_events
+
+    history = history_of(existing(store), None, None, None)
+    held = holdings_from_events(history.events, history.reassignments, at=opt.bound(at))
+    columns = ["party_id", "total_unlocked_coin", "total_locked_coin", "total_coin_holdings"]
+    _say_largest(held[columns], "total_coin_holdings", top, as_json=as_json)
+
+
+@app.command()
+def rewards(
+    store: StorePlace,
+    *,
+    by: Annotated[str, typer.Option(help="kind, outcome, provider or beneficiary.")] = "kind",
+    top: Top = 20,
+    start: opt.Start = None,
+    end: opt.End = None,
+    last: opt.Last = None,
+    as_json: opt.AsJson = False,
+) -> None:
+    """Sum up the reward coupons of a lake: how many, and their worth in coin where their round has issued.
+
+    Example: ledgerframes rewards lake --by provider --last 7d
+    """
+    from ledgerframes.arguments import choice
+    from ledgerframes.economics.rewards import rewards as computed
+
+    choice(by, "--by", ("kind", "outcome", "provider", "beneficiary"))
+    coupons = computed(history_of(existing(store), start, end, last))
+    with localcontext(prec=60):
+        sums = (
+            coupons.assign(coupons=1, **{by: coupons[by].fillna("unknown")})
+            .groupby(by, as_index=False)
+            .agg(coupons=("coupons", "sum"), amount=("amount", lambda worth: sum(worth.dropna(), Decimal(0))))
+        )
+    _say_largest(sums, "amount", top, as_json=as_json)
+
+
+def _say_largest(frame: pd.DataFrame, name: str, top: int, *, as_json: bool) -> None:
+    ordered = frame.sort_values(name, ascending=False, kind="stable", ignore_index=True)
+    say_frame(ordered.head(top), as_json=as_json)
+    if len(ordered) > top and not as_json:
+        opt.say(f"{len(ordered) - top:,} more; --top shows them", err=True)

@@ -1,0 +1,97 @@
+"""Quick answers from a lake: pictures in files, flows, holdings and rewards as tables, and wrong words."""
+
+import io
+import json
+import logging
+from decimal import Decimal
+
+import pytest
+
+import ledgerframes as lf
+from ledgerframes.cli.log_lines import TerminalLines
+from ledgerframes.cli.plots import _PICTURES
+
+
+@pytest.mark.parametrize("picture", _PICTURES)
+def test_every_picture_of_a_lake_is_drawn(command, lake, tmp_path, picture):
+    done = command("plot", picture, lake, "-o", tmp_path / "out.png")
+
+    assert (done.code, done.err) == (0, "")
+    assert (tmp_path / "out.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_a_picture_takes_its_options_and_leaves_what_is_there(command, lake, tmp_path):
+    file = tmp_path / "rewards.svg"
+
+    assert command("plot", "rewards", lake, "-o", file, "--every", "1min", "--theme", "dark").code == 0
+    assert "coin per 1min" in file.read_text()
+    again = command("plot", "rewards", lake, "-o", file)
+    assert again.code == 2
+    assert "--overwrite" in again.err
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("plot", "flos", "LAKE"), "did you mean 'flows'?"),
+        (("plot", "flows", "LAKE", "-o", "x.gif"), "ends in .png, .svg, .pdf"),
+        (("plot", "supply", "LAKE", "--top", "3"), "--top means nothing to supply"),
+        (("plot", "flows", "LAKE", "--theme", "pink"), "theme='pink'"),
+        (("plot", "flows", "nowhere"), "is not a lake yet"),
+        (("rewards", "LAKE", "--by", "kin"), "did you mean 'kind'?"),
+        (("load", "evnts", "-o", "out"), "did you mean 'events'?"),
+        (("report",), "name the lake, once"),
+    ],
+    ids=" ".join,
+)
+def test_a_wrong_word_is_answered_with_the_right_one(command, lake, tmp_path, monkeypatch, words, said):
+    monkeypatch.chdir(tmp_path)
+
+    done = command(*(lake if word == "LAKE" else word for word in words))
+
+    assert done.code == 2
+    assert said in done.err
+    assert not list(tmp_path.glob("*.png"))
+
+
+def test_flows_are_counted_by_route(command, lake):
+    flows = lf.reassignment_flows(lf.open_store(lake).load("reassignments"))
+
+    listed = json.loads(command("flows", lake, "--json").out)
+
+    assert sum(row["count"] for row in listed) == len(flows)
+    assert [row["count"] for row in listed] == sorted((row["count"] for row in listed), reverse=True)
+
+
+def test_holdings_are_listed_largest_first_and_exact(command, lake):
+    store = lf.open_store(lake)
+    held = lf.holdings_from_events(store.load("events"), store.load("reassignments"))
+
+    done = command("holdings", lake, "--top", "1")
+
+    assert f"{max(held.total_coin_holdings):f}".rstrip("0").rstrip(".") in done.out
+    assert f"{len(held) - 1} more; --top shows them" in done.err
+
+
+def test_rewards_are_summed_exactly(command, lake):
+    coupons = lf.rewards(lf.open_store(lake))
+    worth = {kind: sum(rows.amount.dropna(), Decimal(0)) for kind, rows in coupons.groupby("kind")}
+
+    lines = command("rewards", lake).out.splitlines()[1:]
+
+    assert {line.split()[0]: Decimal(line.split()[2]) for line in lines} == worth
+
+
+def test_waits_rewrite_one_line_of_a_terminal():
+    screen = io.StringIO()
+    lines = TerminalLines(screen, columns=20)
+    logger = logging.getLogger("ledgerframes.transport.test")
+    logger.addHandler(lines)
+    logger.propagate = False
+
+    logger.warning("503. Asking again in 1.0 s.")
+    logger.warning("503. Asking again in 2.0 s.")
+    logger.error("given up")
+    logger.removeHandler(lines)
+
+    assert screen.getvalue() == "503. Asking again i\r\x1b[K503. Asking again i\r\x1b[Kgiven up\n"
