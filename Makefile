@@ -7,7 +7,7 @@ READY := $(VENV)/.ready
 COMPILED := hatch_build.py $(wildcard ledgerframes/decoding/compiled/*.cpp ledgerframes/decoding/compiled/*.hpp)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-python test-oldest test-matrix soak simulate mutants fuzz fuzz-decoders sanitize interop lint notebooks lab bench docs sample pages wheel clean
+.PHONY: help setup demo test test-long test-python test-oldest test-matrix soak simulate mutants fuzz fuzz-decoders sanitize interop lint notebooks lab bench docs sample pages wheel clean
 
 help:  ## list the commands
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -26,18 +26,22 @@ demo: $(READY)  ## load the embedded ledger, write Parquet, say where the result
 # xdist runs one process per processor; PYTEST_XDIST_AUTO_NUM_WORKERS=1 sets another number.
 SPREAD := -n logical --dist worksteal
 
-test: $(READY)  ## every test
+test: $(READY)  ## the tests, in a few minutes: of what takes long, the first parameters
 	$(BIN)/python -m pytest $(SPREAD)
 
+test-long: $(READY)  ## the rest of the tests: those that take long
+	$(BIN)/python -m pytest $(SPREAD) -m long
+
 test-python: $(READY)  ## the tests of reading and storing, without the compiled decoder
-	LEDGERFRAMES_DECODER=python $(BIN)/python -m pytest $(SPREAD) tests/decoding tests/paging tests/loaders tests/store
+	LEDGERFRAMES_DECODER=python $(BIN)/python -m pytest $(SPREAD) -m "not soak and not interop" \
+	  tests/decoding tests/paging tests/loaders tests/store
 
 # Old libraries call what newer libraries have deprecated, so deprecation warnings are not errors here.
-test-oldest:  ## every test, with the oldest versions that pyproject allows
+test-oldest:  ## every test, long ones too, with the oldest versions that pyproject allows
 	$(PYTHON) -m venv --clear .venv-oldest
 	.venv-oldest/bin/python tests/oldest.py > .venv-oldest/oldest.txt
 	.venv-oldest/bin/python -m pip install --quiet --disable-pip-version-check -c .venv-oldest/oldest.txt -e ".[all,dev]"
-	.venv-oldest/bin/python -m pytest $(SPREAD) -W ignore::DeprecationWarning -W ignore::PendingDeprecationWarning
+	.venv-oldest/bin/python -m pytest $(SPREAD) -m "not soak and not interop" -W ignore::DeprecationWarning -W ignore::PendingDeprecationWarning
 
 PYTHONS ?= python3.11 python3.12 python3.13
 test-matrix:  ## every test on each Python of PYTHONS that is installed

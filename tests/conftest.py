@@ -1,5 +1,7 @@
 """Networks that many tests read, and how Hypothesis runs."""
 
+from collections import Counter
+
 import pytest
 from hypothesis import settings
 
@@ -9,6 +11,20 @@ from tests.replay import captures as captures  # noqa: PLC0414 - a fixture
 # An example takes as long as a busy machine lets it; its default deadline is 0.2 s of wall time.
 settings.register_profile("no deadline", deadline=None)
 settings.load_profile("no deadline")
+
+
+@pytest.hookimpl(tryfirst=True)  # before pytest looks at the marks
+def pytest_collection_modifyitems(items):
+    """`long(quick=N)` leaves the first N parameters of a test in `make test`."""
+    counted = Counter()
+    for item in items:
+        mark = item.get_closest_marker("long")
+        if mark is None or not mark.kwargs:
+            continue
+        place = item.nodeid.split("[")[0]
+        counted[place] += 1
+        if counted[place] <= mark.kwargs["quick"]:
+            item.own_markers = [other for other in item.own_markers if other is not mark]
 
 
 @pytest.fixture(scope="session")

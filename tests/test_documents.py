@@ -73,6 +73,7 @@ def test_links_lead_to_files(page):
     assert [name for name in named if not (page.parent / name).exists()] == []
 
 
+@pytest.mark.long
 def test_the_site_is_built_without_a_warning(tmp_path):
     done = subprocess.run(
         [sys.executable, "-m", "sphinx", "-q", "-W", "--keep-going", "-b", "html", ROOT / "docs", tmp_path],

@@ -12,13 +12,17 @@ SHORT = 12  # lines of a cell
 LARGE = 600_000  # bytes of a notebook, which people load over a network
 
 every_notebook = pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+LONG = {"04_lake", "10_economics"}  # a third of the time of all
 
 
 def test_there_are_notebooks():
     assert NOTEBOOKS
 
 
-@every_notebook
+@pytest.mark.parametrize(
+    "path",
+    [pytest.param(path, id=path.stem, marks=[pytest.mark.long] if path.stem in LONG else []) for path in NOTEBOOKS],
+)
 # The kernel's own libraries warn in this process; what the notebook's cells warn about is their output.
 @pytest.mark.filterwarnings("default")
 def test_a_notebook_runs_in_an_empty_folder_and_tells_what_it_is_stored_with(path, tmp_path):

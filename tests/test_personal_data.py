@@ -279,6 +279,7 @@ def test_rejected_items_of_a_lake_without_them_are_kept_without(tmp_path, caplog
 # reports, logs, the command line
 
 
+@pytest.mark.long
 def test_reports_show_none(lakes, ledger, tmp_path):
     for name, store in lakes.items():
         assert not leaks(lf.report(store, tmp_path / f"{name}.html").read_bytes())

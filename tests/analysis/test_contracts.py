@@ -15,6 +15,7 @@ from tests.analysis.brute_force import EXACT
 pytestmark = pytest.mark.filterwarnings("ignore::ledgerframes.transport.DeprecatedEndpointWarning")
 
 
+@pytest.mark.long(quick=1)
 def test_active_contracts_agree_with_a_walk_over_the_items(served):
     found = lf.active_contracts(served.history.events, served.history.reassignments)
     wanted = brute_force.active(served.items)
@@ -342,6 +343,7 @@ def test_a_difference_of_38_digits_loses_none(normal):
     }
 
 
+@pytest.mark.long
 @settings(max_examples=60, deadline=None)
 @given(
     amount=st.decimals(0, 10**27, places=10),

@@ -40,6 +40,7 @@ def same(cell, value):
     return str(cell) == str(value) or json.loads(cell, parse_float=Decimal) == value
 
 
+@pytest.mark.long(quick=1)
 def test_every_template_expands_to_what_its_payloads_say(served):
     events = served.history.events
     created = events[events.event_type == "created_event"]
@@ -104,6 +105,7 @@ values = st.recursive(
 )  # fmt: skip
 
 
+@pytest.mark.long
 @settings(max_examples=300, deadline=None)
 @given(st.lists(st.dictionaries(st.sampled_from("abcd"), values, max_size=4), min_size=1, max_size=8))
 def test_whatever_the_payloads_are_the_columns_say_the_same(payloads):
@@ -135,6 +137,7 @@ def made_up(payloads):
     return pa.Table.from_pylist(rows, EVENTS.schema).to_pandas(types_mapper=None)
 
 
+@pytest.mark.long(quick=1)
 def test_the_catalogue_counts_what_is_there(served):
     catalogue = lf.template_catalogue(served.history.events).set_index("template_name")
     events = served.history.events

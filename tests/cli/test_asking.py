@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 
+import pytest
+
 import ledgerframes as lf
 
 
@@ -40,6 +42,7 @@ def test_migrations_as_text_have_a_line_each(command, scan):
     assert len(command("migrations", "--scan-url", scan).out.splitlines()) == 1 + 3
 
 
+@pytest.mark.long
 def test_verbose_logs_the_requests_on_standard_error_only(shell, scan):
     quiet = shell("migrations", "--json", "--scan-url", scan)
     loud = shell("--verbose", "migrations", "--json", "--scan-url", scan)

@@ -6,6 +6,7 @@ import re
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+import pytest
 
 
 def test_demo_loads_syncs_exports_draws_and_says_where(shell, tmp_path):
@@ -28,6 +29,7 @@ def test_demo_loads_syncs_exports_draws_and_says_where(shell, tmp_path):
     assert "for what is new: 3 requests" in ended.out
 
 
+@pytest.mark.long
 def test_demo_tells_the_numbers_that_it_wrote_and_runs_again(command, tmp_path):
     for _ in range(2):
         ended = command("demo", "-o", tmp_path)

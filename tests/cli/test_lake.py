@@ -74,6 +74,7 @@ def test_a_wrong_command_ends_with_two(command, arguments, message):
     assert message in done.err
 
 
+@pytest.mark.long(quick=1)
 @pytest.mark.parametrize("told", [signal.SIGINT, signal.SIGTERM], ids=["Ctrl-C", "SIGTERM"])
 def test_follow_ends_cleanly_when_told(program, surroundings, tmp_path, told):
     with lf.sandbox(updates=50) as net:

@@ -37,6 +37,7 @@ def commented(file):
     return file
 
 
+@pytest.mark.long
 def test_a_profile_that_was_added_is_listed_shown_connected_and_removed(shell, monkeypatch, tmp_path):
     added = shell("profile", "add", "main", "--scan-url", SCAN, "--token-env", "MAIN_TOKEN", "--set", "parallel=2")
 

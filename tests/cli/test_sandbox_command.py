@@ -57,6 +57,7 @@ def test_it_serves_a_history_of_as_many_days_as_are_asked_for(serving):
     assert (served.record_time.max() - served.record_time.min()).days == 1
 
 
+@pytest.mark.long
 def test_a_ledger_that_lives_is_kept_at_the_end_and_served_again(serving, tmp_path):
     file = tmp_path / "world.db"
     process, said = serving("--updates", "30", "--live", "400/s", "--save", str(file))

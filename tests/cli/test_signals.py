@@ -10,6 +10,7 @@ from tests.transport.hostile_server import HostileServer
 CASES = [(signal.SIGINT, kind) for kind in HOLDING] + [(signal.SIGTERM, "silence")]
 
 
+@pytest.mark.long(quick=1)
 @pytest.mark.parametrize(("number", "kind"), CASES, ids=[f"{number.name} at {kind}" for number, kind in CASES])
 @pytest.mark.parametrize("table", ["history", "licenses"])
 def test_a_signal_ends_a_load(number, kind, table, program, tmp_path):
@@ -20,6 +21,7 @@ def test_a_signal_ends_a_load(number, kind, table, program, tmp_path):
     assert_prompt(ended, number)
 
 
+@pytest.mark.long(quick=1)
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=lambda number: number.name)
 def test_a_signal_ends_a_plan(number, program, tmp_path):
     holding = Holding(HOLDING["silence"])

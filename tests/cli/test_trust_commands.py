@@ -13,6 +13,7 @@ def lake(tmp_path, scan):
     return tmp_path / "lake"
 
 
+@pytest.mark.long
 def test_a_sound_lake_passes_every_check(command, lake, scan):
     assert "is sound" in command("check", lake).out
     assert json.loads(command("check", lake, "--json").out)["sound"] is True

@@ -202,6 +202,7 @@ def test_large_trees_in_any_order_have_their_preorder():
         compare(page_of(item))
 
 
+@pytest.mark.long
 def test_broken_pages_come_out_the_same_by_both():
     corpus = gather(updates=30)
     met = set()

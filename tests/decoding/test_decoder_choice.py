@@ -58,6 +58,7 @@ def told(checkout, monkeypatch, **variables):
     return done.stdout.strip(), done.stderr
 
 
+@pytest.mark.long
 def test_without_the_extension_python_decodes_and_the_reason_is_told(checkout, monkeypatch):
     for built in (checkout / "ledgerframes/decoding/compiled").glob("_decoder*.so"):
         built.unlink()
@@ -66,6 +67,7 @@ def test_without_the_extension_python_decodes_and_the_reason_is_told(checkout, m
     assert (stdout, "is not possible: the compiled decoder was not built; install it again" in stderr) == ("", True)
 
 
+@pytest.mark.long
 def test_an_extension_of_other_sources_is_refused_with_a_warning(checkout, monkeypatch):
     if choice().name != "compiled":
         pytest.skip(f"there is no compiled decoder: {choice().why}")

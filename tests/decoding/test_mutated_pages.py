@@ -66,12 +66,14 @@ SOME = settings(max_examples=1500, deadline=None, suppress_health_check=list(Hea
 MANY = settings(SOME, max_examples=30_000)
 
 
+@pytest.mark.long
 @SOME
 @MEMBERS
 def test_a_changed_member_is_refused_or_kept_exactly(path, action, value):
     check_member(path, action, value)
 
 
+@pytest.mark.long
 @SOME
 @BYTES
 @example(at=BODY.index(b"alice"), length=1, put=b"\\q")

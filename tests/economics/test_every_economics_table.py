@@ -65,6 +65,7 @@ def test_events_alone_are_enough(name, history):
     assert type(found) is pd.DataFrame
 
 
+@pytest.mark.long(quick=5)
 @every_table
 def test_a_table_comes_in_every_form(name, history):
     frame, table, polars = (run(name, history, as_=form) for form in ("pandas", "arrow", "polars"))
@@ -94,6 +95,7 @@ def test_no_events_are_no_rows(name):
     assert [field.type for field in found.schema] == [field.type for field in TABLES[name].schema]
 
 
+@pytest.mark.long(quick=2)
 @every_table
 def test_a_store_gives_the_same_rows(name, lake, arrow):
     assert run(name, lake, as_="arrow").equals(run(name, arrow, as_="arrow"))

@@ -247,6 +247,7 @@ def test_9_markers_are_converted_once_their_contract_ends(answers: Answers) -> N
     assert 0 < sum(converted.values()) < sum(created.values())
 
 
+@pytest.mark.long
 def test_10_activity_is_summed_by_round_and_provider(answers: Answers) -> None:
     _, _, activity = lf.load_verdicts(answers.net, start="begin", as_="arrow", progress=False)
     weights = Counter[tuple[int, str]]()
@@ -256,6 +257,7 @@ def test_10_activity_is_summed_by_round_and_provider(answers: Answers) -> None:
     assert answers.of[10].to_dict() == weights
 
 
+@pytest.mark.long
 def test_11_rejections_and_times_are_those_of_the_verdicts(answers: Answers) -> None:
     verdicts, _, _ = lf.load_verdicts(answers.net, start="begin", as_="arrow", progress=False)
     results, seconds = defaultdict(list), defaultdict(list)

@@ -34,6 +34,7 @@ def test_plain_parquet_is_the_same_table_with_every_text(table, tmp_path):
     assert (report.rows, report.tables[0].files) == (rows.num_rows, (str(tmp_path / f"{table.name}.parquet"),))
 
 
+@pytest.mark.long(quick=14)
 @every_table
 def test_duckdb_and_polars_read_the_same_rows_and_exact_sums(table, tmp_path):
     rows = sample(table)

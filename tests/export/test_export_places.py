@@ -108,6 +108,7 @@ FILL = """
 """
 
 
+@pytest.mark.long(quick=1)
 @every_form
 def test_a_full_disk_is_named_and_leaves_nothing(tmp_path, form):
     said = run(FILL, tmp_path, repr(form))
@@ -135,6 +136,7 @@ KILLED = """
 """
 
 
+@pytest.mark.long(quick=1)
 @every_form
 @pytest.mark.skipif(sys.platform == "win32", reason="no SIGKILL and no flock on Windows")
 def test_a_killed_export_leaves_no_file_and_the_next_sweeps_up(tmp_path, form):

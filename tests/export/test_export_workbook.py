@@ -30,6 +30,7 @@ def text(cell):
     return None if cell is None else ESCAPE.sub(lambda match: chr(int(match[1], 16)), str(cell))
 
 
+@pytest.mark.long(quick=8)
 @every_table
 def test_openpyxl_reads_every_value_back(table, tmp_path):
     rows = sample(table)

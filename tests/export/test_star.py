@@ -54,6 +54,7 @@ def weeks(tmp_path_factory):
     return store, exported(store, folder / "out")
 
 
+@pytest.mark.long(quick=1)
 def test_every_key_of_a_fact_has_its_row(made):
     _, star = made
     assert without_row(star) == {}
@@ -69,12 +70,14 @@ def test_facts_have_the_rows_of_the_lake(made):
         assert own == sorted(store.load(table, columns=[ids])[ids])
 
 
+@pytest.mark.long(quick=1)
 def test_facts_sum_to_the_tables_computed_from_the_whole_history(made):
     store, star = made
     for fact, (name, columns) in AMOUNTS.items():
         assert_sums(star, fact, getattr(lf, name)(store, as_="arrow"), columns)
 
 
+@pytest.mark.long
 def test_facts_sum_to_the_tables_that_the_store_keeps(weeks):
     store, star = weeks
     for fact, (name, columns) in AMOUNTS.items():
@@ -211,6 +214,7 @@ def test_a_party_is_first_seen_when_an_event_first_names_it(weeks):
     assert {party: found.get(party) for party in first} == {party: time.value // 1000 for party, time in first.items()}
 
 
+@pytest.mark.long
 def test_keys_are_the_documented_hash_and_stay_the_same_as_the_lake_grows(tmp_path):
     with lf.sandbox(updates=300, migrations=1) as net:
         every = list(net.sandbox.world.updates)
@@ -260,6 +264,7 @@ def test_the_model_describes_the_files(made):
     assert len(paths) == len(set(paths))
 
 
+@pytest.mark.long(quick=1)
 @pytest.mark.parametrize("options", [{"format": "csv"}, {"profile": "bi", "times": "ms"}, {"format": "xlsx"}], ids=str)
 def test_a_star_is_written_in_every_form(tmp_path, options):
     pytest.importorskip("xlsxwriter")

@@ -88,6 +88,7 @@ def test_verdicts_are_left_out_where_there_are_none(store, tmp_path, caplog):
     }
 
 
+@pytest.mark.long(quick=1)
 @pytest.mark.parametrize("migrations", [1, 3])
 def test_balances_are_left_out_where_the_history_does_not_begin_at_ledger_begin(tmp_path, migrations):
     store = lf.open_store(tmp_path / "lake")
@@ -178,6 +179,7 @@ KILLED = """
 """
 
 
+@pytest.mark.long
 @pytest.mark.skipif(sys.platform == "win32", reason="no SIGKILL and no flock on Windows")
 def test_a_killed_star_leaves_no_file_and_the_next_sweeps_up(store, tmp_path):
     command = [sys.executable, "-c", textwrap.dedent(KILLED), str(store._lake.folder), str(tmp_path)]

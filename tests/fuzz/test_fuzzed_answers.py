@@ -15,10 +15,12 @@ def corpus():
     return gather(updates=30)
 
 
+@pytest.mark.long
 def test_every_endpoint_has_an_answer_to_be_broken(corpus):
     assert {call.name for call in CALLS} <= corpus.answers.keys()
 
 
+@pytest.mark.long
 def test_broken_answers_end_right_or_in_errors_of_the_package(corpus):
     met = set()
     for number in range(400):

@@ -165,6 +165,7 @@ UNTOLD = ["synchronizer_id", "source_synchronizer", "target_synchronizer", "reas
 UNTOLD += ["migration_id", "record_time"]
 
 
+@pytest.mark.long(quick=1)
 @pytest.mark.parametrize(
     "options", [{"seed": 7, "updates": 300}, {"seed": 3, "updates": 300, "hostile": True}], ids=["sandbox", "hostile"]
 )

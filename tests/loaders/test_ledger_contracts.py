@@ -50,6 +50,7 @@ def test_the_contracts_at_one_offset_and_the_history_after_it_leave_those_at_a_l
     assert (before | came) - ended == after
 
 
+@pytest.mark.long(quick=1)
 @pytest.mark.parametrize("at", [0, 1, 137, 400, 500, None])
 def test_the_active_contracts_are_those_that_the_history_leaves(net, at):
     contracts = lf.load_ledger_contracts(net, None, at=at, page_size=50)
@@ -73,6 +74,7 @@ def test_a_contract_is_as_its_creation_or_assignment_has_it(net):
         assert (both[name] == both[f"{name}_event"]).all(), name
 
 
+@pytest.mark.long
 def test_a_contract_in_flight_is_told_with_its_way():
     with lf.sandbox(updates=600) as net:
         whole = lf.load_ledger_contracts(net, None)
@@ -99,6 +101,7 @@ def test_a_party_gets_its_own_contracts(net):
     assert set(mine.contract_id) == set(everybody.contract_id[stake])
 
 
+@pytest.mark.long(quick=1)
 @pytest.mark.parametrize("size", [1, 3, 1000])
 def test_every_page_size_gives_every_contract_once(net, size):
     contracts = lf.load_ledger_contracts(net, None, at=30, page_size=size, limit=10_000)

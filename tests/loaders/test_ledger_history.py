@@ -23,6 +23,7 @@ def offsets(history):
     return list(history.transactions.offset)
 
 
+@pytest.mark.long
 def test_every_update_comes_once_in_the_order_of_offsets_whatever_the_size_of_a_page(net):
     ids = set(lf.load_updates(net, limit=400, progress=False).update_id)
     for size in (None, 1, 7, 1000):

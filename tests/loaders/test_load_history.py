@@ -47,6 +47,7 @@ def test_the_items_can_be_rebuilt_from_every_form(net, history, truth):
     assert list(lf.rebuild_items(lf.load_history(net, as_="polars", **ALL))) == truth
 
 
+@pytest.mark.long
 def test_ten_thousand_hostile_items_are_rebuilt_exactly():
     with lf.sandbox(seed=3, updates=10_000, hostile=True) as net:
         history = lf.load_history(net, limit=20_000, progress=False)
@@ -215,6 +216,7 @@ def test_small_pages_do_not_stop_a_load_early(net, truth):
     assert len(lf.load_updates(net, page_size=10, progress=False)) == len(truth)
 
 
+@pytest.mark.long(quick=1)
 @pytest.mark.parametrize("most", [Most(updates=1_999, bytes=10**9), Most(updates=10**6, bytes=100_000)], ids=str)
 @pytest.mark.parametrize("page_size", [50, 1000])
 def test_updates_and_bytes_end_a_load_that_names_no_part(net, most, page_size):
@@ -266,6 +268,7 @@ def test_rebuilding_needs_all_columns_and_all_rows(history):
         list(lf.rebuild_items(history._replace(events=history.events.head(3))))
 
 
+@pytest.mark.long(quick=1)
 @pytest.mark.parametrize("habit", ["silent_cap", "page_maximum"])
 @pytest.mark.parametrize("cap", [0, 25, 1000], ids=["one more than the largest tie", "25", "1000"])
 @pytest.mark.parametrize("page_size", [1, 7, 1000])

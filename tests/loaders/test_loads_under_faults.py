@@ -50,6 +50,7 @@ def loads(world, wanted, faults, times):
     return done
 
 
+@pytest.mark.long(quick=2)
 @pytest.mark.parametrize("kind", [*RETRYABLE, *HARMLESS])
 def test_a_fault_in_a_fifth_of_the_answers_does_not_stop_a_load(world, wanted, kind):
     faults = Faults({kind: 0.2}, seed=5, latency=0.001, drip=0.0005)

@@ -153,6 +153,7 @@ def test_a_prefix_narrows_the_names(net):
     assert len(lf.load_names(net, prefix="nothing-begins-so")) == 0
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("maximum", [2, 3, 7, 24])
 def test_full_answers_are_split_until_no_name_is_missing(net, maximum):
     wanted = lf.load_names(net)

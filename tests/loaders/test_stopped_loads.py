@@ -28,6 +28,7 @@ CALLS = {"history": "lf.load_history(net, last='1h')", "licenses": "lf.load_lice
 CASES = [(signal.SIGINT, kind) for kind in HOLDING] + [(signal.SIGTERM, "silence")]
 
 
+@pytest.mark.long(quick=1)
 @pytest.mark.parametrize(("number", "kind"), CASES, ids=[f"{number.name} at {kind}" for number, kind in CASES])
 def test_a_signal_ends_a_script_that_loads(number, kind, tmp_path):
     holding = Holding(HOLDING[kind])

@@ -104,6 +104,7 @@ def test_a_real_page_comes_out_as_its_verdicts_and_views(captures):
     assert app_activity.columns[-1] == "extra"
 
 
+@pytest.mark.long(quick=1)
 @pytest.mark.parametrize("page_size", [2, 7, 1000])
 @pytest.mark.parametrize("silent_cap", [None, 5])
 def test_every_request_is_read_once_whatever_the_pages(page_size, silent_cap):
@@ -145,6 +146,7 @@ def test_faults_lose_nothing(net):
     pd.testing.assert_frame_equal(loaded.views, whole.views)
 
 
+@pytest.mark.long(quick=1)
 @pytest.mark.parametrize("limit", [1, 2, 13, 400])
 def test_a_limit_counts_verdicts_and_not_reassignments(net, limit):
     assert list(lf.load_verdicts(net, limit=limit).verdicts.update_id) == list(

@@ -114,6 +114,7 @@ def test_the_history_is_rebuilt_as_it_was_sent(style):
             assert [one.update_id for one in net.scan.updates().items] == history.updates.update_id.tolist()
 
 
+@pytest.mark.long(quick=3)
 @pytest.mark.parametrize("style", STYLES)
 @pytest.mark.parametrize("kind", ["Transaction", "Reassignment"])
 def test_a_single_update_is_rebuilt_as_it_was_sent(style, kind):

@@ -79,6 +79,7 @@ def looked_at(turns):
             yield turn
 
 
+@pytest.mark.long
 def test_every_answer_is_as_the_official_files_say(turns):
     broken = {}
     for turn in looked_at(turns):

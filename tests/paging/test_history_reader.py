@@ -64,6 +64,7 @@ def largest_tie(places):
     return max((places.count(place) for place in set(places)), default=0)
 
 
+@pytest.mark.long
 @settings(max_examples=600, deadline=None)
 @given(places=histories(), page_size=st.integers(1, 30), maximum=st.integers(1, 40))
 def test_everything_is_read_once_whatever_the_page_size_and_the_maximum(places, page_size, maximum):

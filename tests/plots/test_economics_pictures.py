@@ -266,6 +266,7 @@ def test_more_categories_than_can_be_read_are_refused(name, most):
         getattr(lf, name)(rows, top=most + 1)
 
 
+@pytest.mark.long
 def test_tables_of_the_embedded_ledger_are_drawn(history):
     rounds, flows, rewards = lf.supply_per_round(history), lf.mint_burn(history), lf.rewards(history)
     known = rewards[rewards.amount.notna()]

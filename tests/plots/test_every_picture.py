@@ -59,6 +59,7 @@ def draw(name, frame, **options):
     return getattr(lf, name)(frame, **options)
 
 
+@pytest.mark.long(quick=4)
 @each
 def test_the_axes_given_is_the_axes_returned_and_no_figure_is_made(name):
     figure, ax = plt.subplots()
@@ -67,6 +68,7 @@ def test_the_axes_given_is_the_axes_returned_and_no_figure_is_made(name):
     assert plt.get_fignums() == [figure.number]
 
 
+@pytest.mark.long(quick=4)
 @each
 def test_without_axes_a_figure_that_a_notebook_shows_is_made(name):
     ax = draw(name, FEW[name])
@@ -91,6 +93,7 @@ def test_an_empty_frame_is_a_quiet_picture(name, columns):
     assert ax._left_title.get_text()
 
 
+@pytest.mark.long(quick=5)
 @each
 def test_one_row_is_a_picture(name):
     ax = draw(name, FEW[name].iloc[[0]])
@@ -99,6 +102,7 @@ def test_one_row_is_a_picture(name):
     assert overlapping(words(ax)) == []
 
 
+@pytest.mark.long(quick=6)
 @each
 @pytest.mark.parametrize("rows", [FEW, MANY], ids=["few", "many"])
 def test_labels_lie_apart_and_within_the_figure(name, rows):
@@ -108,6 +112,7 @@ def test_labels_lie_apart_and_within_the_figure(name, rows):
     assert outside_of_the_figure(ax, words(ax)) == []
 
 
+@pytest.mark.long(quick=8)
 @each
 @pytest.mark.parametrize("rows", [FEW, MANY], ids=["few", "many"])
 def test_labels_lie_within_a_figure_that_lays_nothing_out(name, rows):
@@ -119,6 +124,7 @@ def test_labels_lie_within_a_figure_that_lays_nothing_out(name, rows):
     assert outside_of_the_figure(ax, words(ax)) == []
 
 
+@pytest.mark.long(quick=4)
 @each
 @pytest.mark.parametrize("ground", ["#101418", "#f4ecd8"], ids=["dark", "sepia"])
 def test_every_word_can_be_read_on_its_ground(name, ground):
@@ -136,6 +142,7 @@ def test_every_word_can_be_read_on_its_ground(name, ground):
     assert figure.get_facecolor()[:3] == to_rgb(ground)
 
 
+@pytest.mark.long(quick=5)
 @each
 def test_a_transparent_figure_follows_the_colour_of_text(name):
     with plt.rc_context({"figure.facecolor": "none", "axes.facecolor": "none", "text.color": "white"}):
@@ -165,6 +172,7 @@ def test_what_is_no_axes_is_refused(name):
         draw(name, FEW[name], ax=plt.figure())
 
 
+@pytest.mark.long(quick=2)
 @pytest.mark.parametrize(
     ("name", "form"),
     [
@@ -202,6 +210,7 @@ def test_an_unknown_word_is_refused_with_the_known_ones(name, option):
         draw(name, FEW[name], **{option: "pear"})
 
 
+@pytest.mark.long
 def test_four_pictures_share_a_figure_without_their_words_colliding():
     _, grid = plt.subplots(2, 2, figsize=(14, 11), layout="constrained")
     names = ["plot_reassignment_flows", "plot_reassignment_matrix", "plot_holding_fees", "plot_holding_fees_over_time"]

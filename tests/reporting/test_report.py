@@ -50,6 +50,7 @@ def filled(net, tmp_path_factory):
     return store
 
 
+@pytest.mark.long
 def test_a_store_becomes_one_page_with_everything(filled, tmp_path):
     path = lf.report(filled, tmp_path / "report.html", title="March")
     words = path.read_text()
@@ -64,6 +65,7 @@ def test_a_store_becomes_one_page_with_everything(filled, tmp_path):
         assert part in words
 
 
+@pytest.mark.long
 def test_a_loaded_history_says_what_it_cannot_tell(net, tmp_path):
     history = lf.load_history(net, start=(1, "0001-01-01"))
     words = lf.report(history, tmp_path / "report.html").read_text()
@@ -143,6 +145,7 @@ def test_validators_of_a_part_of_the_history_stand_on_the_rounds_of_their_first_
     assert "Validators by the round of their first coupon" in "".join(licenses(material).parts)
 
 
+@pytest.mark.long
 def test_the_coin_s_sections_have_the_figures_of_the_tables(filled, tmp_path):
     sections = ["balances", "transfers", "rewards", "coin_supply", "burn"]
     words = lf.report(filled, tmp_path / "report.html", sections=sections).read_text()
@@ -163,6 +166,7 @@ def test_the_coin_s_sections_have_the_figures_of_the_tables(filled, tmp_path):
         assert f">{figure:,f}<" in words
 
 
+@pytest.mark.long
 def test_the_coin_s_sections_of_a_hostile_ledger_have_a_picture_or_a_reason(tmp_path):
     with lf.sandbox(seed=3, updates=150, hostile=True) as net:
         history = lf.load_history(net, start=(-(2**63), "0001-01-01"))

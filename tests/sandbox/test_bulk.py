@@ -271,6 +271,7 @@ def test_a_port_in_use_is_an_error(bulk):
         start_bulk(10, port=port)
 
 
+@pytest.mark.long
 def test_the_server_ends_with_the_program_that_started_it():
     program = (
         "import os; from ledgerframes.sandbox.bulk.start import start_bulk\n"

@@ -46,6 +46,7 @@ def books(items):
     return Books().read(items)
 
 
+@pytest.mark.long(quick=1)
 @pytest.mark.parametrize(
     "arguments",
     [

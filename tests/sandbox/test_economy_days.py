@@ -30,6 +30,7 @@ def moments(quarter):
     return [epoch + timedelta(microseconds=update.record_time) for update in quarter[0].updates]
 
 
+@pytest.mark.long
 def test_the_books_of_a_quarter_balance(quarter):
     books = Books().read(quarter[0].items())
 

@@ -21,6 +21,7 @@ def of_the_economy(items):
             yield item
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("seed", range(3))
 def test_the_books_of_a_hostile_ledger_balance(seed):
     world = generate_hostile(seed, 6_000)

@@ -97,6 +97,7 @@ def expected(coins, as_of_round):
         }
 
 
+@pytest.mark.long(quick=6)
 @pytest.mark.parametrize("migration_id", [0, 1, 2])
 @pytest.mark.parametrize("as_of_round", [None, 0, 40, 10**15], ids=["default", "first", "later", "never to come"])
 def test_a_summary_is_what_a_replay_of_the_history_gives(sandbox, parties, migration_id, as_of_round):
@@ -285,6 +286,7 @@ def test_too_many_holdings_in_all_are_refused_and_fewer_parties_go_through(sandb
     assert sorted(one["party_id"] for half in halves for one in half) == sorted(one["party_id"] for one in whole)
 
 
+@pytest.mark.long(quick=2)
 @pytest.mark.parametrize(("updates", "migrations"), [(300, 3), (2_000, 3), (6_000, 2), (2_000, 1)])
 def test_every_migration_has_its_snapshots_on_one_grid_between_its_record_times(updates, migrations):
     world = generate(7, updates, migrations=migrations)

@@ -34,6 +34,7 @@ def again(value):
     return rebuild(json.loads(json.dumps(records)), contents)
 
 
+@pytest.mark.long(quick=1)
 @pytest.mark.parametrize("make", [generate, generate_hostile], ids=["usual", "hostile"])
 @pytest.mark.parametrize("updates", [0, 1, 400])
 def test_a_kept_world_is_the_same_and_goes_on_alike(tmp_path, make, updates):

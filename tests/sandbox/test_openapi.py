@@ -90,6 +90,7 @@ def references(node):
             yield from references(one)
 
 
+@pytest.mark.long(quick=1)
 def test_every_schema_is_one_and_every_reference_leads_somewhere(document):
     from jsonschema import Draft202012Validator
 
@@ -275,6 +276,7 @@ def check(document, answer, method, path):
         conforms(document, content[kind]["schema"], answer.json)
 
 
+@pytest.mark.long(quick=1)
 def test_every_answer_is_as_the_document_says(sandbox, document):
     admit_alice(sandbox)
     answered = {}

@@ -96,6 +96,7 @@ def killed(folder, url, number, when):
     assert done.returncode == -signal.SIGKILL, done.stderr
 
 
+@pytest.mark.long(quick=1)
 @pytest.mark.parametrize("number", [0, 1, 3])
 @pytest.mark.parametrize("when", ["before", "after"])
 def test_a_killed_sync_is_resumed(tmp_path, net, number, when):
@@ -121,6 +122,7 @@ def test_a_killed_sync_is_resumed(tmp_path, net, number, when):
     assert store.check(full=True)
 
 
+@pytest.mark.long
 def test_a_sync_killed_again_and_again_ends_with_every_contract_once(tmp_path, net):
     for number in (1, 0, 1, 2, 0):
         killed(tmp_path / "lake", net.sandbox.scan_url, number, "after" if number else "before")

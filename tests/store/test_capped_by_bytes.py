@@ -51,6 +51,7 @@ def network():
         yield net
 
 
+@pytest.mark.long
 def test_a_page_of_one_item_is_never_taken_for_the_end(store, network):
     """Whether more updates share its record time cannot be known, so it is an error and not the end."""
     capped = CappedByBytes(network, 1)

@@ -49,6 +49,7 @@ def flip(file, rng):
     file.write_bytes(raw)
 
 
+@pytest.mark.long
 def test_no_flipped_bit_gives_a_wrong_row(whole, store):
     rng = random.Random(3)
     wanted = {name: whole.load(name, as_="arrow") for name in (*ORDER, "instruments")}

@@ -42,6 +42,7 @@ def versions(store):
     return store.tables().set_index("table").version.to_dict()
 
 
+@pytest.mark.long(quick=1)
 @pytest.mark.parametrize("size", [100_000, 150])
 @pytest.mark.parametrize("hostile", [False, True])
 def test_kept_tables_equal_those_computed_in_one_go(store, hostile, size, monkeypatch):
@@ -63,6 +64,7 @@ def growing():
         yield net, lambda count: net.sandbox.world.updates.__setitem__(slice(None), every[:count])
 
 
+@pytest.mark.long
 def test_each_sync_computes_what_is_new(store, growing):
     net, show = growing
     for count in (60, 140, 141, 300):
@@ -93,6 +95,7 @@ def test_a_table_added_later_is_computed_from_the_beginning(store, growing):
     assert_equal_to_one_go(store, ["rewards", "mint_burn", "coin_history"])
 
 
+@pytest.mark.long
 def test_rows_taken_out_and_read_again_are_computed_again(store, net):
     store.sync(net, progress=False, derive=NAMES)
     file = next(path for path in (store._lake.folder / "events").rglob("*.parquet"))
@@ -105,6 +108,7 @@ def test_rows_taken_out_and_read_again_are_computed_again(store, net):
     assert store.load("mint_burn").update_id.is_unique
 
 
+@pytest.mark.long
 def test_an_item_that_a_retry_moves_to_the_history_is_computed(store):
     with lf.sandbox(updates=300, migrations=1) as net:
         world = net.sandbox.world
@@ -129,6 +133,7 @@ def test_an_item_that_a_retry_moves_to_the_history_is_computed(store):
     assert_equal_to_one_go(store)
 
 
+@pytest.mark.long
 def test_a_damaged_computed_table_is_computed_again(store, net):
     store.sync(net, progress=False, derive=NAMES)
     file = next(path for path in (store._lake.folder / "mint_burn").rglob("*.parquet"))

@@ -42,6 +42,7 @@ def test_a_cluster_makes_the_same_lake(store, cluster):
         assert store.check()
 
 
+@pytest.mark.long
 def test_a_worker_that_dies_loses_and_doubles_nothing(store, cluster):
     with lf.sandbox(updates=1200, latency=0.01) as net:
 
@@ -97,6 +98,7 @@ def test_what_is_no_cluster_is_refused(store, net):
         store.sync(net, engine="cluster")
 
 
+@pytest.mark.long
 def test_a_result_of_a_worker_holds_no_update_twice():
     """The end that is not settled is read again once it is proven how far the server has got."""
     with lf.sandbox(updates=150, migrations=1) as net:

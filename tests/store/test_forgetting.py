@@ -13,6 +13,7 @@ def log_files(store, name):
     return sorted((store._lake.folder / name / "_delta_log").glob("*.json"))
 
 
+@pytest.mark.long
 def test_forgetting_shortens_the_log_and_keeps_the_newest_state(store):
     with lf.sandbox(updates=100) as net:
         for _ in range(6):

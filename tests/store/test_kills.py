@@ -16,6 +16,7 @@ def test_killed_syncs_leave_every_row_once(tmp_path, kills, updates):
     assert kill_syncs(tmp_path, kills=kills, updates=updates, seed=5).kills == kills
 
 
+@pytest.mark.long
 def test_killed_syncs_of_verdicts_leave_every_row_once(tmp_path):
     assert kill_syncs(tmp_path, kills=3, updates=150, seed=7, of=VERDICTS).kills == 3
 

@@ -32,6 +32,7 @@ def store(whole, tmp_path):
 HARMS = {"lost": lambda entry: entry.unlink(), "emptied": lambda entry: entry.write_bytes(b"")}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", [*ORDER, "licenses"])
 @pytest.mark.parametrize("harm", HARMS.values(), ids=HARMS)
 def test_the_newest_entry_of_a_log_is_missed(store, net, name, harm):

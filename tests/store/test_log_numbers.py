@@ -34,6 +34,7 @@ def opened(table):
     return DeltaStoreTable(table.table, table.url, storage_options={}).refresh()
 
 
+@pytest.mark.long(quick=1)
 @pytest.mark.parametrize("version", [0, 1, 49, 50, 51, 99, 100, 101, 119, 120])
 def test_numbers_are_those_of_the_version(table, version):
     old = opened(table).as_of(version)
@@ -62,6 +63,7 @@ def test_the_last_checkpoint_may_be_missing(table):
     assert read(opened(table)) == given(table)
 
 
+@pytest.mark.long(quick=1)
 @pytest.mark.parametrize("said", [{"version": 100, "parts": 2}, {"version": 100, "v2Checkpoint": {}}, [], {"size": 1}])
 def test_a_checkpoint_of_another_form_is_left_to_deltalake(table, tmp_path, said):
     pointer = tmp_path / "instruments" / "_delta_log" / "_last_checkpoint"

@@ -40,6 +40,7 @@ def options():
     running.stdout.close()
 
 
+@pytest.mark.long
 def test_a_bucket_is_synced_read_asked_and_checked(options, tmp_path):
     store = lf.open_store("s3://lakes/one", storage_options=options)
     with lf.sandbox(updates=200) as net:
@@ -59,6 +60,7 @@ def test_a_bucket_is_synced_read_asked_and_checked(options, tmp_path):
     assert SECRET not in repr(store) + str(store.syncs()) + repr(first) + str(store.load("updates").attrs)
 
 
+@pytest.mark.long
 def test_several_syncs_of_one_bucket_lose_nothing_and_double_nothing(options):
     """Nobody can be kept out of a bucket: commits tell of another writer."""
     store = lf.open_store("s3://lakes/contended", storage_options=options)

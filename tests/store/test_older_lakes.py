@@ -48,6 +48,7 @@ def test_a_lake_of_0_1_opens_and_its_claims_are_not_trusted(lake_of_0_1):
     assert not hidden & set(store.load("updates", allow_partial=True).update_id)
 
 
+@pytest.mark.long(quick=1)
 @pytest.mark.parametrize("workers", [1, 4])
 def test_a_lake_of_0_1_ends_equal_to_the_truth(lake_of_0_1, workers):
     store, net = lake_of_0_1

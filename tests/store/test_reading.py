@@ -199,6 +199,7 @@ def bytes_read():
     return int(next(line for line in lines if line.startswith("rchar")).split()[1])
 
 
+@pytest.mark.long
 @pytest.mark.skipif(not Path("/proc/self/io").exists(), reason="counting the bytes read needs /proc")
 def test_a_day_out_of_a_year_reads_about_a_day(tmp_path, net):
     """A year of 365 copies of one history, a day each."""

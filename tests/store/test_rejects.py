@@ -36,6 +36,7 @@ def spoil(world, place, spoiling):
     return update
 
 
+@pytest.mark.long(quick=2)
 @pytest.mark.parametrize("spoiling", BREAKS.values(), ids=BREAKS)
 @pytest.mark.parametrize("workers", [1, 4])
 def test_a_sync_stops_before_a_broken_item_and_keeps_what_was_before(store, spoiling, workers):
@@ -53,6 +54,7 @@ def test_a_sync_stops_before_a_broken_item_and_keeps_what_was_before(store, spoi
         assert_same(store.load("updates"), lf.load_updates(net, start=BEGIN), "updates")
 
 
+@pytest.mark.long(quick=1)
 @pytest.mark.parametrize("spoiling", BREAKS.values(), ids=BREAKS)
 def test_a_broken_item_is_put_aside_whole_and_the_rest_goes_on(store, spoiling):
     with lf.sandbox(updates=300, migrations=2) as net:

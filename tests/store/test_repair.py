@@ -64,6 +64,7 @@ def mend(store, net):
     assert str(store.repair()).endswith("nothing to repair")
 
 
+@pytest.mark.long(quick=1)
 @pytest.mark.parametrize(
     "names", [["events"], ["updates"], ["reassignments"], ["events", "updates"], ORDER], ids="+".join
 )
@@ -89,6 +90,7 @@ def test_every_file_of_every_table_may_be_damaged(store, net):
     mend(store, net)
 
 
+@pytest.mark.long(quick=1)
 @pytest.mark.parametrize("names", [["events"], ["updates"], ["events", "reassignments"]], ids="+".join)
 def test_a_lost_table_is_made_anew(store, net, names):
     for name in names:
@@ -101,6 +103,7 @@ def test_a_lost_table_is_made_anew(store, net, names):
     mend(store, net)
 
 
+@pytest.mark.long(quick=1)
 @pytest.mark.parametrize("harm", ["garbage", "cut", "gap"])
 def test_a_log_that_cannot_be_read_is_set_aside(store, net, harm):
     logs = sorted((store._lake.folder / "events" / "_delta_log").glob("*.json"))
@@ -131,6 +134,7 @@ def other_counter(rows):
 UNSOUND = HARMS | {"a counter": ("reassignments", other_counter, "counter differs")}
 
 
+@pytest.mark.long(quick=1)
 @pytest.mark.parametrize(("name", "harm", "said"), UNSOUND.values(), ids=UNSOUND)
 def test_what_check_proves_wrong_is_read_again(store, net, name, harm, said):
     table = store._lake.table(name).refresh()
@@ -142,6 +146,7 @@ def test_what_check_proves_wrong_is_read_again(store, net, name, harm, said):
     assert store.check()
 
 
+@pytest.mark.long
 def test_a_repair_that_was_stopped_after_one_table_is_seen_rightly(store, whole, net):
     """As after a kill between two commits."""
     spoil(data_files(store, "events")[0])
@@ -203,6 +208,7 @@ with lf.connect(scan_url=f"{sys.argv[1]}/api/scan") as net:
 """
 
 
+@pytest.mark.long
 def test_a_lost_table_that_alone_had_the_first_numbers_of_the_log_is_made_anew(net, tmp_path):
     folder = tmp_path / "lake"
     killed = subprocess.run([sys.executable, "-c", KILLED, net.sandbox.url, str(folder)], check=False)
