@@ -53,7 +53,7 @@ class Contracts:
         begun = _first_of_each(pa.concat_tables([part.select(_SCHEMA.names).cast(_SCHEMA) for part in parts]))
         ended = _distinct([events["contract_id"].filter(pc.fill_null(events["consuming"], False))])  # noqa: FBT003
         alive = begun.filter(pc.invert(pc.is_in(begun["contract_id"], ended)))
-        return cls(_distinct([events["contract_id"], legs["contract_id"]]), alive, ended)
+        return cls(named_in(history), alive, ended)
 
     def change(self, opening: pa.Table) -> Change:
         """What this changes in the table of open contracts.
@@ -64,6 +64,11 @@ class Contracts:
         known = opening["contract_id"].combine_chunks()
         new = self.begun.filter(pc.invert(pc.is_in(self.begun["contract_id"], known)))
         return Change(new.slice(0, 0), new, known.filter(pc.is_in(known, self.ended)))
+
+
+def named_in(history: History[Any]) -> pa.Array:
+    """The ids of all contracts that events and legs name."""
+    return _distinct([history.events["contract_id"], history.reassignments["contract_id"]])
 
 
 def opening_of(named: pa.Array, carried: DeltaStoreTable, pending: Iterable[Change] = ()) -> pa.Table:

@@ -121,7 +121,7 @@ class ClusterWork:
                     return
                 interval, contracts, future = running.popleft()
                 rows = future.result()
-                yield Work(interval, partial(_unpacked_rows, rows), contracts)
+                yield Work(interval, partial(_unpacked_rows, rows), partial(_itself, contracts))
                 self._pending.popleft()  # committed by now
         finally:
             # Otherwise a cluster would still be computing for a derive that has failed.
@@ -158,6 +158,10 @@ def _packed(rows: pa.Table) -> bytes:
 def _unpacked(packed: bytes) -> pa.Table:
     with pa.ipc.open_stream(packed) as reader:
         return reader.read_all()
+
+
+def _itself(change: Change) -> Change:
+    return change
 
 
 def _unpacked_rows(every: Mapping[str, tuple[bytes, int]], name: str) -> Computed:

@@ -152,6 +152,7 @@ class _Run:
         with closing(chunks):
             for work in chunks:
                 self._take(work)
+                del work  # its rows would be in memory beside those of the next chunk
         for name in self._chunked:
             if self._progress[name].done != self._basis.intervals:
                 self._commit(name, None, self._basis.intervals)
@@ -239,7 +240,7 @@ class _Run:
         """Commit what a chunk does to each table that does not have it yet."""
         for name in self._chunked:
             if self._lacks(name, work.interval):
-                change = work.contracts if name == _CARRIED else RULES[name].change(work.rows_of(name), self._tables)
+                change = work.contracts() if name == _CARRIED else RULES[name].change(work.rows_of(name), self._tables)
                 self._commit(name, change, with_interval(self._progress[name].done, work.interval))
 
     def _commit(self, name: str, change: Change | None, done: tuple[Interval, ...]) -> None:

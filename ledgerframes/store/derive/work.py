@@ -10,7 +10,7 @@ from ledgerframes.store.coverage import Interval
 from ledgerframes.store.delta.table import DeltaStoreTable
 from ledgerframes.store.derive.change import Change
 from ledgerframes.store.derive.chunks import HistoryReader
-from ledgerframes.store.derive.contracts import Contracts, opening_of
+from ledgerframes.store.derive.contracts import Contracts, named_in, opening_of
 from ledgerframes.store.derive.rules import Computed, computed
 
 
@@ -21,12 +21,12 @@ class Work:
     Attributes:
         interval: its record times.
         rows_of: the rows that it has for a table, whatever was before.
-        contracts: what it changes in the table of open contracts.
+        contracts: gives what it changes in the table of open contracts.
     """
 
     interval: Interval
     rows_of: Callable[[str], Computed]
-    contracts: Change
+    contracts: Callable[[], Change]
 
 
 def work_here(history: HistoryReader, parts: Iterable[Interval], carried: DeltaStoreTable) -> Generator[Work]:
@@ -37,9 +37,12 @@ def work_here(history: HistoryReader, parts: Iterable[Interval], carried: DeltaS
         parts: the chunks, in order.
         carried: the table of open contracts; it has all chunks before the one that is asked for.
     """
-    for interval in parts:
-        rows = history.rows(interval)
-        contracts = Contracts.of(rows)
-        opening = opening_of(contracts.named, carried)
-        # Tables are computed one by one, so that the rows of one only are in memory.
-        yield Work(interval, partial(computed, history=rows, opening=opening), contracts.change(opening))
+    # `map` keeps nothing of a chunk while the next one is read; a loop variable would, and two would be in memory.
+    yield from map(partial(_work_of, history, carried), parts)
+
+
+def _work_of(history: HistoryReader, carried: DeltaStoreTable, interval: Interval) -> Work:
+    rows = history.rows(interval)
+    opening = opening_of(named_in(rows), carried)
+    # One table after another, when it is asked for: what is computed of the others is not in memory beside it.
+    return Work(interval, partial(computed, history=rows, opening=opening), lambda: Contracts.of(rows).change(opening))
