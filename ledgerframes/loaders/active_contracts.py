@@ -15,7 +15,7 @@ from msgspec import Raw, Struct
 from ledgerframes.arguments import names, suggesting, whole_number
 from ledgerframes.decoding.records import read_records
 from ledgerframes.errors import DecodeError, InputError
-from ledgerframes.frames import As, Decimals
+from ledgerframes.frames import As, Decimals, Lists
 from ledgerframes.interfaces import scan_snapshots as routes
 from ledgerframes.interfaces.rules import PartyId, Text, each
 from ledgerframes.loaders.scan_routes import needing
@@ -98,6 +98,7 @@ def load_active_contracts(
     columns: Iterable[str] | None = None,
     as_: As = "pandas",
     decimals: Decimals = "object",
+    lists: Lists = "tuple",
     limit: int | None = None,
     allow_partial: bool = False,
 ) -> Any:
@@ -124,6 +125,7 @@ def load_active_contracts(
         columns: the columns to keep, in this order; all by default.
         as_: `"pandas"`, `"arrow"` or `"polars"`.
         decimals: how pandas holds amounts: `"object"` (exact), `"arrow"`, `"float"`, `"string"`.
+        lists: how pandas holds lists: `"tuple"`, or `"arrow"`, which is quicker and can do less.
         limit: load at most this many rows.
         allow_partial: when an error ends the load early, return what was loaded, with `attrs["complete"]` False.
 
@@ -149,7 +151,13 @@ def load_active_contracts(
         {'Splice.Amulet:Amulet'}
     """
     form = Form.of(
-        ACTIVE_CONTRACTS, columns=columns, as_=as_, decimals=decimals, limit=limit, allow_partial=allow_partial
+        ACTIVE_CONTRACTS,
+        columns=columns,
+        as_=as_,
+        decimals=decimals,
+        lists=lists,
+        limit=limit,
+        allow_partial=allow_partial,
     )
     asked: dict[str, Any] = {}
     if templates is not None:
@@ -184,6 +192,7 @@ def load_coins(
     columns: Iterable[str] | None = None,
     as_: As = "pandas",
     decimals: Decimals = "object",
+    lists: Lists = "tuple",
     limit: int | None = None,
     allow_partial: bool = False,
 ) -> Any:
@@ -199,6 +208,7 @@ def load_coins(
         columns: the columns to keep, in this order; all by default.
         as_: `"pandas"`, `"arrow"` or `"polars"`.
         decimals: how pandas holds amounts: `"object"` (exact), `"arrow"`, `"float"`, `"string"`.
+        lists: how pandas holds lists: `"tuple"`, or `"arrow"`, which is quicker and can do less.
         limit: load at most this many rows.
         allow_partial: when an error ends the load early, return what was loaded, with `attrs["complete"]` False.
 
@@ -222,7 +232,9 @@ def load_coins(
         >>> list(coins.columns[:3])
         ['owner', 'amount', 'created_round']
     """
-    form = Form.of(COINS, columns=columns, as_=as_, decimals=decimals, limit=limit, allow_partial=allow_partial)
+    form = Form.of(
+        COINS, columns=columns, as_=as_, decimals=decimals, lists=lists, limit=limit, allow_partial=allow_partial
+    )
     asked = {"owners": _listed(owners, "owners")}
     instead = "load_active_contracts with parties= gives whole contracts, load_holdings_summary their sums"
     with needing(routes.COINS, routes.COINS_OLD, routes.SNAPSHOT_TIME, instead=instead):

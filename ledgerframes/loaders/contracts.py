@@ -14,7 +14,7 @@ from ledgerframes.config.settings import source_of
 from ledgerframes.decoding.personal import LEFT_OUT, json_columns, strip_batch
 from ledgerframes.decoding.records import read_records
 from ledgerframes.errors import InputError
-from ledgerframes.frames import As, Decimals
+from ledgerframes.frames import As, Decimals, Lists
 from ledgerframes.loaders.signatures import ContractOptions, contract_loader
 from ledgerframes.loaders.table_loader import Form, Origin, items_of, list_pages
 from ledgerframes.tables.contracts import LICENSES, NAME_RULES, TRANSFER_OFFERS, TRANSFER_PREAPPROVALS
@@ -51,6 +51,7 @@ def load_licenses(
     columns: Iterable[str] | None = None,
     as_: As = "pandas",
     decimals: Decimals = "object",
+    lists: Lists = "tuple",
     limit: int | None = None,
     allow_partial: bool = False,
 ) -> Any:
@@ -68,6 +69,7 @@ def load_licenses(
         columns: the columns to keep, in this order; all by default.
         as_: `"pandas"`, `"arrow"` or `"polars"`.
         decimals: how pandas holds amounts: `"object"` (exact), `"arrow"`, `"float"`, `"string"`.
+        lists: how pandas holds lists: `"tuple"`, or `"arrow"`, which is quicker and can do less.
         limit: load at most this many rows.
         allow_partial: when an error ends the load early, return what was loaded, with `attrs["complete"]` False.
 
@@ -97,7 +99,7 @@ def load_licenses(
         )
     form = Form.of(
         LICENSES.having(*_asked(personal=personal, blobs=blobs)), columns=columns, as_=as_, decimals=decimals,
-        limit=limit, allow_partial=allow_partial,
+        lists=lists, limit=limit, allow_partial=allow_partial,
     )  # fmt: skip
     origin = Origin(personal=personal, left_out=() if personal else (LEFT_OUT,))
     endpoint = LICENSES.endpoints[0]
@@ -143,6 +145,7 @@ def load_name_rules(
     columns: Iterable[str] | None = None,
     as_: As = "pandas",
     decimals: Decimals = "object",
+    lists: Lists = "tuple",
     limit: int | None = None,
     allow_partial: bool = False,
 ) -> Any:
@@ -154,6 +157,7 @@ def load_name_rules(
         columns: the columns to keep, in this order; all by default.
         as_: `"pandas"`, `"arrow"` or `"polars"`.
         decimals: how pandas holds amounts: `"object"` (exact), `"arrow"`, `"float"`, `"string"`.
+        lists: how pandas holds lists: `"tuple"`, or `"arrow"`, which is quicker and can do less.
         limit: load at most this many rows.
         allow_partial: when an error ends the load early, return what was loaded, with `attrs["complete"]` False.
 
@@ -173,8 +177,8 @@ def load_name_rules(
         1
     """
     form = Form.of(
-        NAME_RULES.having(*_asked(blobs=blobs)), columns=columns, as_=as_, decimals=decimals, limit=limit,
-        allow_partial=allow_partial,
+        NAME_RULES.having(*_asked(blobs=blobs)), columns=columns, as_=as_, decimals=decimals,
+        lists=lists, limit=limit, allow_partial=allow_partial,
     )  # fmt: skip
     origin = Origin()
     item = origin.body(net.scan.raw.ans_rules).get("ans_rules_update", Raw(b"null"))
@@ -190,6 +194,7 @@ def load_transfer_offers(
     columns: Iterable[str] | None = None,
     as_: As = "pandas",
     decimals: Decimals = "object",
+    lists: Lists = "tuple",
     limit: int | None = None,
     allow_partial: bool = False,
 ) -> Any:
@@ -201,6 +206,7 @@ def load_transfer_offers(
         columns: the columns to keep, in this order; all by default.
         as_: `"pandas"`, `"arrow"` or `"polars"`.
         decimals: how pandas holds amounts: `"object"` (exact), `"arrow"`, `"float"`, `"string"`.
+        lists: how pandas holds lists: `"tuple"`, or `"arrow"`, which is quicker and can do less.
         limit: load at most this many rows.
         allow_partial: when an error ends the load early, return what was loaded, with `attrs["complete"]` False.
 
@@ -221,8 +227,8 @@ def load_transfer_offers(
         (1, 2)
     """
     form = Form.of(
-        TRANSFER_OFFERS.having(*_asked(blobs=blobs)), columns=columns, as_=as_, decimals=decimals, limit=limit,
-        allow_partial=allow_partial,
+        TRANSFER_OFFERS.having(*_asked(blobs=blobs)), columns=columns, as_=as_, decimals=decimals,
+        lists=lists, limit=limit, allow_partial=allow_partial,
     )  # fmt: skip
     origin = Origin()
     endpoint = TRANSFER_OFFERS.endpoints[0]
@@ -255,6 +261,7 @@ def load_transfer_preapprovals(
     columns: Iterable[str] | None = None,
     as_: As = "pandas",
     decimals: Decimals = "object",
+    lists: Lists = "tuple",
     limit: int | None = None,
     allow_partial: bool = False,
 ) -> Any:
@@ -267,6 +274,7 @@ def load_transfer_preapprovals(
         columns: the columns to keep, in this order; all by default.
         as_: `"pandas"`, `"arrow"` or `"polars"`.
         decimals: how pandas holds amounts: `"object"` (exact), `"arrow"`, `"float"`, `"string"`.
+        lists: how pandas holds lists: `"tuple"`, or `"arrow"`, which is quicker and can do less.
         limit: load at most this many rows.
         allow_partial: when an error ends the load early, return what was loaded, with `attrs["complete"]` False.
 
@@ -286,8 +294,8 @@ def load_transfer_preapprovals(
         [False]
     """
     form = Form.of(
-        TRANSFER_PREAPPROVALS.having(*_asked(blobs=blobs)), columns=columns, as_=as_, decimals=decimals, limit=limit,
-        allow_partial=allow_partial,
+        TRANSFER_PREAPPROVALS.having(*_asked(blobs=blobs)), columns=columns, as_=as_, decimals=decimals,
+        lists=lists, limit=limit, allow_partial=allow_partial,
     )  # fmt: skip
     wanted = party_list(parties)
     origin = Origin({source_of(net.transport.servers("validator")[0]): None})

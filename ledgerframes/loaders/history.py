@@ -13,7 +13,7 @@ from ledgerframes.config.settings import source_of
 from ledgerframes.decoding.history import decode_items
 from ledgerframes.decoding.rebuild import rebuild_rows
 from ledgerframes.errors import InputError
-from ledgerframes.frames import As, Decimals, attrs_of, check_shape, shape, to_arrow
+from ledgerframes.frames import As, Decimals, Lists, attrs_of, check_shape, shape, to_arrow
 from ledgerframes.interfaces.scan import UPDATE_BY_HASH, UPDATE_BY_ID
 from ledgerframes.loaders.history_reading import read_history
 from ledgerframes.loaders.history_request import NAMES, HistoryOptions, HistoryRequest
@@ -71,6 +71,7 @@ def load_history(
     page_size: int = MAXIMUM,
     as_: As = "pandas",
     decimals: Decimals = "object",
+    lists: Lists = "tuple",
     allow_partial: bool = False,
     progress: bool | None = None,
 ) -> History[Any]:
@@ -90,6 +91,7 @@ def load_history(
         page_size: items per request; reduced where a server takes fewer.
         as_: `"pandas"`, `"arrow"` or `"polars"`.
         decimals: how pandas holds amounts: `"object"` (exact), `"arrow"`, `"float"`, `"string"`.
+        lists: how pandas holds lists: `"tuple"`, or `"arrow"`, which is quicker and can do less.
         allow_partial: when an error ends the load early, return what was loaded, with `attrs["complete"]` False.
         progress: True shows a bar, False nothing, None a bar on a terminal or in a notebook.
 
@@ -113,23 +115,27 @@ def load_history(
     """
     request = HistoryRequest(
         columns=columns, start=start, end=end, last=last, limit=limit, page_size=page_size, as_=as_,
-        decimals=decimals, allow_partial=allow_partial, progress=progress,
+        decimals=decimals, lists=lists, allow_partial=allow_partial, progress=progress,
     )  # fmt: skip
     return History(**read_history(net, request))
 
 
 @overload
 def load_update(
-    net: Network, update_id: str, *, as_: Literal["pandas"] = ..., decimals: Decimals = ...
+    net: Network, update_id: str, *, as_: Literal["pandas"] = ..., decimals: Decimals = ..., lists: Lists = ...
 ) -> History[pd.DataFrame]: ...
 @overload
 def load_update(
-    net: Network, update_id: str, *, as_: Literal["arrow"], decimals: Decimals = ...
+    net: Network, update_id: str, *, as_: Literal["arrow"], decimals: Decimals = ..., lists: Lists = ...
 ) -> History[pa.Table]: ...
 @overload
-def load_update(net: Network, update_id: str, *, as_: Literal["polars"], decimals: Decimals = ...) -> History[Any]: ...
+def load_update(
+    net: Network, update_id: str, *, as_: Literal["polars"], decimals: Decimals = ..., lists: Lists = ...
+) -> History[Any]: ...
 @suggesting
-def load_update(net: Network, update_id: str, *, as_: As = "pandas", decimals: Decimals = "object") -> History[Any]:
+def load_update(
+    net: Network, update_id: str, *, as_: As = "pandas", decimals: Decimals = "object", lists: Lists = "tuple"
+) -> History[Any]:
     """Load one update by its id (contract: GET /v1/updates/{update_id}, or its successor).
 
     Args:
@@ -137,6 +143,7 @@ def load_update(net: Network, update_id: str, *, as_: As = "pandas", decimals: D
         update_id: the update's id.
         as_: `"pandas"`, `"arrow"` or `"polars"`.
         decimals: how pandas holds amounts: `"object"` (exact), `"arrow"`, `"float"`, `"string"`.
+        lists: how pandas holds lists: `"tuple"`, or `"arrow"`, which is quicker and can do less.
 
     Returns:
         History(updates, events, reassignments), the first with one row.
@@ -153,21 +160,21 @@ def load_update(net: Network, update_id: str, *, as_: As = "pandas", decimals: D
         >>> update.updates.update_id.to_list() == [update_id]
         True
     """
-    check_shape(as_, decimals)
-    return _single(net.scan.raw.update_by_id(update_id), net, UPDATE_BY_ID, f"update {update_id}", as_, decimals)
+    check_shape(as_, decimals, lists)
+    return _single(net.scan.raw.update_by_id(update_id), net, UPDATE_BY_ID, f"update {update_id}", as_, decimals, lists)
 
 
 @overload
 def load_update_by_hash(
-    net: Network, hash: str, *, as_: Literal["pandas"] = ..., decimals: Decimals = ...
+    net: Network, hash: str, *, as_: Literal["pandas"] = ..., decimals: Decimals = ..., lists: Lists = ...
 ) -> History[pd.DataFrame]: ...
 @overload
 def load_update_by_hash(
-    net: Network, hash: str, *, as_: Literal["arrow"], decimals: Decimals = ...
+    net: Network, hash: str, *, as_: Literal["arrow"], decimals: Decimals = ..., lists: Lists = ...
 ) -> History[pa.Table]: ...
 @overload
 def load_update_by_hash(
-    net: Network, hash: str, *, as_: Literal["polars"], decimals: Decimals = ...
+    net: Network, hash: str, *, as_: Literal["polars"], decimals: Decimals = ..., lists: Lists = ...
 ) -> History[Any]: ...
 @suggesting
 def load_update_by_hash(
@@ -176,6 +183,7 @@ def load_update_by_hash(
     *,
     as_: As = "pandas",
     decimals: Decimals = "object",
+    lists: Lists = "tuple",
 ) -> History[Any]:
     """Load one update by the hash of its prepared transaction (contract: GET /v2/updates/hash/{hash}).
 
@@ -184,6 +192,7 @@ def load_update_by_hash(
         hash: the hash of the prepared transaction.
         as_: `"pandas"`, `"arrow"` or `"polars"`.
         decimals: how pandas holds amounts: `"object"` (exact), `"arrow"`, `"float"`, `"string"`.
+        lists: how pandas holds lists: `"tuple"`, or `"arrow"`, which is quicker and can do less.
 
     Returns:
         History(updates, events, reassignments), the first with one row.
@@ -200,8 +209,8 @@ def load_update_by_hash(
         >>> len(update.updates)
         1
     """
-    check_shape(as_, decimals)
-    return _single(net.scan.raw.update_by_hash(hash), net, UPDATE_BY_HASH, f"hash {hash}", as_, decimals)
+    check_shape(as_, decimals, lists)
+    return _single(net.scan.raw.update_by_hash(hash), net, UPDATE_BY_HASH, f"hash {hash}", as_, decimals, lists)
 
 
 def rebuild_items(history: History[Any]) -> Iterator[dict[str, Any]]:
@@ -261,7 +270,7 @@ def _rows(data: pa.Table) -> list[dict[str, Any]]:
 
 
 def _single(
-    answer: Answer[bytes] | None, net: Network, endpoint: Endpoint, what: str, as_: As, decimals: Decimals
+    answer: Answer[bytes] | None, net: Network, endpoint: Endpoint, what: str, as_: As, decimals: Decimals, lists: Lists
 ) -> History[Any]:
     assert answer is not None, "both calls raise where there is no such update"
     batches = decode_items([answer.value], endpoint=f"{endpoint.method} {endpoint.path}").batches
@@ -269,7 +278,9 @@ def _single(
     attrs = Provenance(servers, what, None, complete=True, personal=net.settings.personal).attrs()
     return History(
         **{
-            name: shape(pa.Table.from_batches([batch]), table_named(name), as_=as_, decimals=decimals, attrs=attrs)
+            name: shape(
+                pa.Table.from_batches([batch]), table_named(name), as_=as_, decimals=decimals, lists=lists, attrs=attrs
+            )
             for name, batch in batches.items()
         }
     )

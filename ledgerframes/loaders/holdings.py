@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from ledgerframes.arguments import choice, suggesting, whole_number
 from ledgerframes.errors import InputError
-from ledgerframes.frames import As, Decimals
+from ledgerframes.frames import As, Decimals, Lists
 from ledgerframes.interfaces.scan_snapshots import HOLDINGS_SUMMARY as HOLDINGS_SUMMARY_OF_SCAN
 from ledgerframes.interfaces.scan_snapshots import HOLDINGS_SUMMARY_V1 as HOLDINGS_SUMMARY_V1_OF_SCAN
 from ledgerframes.loaders.contracts import party_list
@@ -75,6 +75,7 @@ def load_holdings_summary(
     columns: Iterable[str] | None = None,
     as_: As = "pandas",
     decimals: Decimals = "object",
+    lists: Lists = "tuple",
     limit: int | None = None,
     allow_partial: bool = False,
 ) -> Any:
@@ -98,6 +99,7 @@ def load_holdings_summary(
         columns: the columns to keep, in this order; all by default.
         as_: `"pandas"`, `"arrow"` or `"polars"`.
         decimals: how pandas holds amounts: `"object"` (exact), `"arrow"`, `"float"`, `"string"`.
+        lists: how pandas holds lists: `"tuple"`, or `"arrow"`, which is quicker and can do less.
         limit: how many rows at most.
         allow_partial: when an error ends the load early, return what was loaded, with `attrs["complete"]` False.
 
@@ -124,7 +126,13 @@ def load_holdings_summary(
         (2, 2)
     """
     form = Form.of(
-        HOLDINGS_SUMMARY, columns=columns, as_=as_, decimals=decimals, limit=limit, allow_partial=allow_partial
+        HOLDINGS_SUMMARY,
+        columns=columns,
+        as_=as_,
+        decimals=decimals,
+        lists=lists,
+        limit=limit,
+        allow_partial=allow_partial,
     )
     wanted = party_list(parties)
     choice(missing, "missing", ("null", "zero", "drop"))

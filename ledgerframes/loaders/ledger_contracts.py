@@ -14,7 +14,7 @@ from msgspec import Raw, Struct
 from ledgerframes.arguments import suggesting, whole_number
 from ledgerframes.decoding.records import read_records
 from ledgerframes.errors import DecodeError, InputError, PagingError
-from ledgerframes.frames import As, Decimals
+from ledgerframes.frames import As, Decimals, Lists
 from ledgerframes.interfaces.event_formats import EventFormat, whole_format
 from ledgerframes.interfaces.ledger_pages import (
     CONTRACTS_PAGE,
@@ -71,6 +71,7 @@ def load_ledger_contracts(
     columns: Iterable[str] | None = None,
     as_: As = "pandas",
     decimals: Decimals = "object",
+    lists: Lists = "tuple",
     limit: int | None = None,
     allow_partial: bool = False,
 ) -> Any:
@@ -92,6 +93,7 @@ def load_ledger_contracts(
         columns: the columns to keep, in this order; all by default.
         as_: `"pandas"`, `"arrow"` or `"polars"`.
         decimals: how pandas holds amounts: `"object"` (exact), `"arrow"`, `"float"`, `"string"`.
+        lists: how pandas holds lists: `"tuple"`, or `"arrow"`, which is quicker and can do less.
         limit: load at most this many rows.
         allow_partial: when an error ends the load early, return what was loaded, with `attrs["complete"]` False.
 
@@ -116,7 +118,13 @@ def load_ledger_contracts(
         ({'JsActiveContract'}, 1)
     """
     form = Form.of(
-        LEDGER_CONTRACTS, columns=columns, as_=as_, decimals=decimals, limit=limit, allow_partial=allow_partial
+        LEDGER_CONTRACTS,
+        columns=columns,
+        as_=as_,
+        decimals=decimals,
+        lists=lists,
+        limit=limit,
+        allow_partial=allow_partial,
     )
     named, views = parties_and_views(parties, interfaces)
     size = None if page_size is None else whole_number(page_size, "page_size", least=1, most=_LARGEST_PAGE)

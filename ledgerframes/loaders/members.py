@@ -14,7 +14,7 @@ from msgspec import Raw, Struct
 from ledgerframes.arguments import names, suggesting, text
 from ledgerframes.decoding.records import read_records
 from ledgerframes.errors import DecodeError, InputError, StatusError
-from ledgerframes.frames import As, Decimals
+from ledgerframes.frames import As, Decimals, Lists
 from ledgerframes.interfaces import scan_now as routes
 from ledgerframes.interfaces.rules import PartyId, each
 from ledgerframes.loaders.scan_routes import needing
@@ -56,6 +56,7 @@ def load_traffic(
     columns: Iterable[str] | None = None,
     as_: As = "pandas",
     decimals: Decimals = "object",
+    lists: Lists = "tuple",
     limit: int | None = None,
     allow_partial: bool = False,
 ) -> Any:
@@ -70,6 +71,7 @@ def load_traffic(
         columns: the columns to keep, in this order; all by default.
         as_: `"pandas"`, `"arrow"` or `"polars"`.
         decimals: how pandas holds amounts: `"object"` (exact), `"arrow"`, `"float"`, `"string"`.
+        lists: how pandas holds lists: `"tuple"`, or `"arrow"`, which is quicker and can do less.
         limit: load at most this many rows.
         allow_partial: when an error ends the load early, return what was loaded, with `attrs["complete"]` False.
 
@@ -90,7 +92,9 @@ def load_traffic(
         >>> bool(traffic.found.all())
         True
     """
-    form = Form.of(TRAFFIC, columns=columns, as_=as_, decimals=decimals, limit=limit, allow_partial=allow_partial)
+    form = Form.of(
+        TRAFFIC, columns=columns, as_=as_, decimals=decimals, lists=lists, limit=limit, allow_partial=allow_partial
+    )
     wanted = _listed(members, "members", routes.MemberId)[: form.limit]
     chosen = None if synchronizer is None else text(synchronizer, "synchronizer", "the id of a synchronizer")
     origin = Origin()
@@ -163,6 +167,7 @@ def load_validator_faucets(
     columns: Iterable[str] | None = None,
     as_: As = "pandas",
     decimals: Decimals = "object",
+    lists: Lists = "tuple",
     limit: int | None = None,
     allow_partial: bool = False,
 ) -> Any:
@@ -176,6 +181,7 @@ def load_validator_faucets(
         columns: the columns to keep, in this order; all by default.
         as_: `"pandas"`, `"arrow"` or `"polars"`.
         decimals: how pandas holds amounts: `"object"` (exact), `"arrow"`, `"float"`, `"string"`.
+        lists: how pandas holds lists: `"tuple"`, or `"arrow"`, which is quicker and can do less.
         limit: load at most this many rows.
         allow_partial: when an error ends the load early, return what was loaded, with `attrs["complete"]` False.
 
@@ -197,7 +203,13 @@ def load_validator_faucets(
         True
     """
     form = Form.of(
-        VALIDATOR_FAUCETS, columns=columns, as_=as_, decimals=decimals, limit=limit, allow_partial=allow_partial
+        VALIDATOR_FAUCETS,
+        columns=columns,
+        as_=as_,
+        decimals=decimals,
+        lists=lists,
+        limit=limit,
+        allow_partial=allow_partial,
     )
     wanted = _listed(validators, "validators", PartyId)[: form.limit]
     origin = Origin()

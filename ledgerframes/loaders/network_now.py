@@ -12,7 +12,7 @@ from msgspec import Raw, Struct
 from ledgerframes.arguments import flag
 from ledgerframes.decoding.records import read_records
 from ledgerframes.errors import DecodeError
-from ledgerframes.frames import As, Decimals
+from ledgerframes.frames import As, Decimals, Lists
 from ledgerframes.interfaces import scan_now as routes
 from ledgerframes.loaders.scan_routes import needing
 from ledgerframes.loaders.signatures import contract_loader, snapshot_loader
@@ -34,6 +34,7 @@ def load_rounds(
     columns: Iterable[str] | None = None,
     as_: As = "pandas",
     decimals: Decimals = "object",
+    lists: Lists = "tuple",
     limit: int | None = None,
     allow_partial: bool = False,
 ) -> Any:
@@ -49,6 +50,7 @@ def load_rounds(
         columns: the columns to keep, in this order; all by default.
         as_: `"pandas"`, `"arrow"` or `"polars"`.
         decimals: how pandas holds amounts: `"object"` (exact), `"arrow"`, `"float"`, `"string"`.
+        lists: how pandas holds lists: `"tuple"`, or `"arrow"`, which is quicker and can do less.
         limit: load at most this many rows.
         allow_partial: when an error ends the load early, return what was loaded, with `attrs["complete"]` False.
 
@@ -69,7 +71,9 @@ def load_rounds(
         True
     """
     table = ROUNDS.having(*(["blobs"] if flag(blobs, "blobs") else []))
-    form = Form.of(table, columns=columns, as_=as_, decimals=decimals, limit=limit, allow_partial=allow_partial)
+    form = Form.of(
+        table, columns=columns, as_=as_, decimals=decimals, lists=lists, limit=limit, allow_partial=allow_partial
+    )
     origin = Origin()
     rounds: list[tuple[str, Raw]] = []
     with origin.tolerating(allow_partial=form.allow_partial), needing(routes.ROUNDS, instead=_FROM_EVENTS):
@@ -112,6 +116,7 @@ def load_featured_apps(
     columns: Iterable[str] | None = None,
     as_: As = "pandas",
     decimals: Decimals = "object",
+    lists: Lists = "tuple",
     limit: int | None = None,
     allow_partial: bool = False,
 ) -> Any:
@@ -125,6 +130,7 @@ def load_featured_apps(
         columns: the columns to keep, in this order; all by default.
         as_: `"pandas"`, `"arrow"` or `"polars"`.
         decimals: how pandas holds amounts: `"object"` (exact), `"arrow"`, `"float"`, `"string"`.
+        lists: how pandas holds lists: `"tuple"`, or `"arrow"`, which is quicker and can do less.
         limit: load at most this many rows.
         allow_partial: when an error ends the load early, return what was loaded, with `attrs["complete"]` False.
 
@@ -144,7 +150,9 @@ def load_featured_apps(
         True
     """
     table = FEATURED_APPS.having(*(["blobs"] if flag(blobs, "blobs") else []))
-    form = Form.of(table, columns=columns, as_=as_, decimals=decimals, limit=limit, allow_partial=allow_partial)
+    form = Form.of(
+        table, columns=columns, as_=as_, decimals=decimals, lists=lists, limit=limit, allow_partial=allow_partial
+    )
     origin = Origin()
     items: list[Raw] = []
     instead = "look for the contracts of Splice.Amulet:FeaturedAppRight with lf.load_active_contracts"
@@ -161,6 +169,7 @@ def load_super_validators(
     columns: Iterable[str] | None = None,
     as_: As = "pandas",
     decimals: Decimals = "object",
+    lists: Lists = "tuple",
     limit: int | None = None,
     allow_partial: bool = False,
 ) -> Any:
@@ -173,6 +182,7 @@ def load_super_validators(
         columns: the columns to keep, in this order; all by default.
         as_: `"pandas"`, `"arrow"` or `"polars"`.
         decimals: how pandas holds amounts: `"object"` (exact), `"arrow"`, `"float"`, `"string"`.
+        lists: how pandas holds lists: `"tuple"`, or `"arrow"`, which is quicker and can do less.
         limit: load at most this many rows.
         allow_partial: when an error ends the load early, return what was loaded, with `attrs["complete"]` False.
 
@@ -193,7 +203,9 @@ def load_super_validators(
         True
     """
     table = SUPER_VALIDATORS
-    form = Form.of(table, columns=columns, as_=as_, decimals=decimals, limit=limit, allow_partial=allow_partial)
+    form = Form.of(
+        table, columns=columns, as_=as_, decimals=decimals, lists=lists, limit=limit, allow_partial=allow_partial
+    )
     origin = Origin()
     items: list[Raw] = []
     instead = "look for the contracts of Splice.DsoRules:DsoRules with lf.load_active_contracts"
@@ -258,6 +270,7 @@ def load_scans(
     columns: Iterable[str] | None = None,
     as_: As = "pandas",
     decimals: Decimals = "object",
+    lists: Lists = "tuple",
     limit: int | None = None,
     allow_partial: bool = False,
 ) -> Any:
@@ -270,6 +283,7 @@ def load_scans(
         columns: the columns to keep, in this order; all by default.
         as_: `"pandas"`, `"arrow"` or `"polars"`.
         decimals: how pandas holds amounts: `"object"` (exact), `"arrow"`, `"float"`, `"string"`.
+        lists: how pandas holds lists: `"tuple"`, or `"arrow"`, which is quicker and can do less.
         limit: load at most this many rows.
         allow_partial: when an error ends the load early, return what was loaded, with `attrs["complete"]` False.
 
@@ -289,7 +303,9 @@ def load_scans(
         >>> len(urls) > 0
         True
     """
-    form = Form.of(SCANS, columns=columns, as_=as_, decimals=decimals, limit=limit, allow_partial=allow_partial)
+    form = Form.of(
+        SCANS, columns=columns, as_=as_, decimals=decimals, lists=lists, limit=limit, allow_partial=allow_partial
+    )
     origin = Origin()
     items: list[Raw] = []
     synchronizers: list[str] = []

@@ -14,7 +14,7 @@ from msgspec import Raw, Struct
 from ledgerframes.arguments import names, suggesting
 from ledgerframes.decoding.records import read_records
 from ledgerframes.errors import DecodeError, InputError, NotFoundError
-from ledgerframes.frames import As, Decimals
+from ledgerframes.frames import As, Decimals, Lists
 from ledgerframes.interfaces.registry import INSTRUMENT
 from ledgerframes.loaders.signatures import FormOptions, snapshot_loader
 from ledgerframes.loaders.table_loader import Form, Origin, items_of, list_pages
@@ -44,6 +44,7 @@ def load_instruments(
     columns: Iterable[str] | None = None,
     as_: As = "pandas",
     decimals: Decimals = "object",
+    lists: Lists = "tuple",
     limit: int | None = None,
     allow_partial: bool = False,
 ) -> Any:
@@ -59,6 +60,7 @@ def load_instruments(
         columns: the columns to keep, in this order; all by default.
         as_: `"pandas"`, `"arrow"` or `"polars"`.
         decimals: how pandas holds amounts: `"object"` (exact), `"arrow"`, `"float"`, `"string"`.
+        lists: how pandas holds lists: `"tuple"`, or `"arrow"`, which is quicker and can do less.
         limit: load at most this many rows.
         allow_partial: when an error ends the load early, return what was loaded, with `attrs["complete"]` False.
 
@@ -79,7 +81,9 @@ def load_instruments(
         >>> instruments.shape
         (60, 2)
     """
-    form = Form.of(INSTRUMENTS, columns=columns, as_=as_, decimals=decimals, limit=limit, allow_partial=allow_partial)
+    form = Form.of(
+        INSTRUMENTS, columns=columns, as_=as_, decimals=decimals, lists=lists, limit=limit, allow_partial=allow_partial
+    )
     wanted = None if ids is None else _instrument_ids(ids)
     origin = Origin()
     items = _all_instruments(net, origin, form) if wanted is None else _instruments(net, wanted, origin, form)
@@ -170,6 +174,7 @@ def load_name_entries(
     columns: Iterable[str] | None = None,
     as_: As = "pandas",
     decimals: Decimals = "object",
+    lists: Lists = "tuple",
     limit: int | None = None,
     allow_partial: bool = False,
 ) -> Any:
@@ -180,6 +185,7 @@ def load_name_entries(
         columns: the columns to keep, in this order; all by default.
         as_: `"pandas"`, `"arrow"` or `"polars"`.
         decimals: how pandas holds amounts: `"object"` (exact), `"arrow"`, `"float"`, `"string"`.
+        lists: how pandas holds lists: `"tuple"`, or `"arrow"`, which is quicker and can do less.
         limit: load at most this many rows.
         allow_partial: when an error ends the load early, return what was loaded, with `attrs["complete"]` False.
 
@@ -199,7 +205,9 @@ def load_name_entries(
         >>> entries.shape
         (1, 2)
     """
-    form = Form.of(NAME_ENTRIES, columns=columns, as_=as_, decimals=decimals, limit=limit, allow_partial=allow_partial)
+    form = Form.of(
+        NAME_ENTRIES, columns=columns, as_=as_, decimals=decimals, lists=lists, limit=limit, allow_partial=allow_partial
+    )
     origin = Origin()
     endpoint = NAME_ENTRIES.endpoints[0]
     items = items_of(origin.body(net.validator.raw.name_entries), "entries", endpoint)
@@ -213,6 +221,7 @@ def load_users(
     columns: Iterable[str] | None = None,
     as_: As = "pandas",
     decimals: Decimals = "object",
+    lists: Lists = "tuple",
     limit: int | None = None,
     allow_partial: bool = False,
 ) -> Any:
@@ -223,6 +232,7 @@ def load_users(
         columns: the columns to keep, in this order; all by default.
         as_: `"pandas"`, `"arrow"` or `"polars"`.
         decimals: how pandas holds amounts: `"object"` (exact), `"arrow"`, `"float"`, `"string"`.
+        lists: how pandas holds lists: `"tuple"`, or `"arrow"`, which is quicker and can do less.
         limit: load at most this many rows.
         allow_partial: when an error ends the load early, return what was loaded, with `attrs["complete"]` False.
 
@@ -242,7 +252,9 @@ def load_users(
         >>> users.shape
         (322, 2)
     """
-    form = Form.of(USERS, columns=columns, as_=as_, decimals=decimals, limit=limit, allow_partial=allow_partial)
+    form = Form.of(
+        USERS, columns=columns, as_=as_, decimals=decimals, lists=lists, limit=limit, allow_partial=allow_partial
+    )
     origin = Origin()
     endpoint = USERS.endpoints[0]
     items = list_pages(
