@@ -19,6 +19,7 @@ from ledgerframes.tables.table import Table
 
 As = Literal["pandas", "arrow", "polars"]
 Decimals = Literal["object", "arrow", "float", "string"]
+Lists = Literal["tuple", "arrow"]
 
 _GIVERS: Final[Mapping[str, str]] = {
     "reassignments": "lf.load_reassignments or store.load('reassignments')",
@@ -26,8 +27,8 @@ _GIVERS: Final[Mapping[str, str]] = {
 }
 
 
-def check_shape(as_: str, decimals: str | None) -> None:
-    """Refuse an unknown `as_` or `decimals` before anything is loaded.
+def check_shape(as_: str, decimals: str | None, lists: str = "tuple") -> None:
+    """Refuse an unknown `as_`, `decimals` or `lists` before anything is loaded.
 
     Raises:
         InputError: the value is not a known one, or polars is not installed.
@@ -35,6 +36,7 @@ def check_shape(as_: str, decimals: str | None) -> None:
     choice(as_, "as_", get_args(As))
     if decimals is not None:
         choice(decimals, "decimals", get_args(Decimals))
+    choice(lists, "lists", get_args(Lists))
     if as_ == "polars":
         _polars()
 
@@ -45,6 +47,7 @@ def shape(
     *,
     as_: As = "pandas",
     decimals: Decimals | None = None,
+    lists: Lists = "tuple",
     attrs: Mapping[str, Any] | None = None,
 ) -> Any:
     """Convert Arrow data to the caller's form.
@@ -55,6 +58,7 @@ def shape(
         as_: `"pandas"`, `"arrow"` or `"polars"`.
         decimals: how a pandas frame holds amounts: exact `Decimal` objects, Arrow decimals, floats (inexact), or text;
             without it, as the provenance says that the frame does which it was computed from.
+        lists: how a pandas frame holds lists: as tuples, or as Arrow lists.
         attrs: provenance for `df.attrs`; polars cannot hold it.
 
     Returns:
@@ -68,7 +72,7 @@ def shape(
     never_null = set() if table is None else {column.name for column in table.columns if not column.nullable}
     # By position: a query may give several columns of one name.
     columns = {
-        position: _series(column, nullable=name not in never_null, decimals=held)
+        position: _series(column, nullable=name not in never_null, decimals=held, lists=lists)
         for position, (name, column) in enumerate(zip(data.column_names, data.columns, strict=True))
     }
     frame = pd.DataFrame(columns, index=pd.RangeIndex(data.num_rows))
@@ -187,10 +191,12 @@ def _check_times(frame: Any, table: Table, needed: Sequence[str], name: str) -> 
         )
 
 
-def _series(column: pa.ChunkedArray, *, nullable: bool, decimals: Decimals) -> pd.Series:
+def _series(column: pa.ChunkedArray, *, nullable: bool, decimals: Decimals, lists: Lists) -> pd.Series:
     kind = column.type
     if pa.types.is_decimal(kind):
         return _amounts(column, decimals)
+    if pa.types.is_list(kind) and lists == "arrow":
+        return pd.Series(pd.arrays.ArrowExtensionArray(column))
     if pa.types.is_list(kind):
         return pd.Series(_tuples(column), dtype=object)
     if pa.types.is_timestamp(kind):

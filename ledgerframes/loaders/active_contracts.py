@@ -15,7 +15,7 @@ from msgspec import Raw, Struct
 from ledgerframes.arguments import names, suggesting, whole_number
 from ledgerframes.decoding.records import read_records
 from ledgerframes.errors import DecodeError, InputError
-from ledgerframes.frames import As, Decimals
+from ledgerframes.frames import As, Decimals, Lists
 from ledgerframes.interfaces import scan_snapshots as routes
 from ledgerframes.interfaces.rules import PartyId, Text, each
 from ledgerframes.loaders.amount_form import held
@@ -99,6 +99,7 @@ def load_active_contracts(
     columns: Iterable[str] | None = None,
     as_: As = "pandas",
     decimals: Decimals | None = None,
+    lists: Lists = "tuple",
     limit: int | None = None,
     allow_partial: bool = False,
 ) -> Any:
@@ -126,6 +127,7 @@ def load_active_contracts(
         as_: `"pandas"`, `"arrow"` or `"polars"`.
         decimals: how pandas holds amounts: `"object"` (exact), `"arrow"`, `"float"`, `"string"`; by default as the
             network's `connect(decimals=)` says, else `"object"`.
+        lists: how pandas holds lists: `"tuple"`, or `"arrow"`, which is quicker and can do less.
         limit: load at most this many rows.
         allow_partial: when an error ends the load early, return what was loaded, with `attrs["complete"]` False.
 
@@ -155,6 +157,7 @@ def load_active_contracts(
         columns=columns,
         as_=as_,
         decimals=held(net, decimals),
+        lists=lists,
         limit=limit,
         allow_partial=allow_partial,
     )
@@ -191,6 +194,7 @@ def load_coins(
     columns: Iterable[str] | None = None,
     as_: As = "pandas",
     decimals: Decimals | None = None,
+    lists: Lists = "tuple",
     limit: int | None = None,
     allow_partial: bool = False,
 ) -> Any:
@@ -207,6 +211,7 @@ def load_coins(
         as_: `"pandas"`, `"arrow"` or `"polars"`.
         decimals: how pandas holds amounts: `"object"` (exact), `"arrow"`, `"float"`, `"string"`; by default as the
             network's `connect(decimals=)` says, else `"object"`.
+        lists: how pandas holds lists: `"tuple"`, or `"arrow"`, which is quicker and can do less.
         limit: load at most this many rows.
         allow_partial: when an error ends the load early, return what was loaded, with `attrs["complete"]` False.
 
@@ -231,7 +236,13 @@ def load_coins(
         ['owner', 'amount', 'created_round']
     """
     form = Form.of(
-        COINS, columns=columns, as_=as_, decimals=held(net, decimals), limit=limit, allow_partial=allow_partial
+        COINS,
+        columns=columns,
+        as_=as_,
+        decimals=held(net, decimals),
+        lists=lists,
+        limit=limit,
+        allow_partial=allow_partial,
     )
     asked = {"owners": _listed(owners, "owners")}
     instead = "load_active_contracts with parties= gives whole contracts, load_holdings_summary their sums"

@@ -14,7 +14,7 @@ from ledgerframes.config.settings import source_of
 from ledgerframes.decoding.personal import LEFT_OUT, json_columns, strip_batch
 from ledgerframes.decoding.records import read_records
 from ledgerframes.errors import InputError
-from ledgerframes.frames import As, Decimals
+from ledgerframes.frames import As, Decimals, Lists
 from ledgerframes.loaders.amount_form import held
 from ledgerframes.loaders.signatures import ContractOptions, contract_loader
 from ledgerframes.loaders.table_loader import Form, Origin, items_of, list_pages
@@ -52,6 +52,7 @@ def load_licenses(
     columns: Iterable[str] | None = None,
     as_: As = "pandas",
     decimals: Decimals | None = None,
+    lists: Lists = "tuple",
     limit: int | None = None,
     allow_partial: bool = False,
 ) -> Any:
@@ -70,6 +71,7 @@ def load_licenses(
         as_: `"pandas"`, `"arrow"` or `"polars"`.
         decimals: how pandas holds amounts: `"object"` (exact), `"arrow"`, `"float"`, `"string"`; by default as the
             network's `connect(decimals=)` says, else `"object"`.
+        lists: how pandas holds lists: `"tuple"`, or `"arrow"`, which is quicker and can do less.
         limit: load at most this many rows.
         allow_partial: when an error ends the load early, return what was loaded, with `attrs["complete"]` False.
 
@@ -99,8 +101,7 @@ def load_licenses(
         )
     form = Form.of(
         LICENSES.having(*_asked(personal=personal, blobs=blobs)), columns=columns, as_=as_,
-        decimals=held(net, decimals),
-        limit=limit, allow_partial=allow_partial,
+        decimals=held(net, decimals), lists=lists, limit=limit, allow_partial=allow_partial,
     )  # fmt: skip
     origin = Origin(personal=personal, left_out=() if personal else (LEFT_OUT,))
     endpoint = LICENSES.endpoints[0]
@@ -146,6 +147,7 @@ def load_name_rules(
     columns: Iterable[str] | None = None,
     as_: As = "pandas",
     decimals: Decimals | None = None,
+    lists: Lists = "tuple",
     limit: int | None = None,
     allow_partial: bool = False,
 ) -> Any:
@@ -158,6 +160,7 @@ def load_name_rules(
         as_: `"pandas"`, `"arrow"` or `"polars"`.
         decimals: how pandas holds amounts: `"object"` (exact), `"arrow"`, `"float"`, `"string"`; by default as the
             network's `connect(decimals=)` says, else `"object"`.
+        lists: how pandas holds lists: `"tuple"`, or `"arrow"`, which is quicker and can do less.
         limit: load at most this many rows.
         allow_partial: when an error ends the load early, return what was loaded, with `attrs["complete"]` False.
 
@@ -177,8 +180,8 @@ def load_name_rules(
         1
     """
     form = Form.of(
-        NAME_RULES.having(*_asked(blobs=blobs)), columns=columns, as_=as_, decimals=held(net, decimals), limit=limit,
-        allow_partial=allow_partial,
+        NAME_RULES.having(*_asked(blobs=blobs)), columns=columns, as_=as_,
+        decimals=held(net, decimals), lists=lists, limit=limit, allow_partial=allow_partial,
     )  # fmt: skip
     origin = Origin()
     item = origin.body(net.scan.raw.ans_rules).get("ans_rules_update", Raw(b"null"))
@@ -194,6 +197,7 @@ def load_transfer_offers(
     columns: Iterable[str] | None = None,
     as_: As = "pandas",
     decimals: Decimals | None = None,
+    lists: Lists = "tuple",
     limit: int | None = None,
     allow_partial: bool = False,
 ) -> Any:
@@ -206,6 +210,7 @@ def load_transfer_offers(
         as_: `"pandas"`, `"arrow"` or `"polars"`.
         decimals: how pandas holds amounts: `"object"` (exact), `"arrow"`, `"float"`, `"string"`; by default as the
             network's `connect(decimals=)` says, else `"object"`.
+        lists: how pandas holds lists: `"tuple"`, or `"arrow"`, which is quicker and can do less.
         limit: load at most this many rows.
         allow_partial: when an error ends the load early, return what was loaded, with `attrs["complete"]` False.
 
@@ -227,8 +232,7 @@ def load_transfer_offers(
     """
     form = Form.of(
         TRANSFER_OFFERS.having(*_asked(blobs=blobs)), columns=columns, as_=as_,
-        decimals=held(net, decimals), limit=limit,
-        allow_partial=allow_partial,
+        decimals=held(net, decimals), lists=lists, limit=limit, allow_partial=allow_partial,
     )  # fmt: skip
     origin = Origin()
     endpoint = TRANSFER_OFFERS.endpoints[0]
@@ -261,6 +265,7 @@ def load_transfer_preapprovals(
     columns: Iterable[str] | None = None,
     as_: As = "pandas",
     decimals: Decimals | None = None,
+    lists: Lists = "tuple",
     limit: int | None = None,
     allow_partial: bool = False,
 ) -> Any:
@@ -274,6 +279,7 @@ def load_transfer_preapprovals(
         as_: `"pandas"`, `"arrow"` or `"polars"`.
         decimals: how pandas holds amounts: `"object"` (exact), `"arrow"`, `"float"`, `"string"`; by default as the
             network's `connect(decimals=)` says, else `"object"`.
+        lists: how pandas holds lists: `"tuple"`, or `"arrow"`, which is quicker and can do less.
         limit: load at most this many rows.
         allow_partial: when an error ends the load early, return what was loaded, with `attrs["complete"]` False.
 
@@ -294,8 +300,7 @@ def load_transfer_preapprovals(
     """
     form = Form.of(
         TRANSFER_PREAPPROVALS.having(*_asked(blobs=blobs)), columns=columns, as_=as_,
-        decimals=held(net, decimals), limit=limit,
-        allow_partial=allow_partial,
+        decimals=held(net, decimals), lists=lists, limit=limit, allow_partial=allow_partial,
     )  # fmt: skip
     wanted = party_list(parties)
     origin = Origin({source_of(net.transport.servers("validator")[0]): None})

@@ -13,7 +13,7 @@ from ledgerframes.config.settings import source_of
 from ledgerframes.decoding.history import decode_items
 from ledgerframes.decoding.rebuild import rebuild_rows
 from ledgerframes.errors import InputError
-from ledgerframes.frames import As, Decimals, attrs_of, check_shape, shape, to_arrow
+from ledgerframes.frames import As, Decimals, Lists, attrs_of, check_shape, shape, to_arrow
 from ledgerframes.interfaces.scan import UPDATE_BY_HASH, UPDATE_BY_ID
 from ledgerframes.loaders.amount_form import held
 from ledgerframes.loaders.history_reading import read_history
@@ -77,6 +77,7 @@ def load_history(
     page_size: int = MAXIMUM,
     as_: As = "pandas",
     decimals: Decimals | None = None,
+    lists: Lists = "tuple",
     allow_partial: bool = False,
     progress: bool | None = None,
     source: Source = "pages",
@@ -98,6 +99,7 @@ def load_history(
         as_: `"pandas"`, `"arrow"` or `"polars"`.
         decimals: how pandas holds amounts: `"object"` (exact), `"arrow"`, `"float"`, `"string"`; by default as the
             network's `connect(decimals=)` says, else `"object"`.
+        lists: how pandas holds lists: `"tuple"`, or `"arrow"`, which is quicker and can do less.
         allow_partial: when an error ends the load early, return what was loaded, with `attrs["complete"]` False.
         progress: True shows a bar, False nothing, None a bar on a terminal or in a notebook.
         source: `"pages"`, or `"objects"` for the compressed files that newer scans write about once a day (young, and
@@ -124,25 +126,27 @@ def load_history(
     """
     request = HistoryRequest(
         columns=columns, start=start, end=end, last=last, limit=limit, page_size=page_size, as_=as_,
-        decimals=held(net, decimals), allow_partial=allow_partial, progress=progress, source=source,
+        decimals=held(net, decimals), lists=lists, allow_partial=allow_partial, progress=progress, source=source,
     )  # fmt: skip
     return History(**read_history(net, request))
 
 
 @overload
 def load_update(
-    net: Network, update_id: str, *, as_: Literal["pandas"] = ..., decimals: Decimals | None = ...
+    net: Network, update_id: str, *, as_: Literal["pandas"] = ..., decimals: Decimals | None = ..., lists: Lists = ...
 ) -> History[pd.DataFrame]: ...
 @overload
 def load_update(
-    net: Network, update_id: str, *, as_: Literal["arrow"], decimals: Decimals | None = ...
+    net: Network, update_id: str, *, as_: Literal["arrow"], decimals: Decimals | None = ..., lists: Lists = ...
 ) -> History[pa.Table]: ...
 @overload
 def load_update(
-    net: Network, update_id: str, *, as_: Literal["polars"], decimals: Decimals | None = ...
+    net: Network, update_id: str, *, as_: Literal["polars"], decimals: Decimals | None = ..., lists: Lists = ...
 ) -> History[Any]: ...
 @suggesting
-def load_update(net: Network, update_id: str, *, as_: As = "pandas", decimals: Decimals | None = None) -> History[Any]:
+def load_update(
+    net: Network, update_id: str, *, as_: As = "pandas", decimals: Decimals | None = None, lists: Lists = "tuple"
+) -> History[Any]:
     """Load one update by its id (contract: GET /v1/updates/{update_id}, or its successor).
 
     Args:
@@ -151,6 +155,7 @@ def load_update(net: Network, update_id: str, *, as_: As = "pandas", decimals: D
         as_: `"pandas"`, `"arrow"` or `"polars"`.
         decimals: how pandas holds amounts: `"object"` (exact), `"arrow"`, `"float"`, `"string"`; by default as the
             network's `connect(decimals=)` says, else `"object"`.
+        lists: how pandas holds lists: `"tuple"`, or `"arrow"`, which is quicker and can do less.
 
     Returns:
         History(updates, events, reassignments), the first with one row.
@@ -168,21 +173,21 @@ def load_update(net: Network, update_id: str, *, as_: As = "pandas", decimals: D
         True
     """
     form = held(net, decimals)
-    check_shape(as_, form)
-    return _single(net.scan.raw.update_by_id(update_id), net, UPDATE_BY_ID, f"update {update_id}", as_, form)
+    check_shape(as_, form, lists)
+    return _single(net.scan.raw.update_by_id(update_id), net, UPDATE_BY_ID, f"update {update_id}", as_, form, lists)
 
 
 @overload
 def load_update_by_hash(
-    net: Network, hash: str, *, as_: Literal["pandas"] = ..., decimals: Decimals | None = ...
+    net: Network, hash: str, *, as_: Literal["pandas"] = ..., decimals: Decimals | None = ..., lists: Lists = ...
 ) -> History[pd.DataFrame]: ...
 @overload
 def load_update_by_hash(
-    net: Network, hash: str, *, as_: Literal["arrow"], decimals: Decimals | None = ...
+    net: Network, hash: str, *, as_: Literal["arrow"], decimals: Decimals | None = ..., lists: Lists = ...
 ) -> History[pa.Table]: ...
 @overload
 def load_update_by_hash(
-    net: Network, hash: str, *, as_: Literal["polars"], decimals: Decimals | None = ...
+    net: Network, hash: str, *, as_: Literal["polars"], decimals: Decimals | None = ..., lists: Lists = ...
 ) -> History[Any]: ...
 @suggesting
 def load_update_by_hash(
@@ -191,6 +196,7 @@ def load_update_by_hash(
     *,
     as_: As = "pandas",
     decimals: Decimals | None = None,
+    lists: Lists = "tuple",
 ) -> History[Any]:
     """Load one update by the hash of its prepared transaction (contract: GET /v2/updates/hash/{hash}).
 
@@ -200,6 +206,7 @@ def load_update_by_hash(
         as_: `"pandas"`, `"arrow"` or `"polars"`.
         decimals: how pandas holds amounts: `"object"` (exact), `"arrow"`, `"float"`, `"string"`; by default as the
             network's `connect(decimals=)` says, else `"object"`.
+        lists: how pandas holds lists: `"tuple"`, or `"arrow"`, which is quicker and can do less.
 
     Returns:
         History(updates, events, reassignments), the first with one row.
@@ -217,8 +224,8 @@ def load_update_by_hash(
         1
     """
     form = held(net, decimals)
-    check_shape(as_, form)
-    return _single(net.scan.raw.update_by_hash(hash), net, UPDATE_BY_HASH, f"hash {hash}", as_, form)
+    check_shape(as_, form, lists)
+    return _single(net.scan.raw.update_by_hash(hash), net, UPDATE_BY_HASH, f"hash {hash}", as_, form, lists)
 
 
 def rebuild_items(history: History[Any]) -> Iterator[dict[str, Any]]:
@@ -278,7 +285,7 @@ def _rows(data: pa.Table) -> list[dict[str, Any]]:
 
 
 def _single(
-    answer: Answer[bytes] | None, net: Network, endpoint: Endpoint, what: str, as_: As, decimals: Decimals
+    answer: Answer[bytes] | None, net: Network, endpoint: Endpoint, what: str, as_: As, decimals: Decimals, lists: Lists
 ) -> History[Any]:
     assert answer is not None, "both calls raise where there is no such update"
     batches = decode_items([answer.value], endpoint=f"{endpoint.method} {endpoint.path}").batches
@@ -287,7 +294,12 @@ def _single(
     return History(
         **{
             name: shape(
-                pa.Table.from_batches([batch]), table_named(name), as_=as_, decimals=held(net, decimals), attrs=attrs
+                pa.Table.from_batches([batch]),
+                table_named(name),
+                as_=as_,
+                decimals=held(net, decimals),
+                lists=lists,
+                attrs=attrs,
             )
             for name, batch in batches.items()
         }

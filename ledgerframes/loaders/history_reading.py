@@ -87,7 +87,9 @@ def read_history(net: Network, request: HistoryRequest, *, unbounded: Most = UNB
             _log.warning("the load ended early: %s", first)
     attrs = load.provenance().attrs()
     return {
-        name: shape(data, table_named(name), as_=request.as_, decimals=request.decimals, attrs=attrs)
+        name: shape(
+            data, table_named(name), as_=request.as_, decimals=request.decimals, lists=request.lists, attrs=attrs
+        )
         for name, data in load.tables(attrs).items()
     }
 

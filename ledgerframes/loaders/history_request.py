@@ -9,7 +9,7 @@ from typing import Final, Literal, TypedDict
 from ledgerframes.arguments import choice, did_you_mean, flag, refuse, shown, whole_number
 from ledgerframes.decoding.paged_histories import UPDATE_HISTORY, PagedHistory
 from ledgerframes.errors import InputError
-from ledgerframes.frames import As, Decimals, check_shape
+from ledgerframes.frames import As, Decimals, Lists, check_shape
 from ledgerframes.paging.history import MAXIMUM
 from ledgerframes.paging.window import Bound, Duration, Window, wanted_window
 from ledgerframes.tables.catalogue import table_named
@@ -29,6 +29,7 @@ class HistoryOptions(TypedDict, total=False):
     limit: int | None
     page_size: int
     decimals: Decimals | None
+    lists: Lists
     allow_partial: bool
     progress: bool | None
 
@@ -69,6 +70,7 @@ class HistoryRequest:
     page_size: int = MAXIMUM
     as_: As = "pandas"
     decimals: Decimals = "object"
+    lists: Lists = "tuple"
     allow_partial: bool = False
     progress: bool | None = None
     source: str = "pages"
@@ -82,7 +84,7 @@ class HistoryRequest:
         last: Duration | None,
         columns: Mapping[str, Iterable[str] | None] | None,
     ) -> None:
-        check_shape(self.as_, self.decimals)
+        check_shape(self.as_, self.decimals, self.lists)
         checked = {
             "window": wanted_window(start, end, last),
             "kept": _kept(self.tables, {} if columns is None else columns),

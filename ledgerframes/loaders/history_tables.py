@@ -9,7 +9,7 @@ import pandas as pd
 import pyarrow as pa
 
 from ledgerframes.arguments import suggesting
-from ledgerframes.frames import As, Decimals
+from ledgerframes.frames import As, Decimals, Lists
 from ledgerframes.loaders.amount_form import held
 from ledgerframes.loaders.history_reading import read_history
 from ledgerframes.loaders.history_request import HistoryRequest, TableOptions
@@ -50,6 +50,7 @@ _DOCSTRING: Final = """Load the table `{table}` of a part of the update history 
         as_: `"pandas"`, `"arrow"` or `"polars"`.
         decimals: how pandas holds amounts: `"object"` (exact), `"arrow"`, `"float"`, `"string"`; by default as the
             network's `connect(decimals=)` says, else `"object"`.
+        lists: how pandas holds lists: `"tuple"`, or `"arrow"`, which is quicker and can do less.
         allow_partial: when an error ends the load early, return what was loaded, with `attrs["complete"]` False.
         progress: True shows a bar, False nothing, None a bar on a terminal or in a notebook.
 
@@ -86,12 +87,14 @@ def _loader(table: str, *, rows: str) -> LoadTable:
         page_size: int = MAXIMUM,
         as_: As = "pandas",
         decimals: Decimals | None = None,
+        lists: Lists = "tuple",
         allow_partial: bool = False,
         progress: bool | None = None,
     ) -> Any:
         request = HistoryRequest(
             tables=(table,), columns={table: columns}, start=start, end=end, last=last, limit=limit,
-            page_size=page_size, as_=as_, decimals=held(net, decimals), allow_partial=allow_partial, progress=progress,
+            page_size=page_size, as_=as_, decimals=held(net, decimals), lists=lists, allow_partial=allow_partial,
+            progress=progress,
         )  # fmt: skip
         return read_history(net, request)[table]
 

@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from ledgerframes.arguments import choice, suggesting, whole_number
 from ledgerframes.errors import InputError
-from ledgerframes.frames import As, Decimals
+from ledgerframes.frames import As, Decimals, Lists
 from ledgerframes.interfaces.scan_snapshots import HOLDINGS_SUMMARY as HOLDINGS_SUMMARY_OF_SCAN
 from ledgerframes.interfaces.scan_snapshots import HOLDINGS_SUMMARY_V1 as HOLDINGS_SUMMARY_V1_OF_SCAN
 from ledgerframes.loaders.amount_form import held
@@ -76,6 +76,7 @@ def load_holdings_summary(
     columns: Iterable[str] | None = None,
     as_: As = "pandas",
     decimals: Decimals | None = None,
+    lists: Lists = "tuple",
     limit: int | None = None,
     allow_partial: bool = False,
 ) -> Any:
@@ -100,6 +101,7 @@ def load_holdings_summary(
         as_: `"pandas"`, `"arrow"` or `"polars"`.
         decimals: how pandas holds amounts: `"object"` (exact), `"arrow"`, `"float"`, `"string"`; by default as the
             network's `connect(decimals=)` says, else `"object"`.
+        lists: how pandas holds lists: `"tuple"`, or `"arrow"`, which is quicker and can do less.
         limit: how many rows at most.
         allow_partial: when an error ends the load early, return what was loaded, with `attrs["complete"]` False.
 
@@ -130,6 +132,7 @@ def load_holdings_summary(
         columns=columns,
         as_=as_,
         decimals=held(net, decimals),
+        lists=lists,
         limit=limit,
         allow_partial=allow_partial,
     )

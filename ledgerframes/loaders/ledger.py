@@ -13,7 +13,7 @@ from ledgerframes.arguments import names
 from ledgerframes.config.settings import source_of
 from ledgerframes.decoding.records import read_records
 from ledgerframes.errors import DecodeError
-from ledgerframes.frames import As, Decimals, check_shape
+from ledgerframes.frames import As, Decimals, Lists, check_shape
 from ledgerframes.interfaces.event_formats import whole_format
 from ledgerframes.interfaces.ledger import UPDATE_BY_ID
 from ledgerframes.interfaces.rules import PartyId, Text, each
@@ -50,6 +50,7 @@ def load_ledger_transaction(
     interfaces: Iterable[str] = (),
     as_: As = "pandas",
     decimals: Decimals | None = None,
+    lists: Lists = "tuple",
 ) -> LedgerTransaction:
     """Load one transaction or reassignment by its id (contract: POST /v2/updates/transaction-by-id, or its successor).
 
@@ -65,6 +66,7 @@ def load_ledger_transaction(
             be computed, for `interface_views`.
         as_: `"pandas"`, `"arrow"` or `"polars"`.
         decimals: how pandas holds amounts; see `load_history`.
+        lists: how pandas holds lists: `"tuple"`, or `"arrow"`, which is quicker and can do less.
 
     Returns:
         LedgerTransaction(transactions, events): one row for the update, and one row per event in the order of the
@@ -83,7 +85,7 @@ def load_ledger_transaction(
         >>> transactions.update_id.to_list() == [update_id]
         True
     """
-    check_shape(as_, held(net, decimals))
+    check_shape(as_, held(net, decimals), lists)
     named = None if parties is None else each(party_list(parties), "parties", kind=PartyId, least=1)
     views = each(names(interfaces, "interfaces"), "interfaces", kind=Text)
     answer = net.ledger.update_by_id(update_id, transaction_format=whole_format(named, interfaces=views))
@@ -91,7 +93,7 @@ def load_ledger_transaction(
     transactions, events = read_ledger_items([answer.raw], str(UPDATE_BY_ID))
 
     def frame(table: Table, batch: pa.RecordBatch) -> Any:
-        return Form.of(table, as_=as_, decimals=held(net, decimals)).frame(batch, origin)
+        return Form.of(table, as_=as_, decimals=held(net, decimals), lists=lists).frame(batch, origin)
 
     return LedgerTransaction(frame(LEDGER_TRANSACTIONS, transactions), frame(LEDGER_EVENTS, events))
 

@@ -14,7 +14,7 @@ from msgspec import Raw, Struct
 from ledgerframes.arguments import suggesting, whole_number
 from ledgerframes.decoding.records import read_records
 from ledgerframes.errors import DecodeError, InputError, PagingError
-from ledgerframes.frames import As, Decimals
+from ledgerframes.frames import As, Decimals, Lists
 from ledgerframes.interfaces.event_formats import EventFormat, whole_format
 from ledgerframes.interfaces.ledger_pages import (
     CONTRACTS_PAGE,
@@ -72,6 +72,7 @@ def load_ledger_contracts(
     columns: Iterable[str] | None = None,
     as_: As = "pandas",
     decimals: Decimals | None = None,
+    lists: Lists = "tuple",
     limit: int | None = None,
     allow_partial: bool = False,
 ) -> Any:
@@ -94,6 +95,7 @@ def load_ledger_contracts(
         as_: `"pandas"`, `"arrow"` or `"polars"`.
         decimals: how pandas holds amounts: `"object"` (exact), `"arrow"`, `"float"`, `"string"`; by default as the
             network's `connect(decimals=)` says, else `"object"`.
+        lists: how pandas holds lists: `"tuple"`, or `"arrow"`, which is quicker and can do less.
         limit: load at most this many rows.
         allow_partial: when an error ends the load early, return what was loaded, with `attrs["complete"]` False.
 
@@ -122,6 +124,7 @@ def load_ledger_contracts(
         columns=columns,
         as_=as_,
         decimals=held(net, decimals),
+        lists=lists,
         limit=limit,
         allow_partial=allow_partial,
     )

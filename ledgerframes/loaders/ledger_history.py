@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from ledgerframes.arguments import suggesting, whole_number
 from ledgerframes.errors import DecodeError, InputError, PagingError
-from ledgerframes.frames import As, Decimals
+from ledgerframes.frames import As, Decimals, Lists
 from ledgerframes.interfaces.event_formats import TransactionFormat, whole_format
 from ledgerframes.interfaces.ledger_pages import UPDATES_PAGE, LedgerUpdatesPage, read_updates_page
 from ledgerframes.loaders.amount_form import held
@@ -56,6 +56,7 @@ class LedgerHistoryOptions(TypedDict, total=False):
     interfaces: Iterable[str]
     page_size: int | None
     decimals: Decimals | None
+    lists: Lists
     allow_partial: bool
 
 
@@ -95,6 +96,7 @@ def load_ledger_history(
     page_size: int | None = None,
     as_: As = "pandas",
     decimals: Decimals | None = None,
+    lists: Lists = "tuple",
     allow_partial: bool = False,
 ) -> LedgerHistory[Any]:
     """Load what parties of a participant saw: transactions, reassignments and their events, private ones included.
@@ -119,6 +121,7 @@ def load_ledger_history(
         as_: `"pandas"`, `"arrow"` or `"polars"`.
         decimals: how pandas holds amounts: `"object"` (exact), `"arrow"`, `"float"`, `"string"`; by default as the
             network's `connect(decimals=)` says, else `"object"`.
+        lists: how pandas holds lists: `"tuple"`, or `"arrow"`, which is quicker and can do less.
         allow_partial: when an error ends the load early, return what was loaded, with `attrs["complete"]` False.
 
     Returns:
@@ -141,7 +144,14 @@ def load_ledger_history(
         >>> len(transactions), transactions.attrs["offset"]
         (50, 50)
     """
-    form = Form.of(LEDGER_TRANSACTIONS, as_=as_, decimals=held(net, decimals), limit=limit, allow_partial=allow_partial)
+    form = Form.of(
+        LEDGER_TRANSACTIONS,
+        as_=as_,
+        decimals=held(net, decimals),
+        lists=lists,
+        limit=limit,
+        allow_partial=allow_partial,
+    )
     named, views = parties_and_views(parties, interfaces)
     first, stop = offset(net, start, "start", least=1), offset(net, end, "end", least=1)
     if first is not None and stop is not None and first > stop:
@@ -153,7 +163,7 @@ def load_ledger_history(
     with origin.tolerating(allow_partial=form.allow_partial):
         OneParticipant(net, origin, UPDATES_PAGE, _INSTEAD).run(read.all_pages, read.restart)
     transactions, events = read.tables()
-    of_events = Form.of(LEDGER_EVENTS, as_=as_, decimals=held(net, decimals))
+    of_events = Form.of(LEDGER_EVENTS, as_=as_, decimals=held(net, decimals), lists=lists)
     after, reached = read.after, read.reached
     return LedgerHistory(
         form.frame(transactions, origin, after_offset=after, offset=reached),

@@ -14,7 +14,7 @@ from msgspec import Raw, Struct
 from ledgerframes.arguments import names, suggesting, text
 from ledgerframes.decoding.records import read_records
 from ledgerframes.errors import DecodeError, InputError, StatusError
-from ledgerframes.frames import As, Decimals
+from ledgerframes.frames import As, Decimals, Lists
 from ledgerframes.interfaces import scan_now as routes
 from ledgerframes.interfaces.rules import PartyId, each
 from ledgerframes.loaders.amount_form import held
@@ -57,6 +57,7 @@ def load_traffic(
     columns: Iterable[str] | None = None,
     as_: As = "pandas",
     decimals: Decimals | None = None,
+    lists: Lists = "tuple",
     limit: int | None = None,
     allow_partial: bool = False,
 ) -> Any:
@@ -72,6 +73,7 @@ def load_traffic(
         as_: `"pandas"`, `"arrow"` or `"polars"`.
         decimals: how pandas holds amounts: `"object"` (exact), `"arrow"`, `"float"`, `"string"`; by default as the
             network's `connect(decimals=)` says, else `"object"`.
+        lists: how pandas holds lists: `"tuple"`, or `"arrow"`, which is quicker and can do less.
         limit: load at most this many rows.
         allow_partial: when an error ends the load early, return what was loaded, with `attrs["complete"]` False.
 
@@ -93,7 +95,13 @@ def load_traffic(
         True
     """
     form = Form.of(
-        TRAFFIC, columns=columns, as_=as_, decimals=held(net, decimals), limit=limit, allow_partial=allow_partial
+        TRAFFIC,
+        columns=columns,
+        as_=as_,
+        decimals=held(net, decimals),
+        lists=lists,
+        limit=limit,
+        allow_partial=allow_partial,
     )
     wanted = _listed(members, "members", routes.MemberId)[: form.limit]
     chosen = None if synchronizer is None else text(synchronizer, "synchronizer", "the id of a synchronizer")
@@ -167,6 +175,7 @@ def load_validator_faucets(
     columns: Iterable[str] | None = None,
     as_: As = "pandas",
     decimals: Decimals | None = None,
+    lists: Lists = "tuple",
     limit: int | None = None,
     allow_partial: bool = False,
 ) -> Any:
@@ -181,6 +190,7 @@ def load_validator_faucets(
         as_: `"pandas"`, `"arrow"` or `"polars"`.
         decimals: how pandas holds amounts: `"object"` (exact), `"arrow"`, `"float"`, `"string"`; by default as the
             network's `connect(decimals=)` says, else `"object"`.
+        lists: how pandas holds lists: `"tuple"`, or `"arrow"`, which is quicker and can do less.
         limit: load at most this many rows.
         allow_partial: when an error ends the load early, return what was loaded, with `attrs["complete"]` False.
 
@@ -206,6 +216,7 @@ def load_validator_faucets(
         columns=columns,
         as_=as_,
         decimals=held(net, decimals),
+        lists=lists,
         limit=limit,
         allow_partial=allow_partial,
     )

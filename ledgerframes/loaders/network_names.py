@@ -13,7 +13,7 @@ from msgspec import Raw, Struct
 from ledgerframes.arguments import suggesting, text
 from ledgerframes.decoding.records import read_records
 from ledgerframes.errors import DecodeError, PagingError, PartialResultError, RequestError
-from ledgerframes.frames import As, Decimals
+from ledgerframes.frames import As, Decimals, Lists
 from ledgerframes.interfaces import scan_now as routes
 from ledgerframes.interfaces.history import named_maximum
 from ledgerframes.loaders.amount_form import held
@@ -58,6 +58,7 @@ def load_names(
     columns: Iterable[str] | None = None,
     as_: As = "pandas",
     decimals: Decimals | None = None,
+    lists: Lists = "tuple",
     limit: int | None = None,
     allow_partial: bool = False,
 ) -> Any:
@@ -75,6 +76,7 @@ def load_names(
         as_: `"pandas"`, `"arrow"` or `"polars"`.
         decimals: how pandas holds amounts: `"object"` (exact), `"arrow"`, `"float"`, `"string"`; by default as the
             network's `connect(decimals=)` says, else `"object"`.
+        lists: how pandas holds lists: `"tuple"`, or `"arrow"`, which is quicker and can do less.
         limit: load at most this many rows.
         allow_partial: when an error ends the load early, return what was loaded, with `attrs["complete"]` False.
 
@@ -97,7 +99,13 @@ def load_names(
         True
     """
     form = Form.of(
-        NAMES, columns=columns, as_=as_, decimals=held(net, decimals), limit=limit, allow_partial=allow_partial
+        NAMES,
+        columns=columns,
+        as_=as_,
+        decimals=held(net, decimals),
+        lists=lists,
+        limit=limit,
+        allow_partial=allow_partial,
     )
     beginning = "" if prefix is None else text(prefix, "prefix", "the beginning of names, such as 'alice'")
     origin = Origin()

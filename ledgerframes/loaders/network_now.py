@@ -12,7 +12,7 @@ from msgspec import Raw, Struct
 from ledgerframes.arguments import flag
 from ledgerframes.decoding.records import read_records
 from ledgerframes.errors import DecodeError
-from ledgerframes.frames import As, Decimals
+from ledgerframes.frames import As, Decimals, Lists
 from ledgerframes.interfaces import scan_now as routes
 from ledgerframes.loaders.amount_form import held
 from ledgerframes.loaders.scan_routes import needing
@@ -35,6 +35,7 @@ def load_rounds(
     columns: Iterable[str] | None = None,
     as_: As = "pandas",
     decimals: Decimals | None = None,
+    lists: Lists = "tuple",
     limit: int | None = None,
     allow_partial: bool = False,
 ) -> Any:
@@ -51,6 +52,7 @@ def load_rounds(
         as_: `"pandas"`, `"arrow"` or `"polars"`.
         decimals: how pandas holds amounts: `"object"` (exact), `"arrow"`, `"float"`, `"string"`; by default as the
             network's `connect(decimals=)` says, else `"object"`.
+        lists: how pandas holds lists: `"tuple"`, or `"arrow"`, which is quicker and can do less.
         limit: load at most this many rows.
         allow_partial: when an error ends the load early, return what was loaded, with `attrs["complete"]` False.
 
@@ -72,7 +74,13 @@ def load_rounds(
     """
     table = ROUNDS.having(*(["blobs"] if flag(blobs, "blobs") else []))
     form = Form.of(
-        table, columns=columns, as_=as_, decimals=held(net, decimals), limit=limit, allow_partial=allow_partial
+        table,
+        columns=columns,
+        as_=as_,
+        decimals=held(net, decimals),
+        lists=lists,
+        limit=limit,
+        allow_partial=allow_partial,
     )
     origin = Origin()
     rounds: list[tuple[str, Raw]] = []
@@ -116,6 +124,7 @@ def load_featured_apps(
     columns: Iterable[str] | None = None,
     as_: As = "pandas",
     decimals: Decimals | None = None,
+    lists: Lists = "tuple",
     limit: int | None = None,
     allow_partial: bool = False,
 ) -> Any:
@@ -130,6 +139,7 @@ def load_featured_apps(
         as_: `"pandas"`, `"arrow"` or `"polars"`.
         decimals: how pandas holds amounts: `"object"` (exact), `"arrow"`, `"float"`, `"string"`; by default as the
             network's `connect(decimals=)` says, else `"object"`.
+        lists: how pandas holds lists: `"tuple"`, or `"arrow"`, which is quicker and can do less.
         limit: load at most this many rows.
         allow_partial: when an error ends the load early, return what was loaded, with `attrs["complete"]` False.
 
@@ -150,7 +160,13 @@ def load_featured_apps(
     """
     table = FEATURED_APPS.having(*(["blobs"] if flag(blobs, "blobs") else []))
     form = Form.of(
-        table, columns=columns, as_=as_, decimals=held(net, decimals), limit=limit, allow_partial=allow_partial
+        table,
+        columns=columns,
+        as_=as_,
+        decimals=held(net, decimals),
+        lists=lists,
+        limit=limit,
+        allow_partial=allow_partial,
     )
     origin = Origin()
     items: list[Raw] = []
@@ -168,6 +184,7 @@ def load_super_validators(
     columns: Iterable[str] | None = None,
     as_: As = "pandas",
     decimals: Decimals | None = None,
+    lists: Lists = "tuple",
     limit: int | None = None,
     allow_partial: bool = False,
 ) -> Any:
@@ -181,6 +198,7 @@ def load_super_validators(
         as_: `"pandas"`, `"arrow"` or `"polars"`.
         decimals: how pandas holds amounts: `"object"` (exact), `"arrow"`, `"float"`, `"string"`; by default as the
             network's `connect(decimals=)` says, else `"object"`.
+        lists: how pandas holds lists: `"tuple"`, or `"arrow"`, which is quicker and can do less.
         limit: load at most this many rows.
         allow_partial: when an error ends the load early, return what was loaded, with `attrs["complete"]` False.
 
@@ -202,7 +220,13 @@ def load_super_validators(
     """
     table = SUPER_VALIDATORS
     form = Form.of(
-        table, columns=columns, as_=as_, decimals=held(net, decimals), limit=limit, allow_partial=allow_partial
+        table,
+        columns=columns,
+        as_=as_,
+        decimals=held(net, decimals),
+        lists=lists,
+        limit=limit,
+        allow_partial=allow_partial,
     )
     origin = Origin()
     items: list[Raw] = []
@@ -268,6 +292,7 @@ def load_scans(
     columns: Iterable[str] | None = None,
     as_: As = "pandas",
     decimals: Decimals | None = None,
+    lists: Lists = "tuple",
     limit: int | None = None,
     allow_partial: bool = False,
 ) -> Any:
@@ -281,6 +306,7 @@ def load_scans(
         as_: `"pandas"`, `"arrow"` or `"polars"`.
         decimals: how pandas holds amounts: `"object"` (exact), `"arrow"`, `"float"`, `"string"`; by default as the
             network's `connect(decimals=)` says, else `"object"`.
+        lists: how pandas holds lists: `"tuple"`, or `"arrow"`, which is quicker and can do less.
         limit: load at most this many rows.
         allow_partial: when an error ends the load early, return what was loaded, with `attrs["complete"]` False.
 
@@ -301,7 +327,13 @@ def load_scans(
         True
     """
     form = Form.of(
-        SCANS, columns=columns, as_=as_, decimals=held(net, decimals), limit=limit, allow_partial=allow_partial
+        SCANS,
+        columns=columns,
+        as_=as_,
+        decimals=held(net, decimals),
+        lists=lists,
+        limit=limit,
+        allow_partial=allow_partial,
     )
     origin = Origin()
     items: list[Raw] = []

@@ -9,7 +9,7 @@ import pandas as pd
 import pyarrow as pa
 
 from ledgerframes.arguments import suggesting
-from ledgerframes.frames import Decimals
+from ledgerframes.frames import Decimals, Lists
 
 if TYPE_CHECKING:
     from ledgerframes.network import Network
@@ -20,6 +20,7 @@ class FormOptions(TypedDict, total=False):
 
     columns: Iterable[str] | None
     decimals: Decimals | None
+    lists: Lists
     limit: int | None
     allow_partial: bool
 

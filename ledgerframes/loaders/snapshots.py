@@ -14,7 +14,7 @@ from msgspec import Raw, Struct
 from ledgerframes.arguments import names, suggesting
 from ledgerframes.decoding.records import read_records
 from ledgerframes.errors import DecodeError, InputError, NotFoundError
-from ledgerframes.frames import As, Decimals
+from ledgerframes.frames import As, Decimals, Lists
 from ledgerframes.interfaces.registry import INSTRUMENT
 from ledgerframes.loaders.amount_form import held
 from ledgerframes.loaders.signatures import FormOptions, snapshot_loader
@@ -45,6 +45,7 @@ def load_instruments(
     columns: Iterable[str] | None = None,
     as_: As = "pandas",
     decimals: Decimals | None = None,
+    lists: Lists = "tuple",
     limit: int | None = None,
     allow_partial: bool = False,
 ) -> Any:
@@ -61,6 +62,7 @@ def load_instruments(
         as_: `"pandas"`, `"arrow"` or `"polars"`.
         decimals: how pandas holds amounts: `"object"` (exact), `"arrow"`, `"float"`, `"string"`; by default as the
             network's `connect(decimals=)` says, else `"object"`.
+        lists: how pandas holds lists: `"tuple"`, or `"arrow"`, which is quicker and can do less.
         limit: load at most this many rows.
         allow_partial: when an error ends the load early, return what was loaded, with `attrs["complete"]` False.
 
@@ -82,7 +84,13 @@ def load_instruments(
         (60, 2)
     """
     form = Form.of(
-        INSTRUMENTS, columns=columns, as_=as_, decimals=held(net, decimals), limit=limit, allow_partial=allow_partial
+        INSTRUMENTS,
+        columns=columns,
+        as_=as_,
+        decimals=held(net, decimals),
+        lists=lists,
+        limit=limit,
+        allow_partial=allow_partial,
     )
     wanted = None if ids is None else _instrument_ids(ids)
     origin = Origin()
@@ -174,6 +182,7 @@ def load_name_entries(
     columns: Iterable[str] | None = None,
     as_: As = "pandas",
     decimals: Decimals | None = None,
+    lists: Lists = "tuple",
     limit: int | None = None,
     allow_partial: bool = False,
 ) -> Any:
@@ -185,6 +194,7 @@ def load_name_entries(
         as_: `"pandas"`, `"arrow"` or `"polars"`.
         decimals: how pandas holds amounts: `"object"` (exact), `"arrow"`, `"float"`, `"string"`; by default as the
             network's `connect(decimals=)` says, else `"object"`.
+        lists: how pandas holds lists: `"tuple"`, or `"arrow"`, which is quicker and can do less.
         limit: load at most this many rows.
         allow_partial: when an error ends the load early, return what was loaded, with `attrs["complete"]` False.
 
@@ -205,7 +215,13 @@ def load_name_entries(
         (1, 2)
     """
     form = Form.of(
-        NAME_ENTRIES, columns=columns, as_=as_, decimals=held(net, decimals), limit=limit, allow_partial=allow_partial
+        NAME_ENTRIES,
+        columns=columns,
+        as_=as_,
+        decimals=held(net, decimals),
+        lists=lists,
+        limit=limit,
+        allow_partial=allow_partial,
     )
     origin = Origin()
     endpoint = NAME_ENTRIES.endpoints[0]
@@ -220,6 +236,7 @@ def load_users(
     columns: Iterable[str] | None = None,
     as_: As = "pandas",
     decimals: Decimals | None = None,
+    lists: Lists = "tuple",
     limit: int | None = None,
     allow_partial: bool = False,
 ) -> Any:
@@ -231,6 +248,7 @@ def load_users(
         as_: `"pandas"`, `"arrow"` or `"polars"`.
         decimals: how pandas holds amounts: `"object"` (exact), `"arrow"`, `"float"`, `"string"`; by default as the
             network's `connect(decimals=)` says, else `"object"`.
+        lists: how pandas holds lists: `"tuple"`, or `"arrow"`, which is quicker and can do less.
         limit: load at most this many rows.
         allow_partial: when an error ends the load early, return what was loaded, with `attrs["complete"]` False.
 
@@ -251,7 +269,13 @@ def load_users(
         (322, 2)
     """
     form = Form.of(
-        USERS, columns=columns, as_=as_, decimals=held(net, decimals), limit=limit, allow_partial=allow_partial
+        USERS,
+        columns=columns,
+        as_=as_,
+        decimals=held(net, decimals),
+        lists=lists,
+        limit=limit,
+        allow_partial=allow_partial,
     )
     origin = Origin()
     endpoint = USERS.endpoints[0]

@@ -15,7 +15,7 @@ from msgspec import Raw
 from ledgerframes.arguments import flag, whole_number
 from ledgerframes.config.settings import source_of
 from ledgerframes.errors import DecodeError, PagingError, RequestError
-from ledgerframes.frames import As, Decimals, check_shape, described, shape
+from ledgerframes.frames import As, Decimals, Lists, check_shape, described, shape
 from ledgerframes.loaders.provenance import Provenance
 from ledgerframes.paging.cursor import Cursor
 from ledgerframes.paging.tokens import Token, follow_tokens
@@ -39,6 +39,7 @@ class Form:
     names: tuple[str, ...]
     as_: As
     decimals: Decimals
+    lists: Lists
     limit: int | None
     allow_partial: bool
 
@@ -50,6 +51,7 @@ class Form:
         columns: Iterable[str] | None = None,
         as_: As = "pandas",
         decimals: Decimals = "object",
+        lists: Lists = "tuple",
         limit: int | None = None,
         allow_partial: bool = False,
     ) -> Form:
@@ -58,9 +60,9 @@ class Form:
         Raises:
             InputError: one of them breaks a rule.
         """
-        check_shape(as_, decimals)
+        check_shape(as_, decimals, lists)
         most = None if limit is None else whole_number(limit, "limit", least=1)
-        return cls(table, table.pick(columns), as_, decimals, most, flag(allow_partial, "allow_partial"))
+        return cls(table, table.pick(columns), as_, decimals, lists, most, flag(allow_partial, "allow_partial"))
 
     def frame(
         self, batch: pa.RecordBatch | pa.Table, origin: Origin, *, cursor: Cursor | None = None, **said: str | int
@@ -73,7 +75,9 @@ class Form:
         # Cut again here, because a page can hold more than the limit.
         whole = batch if isinstance(batch, pa.Table) else pa.Table.from_batches([batch])
         data = whole.slice(0, self.limit).select(list(self.names))
-        return shape(described(data, attrs), self.table, as_=self.as_, decimals=self.decimals, attrs=attrs)
+        return shape(
+            described(data, attrs), self.table, as_=self.as_, decimals=self.decimals, lists=self.lists, attrs=attrs
+        )
 
 
 @dataclass

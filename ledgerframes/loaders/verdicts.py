@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from ledgerframes.arguments import suggesting
 from ledgerframes.decoding.paged_histories import EVENT_HISTORY
-from ledgerframes.frames import As, Decimals
+from ledgerframes.frames import As, Decimals, Lists
 from ledgerframes.loaders.amount_form import held
 from ledgerframes.loaders.history_reading import read_history
 from ledgerframes.loaders.history_request import HistoryOptions, HistoryRequest
@@ -69,6 +69,7 @@ def load_verdicts(
     page_size: int = MAXIMUM,
     as_: As = "pandas",
     decimals: Decimals | None = None,
+    lists: Lists = "tuple",
     allow_partial: bool = False,
     progress: bool | None = None,
 ) -> Verdicts[Any]:
@@ -92,6 +93,7 @@ def load_verdicts(
         as_: `"pandas"`, `"arrow"` or `"polars"`.
         decimals: how pandas holds amounts: `"object"` (exact), `"arrow"`, `"float"`, `"string"`; by default as the
             network's `connect(decimals=)` says, else `"object"`.
+        lists: how pandas holds lists: `"tuple"`, or `"arrow"`, which is quicker and can do less.
         allow_partial: when an error ends the load early, return what was loaded, with `attrs["complete"]` False.
         progress: True shows a bar, False nothing, None a bar on a terminal or in a notebook.
 
@@ -116,6 +118,7 @@ def load_verdicts(
     """
     request = HistoryRequest(
         history=EVENT_HISTORY, tables=_TABLES, columns=columns, start=start, end=end, last=last, limit=limit,
-        page_size=page_size, as_=as_, decimals=held(net, decimals), allow_partial=allow_partial, progress=progress,
+        page_size=page_size, as_=as_, decimals=held(net, decimals), lists=lists, allow_partial=allow_partial,
+        progress=progress,
     )  # fmt: skip
     return Verdicts(**read_history(net, request))

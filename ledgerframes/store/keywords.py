@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from datetime import date, datetime
 from typing import Any, TypedDict
 
-from ledgerframes.frames import Decimals
+from ledgerframes.frames import Decimals, Lists
 from ledgerframes.paging.window import Bound, Duration
 from ledgerframes.store.read.reading import Where
 
@@ -25,6 +25,7 @@ class LoadOptions(TypedDict, total=False):
     as_of: AsOf | None
     allow_partial: bool
     decimals: Decimals | None
+    lists: Lists
 
 
 class SqlOptions(TypedDict, total=False):

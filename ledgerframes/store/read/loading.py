@@ -9,7 +9,7 @@ import pandas as pd
 import pyarrow as pa
 
 from ledgerframes.arguments import flag, suggesting
-from ledgerframes.frames import As, Decimals, check_shape, described, shape
+from ledgerframes.frames import As, Decimals, Lists, check_shape, described, shape
 from ledgerframes.paging.window import Bound, Duration, Window, wanted_window, window
 from ledgerframes.store.keywords import AsOf, LoadOptions, SqlOptions
 from ledgerframes.store.lake import declared
@@ -42,6 +42,7 @@ def load(
     allow_partial: bool = False,
     as_: As = "pandas",
     decimals: Decimals | None = None,
+    lists: Lists = "tuple",
 ) -> Any:
     """Load rows of a stored table; only the files, row groups and columns that are needed are read.
 
@@ -57,6 +58,7 @@ def load(
         allow_partial: return what is there of a range that is not wholly covered.
         as_: `"pandas"`, `"arrow"` or `"polars"`.
         decimals: how pandas holds amounts: `"object"` (exact), `"arrow"`, `"float"`, `"string"`.
+        lists: how pandas holds lists: `"tuple"`, or `"arrow"`, which is quicker and can do less.
 
     Returns:
         One row per row of the table: of the history in the order of migration id and record time, of a snapshot table
@@ -74,14 +76,14 @@ def load(
         ...     len(store.load("updates", columns=["update_id"], where={"kind": "transaction"}))
         41
     """
-    check_shape(as_, decimals)
+    check_shape(as_, decimals, lists)
     named = declared(table)
     kept = named.pick(columns)
     part = wanted_window(start, end, last)
     read = Part.of(self._lake.existing(as_of, names=[table]), table, part, allow_partial=allow_partial)
     rows = read.load(kept, conditions(where, named))
     attrs = read.provenance(self._lake.url, part).attrs() | {"as_of": as_of and str(as_of)}
-    return shape(described(rows, attrs), named, as_=as_, decimals=decimals, attrs=attrs)
+    return shape(described(rows, attrs), named, as_=as_, decimals=decimals, lists=lists, attrs=attrs)
 
 
 @suggesting

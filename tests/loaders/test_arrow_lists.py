@@ -1,0 +1,114 @@
+"""`lists="arrow"`: the same lists in Arrow's memory; which everyday operations work with them, and which do not."""
+
+import pandas as pd
+import pyarrow as pa
+import pytest
+
+import ledgerframes as lf
+from tests.store.conftest import BEGIN
+
+LISTS = {"updates": ["root_event_ids"], "events": ["signatories", "observers", "acting_parties", "child_event_ids"]}
+
+
+@pytest.fixture(scope="module")
+def net():
+    with lf.sandbox(updates=120) as sandbox:
+        yield sandbox
+
+
+@pytest.fixture(scope="module")
+def both(net):
+    return lf.load_history(net, start=BEGIN, lists="arrow"), lf.load_history(net, start=BEGIN)
+
+
+@pytest.fixture
+def events(both):
+    return both[0].events
+
+
+def test_lists_are_those_that_tuples_hold(both):
+    arrow, tuples = both
+    for name, columns in LISTS.items():
+        for column in columns:
+            held = getattr(arrow, name)[column]
+            assert held.dtype == pd.ArrowDtype(pa.list_(pa.string()))
+            assert [None if cell is pd.NA else tuple(cell) for cell in held] == getattr(tuples, name)[column].tolist()
+        others = getattr(arrow, name).drop(columns=columns)
+        pd.testing.assert_frame_equal(others, getattr(tuples, name).drop(columns=columns))
+
+
+def test_every_loader_with_lists_takes_the_keyword(net, tmp_path):
+    store = lf.open_store(tmp_path / "lake")
+    store.sync(net, progress=False)
+    frames = {
+        "load_events": lf.load_events(net, start=BEGIN, lists="arrow"),
+        "load_active_contracts": lf.load_active_contracts(net, lists="arrow"),
+        "Store.load": store.load("events", lists="arrow"),
+    }
+    for name, frame in frames.items():
+        assert isinstance(frame.signatories.dtype, pd.ArrowDtype), name
+    assert isinstance(lf.load_events(net, start=BEGIN).signatories.dropna().iloc[0], tuple)
+
+
+@pytest.mark.parametrize("load", [lf.load_history, lf.load_users])
+def test_another_form_is_refused_before_anything_is_asked(net, load):
+    with pytest.raises(lf.InputError, match="lists='list' is not valid"):
+        load(net, lists="list")
+
+
+def test_what_is_computed_of_such_frames_is_the_same(both):
+    arrow, tuples = both
+    assert list(lf.rebuild_items(arrow)) == list(lf.rebuild_items(tuples))
+    theirs = lf.active_contracts(tuples.events, tuples.reassignments)
+    pd.testing.assert_frame_equal(lf.active_contracts(arrow.events, arrow.reassignments), theirs)
+    for compute in (lf.active_parties, lf.template_activity, lf.template_catalogue, lf.rounds, lf.supply):
+        pd.testing.assert_frame_equal(compute(arrow.events), compute(tuples.events))
+
+
+WORKS = {
+    "a cell is a list": lambda frame: isinstance(frame.signatories.dropna().iloc[0], list),
+    "lengths by .list": lambda frame: frame.signatories.list.len().max() >= 1,
+    "elements by .list": lambda frame: frame.signatories.dropna().list[0].notna().all(),
+    "explode": lambda frame: frame.explode("signatories").signatories.notna().sum() > 0,
+    "map": lambda frame: frame.signatories.dropna().map(len).max() >= 1,
+    "isna and dropna": lambda frame: frame.signatories.isna().sum() + len(frame.dropna(subset=["signatories"])),
+    "rows by another column": lambda frame: len(frame[frame.event_type == "created_event"]) > 0,
+    "sorting by another column": lambda frame: len(frame.sort_values("event_id")) == len(frame),
+    "grouping by another column": lambda frame: len(frame.groupby("event_type").signatories.first()) == 2,
+    "merging by another column": lambda frame: len(frame.merge(frame[["update_id", "event_id"]])) == len(frame),
+    "concat": lambda frame: len(pd.concat([frame, frame])) == 2 * len(frame),
+    "tuples again": lambda frame: frame.signatories.dropna().astype(object).map(tuple).value_counts().sum() > 0,
+    "CSV": lambda frame: frame.to_csv(),
+}
+
+
+@pytest.mark.parametrize("call", WORKS.values(), ids=WORKS)
+def test_everyday_operations_that_work(events, call):
+    assert call(events)
+
+
+def test_parquet_holds_them_and_pandas_reads_them_as_arrow_only(events, tmp_path):
+    file = tmp_path / "events.parquet"
+    events.to_parquet(file)
+    assert pd.read_parquet(file, dtype_backend="pyarrow").event_id.tolist() == events.event_id.tolist()
+    # pandas does not find the type again that it has named itself.
+    with pytest.raises(TypeError, match="not understood"):
+        pd.read_parquet(file)
+
+
+FAILS = {
+    "grouping by lists": lambda frame: frame.groupby("signatories").size(),
+    "counting lists": lambda frame: frame.signatories.value_counts(),
+    "distinct lists": lambda frame: frame.signatories.unique(),
+    "duplicates of lists": lambda frame: frame.duplicated(["signatories"]),
+    "sorting by lists": lambda frame: frame.sort_values("signatories"),
+    "merging by lists": lambda frame: frame.merge(frame[["signatories"]], on="signatories"),
+    "comparing with a tuple": lambda frame: frame.signatories == ("a",),
+    "the .str accessor": lambda frame: frame.signatories.str.len(),
+}
+
+
+@pytest.mark.parametrize("call", FAILS.values(), ids=FAILS)
+def test_operations_that_the_documents_say_need_tuples(events, call):
+    with pytest.raises((NotImplementedError, AttributeError)):  # Arrow's own error is of the first kind
+        call(events)
