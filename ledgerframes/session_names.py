@@ -49,7 +49,8 @@ def aliases(names: Any = None) -> Aliases:
     """Give parties and synchronizers names, which pictures, reports and exports then show in place of their ids.
 
     The names hold for the session, until the next call, which replaces them; `lf.aliases()` removes them all. In a
-    `with` statement they hold within its block. Frames keep their ids: names are for what people read.
+    `with` statement they hold within its block. Frames keep their ids: names are for what people read. Exports keep the
+    ids too, and have the names in columns beside them, such as `party_id_alias`.
 
     Args:
         names: a dictionary from id to name, a frame with the columns `id` and `alias`, the result of `load_names` (its

@@ -23,13 +23,16 @@ def report(
     sections: Annotated[str | None, typer.Option(help="Parts with commas between them; by default all.")] = None,
     start: opt.Start = None,
     end: opt.End = None,
+    last: Annotated[
+        str | None, typer.Option(help='Instead of --start: "7d", "24h" back from the lake\'s last update.')
+    ] = None,
     as_of: AsOf = None,
     allow_partial: Annotated[bool, typer.Option("--allow-partial", help="Take what there is of the range.")] = False,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Put it in place of one that is there.")] = False,
 ) -> None:
-    """Write one HTML page with tables, pictures, coverage and provenance.
+    """Write one HTML page: what happened, in figures, then tables and pictures, and last where it all comes from.
 
-    Example: ledgerframes report lake -o report.html
+    Example: ledgerframes report lake --last 7d -o report.html
     """
     place = store or named
     if place is None or (store and named):
@@ -37,7 +40,7 @@ def report(
     from ledgerframes.apps.html_report.report import report as write
 
     written = write(
-        existing(place), output, title=title, start=opt.bound(start), end=opt.bound(end), as_of=as_of,
+        existing(place), output, title=title, start=opt.bound(start), end=opt.bound(end), last=last, as_of=as_of,
         sections=sections.split(",") if sections else None, allow_partial=allow_partial, overwrite=overwrite,
     )  # fmt: skip
     opt.say(f"{written}\t{written.stat().st_size / 1e6:.1f} MB")

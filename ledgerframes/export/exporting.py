@@ -100,6 +100,9 @@ def export_tables(
 ) -> ExportReport:
     """Write tables to files that other programs read, in bounded memory.
 
+    Where `lf.aliases` gave names, a column of ids of parties or synchronizers is followed by one of their names, such
+    as `party_id_alias`.
+
     Everything is written aside and moved to its place when all of it is whole: an export that fails leaves what was
     there before, and nothing else.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Final, Literal
 
@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ledgerframes.errors import InputError
+from ledgerframes.export.aliased import ENDING, alias_texts, has_alias
 from ledgerframes.export.names import check_columns, safe_columns
 from ledgerframes.export.texts import (
     amount_text,
@@ -21,6 +22,7 @@ from ledgerframes.export.texts import (
     record_text,
     time_text,
 )
+from ledgerframes.session_names import all_aliases
 
 Times = Literal["us", "ms"]
 DOUBLE: Final = "_double"
@@ -92,8 +94,18 @@ def shape_of(table: str, schema: pa.Schema, *, flat: bool, times: Times = "us", 
         for field, source in fields
         for output in _outputs(table, field, flat, times, twice)
     ]
+    outputs = [with_name for output in outputs for with_name in _with_alias(output, all_aliases())]
     check_columns(table, [output.field.name for output in outputs])
     return Shape(tuple(outputs))
+
+
+def _with_alias(output: Output, names: Mapping[str, str]) -> Iterator[Output]:
+    """A column, and behind one of ids their names, where the session has names at all."""
+    yield output
+    if names and has_alias(output.field):
+        metadata = {b"description": f"Name that was given to {output.field.name}.".encode()}
+        field = pa.field(output.field.name + ENDING, pa.string(), metadata=metadata)
+        yield Output(field, output.source, lambda column: alias_texts(column, names), foreign=True)
 
 
 def _renamed(field: pa.Field, name: str) -> pa.Field:

@@ -1,20 +1,24 @@
 """The report: one page, whole, escaped, self-contained, that says what it cannot tell."""
 
+import base64
+import io
 import re
 from decimal import Decimal, localcontext
 from html.parser import HTMLParser
 
+import matplotlib.pyplot as plt
 import pandas as pd
 import pytest
 
 import ledgerframes as lf
+from ledgerframes.apps.html_report.headlines import Figure
 from ledgerframes.apps.html_report.material import Material
 from ledgerframes.apps.html_report.page import Section, page, table
-from ledgerframes.apps.html_report.sections import SECTIONS, licenses
+from ledgerframes.apps.html_report.sections import SECTIONS, _releases, licenses
 
 TITLES = [
-    "Where this comes from", "Updates", "Reassignments", "Templates", "Holdings", "Balances", "Transfers", "Rewards",
-    "Coin supply", "Coin burned", "Validators", "Instruments",
+    "What happened", "Updates", "Reassignments", "Holdings", "Balances", "Transfers", "Rewards", "Coin supply",
+    "Coin burned", "Validators", "Instruments", "Templates", "Anomalies", "Where this comes from",
 ]  # fmt: skip
 
 
@@ -30,8 +34,8 @@ class Reader(HTMLParser):
     def handle_starttag(self, tag, attrs):
         self.scripts += tag == "script"
         self.pictures += tag == "img"
-        self.addresses += [value for name, value in attrs if name in {"src", "href"}]
-        if tag not in {"meta", "img"}:
+        self.addresses += [value for name, value in attrs if name in {"src", "srcset", "href"}]
+        if tag not in {"meta", "img", "source"}:
             self.open.append(tag)
 
     def handle_endtag(self, tag):
@@ -59,7 +63,7 @@ def test_a_store_becomes_one_page_with_everything(filled, tmp_path):
     assert read.pictures >= 10
     assert all(one.startswith("data:image/png;base64,") for one in read.addresses)
     assert read.scripts == 0
-    assert path.stat().st_size < 3_000_000
+    assert path.stat().st_size < 4_000_000
     assert {one.name for one in tmp_path.iterdir()} == {"report.html"}
     for part in ("March", "ledger begin to now", "2000", "Iou:Iou", "completed", lf.__version__):
         assert part in words
@@ -105,7 +109,7 @@ def test_cells_are_exact_and_escaped():
     frame = pd.DataFrame({"a": ["<b>"], "amount": [Decimal("1234.0000000001")], "n": [12345], "yes": [True]})
     words = table(frame, "x & y")
     assert "&lt;b&gt;" in words
-    assert "1,234.0000000001" in words
+    assert "title='1,234.0000000001'>1,234.00<" in words
     assert "12,345" in words
     assert ">yes<" in words
     assert "x &amp; y" in words
@@ -163,7 +167,7 @@ def test_the_coin_s_sections_have_the_figures_of_the_tables(filled, tmp_path):
         lf.supply_per_round(filled).total.iloc[-1],
     ]
     for figure in figures:
-        assert f">{figure:,f}<" in words
+        assert f"title='{figure:,f}'" in words
 
 
 @pytest.mark.long
@@ -173,3 +177,128 @@ def test_the_coin_s_sections_of_a_hostile_ledger_have_a_picture_or_a_reason(tmp_
     sections = ["balances", "transfers", "rewards", "coin_supply", "burn"]
     words = lf.report(history, tmp_path / "report.html", sections=sections).read_text()
     assert Reader(words).headings == ["Balances", "Transfers", "Rewards", "Coin supply", "Coin burned"]
+
+
+def figures_of(words):
+    """The headline figures: exact value and change by name."""
+    cards = re.findall(r"<div class='figure'>.*?name'>(.*?)</span><b title='(.*?)'>.*?</b>(.*?)</div>", words)
+    return {name: (exact, "".join(re.findall(r"change'>(.*?)<", rest))) for name, exact, rest in cards}
+
+
+def test_the_first_screen_compares_a_period_with_the_one_before(filled, tmp_path):
+    times = filled.load("updates").record_time
+    last = pd.Timedelta("20min")
+    begin = times.max() - last
+
+    words = lf.report(filled, tmp_path / "report.html", last="20min").read_text()
+
+    assert Reader(words).headings == TITLES
+    here, before = int((times >= begin).sum()), int(((times >= begin - last) & (times < begin)).sum())
+    figures = figures_of(words)
+    assert figures["Updates"] == (f"{here:,}", f"{(here - before) / before:+,.1%}")
+    with localcontext(prec=60):
+        flows = lf.mint_burn(filled)
+        burned = flows[flows.record_time >= begin].filter(like="burned_").sum().sum()
+    assert figures["Burned"][0] == f"{burned:,f}"
+    assert figures["Supply"][0] == f"{lf.supply_per_round(filled).total.iloc[-1]:,f}"
+    assert "Balances cannot be computed" not in words
+    whole = lf.reassignment_flows(filled.load("reassignments"))
+    began = whole[whole.unassigned_at.fillna(whole.assigned_at) >= begin]
+    assert figures["Reassignments"][0] == f"{len(began)}"
+    for status, count in began.status.value_counts().items():
+        assert f"<td>{status}</td><td class=number>{count}</td>" in words
+
+
+def test_a_whole_history_has_no_period_before(filled, tmp_path):
+    words = lf.report(filled, tmp_path / "report.html", sections=["summary"]).read_text()
+
+    assert figures_of(words)["Updates"] == ("2,000", "")
+    assert "compared with" not in words
+
+
+def test_a_period_without_a_known_one_before_says_what_it_is(filled, tmp_path):
+    words = lf.report(filled, tmp_path / "report.html", last="3650d", sections=["summary"]).read_text()
+
+    assert figures_of(words)["Updates"] == ("2,000", "")
+
+
+@pytest.mark.parametrize(
+    ("here", "before", "said"),
+    [
+        (15, 10, "+50.0%"),
+        (10, 10, "no change"),
+        (5, 0, "0 before"),
+        (0, 0, "no change"),
+        (500, 1, "from 1"),
+        (5, None, ""),
+    ],
+)
+def test_a_change_is_in_percent_where_that_can_be_read(here, before, said):
+    assert Figure("x", "y", here, before).change() == said
+
+
+def test_a_reassignment_is_counted_one_way(filled, tmp_path):
+    words = lf.report(filled, tmp_path / "report.html", sections=["flows", "anomalies"]).read_text()
+    flows = lf.reassignment_flows(filled.load("reassignments"))
+
+    assert words.count("<td>repaired</td>") == 1
+    assert f"<td>repaired</td><td class=number>{(flows.status == 'repaired').sum()}</td>" in words
+
+
+def test_releases_are_the_newest_first_with_shares_in_percent():
+    versions = ["0.5.9", "0.5.10-snapshot.3", "0.5.10", "0.5.9", "odd", None]
+    licenses = pd.DataFrame({"validator": list("abcdef"), "version": versions})
+
+    releases = _releases(licenses)
+
+    assert releases.release.to_list()[:2] == ["0.5.10", "0.5.9"]
+    assert releases.validators.to_list()[:2] == [2, 2]
+    assert table(releases).count("33.3%") == 2
+
+
+def test_names_and_shares_and_durations_are_readable_and_ids_whole():
+    party = "alice::1220" + "ab" * 32
+    frame = pd.DataFrame(
+        {"party_id": [party], "share": [8.77e-7], "taken": [pd.Timedelta("88s")], "coin": [Decimal("0.0000000000")]}
+    )
+
+    words = table(frame)
+
+    assert f"<td class=id title='{party}'>alice</td>" in words
+    assert ">0.0088 bp<" in words
+    assert ">1 min 28 s<" in words
+    assert ">0</td>" in words
+    with lf.aliases({party: "Bank A"}):
+        assert ">Bank A</td>" in table(frame)
+
+
+def test_pictures_follow_the_theme_and_paper_is_light(filled, tmp_path):
+    words = lf.report(filled, tmp_path / "report.html", sections=["activity"]).read_text()
+
+    assert words.count("<source media='screen and (prefers-color-scheme: dark)'") == Reader(words).pictures
+    grounds = [png_ground(address) for address in Reader(words).addresses]
+    assert max(grounds[0]) < 40
+    assert min(grounds[1]) > 240
+    style = words[: words.index("</style>")]
+    assert "@media screen and (prefers-color-scheme: dark)" in style
+    assert "@media print" in style
+
+
+def png_ground(address):
+    """The colour of a picture's corner, as numbers of 0 to 255."""
+    picture = plt.imread(io.BytesIO(base64.b64decode(address.partition(",")[2])), format="png")
+    return [round(float(part) * 255) for part in picture[0, 0, :3]]
+
+
+def test_last_and_start_do_not_go_together(filled, tmp_path):
+    with pytest.raises(lf.InputError, match="both say where to begin"):
+        lf.report(filled, tmp_path / "r.html", last="7d", start="begin")
+    with pytest.raises(lf.InputError, match="last='soon'"):
+        lf.report(filled, tmp_path / "r.html", last="soon")
+
+
+def test_a_period_from_a_shell(command, filled, tmp_path):
+    done = command("report", filled._lake.url, "--last", "20min", "-o", tmp_path / "r.html", "--sections", "summary")
+
+    assert done.code == 0
+    assert "compared with the same length of time before" in (tmp_path / "r.html").read_text()

@@ -13,10 +13,6 @@ from ledgerframes.apps.html_report.material import Material
 from ledgerframes.apps.html_report.page import Section, picture, table, text
 from ledgerframes.economics.balances_over_time import balances_over_time
 from ledgerframes.economics.coins import coins
-from ledgerframes.economics.mint_burn import mint_burn
-from ledgerframes.economics.rewards import rewards as reward_coupons
-from ledgerframes.economics.supply_per_round import supply_per_round
-from ledgerframes.economics.transfers import transfers as coin_transfers
 from ledgerframes.errors import InputError, PartialResultError
 from ledgerframes.plots.balances import plot_balances
 from ledgerframes.plots.burn import plot_burn
@@ -53,24 +49,27 @@ def _titled(title: str) -> Callable[[Callable[[Material], list[str]]], Make]:
 def balances(material: Material) -> list[str]:
     """What the largest holders held over time."""
     try:
-        held = coins(material.history)
+        held = coins(material.whole, decimals="object")
     except PartialResultError as error:
         return [text(f"Balances cannot be computed from this range, since {_FROM_BEGIN}. {error}", quiet=True)]
     held = held[held["ended_at"].isna()]
     if held.empty:
         return [text("Nobody holds coin in this range.", quiet=True)]
     sums = _sums(held, "owner", "amount").head(_HOLDERS)
-    over_time = balances_over_time(material.history, every=_step(material.events), parties=sums["owner"].tolist())
+    holders = sums["owner"].tolist()
+    step = _step(material.events if len(material.events) else material.whole.events)
+    known = balances_over_time(material.whole, every=step, parties=holders, decimals="object")
+    over_time = known[known["time"] >= material.period.start] if material.period.start is not None else known
     return [
         text("Unlocked and locked coin; notional holding fees are not taken off.", quiet=True),
-        picture(plot_balances(over_time), "What the largest holders hold over time"),
+        picture(lambda: plot_balances(over_time), "What the largest holders hold over time"),
     ]
 
 
 @_titled("Transfers")
 def transfers(material: Material) -> list[str]:
     """Who paid whom."""
-    rows = coin_transfers(material.history)
+    rows = material.period.of(material.transfers, "record_time")
     others = rows[rows["sender"] != rows["receiver"]]
     if others.empty:
         advice = "No party paid coin to another in this range. Take a longer range: transfers are read from events."
@@ -80,7 +79,7 @@ def transfers(material: Material) -> list[str]:
     )
     pairs = named.groupby(["sender", "receiver"], as_index=False).agg({"transfers": "sum", "amount": _total})
     return [
-        picture(plot_transfers(rows), "Which parties paid which"),
+        picture(lambda: plot_transfers(rows), "Which parties paid which"),
         table(_largest(pairs, "amount"), "The largest sums, in coin", most=15),
         *_not_understood(rows),
     ]
@@ -89,18 +88,20 @@ def transfers(material: Material) -> list[str]:
 @_titled("Rewards")
 def rewards(material: Material) -> list[str]:
     """Which rewards were earned, and what became of them."""
-    rows = reward_coupons(material.history)
+    rows = material.period.of(material.rewards, "created_at")
     if rows.empty:
         advice = "No reward coupon was created in this range. Take a longer range: coupons are read from events."
         return [text(advice, quiet=True)]
     counts = rows.assign(coupons=1, outcome=rows["outcome"].fillna("unknown"))
-    sums = counts.groupby(["kind", "outcome"], as_index=False).agg({"coupons": "sum", "amount": _total})
+    sums = _largest(
+        counts.groupby(["kind", "outcome"], as_index=False).agg({"coupons": "sum", "amount": _total}), "amount"
+    )
     parts = [table(sums, "Coupons by kind and outcome; the worth in coin of those whose round has issued")]
     if rows["amount"].isna().all():
         advice = "No round of these coupons issued in this range, so their worth is not known. Take a longer range."
         return [*parts, text(advice, quiet=True)]
     return [
-        picture(plot_rewards(rows), "The worth of reward coupons over time, by kind"),
+        picture(lambda: plot_rewards(rows), "The worth of reward coupons over time, by kind"),
         *parts,
         *_not_understood(rows),
     ]
@@ -109,15 +110,16 @@ def rewards(material: Material) -> list[str]:
 @_titled("Coin supply")
 def coin_supply(material: Material) -> list[str]:
     """What each round minted and burned, and the supply after it."""
-    rows = supply_per_round(material.history)
+    rows = material.supply_per_round
+    rows = rows if material.period.start is None else material.period.of(rows, "opened_at")
     if rows.empty:
         advice = "No update of a known round mints or burns coin in this range. Take a longer range, with its rounds."
         return [text(advice, quiet=True)]
-    parts = [picture(plot_supply_per_round(rows), "Coin minted and burned per round")]
+    parts = [picture(lambda: plot_supply_per_round(rows), "Coin minted and burned per round")]
     if rows["total"].isna().all():
         parts.append(text(f"The supply after each round is not known: for that {_FROM_BEGIN[5:]}.", quiet=True))
     else:
-        parts.append(picture(plot_supply_per_round(rows, show="total"), "The supply after each round"))
+        parts.append(picture(lambda: plot_supply_per_round(rows, show="total"), "The supply after each round"))
     columns = ["round", "opened_at", "minted", "burned", "net_change", "unexplained", "total"]
     return [*parts, table(rows[columns].iloc[::-1], "The latest rounds, in coin", most=10), *_not_understood(rows)]
 
@@ -125,14 +127,14 @@ def coin_supply(material: Material) -> list[str]:
 @_titled("Coin burned")
 def burn(material: Material) -> list[str]:
     """What coin was burned for."""
-    rows = mint_burn(material.history)
+    rows = material.period.of(material.mint_burn, "record_time")
     causes = [name for name in rows.columns if name.startswith("burned_")]
     sums = pd.DataFrame({"cause": [name[7:] for name in causes], "coin": [_total(rows[name]) for name in causes]})
     if not any(sums["coin"]):
         advice = "No update burns coin in this range. Take a longer range: traffic, names, fees and expiries burn coin."
         return [text(advice, quiet=True)]
     return [
-        picture(plot_burn(rows), "Coin burned over time, by cause"),
+        picture(lambda: plot_burn(rows), "Coin burned over time, by cause"),
         table(_largest(sums, "coin"), "Coin burned by cause"),
         *_not_understood(rows),
     ]

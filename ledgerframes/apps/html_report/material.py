@@ -1,14 +1,46 @@
-"""`Material`: the frames that a report is made of; every section reads it."""
+"""`Material`: the frames that a report is made of, and the tables computed from them; every section reads it."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import pandas as pd
 
+from ledgerframes.analysis.flows import reassignment_flows
+from ledgerframes.economics.mint_burn import mint_burn
+from ledgerframes.economics.rewards import rewards
+from ledgerframes.economics.supply_per_round import supply_per_round
+from ledgerframes.economics.transfers import transfers
+from ledgerframes.errors import PartialResultError
 from ledgerframes.loaders.history import History
 from ledgerframes.store.store import Store
+
+
+@dataclass(frozen=True)
+class Period:
+    """A part of record time, inclusive of its start and exclusive of its end; None is open."""
+
+    start: pd.Timestamp | None = None
+    end: pd.Timestamp | None = None
+
+    def of(self, rows: pd.DataFrame, column: str) -> pd.DataFrame:
+        """The rows whose time lies in the period."""
+        kept = rows[column].notna()
+        if self.start is not None:
+            kept &= rows[column] >= self.start
+        if self.end is not None:
+            kept &= rows[column] < self.end
+        # Provenance stays with the frame; pandas keeps it through a selection.
+        return rows[kept]
+
+    def before(self, last: pd.Timestamp) -> Period | None:
+        """The period of the same length before it; `last` stands for an open end."""
+        if self.start is None:
+            return None
+        length = (last if self.end is None else self.end) - self.start
+        return Period(self.start - length, self.start)
 
 
 @dataclass(frozen=True)
@@ -16,9 +48,11 @@ class Material:
     """What a report is made of.
 
     Attributes:
-        updates: the frame, as a store or a loader gives it; likewise `events` and `reassignments`.
-        store: the store, where there is one: it knows coverage and snapshots.
+        updates: the frame of the period, as a store or a loader gives it; likewise `events` and `reassignments`.
+        store: the store, where there is one: it knows coverage, snapshots and what came before the period.
         as_of: the state it is read in.
+        period: the part of record time that the report is about.
+        end: for a store: where its reading ends, as the caller gave it.
     """
 
     updates: pd.DataFrame
@@ -26,15 +60,70 @@ class Material:
     reassignments: pd.DataFrame
     store: Store | None = None
     as_of: Any = None
+    period: Period = Period()
+    end: Any = None
 
     @property
     def history(self) -> History[Any]:
-        """The frames as one history, from which tables are computed."""
+        """The frames of the period as one history."""
         return History(self.updates, self.events, self.reassignments)
+
+    @cached_property
+    def whole(self) -> History[Any]:
+        """The history up to the end of the period, from as early as it is known without a gap.
+
+        What coupons are worth, who holds what and the supply depend on what came before the period.
+        """
+        if self.store is None or self.period.start is None:
+            return self.history
+        try:
+            return History(*(self.store.load(name, end=self.end, as_of=self.as_of) for name in History._fields))
+        except PartialResultError:
+            return self.history
+
+    @cached_property
+    def before(self) -> Period | None:
+        """The period of the same length before this one, where all of it is known."""
+        if self.updates.empty or self.whole.updates.empty:
+            return None
+        earlier = self.period.before(self.updates["record_time"].max())
+        begins = self.whole.updates["record_time"].min()
+        return earlier if earlier is not None and earlier.start is not None and begins <= earlier.start else None
+
+    @cached_property
+    def transfers(self) -> pd.DataFrame:
+        """Who paid whom, of the whole history, with the record times."""
+        rows: pd.DataFrame = transfers(self.whole, decimals="object")
+        times = self.whole.updates.drop_duplicates("update_id").set_index("update_id")["record_time"]
+        return rows.assign(record_time=times.reindex(rows["update_id"]).set_axis(rows.index))
+
+    @cached_property
+    def flows(self) -> pd.DataFrame:
+        """Reassignments of the whole history by when they began: a leg outside of the period is not missing."""
+        joined = reassignment_flows(self.whole.reassignments)
+        return joined.assign(moment=joined["unassigned_at"].fillna(joined["assigned_at"]))
+
+    @cached_property
+    def rewards(self) -> pd.DataFrame:
+        """Reward coupons, of the whole history."""
+        rows: pd.DataFrame = rewards(self.whole, decimals="object")
+        return rows
+
+    @cached_property
+    def mint_burn(self) -> pd.DataFrame:
+        """What updates mint and burn, of the whole history."""
+        rows: pd.DataFrame = mint_burn(self.whole, decimals="object")
+        return rows
+
+    @cached_property
+    def supply_per_round(self) -> pd.DataFrame:
+        """Rounds, of the whole history."""
+        rows: pd.DataFrame = supply_per_round(self.whole, decimals="object")
+        return rows
 
     def snapshot(self, name: str) -> pd.DataFrame | None:
         """A snapshot table's rows, or None where there are none."""
         if self.store is None:
             return None
-        rows: pd.DataFrame = self.store.load(name, as_of=self.as_of)
+        rows: pd.DataFrame = self.store.load(name, as_of=self.as_of, decimals="object")
         return rows if len(rows) else None

@@ -5,22 +5,25 @@ from __future__ import annotations
 import base64
 import html
 import io
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import numpy as np
 import pandas as pd
 
 from ledgerframes.errors import visible
+from ledgerframes.plots.drawing.number_format import amount_text, duration_text
+from ledgerframes.plots.drawing.short_ids import short_names
+from ledgerframes.plots.drawing.style import style
+from ledgerframes.session_names import alias_of
 
 _MOST_ROWS: Final = 25
 _STYLE: Final = """
-:root { color-scheme: light dark; --ink: #1c2330; --quiet: #5b6472; --line: #d9dee6; --ground: #ffffff; }
-@media (prefers-color-scheme: dark) {
-  :root { --ink: #e8ebf0; --quiet: #9aa4b2; --line: #333b47; --ground: #14181f; }
-  figure { background: #ffffff; border-radius: 6px; padding: 8px; }
+:root { color-scheme: light; --ink: #1c2330; --quiet: #5b6472; --line: #d9dee6; --ground: #ffffff; }
+@media screen and (prefers-color-scheme: dark) {
+  :root { color-scheme: dark; --ink: #e8ebf0; --quiet: #9aa4b2; --line: #333b47; --ground: #14181d; }
 }
 body { font: 15px/1.5 system-ui, sans-serif; color: var(--ink); background: var(--ground);
   max-width: 62rem; margin: 2.5rem auto; padding: 0 1.25rem; }
@@ -28,11 +31,19 @@ h1 { font-size: 1.8rem; margin-bottom: .2rem; } h2 { margin-top: 2.6rem; border-
   padding-top: 1.2rem; font-size: 1.25rem; } p.quiet, caption, figcaption { color: var(--quiet); }
 .wide { overflow-x: auto; } table { border-collapse: collapse; margin: .8rem 0; font-variant-numeric: tabular-nums; }
 caption { text-align: left; padding-bottom: .3rem; } th, td { text-align: left; padding: .25rem .9rem .25rem 0;
-  border-bottom: 1px solid var(--line); vertical-align: top; overflow-wrap: anywhere; }
-th { font-weight: 600; white-space: nowrap; } td.number, th.number { text-align: right; white-space: nowrap; }
+  border-bottom: 1px solid var(--line); vertical-align: top; }
+th { font-weight: 600; white-space: nowrap; } td.id { white-space: nowrap; }
+td.number, th.number { text-align: right; white-space: nowrap; }
 figure { margin: 1rem 0; } img { max-width: 100%; }
-@media print { body { margin: 0; max-width: none; font-size: 11px; } h2 { break-after: avoid; }
-  figure, tr { break-inside: avoid; } }
+.figures { display: grid; grid-template-columns: repeat(auto-fill, minmax(13rem, 1fr)); gap: .9rem; margin: 1rem 0; }
+.figure { border: 1px solid var(--line); border-radius: 6px; padding: .7rem .9rem; display: flex;
+  flex-direction: column; break-inside: avoid; } .figure b { font-size: 1.6rem; line-height: 1.25; }
+.figure .name { font-weight: 600; } .figure .unit { color: var(--quiet); font-size: .85rem; }
+.figure .change { font-variant-numeric: tabular-nums; }
+@media print { body { margin: 0; max-width: none; font-size: 10px; } h2 { break-after: avoid; margin-top: 1.4rem; }
+  figure, tr { break-inside: avoid; } thead { display: table-header-group; } .wide { overflow: visible; }
+  td, th { padding-right: .5rem; } }
+@page { margin: 15mm; }
 """
 
 
@@ -73,9 +84,10 @@ def text(words: str, *, quiet: bool = False) -> str:
 def table(frame: pd.DataFrame, caption: str = "", *, most: int = _MOST_ROWS) -> str:
     """A frame as a table, its first rows at most."""
     numbers = {name for name in frame.columns if _is_number(frame[name])}
+    ids = short_names(value for name in frame.columns for value in _ids(frame[name].head(most)))
     head = "".join(_cell("th", name.replace("_", " "), number=name in numbers) for name in frame.columns)
     rows = "".join(
-        "<tr>" + "".join(_cell("td", _said(value), number=name in numbers) for name, value in row.items()) + "</tr>"
+        "<tr>" + "".join(_value(str(name), value, ids, number=name in numbers) for name, value in row.items()) + "</tr>"
         for row in frame.head(most).to_dict("records")
     )
     left = len(frame) - most
@@ -84,19 +96,63 @@ def table(frame: pd.DataFrame, caption: str = "", *, most: int = _MOST_ROWS) -> 
     return f"<div class='wide'><table>{title}<thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div>"
 
 
-def picture(axes: Any, words: str) -> str:
-    """A picture, inside of the page, with words for those who do not see it."""
+def picture(draw: Callable[[], Any], words: str) -> str:
+    """A picture, inside of the page, light and dark, with words for those who do not see it.
+
+    Args:
+        draw: draws it on a figure of its own; called once for each ground.
+        words: what it shows.
+    """
+    light, dark = (_drawn(draw, theme) for theme in ("light", "dark"))
+    return (
+        f"<figure><picture><source media='screen and (prefers-color-scheme: dark)' srcset='{dark}'>"
+        f"<img alt='{escape(words)}' src='{light}'></picture></figure>"
+    )
+
+
+def _drawn(draw: Callable[[], Any], theme: Literal["light", "dark"]) -> str:
     import matplotlib.pyplot as plt
 
     sink = io.BytesIO()
-    axes.figure.savefig(sink, format="png", dpi=130)
-    plt.close(axes.figure)
-    data = base64.b64encode(sink.getvalue()).decode()
-    return f"<figure><img alt='{escape(words)}' src='data:image/png;base64,{data}'></figure>"
+    with style(theme):
+        axes = draw()
+        axes.figure.savefig(sink, format="png", dpi=110)
+        plt.close(axes.figure)
+    return f"data:image/png;base64,{base64.b64encode(sink.getvalue()).decode()}"
 
 
-def _cell(tag: str, words: str, *, number: bool) -> str:
-    return f"<{tag}{' class=number' if number else ''}>{escape(words)}</{tag}>"
+def _cell(tag: str, words: str, *, number: bool, title: str = "", identifier: bool = False) -> str:
+    kind = " class=number" if number else " class=id" if identifier else ""
+    return f"<{tag}{kind}{f' title={chr(39)}{escape(title)}{chr(39)}' if title else ''}>{escape(words)}</{tag}>"
+
+
+def _value(column: str, value: Any, ids: Mapping[str, str], *, number: bool) -> str:
+    """A cell: an amount with two decimals and the exact one as its title, an id by its name with the whole as title."""
+    if isinstance(value, Decimal) and value.is_finite():
+        return _cell("td", _amount(value), number=True, title=f"{value:,f}")
+    if isinstance(value, float) and column == "share" and value == value:
+        return _cell("td", _share(value), number=True)
+    if isinstance(value, str) and value in ids:
+        return _cell("td", ids[value], number=False, title=value, identifier=True)
+    words = _said(value)
+    whole = value if isinstance(value, str) and words != value else ""
+    return _cell("td", words, number=number, title=whole, identifier=bool(whole))
+
+
+def _amount(value: Decimal) -> str:
+    """Two decimals, or four digits of what is less than 1."""
+    if value == 0 or abs(value) >= 1:
+        return f"{value:,.2f}" if value % 1 else f"{value:,.0f}"
+    return amount_text(float(value))
+
+
+def _share(value: float) -> str:
+    """In percent, or in basis points where that is less than a tenth of one."""
+    return f"{value * 1e4:.2g} bp" if 0 < abs(value) < 0.001 else f"{value:.1%}"
+
+
+def _ids(column: pd.Series) -> list[str]:
+    return [value for value in column if isinstance(value, str) and "::" in value]
 
 
 def _is_number(column: pd.Series) -> bool:
@@ -115,6 +171,10 @@ def _said(value: Any) -> str:
         return ""
     if isinstance(value, bool | np.bool_):
         return "yes" if value else "no"
+    if isinstance(value, pd.Timedelta):
+        return duration_text(value.total_seconds())
+    if isinstance(value, float):
+        return f"{value:,.6g}"
     if isinstance(value, pd.Timestamp):
         return f"{value:%Y-%m-%d %H:%M:%S}"
     if isinstance(value, Decimal):
@@ -122,7 +182,7 @@ def _said(value: Any) -> str:
     if isinstance(value, int):
         return f"{value:,}"
     words = str(value)
-    name, mark, print_ = words.partition("::")
-    if mark and len(print_) > 12:
-        return f"{name}::{print_[:6]}…"
+    name, mark, _ = words.partition("::")
+    if mark and " " not in words:
+        return alias_of(words) or name
     return words if len(words) <= 60 else f"{words[:24]}…"

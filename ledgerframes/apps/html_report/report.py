@@ -10,19 +10,20 @@ from typing import Any
 
 import pandas as pd
 
-from ledgerframes.apps.html_report.material import Material
+from ledgerframes.apps.html_report.material import Material, Period
 from ledgerframes.apps.html_report.page import page
 from ledgerframes.apps.html_report.sections import SECTIONS
-from ledgerframes.arguments import flag, names
+from ledgerframes.arguments import duration, flag, names
 from ledgerframes.arguments import path as read_path
 from ledgerframes.errors import InputError
 from ledgerframes.export.atomic_write import write_text, writing
 from ledgerframes.frames import shape, to_arrow
 from ledgerframes.loaders.history import History
-from ledgerframes.paging.window import Bound
-from ledgerframes.plots.drawing.style import style
+from ledgerframes.paging.cursor import Cursor
+from ledgerframes.paging.window import Bound, Duration, bound
 from ledgerframes.store.store import Store
 from ledgerframes.tables.catalogue import table_named
+from ledgerframes.timestamps import EPOCH, MICROSECOND
 from ledgerframes.version import __version__
 
 
@@ -33,12 +34,16 @@ def report(
     title: str = "Ledger report",
     start: Bound | None = None,
     end: Bound | None = None,
+    last: Duration | None = None,
     as_of: str | date | datetime | None = None,
     sections: Sequence[str] | None = None,
     allow_partial: bool = False,
     overwrite: bool = False,
 ) -> Path:
-    """Write one HTML page with tables, pictures, coverage and provenance; it needs no other file and no network.
+    """Write one HTML page: what happened, in figures, then tables and pictures, and last where it all comes from.
+
+    The page needs no other file and no network, follows the reader's light or dark theme, and can be printed. Figures
+    of a store are compared with the period of the same length before, where the store knows it.
 
     Args:
         data: a store, or what `load_history` gave.
@@ -46,9 +51,11 @@ def report(
         title: its heading.
         start: for a store: inclusive, in UTC; a time, or a pair (migration id, time).
         end: for a store: exclusive.
+        last: for a store: `"7d"`, `"24h"`, a timedelta; back from the last update it holds, instead of `start`.
         as_of: for a store: the state that a sync left, by its id or a time.
-        sections: which parts, in order: provenance, activity, flows, templates, holdings, balances, transfers, rewards,
-            coin_supply, burn, licenses, supply; all by default. A section that cannot be made has the reason.
+        sections: which parts, in order: summary, activity, flows, holdings, balances, transfers, rewards, coin_supply,
+            burn, licenses, supply, templates, anomalies, provenance; all by default. A section that cannot be made has
+            the reason.
         allow_partial: for a store: take what there is of the range.
         overwrite: put the page in place of one that is there.
 
@@ -74,14 +81,11 @@ def report(
     with writing(target):
         _check(target, overwrite=overwrite)
     if isinstance(data, Store):
-        one, two, three = (
-            data.load(name, start=start, end=end, as_of=as_of, allow_partial=allow_partial) for name in _TABLES
-        )
-        material = Material(one, two, three, store=data, as_of=as_of)
+        material = _stored(data, start, end, last, as_of, allow_partial=allow_partial)
     elif isinstance(data, tuple) and len(data) == len(_TABLES):
-        if start is not None or end is not None or as_of is not None:
+        if start is not None or end is not None or as_of is not None or last is not None:
             raise InputError(
-                "start=, end= and as_of= are for a store; a History is always reported whole, so leave them out"
+                "start=, end=, last= and as_of= are for a store; a History is always reported whole, so leave them out"
             )
         one, two, three = (_pandas(frame, name) for frame, name in zip(data, _TABLES, strict=True))
         material = Material(one, two, three)
@@ -90,13 +94,40 @@ def report(
             f"{type(data).__name__} is neither a Store nor a History; lf.open_store or lf.load_history gives one"
         )
     made = f"made {datetime.now(UTC):%Y-%m-%d %H:%M} UTC by ledgerframes {__version__}"
-    with style("light"):
-        whole = page(title, made, [SECTIONS[name](material) for name in chosen])
+    whole = page(title, made, [SECTIONS[name](material) for name in chosen])
     write_text(target, whole, overwrite=overwrite)
     return target
 
 
 _TABLES = ("updates", "events", "reassignments")
+
+
+def _stored(
+    store: Store, start: Bound | None, end: Bound | None, last: Duration | None, as_of: Any, *, allow_partial: bool
+) -> Material:
+    """What a store holds of the range, and what its period is."""
+    options: dict[str, Any] = {"end": end, "as_of": as_of, "allow_partial": allow_partial}
+    if last is not None:
+        length = duration(last, "last")
+        if start is not None:
+            raise InputError(f"last={last!r} and start={start!r} both say where to begin; give one of them")
+        newest = store.load("updates", columns=["record_time"], **options)["record_time"].max()
+        start = None if pd.isna(newest) else newest - pd.Timedelta(length, unit="us")
+    updates, events, reassignments = (store.load(name, start=start, **options) for name in _TABLES)
+    since, until = (_moment(bound(value, name)) for value, name in ((_later(start), "start"), (end, "end")))
+    return Material(updates, events, reassignments, store, as_of, Period(since, until), end)
+
+
+def _later(start: Bound | None) -> Bound | None:
+    """A start, or None for ledger begin."""
+    return None if isinstance(start, str) and start == "begin" else start
+
+
+def _moment(place: Cursor | int | None) -> pd.Timestamp | None:
+    """The record time of a bound."""
+    if place is None:
+        return None
+    return pd.Timestamp(EPOCH + (place.micros if isinstance(place, Cursor) else place) * MICROSECOND)
 
 
 def _pandas(frame: Any, name: str) -> Any:

@@ -8,11 +8,12 @@ from typing import Final
 import pandas as pd
 
 from ledgerframes.analysis.anomalies import reassignment_anomalies
-from ledgerframes.analysis.flows import flow_matrix, reassignment_flows
+from ledgerframes.analysis.flows import flow_matrix
 from ledgerframes.analysis.holdings import holdings_from_events
 from ledgerframes.analysis.licenses import license_growth, license_versions, supply_over_time
 from ledgerframes.analysis.payloads import template_catalogue
 from ledgerframes.apps.html_report.coin_sections import balances, burn, coin_supply, rewards, transfers
+from ledgerframes.apps.html_report.headlines import summary
 from ledgerframes.apps.html_report.material import Material
 from ledgerframes.apps.html_report.page import Section, picture, table, text
 from ledgerframes.errors import InputError, PartialResultError
@@ -48,7 +49,7 @@ def activity(material: Material) -> Section:
     return Section(
         "Updates",
         [
-            picture(plot_update_rate(updates), "Updates over time, by kind"),
+            picture(lambda: plot_update_rate(updates), "Updates over time, by kind"),
             table(counts.rename_axis(columns=None), "Updates by migration and kind"),
         ],
     )
@@ -56,23 +57,32 @@ def activity(material: Material) -> Section:
 
 def flows(material: Material) -> Section:
     """How contracts moved between synchronizers."""
-    legs = material.reassignments
-    if legs.empty:
+    joined = material.period.of(material.flows, "moment")
+    if joined.empty:
         return Section("Reassignments", [text("No contract was reassigned in this range.", quiet=True)])
-    joined = reassignment_flows(legs)
     parts = [
-        picture(plot_reassignment_flows(joined), "Reassignments from each synchronizer to each other"),
+        picture(lambda: plot_reassignment_flows(joined), "Reassignments from each synchronizer to each other"),
         table(_counted(joined["status"], "status"), "Reassignments by status"),
         table(flow_matrix(joined).sort_values("count", ascending=False), "From synchronizer to synchronizer"),
-        picture(plot_reassignment_in_flight(joined), "How long reassignments were on their way"),
+        picture(lambda: plot_reassignment_in_flight(joined), "How long reassignments were on their way"),
     ]
-    odd = reassignment_anomalies(legs)
-    parts.append(
-        table(_counted(odd["anomaly"], "anomaly"), "What is odd; repairs are what an operator did on purpose")
-        if len(odd)
-        else text("Every leg has its match, and every counter grows.", quiet=True)
-    )
     return Section("Reassignments", parts)
+
+
+def anomalies(material: Material) -> Section:
+    """What does not occur on a sound ledger; what a status tells is counted with the reassignments."""
+    if material.reassignments.empty:
+        return Section("Anomalies", [text("No contract was reassigned in this range.", quiet=True)])
+    odd = material.period.of(reassignment_anomalies(material.whole.reassignments), "record_time")
+    odd = odd[~odd["anomaly"].isin(("repaired", "assigned without unassignment"))]
+    if odd.empty:
+        return Section("Anomalies", [text("Legs agree with their match, and every counter grows.", quiet=True)])
+    each = odd.drop_duplicates(["anomaly", "contract_id", "unassign_id"])
+    columns = ["anomaly", "contract_id", "record_time", "detail"]
+    return Section(
+        "Anomalies",
+        [table(_counted(each["anomaly"], "anomaly"), "Reassignments by anomaly"), table(each[columns], "The first")],
+    )
 
 
 def templates(material: Material) -> Section:
@@ -80,13 +90,14 @@ def templates(material: Material) -> Section:
     if material.events.empty:
         return Section("Templates", [text("There is no event in this range.", quiet=True)])
     columns = ["template_name", "package_names", "creates", "exercises", "consuming", "choices"]
-    return Section("Templates", [table(template_catalogue(material.events)[columns], "By number of creates", most=15)])
+    listed = template_catalogue(material.events)[columns].sort_values("creates", ascending=False, kind="stable")
+    return Section("Templates", [table(listed, "By number of creates", most=15)])
 
 
 def holdings(material: Material) -> Section:
     """Who holds how much coin, and the notional fees."""
     try:
-        balances = holdings_from_events(material.events, material.reassignments)
+        balances = holdings_from_events(material.whole.events, material.whole.reassignments, decimals="object")
         origin = "Worked out from the history alone, to the last digit."
     except (PartialResultError, InputError) as error:
         snapshot = material.snapshot("holdings_summary")
@@ -100,14 +111,15 @@ def holdings(material: Material) -> Section:
     if balances.empty:
         return Section("Holdings", [text("Nobody holds coin in this range.", quiet=True)])
     largest = balances.sort_values("total_coin_holdings", ascending=False, key=lambda column: column.astype(float))
-    columns = ["party_id", "total_unlocked_coin", "total_locked_coin", "accumulated_holding_fees_total"]
+    columns = ["party_id", "total_coin_holdings", "total_unlocked_coin", "total_locked_coin"]
+    columns += ["accumulated_holding_fees_total"]
     return Section(
         "Holdings",
         [
             text(
                 f"{origin} Fees are notional: they are charged when a contract expires, not on transfers.", quiet=True
             ),
-            picture(plot_holding_fees(balances), "Notional holding fees by party"),
+            picture(lambda: plot_holding_fees(balances, show="holdings"), "Holdings by party"),
             table(largest[columns], "The largest holders", most=15),
         ],
     )
@@ -119,16 +131,32 @@ def licenses(material: Material) -> Section:
     if snapshot is None:
         advice = "No snapshot of licenses is stored; add them: store.sync(net, tables=['licenses'])."
         return Section("Validators", [text(advice, quiet=True)])
-    return Section("Validators", [_growth(material, snapshot), table(license_versions(snapshot), "Versions they run")])
+    return Section("Validators", [_growth(material, snapshot), table(_releases(snapshot), "Releases they run")])
+
+
+def _releases(licenses: pd.DataFrame) -> pd.DataFrame:
+    """Validators by release, the newest first; builds of a release count together."""
+    versions = license_versions(licenses)
+    release = versions["version"].str.extract(r"^v?(\d+(?:\.\d+)*)", expand=False).fillna(versions["version"])
+    sums = versions.assign(release=release.fillna("not known")).groupby("release", as_index=False, sort=False)
+    releases = sums[["validators", "share"]].sum()
+    order = sorted(releases.index, key=lambda place: _release_key(releases.at[place, "release"]), reverse=True)
+    return releases.loc[order]
+
+
+def _release_key(release: object) -> tuple[int, ...]:
+    """0.10 after 0.9; what is not a release comes last."""
+    parts = str(release).split(".")
+    return tuple(map(int, parts)) if all(part.isdecimal() for part in parts) else (-1,)
 
 
 def _growth(material: Material, found: pd.DataFrame) -> str:
     """Validators over time where the whole history is there, else over the rounds of their first coupons."""
     try:
-        growth = license_growth(material.events, period="D")
+        growth = license_growth(material.whole.events, period="D")
     except (PartialResultError, InputError):
-        return picture(plot_license_growth(found), "Validators by the round of their first coupon")
-    return picture(plot_license_growth(growth), "Validators over time") if len(growth) > 1 else ""
+        return picture(lambda: plot_license_growth(found), "Validators by the round of their first coupon")
+    return picture(lambda: plot_license_growth(growth), "Validators over time") if len(growth) > 1 else ""
 
 
 def supply(material: Material) -> Section:
@@ -147,10 +175,9 @@ def _counted(values: pd.Series, name: str) -> pd.DataFrame:
 
 #: The parts, in the order of the page.
 SECTIONS: Final[dict[str, Callable[[Material], Section]]] = {
-    "provenance": provenance,
+    "summary": summary,
     "activity": activity,
     "flows": flows,
-    "templates": templates,
     "holdings": holdings,
     "balances": balances,
     "transfers": transfers,
@@ -159,4 +186,7 @@ SECTIONS: Final[dict[str, Callable[[Material], Section]]] = {
     "burn": burn,
     "licenses": licenses,
     "supply": supply,
+    "templates": templates,
+    "anomalies": anomalies,
+    "provenance": provenance,
 }

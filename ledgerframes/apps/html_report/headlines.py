@@ -1,0 +1,160 @@
+"""The report's first screen: what happened, in figures, each with its change against the period before."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from decimal import Decimal, localcontext
+from typing import Any, Final
+
+from ledgerframes.apps.html_report.material import Material, Period
+from ledgerframes.apps.html_report.page import Section, escape, text
+from ledgerframes.errors import InputError, LedgerframesError
+from ledgerframes.plots.drawing.number_format import amount_text, count_text
+
+Amount = int | Decimal | None
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One headline.
+
+    Attributes:
+        name: what is counted.
+        unit: in what.
+        value: for the period; None where it is not known.
+        before: for the period before; None where that is not known.
+    """
+
+    name: str
+    unit: str
+    value: Amount
+    before: Amount = None
+
+    def shown(self) -> str:
+        """The value for people."""
+        if self.value is None:
+            return "not known"
+        return count_text(self.value) if isinstance(self.value, int) else amount_text(float(self.value))
+
+    def exact(self) -> str:
+        """The value to the last digit."""
+        return "" if self.value is None else f"{self.value:,}" if isinstance(self.value, int) else f"{self.value:,f}"
+
+    def change(self) -> str:
+        """The change against the period before, in words; empty where one of them is not known."""
+        if self.value is None or self.before is None:
+            return ""
+        if not self.before:
+            return "0 before" if self.value else "no change"
+        value, before = Decimal(self.value), Decimal(self.before)
+        share = float((value - before) / abs(before))
+        if abs(share) < 0.0005:
+            return "no change"
+        return f"{share:+,.1%}" if abs(share) < 10 else f"from {Figure('', '', self.before).shown()}"
+
+
+def summary(material: Material) -> Section:
+    """What happened, in figures."""
+    if material.updates.empty:
+        return Section("What happened", [text("There is no update in this range.", quiet=True)])
+    first, last = material.updates["record_time"].min(), material.updates["record_time"].max()
+    words = f"{first:%Y-%m-%d %H:%M} to {last:%Y-%m-%d %H:%M} UTC"
+    before = material.before
+    if before is not None and before.start is not None:
+        words += f", compared with the same length of time before, from {before.start:%Y-%m-%d %H:%M}"
+    with localcontext(prec=60):
+        cards = "".join(map(_card, figures(material)))
+    return Section("What happened", [text(words, quiet=True), f"<div class='figures'>{cards}</div>"])
+
+
+def figures(material: Material) -> list[Figure]:
+    """The headline figures of a period."""
+    made: list[Figure] = []
+    for name, unit, value in _FIGURES:
+        here = _known(value, material, material.period)
+        earlier = None if material.before is None else _known(value, material, material.before)
+        made.append(Figure(name, unit, here, earlier))
+    return [*made, *_states(material)]
+
+
+def _known(value: Callable[[Material, Period], Amount], material: Material, period: Period) -> Amount:
+    try:
+        return value(material, period)
+    except LedgerframesError:
+        return None
+
+
+def _updates(material: Material, period: Period) -> Amount:
+    return len(period.of(material.whole.updates, "record_time"))
+
+
+def _reassigned(material: Material, period: Period) -> Amount:
+    return len(period.of(material.flows, "moment"))
+
+
+def _acting(material: Material, period: Period) -> Amount:
+    parties = period.of(material.whole.events, "record_time")["acting_parties"].dropna()
+    return len(set().union(*parties)) if len(parties) else 0
+
+
+def _paid(material: Material, period: Period) -> Amount:
+    rows = period.of(material.transfers, "record_time")
+    return total(rows.loc[rows["sender"] != rows["receiver"], "amount"])
+
+
+def _minted(material: Material, period: Period) -> Amount:
+    return _columns(material, period, "minted_")
+
+
+def _burned(material: Material, period: Period) -> Amount:
+    return _columns(material, period, "burned_")
+
+
+def _columns(material: Material, period: Period, beginning: str) -> Decimal:
+    """The sum of the columns of `mint_burn` that begin so."""
+    rows = period.of(material.mint_burn, "record_time")
+    return sum((total(rows[name]) for name in rows.columns if name.startswith(beginning)), Decimal(0))
+
+
+_FIGURES: Final[tuple[tuple[str, str, Callable[[Material, Period], Amount]], ...]] = (
+    ("Updates", "updates", _updates),
+    ("Reassignments", "contracts between synchronizers", _reassigned),
+    ("Active parties", "parties that acted", _acting),
+    ("Paid between parties", "coin", _paid),
+    ("Minted", "coin, as rewards and otherwise", _minted),
+    ("Burned", "coin", _burned),
+)
+
+
+def _states(material: Material) -> list[Figure]:
+    """What there was at the end of the period, against its beginning."""
+    states: list[Figure] = []
+    try:
+        rows = material.supply_per_round
+        known = rows[rows["total"].notna() & rows["opened_at"].notna()]
+        until = Period(None, material.period.end).of(known, "opened_at")
+        start = material.period.start
+        earlier = Period(None, start).of(known, "opened_at") if start is not None else until.iloc[:0]
+        value = until["total"].iloc[-1] if len(until) else None
+        states.append(Figure("Supply", "coin", value, earlier["total"].iloc[-1] if len(earlier) else None))
+    except InputError:
+        states.append(Figure("Supply", "coin", None))
+    licenses = material.snapshot("licenses")
+    newest = None if licenses is None else licenses[licenses["loaded_at"] == licenses["loaded_at"].max()]
+    states.append(Figure("Validators", "licenses", None if newest is None else int(newest["validator"].nunique())))
+    return states
+
+
+def total(amounts: Iterable[Any]) -> Decimal:
+    """The sum of amounts without those that are not known."""
+    return sum((amount for amount in amounts if isinstance(amount, Decimal)), Decimal(0))
+
+
+def _card(figure: Figure) -> str:
+    change = f"<span class='change'>{escape(figure.change())}</span>" if figure.change() else ""
+    return (
+        f"<div class='figure'><span class='name'>{escape(figure.name)}</span>"
+        f"<b title='{escape(figure.exact())}'>{escape(figure.shown())}</b>"
+        f"<span class='unit'>{escape(figure.unit)}</span>{change}</div>"
+    )
