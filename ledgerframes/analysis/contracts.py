@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Final
 
 import pyarrow as pa
@@ -26,6 +27,7 @@ _COLUMNS: Final = (
     "synchronizer_id", "source_synchronizer", "target_synchronizer", "reassignment_counter", "in_flight",
     "migration_id", "record_time",
 )  # fmt: skip
+_FEW: Final = 4
 #: What an opening has to look like: the columns of events and reassignments that this module gives.
 ACTIVE: Final = Table(
     "active_contracts", "One row an active contract.", (), ("contract_id",),
@@ -77,6 +79,19 @@ def active_contracts(
     """
     if template is not None:
         text(template, "template", "Module:Entity, as the column template_name has it")
+    placed, moment = replayed(
+        events, reassignments, at=at, templates=None if template is None else (template,), opening=opening
+    )
+    return shape_like(placed, events, attrs=attrs_of(events) | {"at": _said(moment)})
+
+
+def replayed(
+    events: Any, reassignments: Any, *, at: Bound | None, templates: Sequence[str] | None, opening: Any
+) -> tuple[pa.Table, Any]:
+    """The active contracts of some templates, or of all, as Arrow, and the moment; see `active_contracts`.
+
+    What `opening` holds of other templates stays.
+    """
     check_whole(events, name="events", opening=opening)
     if reassignments is not None:
         check_whole(reassignments, name="reassignments", opening=opening)
@@ -88,11 +103,9 @@ def active_contracts(
     legs = None
     if reassignments is not None:
         legs = up_to(to_arrow(reassignments, REASSIGNMENTS, _LEG_COLUMNS, name="reassignments"), moment)
-    created = _created(rows, ended, template)
-    known = _with_earlier(_with_assigned(created, legs, template), opening)
-    placed = _placed(_without_ended(known, created, ended), legs)
-    attrs = attrs_of(events) | {"at": _said(moment)}
-    return shape_like(placed, events, attrs=attrs)
+    created = _created(rows, ended, templates)
+    known = _with_earlier(_with_assigned(created, legs, templates), opening)
+    return _placed(_without_ended(known, created, ended), legs), moment
 
 
 def up_to(rows: pa.Table, moment: Any) -> pa.Table:
@@ -108,20 +121,28 @@ def up_to(rows: pa.Table, moment: Any) -> pa.Table:
     )
 
 
-def _created(rows: pa.Table, ended: pa.ChunkedArray, template: str | None) -> pa.Table:
+def _created(rows: pa.Table, ended: pa.ChunkedArray, templates: Sequence[str] | None) -> pa.Table:
     """The first creation of each contract that has not ended; only these are copied, payloads and all."""
     creates = pc.equal(rows["event_type"], "created_event")
-    if template is not None:
-        creates = pc.and_(creates, pc.equal(rows["template_name"], template))
+    if templates is not None:
+        creates = pc.and_(creates, _is_of(rows, templates))
     # To look an id up is the larger part of all the work, so only those of creates are.
-    lasting = pc.invert(pc.is_in(rows["contract_id"].filter(creates), ended))
+    ids = rows["contract_id"].filter(creates)
+    if len(ids) < len(ended) // _FEW:
+        ended = ended.filter(pc.is_in(ended, ids))  # a table of few ids is made sooner than one of many
+    lasting = pc.invert(pc.is_in(ids, ended))
     alive = pc.replace_with_mask(creates.combine_chunks(), creates.combine_chunks(), lasting.combine_chunks())
-    alive_rows = rows.drop_columns(["event_type", "consuming"]).filter(alive)
+    # One chunk per column, as later steps pick rows of it: few of many chunks are left.
+    alive_rows = rows.drop_columns(["event_type", "consuming"]).filter(alive).combine_chunks()
     # Mostly every contract is created once; where one is not, its first create counts.
     if pc.count_distinct(alive_rows["contract_id"]).as_py() == alive_rows.num_rows:
         return alive_rows
     order = pc.sort_indices(alive_rows, sort_keys=[("migration_id", "ascending"), ("record_time", "ascending")])
     return _first_of_each(alive_rows.take(order), "contract_id")
+
+
+def _is_of(rows: pa.Table, templates: Sequence[str]) -> pa.ChunkedArray:
+    return pc.is_in(rows["template_name"], pa.array(templates, pa.string()))
 
 
 def _without_ended(known: pa.Table, created: pa.Table, ended: pa.ChunkedArray) -> pa.Table:
@@ -130,19 +151,20 @@ def _without_ended(known: pa.Table, created: pa.Table, ended: pa.ChunkedArray) -
     if not pc.any(others).as_py():
         return known
     over = ended.filter(pc.is_in(ended, known["contract_id"].filter(others)))
-    return known.filter(pc.invert(pc.is_in(known["contract_id"], over)))
+    return known.filter(pc.invert(pc.is_in(known["contract_id"], over))) if len(over) else known
 
 
-def _with_assigned(created: pa.Table, legs: pa.Table | None, template: str | None) -> pa.Table:
+def _with_assigned(created: pa.Table, legs: pa.Table | None, templates: Sequence[str] | None) -> pa.Table:
     """Creates, and contracts that only an assignment shows: their create is not in the history of this network."""
     own = _at_rest(created, pa.array([0] * created.num_rows, pa.int64()))
     if legs is None:
         return own
     # A contract can appear first in an assignment: it was created where this history does not reach.
-    shown = legs.filter(pc.equal(legs["kind"], "assignment"))
-    shown = shown.filter(pc.invert(pc.is_in(shown["contract_id"], created["contract_id"])))
-    if template is not None:
-        shown = shown.filter(pc.equal(shown["template_name"], template))
+    first = pc.and_(
+        pc.equal(legs["kind"], "assignment"), pc.invert(pc.is_in(legs["contract_id"], created["contract_id"]))
+    )
+    # At once, since every filter copies what it leaves.
+    shown = legs.filter(first if templates is None else pc.and_(first, _is_of(legs, templates)))
     if not shown.num_rows:
         return own
     order = pc.sort_indices(shown, sort_keys=[("migration_id", "ascending"), ("record_time", "ascending")])
@@ -178,9 +200,11 @@ def _placed(alive: pa.Table, legs: pa.Table | None) -> pa.Table:
     rows = _moved(alive, legs) if legs is not None and legs.num_rows else alive
     # A snapshot lists its contracts in the order of creation without the times, so they stay as they are, first.
     untold = pc.is_null(rows["record_time"])
-    told = rows.filter(pc.invert(untold))
+    told = rows.filter(pc.invert(untold)) if rows["record_time"].null_count else rows
     order = [(name, "ascending") for name in ("migration_id", "record_time", "contract_id")]
-    return pa.concat_tables([rows.filter(untold), told.take(pc.sort_indices(told, sort_keys=order))])
+    told = told.combine_chunks()  # rows are picked from one chunk several times as fast as from many
+    placed = told.take(pc.sort_indices(told, sort_keys=order))
+    return pa.concat_tables([rows.filter(untold), placed]) if placed.num_rows < rows.num_rows else placed
 
 
 def _moved(rows: pa.Table, legs: pa.Table) -> pa.Table:

@@ -11,7 +11,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ledgerframes.analysis.contracts import active_contracts
+from ledgerframes.analysis.contracts import replayed
 from ledgerframes.analysis.payloads import record_fields
 from ledgerframes.arguments import names, whole_number
 from ledgerframes.errors import InputError
@@ -95,8 +95,7 @@ def holdings_from_events(
     )
     check_shape("pandas", decimals)
     wanted = None if parties is None else names(parties, "parties")
-    rows = active_contracts(events, reassignments, at=at, opening=opening)
-    contracts = rows if isinstance(rows, pa.Table) else _arrow(rows)
+    contracts, _ = replayed(events, reassignments, at=at, templates=(COIN, LOCKED_COIN, ROUND), opening=opening)
     # A locked coin is a template of its own, which holds the coin as its member `amulet`.
     coins = pa.concat_tables([_coins(contracts, COIN, ""), _coins(contracts, LOCKED_COIN, "amulet.")])
     # The server's default is the earliest round open when it is asked, which a replay cannot know.
@@ -196,14 +195,6 @@ def _earliest_round(contracts: pa.Table) -> int | None:
     return (
         None if numbers is None or not len(numbers.drop_null()) else int(min(map(int, numbers.drop_null().to_pylist())))
     )
-
-
-def _arrow(rows: Any) -> pa.Table:
-    names = ["template_name", "payload"]
-    if not isinstance(rows, pd.DataFrame):
-        table: pa.Table = rows.to_arrow().select(names)
-        return table
-    return pa.table({name: pa.array(rows[name], pa.string(), from_pandas=True) for name in names})
 
 
 def reconcile_holdings(computed: Any, summary: Any) -> pd.DataFrame:

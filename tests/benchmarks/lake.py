@@ -28,7 +28,7 @@ def rows() -> list[Row]:
 
 def _slow() -> list[Row]:
     found = []
-    for page_size, aim in ((20, 12.0), (1000, None)):
+    for page_size, aim in ((20, 12.0), (50, 12.0), (1000, None)):
         with lf.sandbox(bulk=SLOW, latency=LATENCY) as net:
             many = _seconds(partial(sync, net, workers=16, page_size=page_size))
             one = _seconds(partial(sync, net, workers=1, page_size=page_size))

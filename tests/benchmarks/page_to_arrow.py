@@ -16,7 +16,10 @@ import duckdb
 import orjson
 import pyarrow as pa
 
-from ledgerframes.decoding.pages import decode_page
+from ledgerframes.decoding.paged_histories import TOGETHER
+from ledgerframes.decoding.pages import decode_page, decode_pages, glimpse_of, parse_page
+from ledgerframes.decoding.parsed_page import ParsedPage
+from ledgerframes.decoding.splitting import raws_of
 from tests.benchmarks.measuring import Row, side_by_side
 from tests.benchmarks.pages import BenchmarkPage
 from tests.benchmarks.plain_script import flatten
@@ -29,6 +32,7 @@ AIMS = {
 DUCKDB = "DuckDB's read_json, seven members of an event"
 SIMDJSON = "simdjson's parse alone"
 ONE_THREAD, THREADS = "one thread", 2
+WHOLE, SMALL = "one page of 1,000", 50
 SCHEMA = """{transactions: 'STRUCT(update_id VARCHAR, record_time VARCHAR, events_by_id MAP(VARCHAR, STRUCT(
     event_type VARCHAR, contract_id VARCHAR, template_id VARCHAR, create_arguments JSON, choice_argument JSON)))[]'}"""
 
@@ -53,6 +57,7 @@ def rows(page: BenchmarkPage) -> list[Row]:
             for baseline, aim in AIMS.items()
         ),
         _against_simdjson(page, what),
+        _small(page),
         _in_threads(page, what),
         _against_duckdb(page, what),
     ]
@@ -69,6 +74,30 @@ def _against_simdjson(page: BenchmarkPage, what: str) -> Row:
     return Row(
         what=what, ours=found["ours"], baseline=SIMDJSON, theirs=found[SIMDJSON], aim=1 / 3, size=len(page.body)
     )  # fmt: skip
+
+
+def _small(page: BenchmarkPage) -> Row:
+    """The same items in pages of 50, from bytes to cursors and columns, as loads and syncs decode them."""
+    raws = raws_of(page.body)
+    bodies = [b'{"transactions":[%b]}' % b",".join(raws[at : at + SMALL]) for at in range(0, len(raws), SMALL)]
+    several = TOGETHER * len(bodies) // len(page.body)
+    groups = [bodies[at : at + several] for at in range(0, len(bodies), several)]
+
+    def small() -> None:
+        for group in groups:
+            pages: list[tuple[ParsedPage | bytes, None]] = [(parse_page(body), None) for body in group]
+            for parsed, _ in pages:
+                glimpse_of(parsed)
+            decode_pages(pages)
+
+    def whole() -> None:
+        parsed = parse_page(page.body)
+        glimpse_of(parsed)
+        decode_page(parsed)
+
+    found = side_by_side({"ours": small, WHOLE: whole}, clock=time.process_time)
+    what = f"{page.name} as pages of {SMALL} -> places and Arrow"
+    return Row(what=what, ours=found["ours"], baseline=WHOLE, theirs=found[WHOLE], aim=0.8, size=len(page.body))
 
 
 def _in_threads(page: BenchmarkPage, what: str) -> Row:

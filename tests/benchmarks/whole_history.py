@@ -17,6 +17,7 @@ from tests.benchmarks.replay_server import recorded, replayed
 
 SERVED = 20_000
 READ = (5_000, 20_000)  # the ratio grows with the length, so it is shown for two
+LISTS = 'pandas with lists="arrow"'
 SCRIPT, BYTES = "httpx + json_normalize script", "httpx alone, nothing decoded"
 
 
@@ -33,6 +34,7 @@ def _rows(net: lf.Network, url: str, count: int) -> list[Row]:
     found = side_by_side(
         {
             "pandas": lambda: lf.load_history(net, limit=count, progress=False),
+            LISTS: lambda: lf.load_history(net, limit=count, progress=False, lists="arrow"),
             "Arrow": lambda: lf.load_history(net, limit=count, progress=False, as_="arrow"),
             SCRIPT: lambda: plain_script.load(url, count),
             BYTES: lambda: _download(url, requests),
@@ -42,7 +44,12 @@ def _rows(net: lf.Network, url: str, count: int) -> list[Row]:
     what = f"load_history, {count:,} updates -> "
     return [
         Row(what=what + form, ours=found[form], baseline=baseline, theirs=found[baseline], aim=aim, size=size)
-        for form, baseline, aim in (("pandas", SCRIPT, 8.0), ("Arrow", SCRIPT, 10.0), ("pandas", BYTES, None))
+        for form, baseline, aim in (
+            ("pandas", SCRIPT, 8.0),
+            (LISTS, SCRIPT, None),
+            ("Arrow", SCRIPT, 10.0),
+            ("pandas", BYTES, None),
+        )
     ]
 
 
