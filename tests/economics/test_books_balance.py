@@ -74,6 +74,10 @@ def test_coupons_end_as_the_ledger_says(world):
         assert min(checks["unclaimed_rewards"]["equal"], checks["claims"]["equal"]) > 0
         assert set(rewards.outcome) >= {"claimed", "expired", "open"}
         assert set(rewards.kind) >= {"app", "validator", "validator_faucet", "sv"}
+    if name == "quarter":
+        fund = rewards[rewards.kind == "development_fund"]
+        assert set(fund.outcome) >= {"claimed", "expired", "withdrawn"}
+        assert (fund.amount == fund.weight).all()
 
 
 def test_claimed_rewards_are_what_is_minted(world):
@@ -83,7 +87,7 @@ def test_claimed_rewards_are_what_is_minted(world):
 
     if name == "hostile":
         return
-    for kind in ("app", "validator", "validator_faucet", "sv"):
+    for kind in ("app", "validator", "validator_faucet", "sv", *(["development_fund"] if name == "quarter" else [])):
         assert claimed[kind] == flows[f"minted_{kind}"].sum(), kind
 
 

@@ -18,6 +18,9 @@ MORE = {
         "the published model has an optional share for development, which the captured contract leaves out"
     ),
     ("Splice.AmuletRules:AmuletRules", "create", f"{_CURVE}/futureValues/*/_2"): "the same",
+    ("Splice.AmuletRules:AmuletRules", "create", "/create_arguments/configSchedule/initialValue"): (
+        "the published model has an optional manager of the development fund"
+    ),
 }
 # The published model has an input that is a record (ExtTransferInput); the captured transfers have none of it.
 OTHER_KINDS = {("Splice.AmuletRules:AmuletRules", "AmuletRules_Transfer", "/choice_argument/transfer/inputs/*/value")}

@@ -14,6 +14,7 @@ KINDS = {
     "Splice.Amulet:AppRewardCoupon", "Splice.Amulet:ValidatorRewardCoupon", "Splice.Amulet:SvRewardCoupon",
     "Splice.ValidatorLicense:ValidatorFaucetCoupon", "Splice.ValidatorLicense:ValidatorLivenessActivityRecord",
 }  # fmt: skip
+FUND = "Splice.Amulet:DevelopmentFundCoupon"
 PHASES = ("Open", "Summarizing", "Issuing", "Closed")
 
 
@@ -72,6 +73,7 @@ class Books:
         self.faucets = defaultdict(list)
         self.transfers = []
         self.converted = []
+        self.fund_ends = defaultdict(int)
 
     def read(self, items):
         with localcontext(EXACT):
@@ -171,6 +173,7 @@ class Books:
         config = {name: number(text) for name, text in summarized["issuanceConfig"].items() if text is not None}
         tick = int(summarized["tickDuration"]["microseconds"])
         whole = rounded(config["amuletToIssuePerYear"] * tick / YEAR)
+        fund = rounded(whole * config.get("optDevelopmentFundPercentage", 0))
         validators = rounded(whole * config["validatorRewardPercentage"])
         apps = rounded(whole * config["appRewardPercentage"])
 
@@ -186,7 +189,7 @@ class Books:
         # A share that was rounded up leaves nothing.
         left = max(Decimal(0), apps - rounded(featured * totals["featured"]))
         unfeatured = each(left, config["unfeaturedAppRewardCap"], totals["unfeatured"])
-        sv = rounded((whole - validators - apps) / totals["sv"]) if totals["sv"] else Decimal(0)
+        sv = rounded((whole - validators - apps - fund) / totals["sv"]) if totals["sv"] else Decimal(0)
         assert {name: number(issuing[name]) for name in issuing if "ssuancePer" in name} == {
             "issuancePerValidatorRewardCoupon": validator,
             "issuancePerFeaturedAppRewardCoupon": featured,
@@ -238,6 +241,8 @@ class Books:
             self.confirmed[json.dumps(action, sort_keys=True)].append(argument["confirmer"])
         elif choice == "DsoRules_ExecuteConfirmedAction":
             self._check_executed(argument)
+        elif choice.startswith(("AmuletRules_AllocateDevelopment", "DevelopmentFundCoupon_")):
+            self._check_fund(event, item)
         elif choice == "AmuletRules_MergeUnclaimedRewards":
             merged = sum(number(self.created[one][1]["amount"]) for one in argument["unclaimedRewardCids"])
             assert number(self._new(item, result["unclaimedRewardCid"])["amount"]) == merged
@@ -255,6 +260,7 @@ class Books:
         minted["validator"] += number(summary["inputValidatorRewardAmount"]) - faucet
         minted["validator_faucet"] += faucet
         minted["sv"] += number(summary["inputSvRewardAmount"])
+        minted["development_fund"] += number(summary["inputDevelopmentFundAmount"] or 0)
         burned["fees"] += number(summary["holdingFees"]) + number(summary["senderChangeFee"])
         burned["fees"] += sum(map(number, summary["outputFees"]))
 
@@ -328,6 +334,27 @@ class Books:
         told = number(self._new(item, event["exercise_result"]["unclaimedReward"])["amount"])
         assert told == rounded(sum(self.worth(one, "Closed") for one in ids))
 
+    def _check_fund(self, event, item):
+        """What is allotted, and what comes back, is what there was."""
+        choice, result, argument = event["choice"], event["exercise_result"], event["choice_argument"]
+        if choice != "AmuletRules_AllocateDevelopmentFundCoupon":
+            payload = self.created[event["contract_id"]][1]
+            acting = {"Reject": "beneficiary", "Withdraw": "fundManager", "DsoExpire": "dso"}[choice.partition("_")[2]]
+            assert event["acting_parties"] == [payload[acting]]
+            assert self._new(item, result["unclaimedDevelopmentFundCouponCid"])["amount"] == payload["amount"]
+            assert (item["record_time"] >= payload["expiresAt"]) == (acting == "dso")
+            self.fund_ends[choice] += 1
+            return
+        shares = [self.created[one] for one in argument["unclaimedDevelopmentFundCouponCids"]]
+        assert {entity for entity, _ in shares} == {"Splice.Amulet:UnclaimedDevelopmentFundCoupon"}
+        coupon = self._new(item, result["developmentFundCouponCid"])
+        left = self._new(item, result["optUnclaimedDevelopmentFundCouponCid"])
+        whole = sum(number(payload["amount"]) for _, payload in shares)
+        assert number(coupon["amount"]) + number(left["amount"]) == whole
+        terms = {name: value for name, value in argument.items() if name != "unclaimedDevelopmentFundCouponCids"}
+        assert terms == {name: value for name, value in coupon.items() if name != "dso"}
+        assert event["acting_parties"] == [coupon["fundManager"]]
+
     def _check_executed(self, argument):
         """Three members have confirmed the very same action, and its totals are those of the round's coupons."""
         action = argument["action"]["value"]["amuletRulesAction"]
@@ -375,7 +402,8 @@ class Books:
         assert number(summary["inputValidatorFaucetAmount"]) == sums["Faucet"]
         assert number(summary["inputAmuletAmount"]) == sums["Coin"]
         assert number(summary["holdingFees"]) == sums["Holding"]
-        left = sums["Coin"] - sums["Holding"] + sums["App"] + sums["Validator"] + sums["Sv"]
+        assert number(summary["inputDevelopmentFundAmount"] or 0) == sums["Fund"]
+        left = sums["Coin"] - sums["Holding"] + sums["App"] + sums["Validator"] + sums["Sv"] + sums["Fund"]
         assert len(wanted["outputs"]) == len(summary["outputFees"]) == len(result["createdAmulets"])
         for output, fee, made in zip(wanted["outputs"], summary["outputFees"], result["createdAmulets"], strict=True):
             amount, ratio = number(output["amount"]), number(output["receiverFeeRatio"])
@@ -419,6 +447,11 @@ class Books:
             sums["Holding"] += min(initial, rounded(rounds * rate)) if fees.create else 0
             changes[sender][0] -= initial + int(amount["createdAt"]["number"]) * rate
             changes[sender][1] -= rate
+            return
+        if one["tag"] == "InputDevelopmentFundCoupon":
+            assert (entity, payload["beneficiary"]) == (FUND, sender)
+            sums["Fund"] += number(payload["amount"])
+            self.fund_ends["claimed"] += 1
             return
         at = round_number(payload)
         issuing = {int(key["number"]): cid for key, cid in context["issuingMiningRounds"]}

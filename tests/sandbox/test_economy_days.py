@@ -37,6 +37,10 @@ def test_the_books_of_a_quarter_balance(quarter):
     assert books.supply * 10**10 == quarter[0].coins.units
     assert {charged for charged, _ in books.transfers} == {True, False}
     assert set(books.outcomes.values()) == {"claimed", "expired"}
+    assert set(books.fund_ends) == {
+        "claimed", "DevelopmentFundCoupon_Reject", "DevelopmentFundCoupon_Withdraw", "DevelopmentFundCoupon_DsoExpire",
+    }  # fmt: skip
+    assert books.minted["development_fund"] > 0
     per_year = {phases["Open"]["issuanceConfig"]["amuletToIssuePerYear"] for phases in books.phases.values()}
     assert len(per_year) == 2
 

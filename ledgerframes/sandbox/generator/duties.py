@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Final
 
-from ledgerframes.sandbox.generator import claims, coupons, markers, mining_rounds, names
+from ledgerframes.sandbox.generator import claims, coupons, development_fund, markers, mining_rounds, names
 from ledgerframes.sandbox.generator.simulation import Simulation
 from ledgerframes.sandbox.world import timestamps
 from ledgerframes.sandbox.world.contracts import Contract, Template
@@ -53,6 +53,8 @@ def _coupon_duty(sim: Simulation) -> Duty | None:
         return coupons.collect_sv_coupons
     if names.payment_to_collect(sim) is not None:
         return names.collect_payment
+    if development_fund.is_due(sim):
+        return development_fund.act
     if _count(sim, ACTIVITY_MARKER) >= _MARKERS:
         return markers.convert_markers
     return claims.merge_unclaimed if _count(sim, UNCLAIMED_REWARD) >= _MOST_UNCLAIMED else None

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from ledgerframes.sandbox.generator.coins import tap
 from ledgerframes.sandbox.generator.coupons import first_reward_state
+from ledgerframes.sandbox.generator.development_fund import manager_of
 from ledgerframes.sandbox.generator.licenses import grant
 from ledgerframes.sandbox.generator.mining_rounds import open_round
 from ledgerframes.sandbox.generator.names import grant_names
@@ -44,6 +45,7 @@ def bootstrap(tx: Transaction, sim: Simulation) -> None:
     calendar = sim.calendar
     terms = coin_rules(
         dso,
+        manager=manager_of(sim.parties.sponsors),
         synchronizers=synchronizers,
         main=main,
         tick=calendar.tick,

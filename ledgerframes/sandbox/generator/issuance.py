@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from ledgerframes.sandbox.world.amounts import UNITS, divided, quotient, spelled, times, units
+from ledgerframes.sandbox.world.amounts import UNITS, ZERO, divided, quotient, spelled, times, units
 from ledgerframes.sandbox.world.configuration import YEAR
 
 
@@ -30,7 +30,7 @@ class Totals(NamedTuple):
 
 
 class Issuance(NamedTuple):
-    """Ten-billionths of a coin per unit of weight, and what nobody can claim."""
+    """Ten-billionths of a coin per unit of weight, what nobody can claim, and the development fund's share."""
 
     validator: int
     featured: int
@@ -38,6 +38,7 @@ class Issuance(NamedTuple):
     sv: int
     faucet: int
     unclaimed: int
+    fund: int
 
 
 def issuance_of(config: Mapping[str, Any], *, tick: int, price: int, totals: Totals) -> Issuance:
@@ -55,7 +56,8 @@ def issuance_of(config: Mapping[str, Any], *, tick: int, price: int, totals: Tot
     whole = quotient(units(config["amuletToIssuePerYear"]) * tick, YEAR)
     to_validators = times(whole, units(config["validatorRewardPercentage"]))
     to_apps = times(whole, units(config["appRewardPercentage"]))
-    to_svs = whole - to_validators - to_apps
+    to_fund = times(whole, units(config["optDevelopmentFundPercentage"] or ZERO))
+    to_svs = whole - to_validators - to_apps - to_fund
     faucet_cap = divided(units(config["optValidatorFaucetCap"]), price)
     validator, left = _tranche(to_validators, units(config["validatorRewardCap"]), totals.validator)
     faucet, unclaimed_by_validators = _tranche(left, faucet_cap, totals.faucet * UNITS)
@@ -63,7 +65,7 @@ def issuance_of(config: Mapping[str, Any], *, tick: int, price: int, totals: Tot
     unfeatured, unclaimed_by_apps = _tranche(left, units(config["unfeaturedAppRewardCap"]), totals.unfeatured)
     sv = divided(to_svs, totals.sv * UNITS) if totals.sv else 0
     unclaimed = unclaimed_by_validators + unclaimed_by_apps + max(0, to_svs - totals.sv * sv)
-    return Issuance(validator, featured, unfeatured, sv, faucet, unclaimed)
+    return Issuance(validator, featured, unfeatured, sv, faucet, unclaimed, to_fund)
 
 
 def _tranche(share: int, cap: int, weights: int) -> tuple[int, int]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from ledgerframes.sandbox.generator.development_fund import set_aside
 from ledgerframes.sandbox.generator.issuance import Issuance, Totals, issuance_of
 from ledgerframes.sandbox.generator.simulation import Simulation
 from ledgerframes.sandbox.world import timestamps
@@ -125,7 +126,8 @@ def start_issuing(tx: Transaction, sim: Simulation) -> None:
     if issuance.unclaimed:
         left = {"dso": sim.parties.dso, "amount": decimal(issuance.unclaimed)}
         _create(tx, UNCLAIMED_REWARD, left, step)
-    step["exercise_result"] = {"issuingRoundCid": begun.contract_id, "unclaimedDevelopmentFundCouponCid": None}
+    aside = set_aside(tx, sim, issuance.fund, under=step)
+    step["exercise_result"] = {"issuingRoundCid": begun.contract_id, "unclaimedDevelopmentFundCouponCid": aside}
 
 
 def close_round(tx: Transaction, sim: Simulation) -> None:

@@ -52,6 +52,7 @@ class Sums:
 
     Attributes:
         app: issued for app rewards; likewise `validator`, which the faucets are part of, `sv` and `faucet`.
+        fund: from a coupon of the development fund.
         coin: the initial amounts of its coins.
         holding_fees: what its coins pay for the time that they were held.
         output_fees: what each output pays.
@@ -63,6 +64,7 @@ class Sums:
     validator: int = 0
     sv: int = 0
     faucet: int = 0
+    fund: int = 0
     coin: int = 0
     holding_fees: int = 0
     output_fees: list[int] = field(default_factory=list)
@@ -72,7 +74,7 @@ class Sums:
     @property
     def available(self) -> int:
         """What there is to spend."""
-        return self.coin - self.holding_fees + self.app + self.validator + self.sv
+        return self.coin - self.holding_fees + self.app + self.validator + self.sv + self.fund
 
     @property
     def burned(self) -> int:
@@ -94,7 +96,7 @@ class Sums:
             "amuletPrice": price,
             "inputValidatorFaucetAmount": spelled(self.faucet),
             "inputUnclaimedActivityRecordAmount": ZERO,
-            "inputDevelopmentFundAmount": None,
+            "inputDevelopmentFundAmount": spelled(self.fund) if self.fund else None,
         }
 
     def metadata(self, kind: str, *, sender: str = "", reason: str = "") -> Metadata:

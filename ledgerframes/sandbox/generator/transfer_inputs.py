@@ -14,6 +14,7 @@ from ledgerframes.sandbox.world.templates import (
     APP_COUPON,
     COIN,
     FAUCET_COUPON,
+    FUND_COUPON,
     ISSUING_ROUND,
     LIVENESS_RECORD,
     SV_COUPON,
@@ -28,11 +29,16 @@ _TAGS: Final = {
     VALIDATOR_COUPON.entity: "InputValidatorRewardCoupon",
     SV_COUPON.entity: "InputSvRewardCoupon",
     LIVENESS_RECORD.entity: "InputValidatorLivenessActivityRecord",
+    FUND_COUPON.entity: "InputDevelopmentFundCoupon",
 }
 
 
 def consume_coupon(tx: Transaction, sim: Simulation, coupon: Contract, sums: Sums, *, under: Event) -> None:
     """End a coupon as the input of a transfer, and add what it is worth to the transfer's sums."""
+    if coupon.template is FUND_COUPON:  # it states coin, and no round issues it
+        sums.fund += units(coupon.payload["amount"])
+        tx.archive(coupon, under=under)
+        return
     worth = times(weight_of(coupon), issuance_for(issuing(sim)[round_of(coupon)], coupon))
     if coupon.template is SV_COUPON:
         sums.sv += worth
@@ -66,6 +72,7 @@ def tagged(one: Contract) -> dict[str, Any]:
 
 def issuing_rounds(sim: Simulation, coupons: Sequence[Contract]) -> list[list[Any]]:
     """The rounds that coupons are claimed from, each with its contract."""
+    coupons = [coupon for coupon in coupons if coupon.template is not FUND_COUPON]
     rounds = issuing(sim) if coupons else {}
     return [
         [rounds[number].payload["round"], rounds[number].contract_id]

@@ -16,6 +16,7 @@ DAY: Final = 24 * HOUR
 YEAR: Final = 365 * DAY
 
 _FIRST: Final = ("40000000000.0000000000", "0.0500000000", "0.1500000000")
+_LATER: Final = ("20000000000.0000000000", "0.1200000000", "0.4000000000")
 
 Payload = dict[str, Any]
 
@@ -43,16 +44,25 @@ def transfer_config(*, charged: bool) -> Payload:
 
 def issuance_config(*, later: bool) -> Payload:
     """What a round issues, before and after the curve's step."""
-    return _issuance(*(("20000000000.0000000000", "0.1200000000", "0.4000000000") if later else _FIRST))
+    return _issuance(*(_LATER if later else _FIRST), fund="0.0500000000" if later else None)
 
 
 def coin_rules(
-    dso: str, *, synchronizers: Iterable[str], main: str, tick: int, step: int, fees_end: int, begin: int
+    dso: str,
+    *,
+    manager: str,
+    synchronizers: Iterable[str],
+    main: str,
+    tick: int,
+    step: int,
+    fees_end: int,
+    begin: int,
 ) -> Payload:
     """The payload of the coin's rules.
 
     Args:
         dso: the organization that runs the ledger.
+        manager: who manages the development fund.
         synchronizers: where the coin lives.
         main: the synchronizer that is active.
         tick: how long a round is the newest, in microseconds.
@@ -84,6 +94,7 @@ def coin_rules(
         "packageConfig": dict.fromkeys(packages, "0.1.2"),
         "transferPreapprovalFee": None,
         "featuredAppActivityMarkerAmount": "1.0000000000",
+        "optDevelopmentFundManager": manager,
     }
     free = {"_1": timestamps.trimmed(fees_end), "_2": {**config, "transferConfig": transfer_config(charged=False)}}
     schedule = {"initialValue": config, "futureValues": [free] if fees_end > begin else []}
@@ -153,7 +164,7 @@ def _limits(synchronizers: list[str], main: str) -> Payload:
     }
 
 
-def _issuance(coin_per_year: str, validators: str, apps: str) -> Payload:
+def _issuance(coin_per_year: str, validators: str, apps: str, *, fund: str | None) -> Payload:
     return {
         "amuletToIssuePerYear": coin_per_year,
         "validatorRewardPercentage": validators,
@@ -162,7 +173,7 @@ def _issuance(coin_per_year: str, validators: str, apps: str) -> Payload:
         "featuredAppRewardCap": "100.0000000000",
         "unfeaturedAppRewardCap": "0.6000000000",
         "optValidatorFaucetCap": "2.8500000000",
-        "optDevelopmentFundPercentage": None,
+        "optDevelopmentFundPercentage": fund,
     }
 
 

@@ -29,6 +29,8 @@ SV_COUPON: Final = Template("Splice.Amulet:SvRewardCoupon", "splice-amulet")
 FAUCET_COUPON: Final = Template("Splice.ValidatorLicense:ValidatorFaucetCoupon", "splice-amulet")
 LIVENESS_RECORD: Final = Template("Splice.ValidatorLicense:ValidatorLivenessActivityRecord", "splice-amulet")
 UNCLAIMED_REWARD: Final = Template("Splice.Amulet:UnclaimedReward", "splice-amulet")
+FUND_COUPON: Final = Template("Splice.Amulet:DevelopmentFundCoupon", "splice-amulet")
+UNCLAIMED_FUND_COUPON: Final = Template("Splice.Amulet:UnclaimedDevelopmentFundCoupon", "splice-amulet")
 ACTIVITY_MARKER: Final = Template("Splice.Amulet:FeaturedAppActivityMarker", "splice-amulet")
 FEATURED_RIGHT: Final = Template("Splice.Amulet:FeaturedAppRight", "splice-amulet")
 VALIDATOR_RIGHT: Final = Template("Splice.Amulet:ValidatorRight", "splice-amulet")
@@ -55,6 +57,7 @@ TEMPLATES: Final = (
     SV_COUPON, FAUCET_COUPON, LIVENESS_RECORD, UNCLAIMED_REWARD, ACTIVITY_MARKER, FEATURED_RIGHT, VALIDATOR_RIGHT,
     SUMMARIZING_ROUND, CLOSED_ROUND, MEMBER_TRAFFIC, TRANSFER_INSTRUCTION, CONFIRMATION, SV_REWARD_STATE, NAME_CONTEXT,
     SUBSCRIPTION_REQUEST, SUBSCRIPTION, IDLE_SUBSCRIPTION, FIRST_PAYMENT, LATER_PAYMENT, TOKEN, TOKEN_RULES,
+    FUND_COUPON, UNCLAIMED_FUND_COUPON,
 )  # fmt: skip
 
 TRANSFER_INTERFACE: Final = "Splice.Api.Token.TransferInstructionV1:TransferFactory"
