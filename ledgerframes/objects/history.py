@@ -195,11 +195,21 @@ def _pages_of(source: ObjectSource, stored: StoredObject, lines: int) -> Iterato
     name, line = str(stored.name), 1
     with source.opened(stored) as file:
         for batch in read_lines(file, name, lines=lines, most=PAGE_BYTES):
-            yield ObjectPage(_page(batch, name, line), stored, line)
+            yield ObjectPage(page_of_lines(batch, name, line), stored, line)
             line += len(batch)
 
 
-def _page(batch: list[bytes], name: str, line: int) -> UpdatesPage:
+def page_of_lines(batch: list[bytes], name: str, line: int = 1) -> UpdatesPage:
+    """Some lines as a page.
+
+    Args:
+        batch: the lines.
+        name: of the object, for messages.
+        line: the number of the first one, likewise.
+
+    Raises:
+        DecodeError: a line is not an item, or has no place in the history.
+    """
     try:
         return UpdatesPage.read(page_of(UPDATE_HISTORY, batch))
     except DecodeError as error:

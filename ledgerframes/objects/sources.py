@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import logging
+from collections import defaultdict, deque
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from threading import Lock
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 import pyarrow as pa
@@ -72,10 +74,14 @@ class ScanObjects:
     Attributes:
         scan: the interface.
         folder: where objects are kept while they are read; one that is there and has its digest is not fetched again.
+        kept: how many of those that were read to their end stay there, for readers that begin in the middle of one.
     """
 
     scan: Scan
     folder: Path
+    kept: int = 0
+    _read: deque[Path] = field(default_factory=deque)
+    _locks: defaultdict[str, Lock] = field(default_factory=lambda: defaultdict(Lock))
 
     @property
     def place(self) -> str:
@@ -104,25 +110,41 @@ class ScanObjects:
             DecodeError: it does not have its digest.
             StoreError: the disk has no room for it.
         """
-        # By its digest: the name comes from the server, and could be any path.
         target = self._file(stored)
-        if not target.exists():
-            self.scan.download_object(ObjectRef(stored.location, stored.digest), target)
+        with self._locks[target.name]:
+            self._download(stored, target)
 
     @contextmanager
     def opened(self, stored: StoredObject) -> Iterator[Any]:
-        """The bytes of an object; its file is removed once they were read."""
-        self.fetch(stored)
+        """The bytes of an object; its file is removed once they were read, or when further ones were."""
         target = self._file(stored)
-        with pa.OSFile(str(target), "rb") as file:
+        # Several readers may want the same object at once, and one of them removes it.
+        with self._locks[target.name]:
+            self._download(stored, target)
+            file = pa.OSFile(str(target), "rb")
+        with file:
             yield file
-        target.unlink(missing_ok=True)
+        self._read.append(target)
+        self._remove()
 
     def stoppable(self, stop: Stop) -> ScanObjects:
         """The same for one operation."""
-        return ScanObjects(self.scan.stoppable(stop), self.folder)
+        return replace(self, scan=self.scan.stoppable(stop))
+
+    def _download(self, stored: StoredObject, target: Path) -> None:
+        if not target.exists():
+            self.scan.download_object(ObjectRef(stored.location, stored.digest), target)
+
+    def _remove(self) -> None:
+        """Remove the files of objects that were read, but for the last ones."""
+        while len(self._read) > self.kept:
+            with suppress(IndexError):  # another reader was quicker
+                target = self._read.popleft()
+                with self._locks[target.name]:
+                    target.unlink(missing_ok=True)
 
     def _file(self, stored: StoredObject) -> Path:
+        # By its digest: the name comes from the server, and could be any path.
         return self.folder / f"{sha256_of(stored.digest).hex()}.zstd"
 
 

@@ -82,6 +82,7 @@ class Store:
         worker_token: str | None = None,
         replicas: bool = False,
         derive: Iterable[str] | None = None,
+        source: Literal["auto", "pages", "objects"] = "pages",
     ) -> SyncReport:
         """Bring the store up to date: read what is missing of a range, also what an interrupted sync left out.
 
@@ -115,6 +116,9 @@ class Store:
                 about the next. More of the history is read again.
             derive: the computed tables to bring up to date afterwards; see `Store.derive`. By default those that the
                 store has; `[]` leaves them as they are.
+            source: where the update history is read from: `"pages"`; `"auto"`, the compressed files that newer scans
+                write about once a day where the scan has them (young), and pages for the rest; `"objects"`, the same,
+                which refuses a scan that has none. A sync that was killed resumes with any of them.
 
         Returns:
             A report of the sync: rows added by table, requests, seconds, coverage; `store.syncs()` keeps it.
@@ -135,7 +139,7 @@ class Store:
         request = SyncRequest(
             start=start, end=end, last=last, workers=workers, tables=tables, parties=parties, settle=settle, now=now,
             page_size=page_size, commit_bytes=commit_bytes, on_error=on_error, progress=progress, engine=engine,
-            worker_token=worker_token, replicas=replicas, derive=derive,
+            worker_token=worker_token, replicas=replicas, derive=derive, source=source,
         )  # fmt: skip
         return run_sync(self._lake, net, request)
 

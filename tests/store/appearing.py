@@ -30,6 +30,8 @@ BEHIND: Final = (0, 0, 0, 10, 60, 300)
 _LATE: Final = 0.3
 _PAUSE: Final = 25 * 3_600 * timestamps.SECOND
 _APART: Final = 10
+#: How long a segment of objects is; several settle inside of one, and a sync meets several of them.
+_SEGMENT: Final = 600 * timestamps.SECOND
 _RECORD_TIME: Final = re.compile(rb'"record_time":"[^"]+"')
 
 
@@ -110,6 +112,7 @@ class Showing:
             reverse=True,
         )
         self._world = World(synchronizers=synchronizers, grow=lambda _: None)
+        self._world.snapshot_period = _SEGMENT
         self.behind = 0
         self.sandbox: Sandbox = start(world=self._world, page_maximum=rng.choice([40, 200, 1_000]), latency=0.001)
 
@@ -178,6 +181,12 @@ class Appearing:
     def now(self) -> int:
         """The newest record time of the ledger, in microseconds."""
         return self._times[max(self.shown, 1) - 1]
+
+    @property
+    def downloads(self) -> int:
+        """How many objects the servers have given."""
+        counts = (server.sandbox.requests for server in self.servers)
+        return sum(count for one in counts for name, count in one.items() if "/bulk/download/" in name)
 
     def urls(self) -> list[str]:
         """The servers' scans, in an order drawn anew."""

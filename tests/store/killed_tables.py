@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 import pandas as pd
@@ -13,7 +13,7 @@ import ledgerframes as lf
 from ledgerframes.sandbox.world.verdicts import events_of
 from ledgerframes.sandbox.world.world import Update
 from tests.store.appearing import Appearing
-from tests.store.conftest import BEGIN, assert_whole
+from tests.store.conftest import BEGIN, assert_whole, by_value
 
 Place = tuple[int, int]
 
@@ -63,6 +63,15 @@ class KilledTables:
 
 def _updates_whole(store: lf.Store, net: lf.Network, ledger: Appearing) -> None:
     assert_whole(store, net)
+    _events_whole(store, ledger)
+
+
+def _updates_whole_by_value(store: lf.Store, net: lf.Network, ledger: Appearing) -> None:
+    assert_whole(store, net, form=by_value)
+    _events_whole(store, ledger)
+
+
+def _events_whole(store: lf.Store, ledger: Appearing) -> None:
     events = store.load("events", columns=["update_id", "event_id"]).groupby("update_id").event_id.agg(set).to_dict()
     assert {one: events.get(one, set()) for one in store.load("updates").update_id} == ledger.event_ids()
 
@@ -115,4 +124,6 @@ UPDATES: Final = KilledTables(
     lambda store, _truth: store.sql(_TORN, allow_partial=True),
     _updates_whole,
 )
+#: The same, where objects may have given some of the rows.
+FROM_OBJECTS: Final = replace(UPDATES, assert_whole=_updates_whole_by_value)
 VERDICTS: Final = KilledTables("verdicts", ["verdicts"], _verdict_places, _verdicts_torn, _verdicts_whole)

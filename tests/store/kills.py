@@ -25,8 +25,8 @@ import ledgerframes as lf
 from tests.simulation.mutants import MUTANTS
 from tests.store.appearing import Appearing
 from tests.store.killed_sync import sync
+from tests.store.killed_tables import FROM_OBJECTS, VERDICTS, KilledTables
 from tests.store.killed_tables import UPDATES as HISTORY
-from tests.store.killed_tables import VERDICTS, KilledTables
 from tests.store.witness import Witness
 
 FAULTS: Final = "429:0.01,503:0.02,reset-in-body:0.02,truncated:0.02,502:0.01,latency:0.05"
@@ -112,6 +112,8 @@ class Killing:
             "workers": rng.choice([1, 2, 4, 8]), "page_size": rng.choice([5, 15, 50, 1_000]), "now": now,
             "commit_bytes": rng.choice([3_000, 10_000, 200_000]), "settle": rng.choice(["60s", "60s", "2min"]),
         }  # fmt: skip
+        if self._of is FROM_OBJECTS:
+            options["source"] = rng.choice(["auto", "objects", "auto", "pages"])
         return self._ledger.urls(), options
 
     def _wait(self, process: Any, more: int, seconds: float) -> None:
@@ -147,6 +149,8 @@ def kill_syncs(
         ledger.show_everything()
         _assert_true(folder / "lake", ledger, of)
         witness.look()
+    if of is FROM_OBJECTS:
+        assert ledger.downloads, "no sync has read an object"
     assert killing.kills == kills, f"{killing.ended} syncs ended before they could be killed"
     return Killed(killing.kills, killing.ended, witness.looks, len(ledger.truth))
 
@@ -173,6 +177,7 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=1, help="of the first store; the next has the next one")
     parser.add_argument("--mutant", choices=MUTANTS, help="take a rule back, to see that it is found")
     parser.add_argument("--verdicts", action="store_true", help="sync verdicts in place of the update history")
+    parser.add_argument("--objects", action="store_true", help="read most syncs from objects")
     given = parser.parse_args()
     began, done, wrong = time.monotonic(), 0, 0
     for number in range(-(-given.kills // A_STORE)):
@@ -186,7 +191,7 @@ def main() -> int:
                     updates=given.updates,
                     seed=seed,
                     mutant=given.mutant,
-                    of=VERDICTS if given.verdicts else HISTORY,
+                    of=VERDICTS if given.verdicts else FROM_OBJECTS if given.objects else HISTORY,
                 )
             except (AssertionError, lf.LedgerframesError) as error:
                 wrong, found = wrong + 1, f"WRONG: {type(error).__name__}: {error}"

@@ -5,7 +5,7 @@ import pytest
 import ledgerframes as lf
 from tests.store.appearing import Appearing
 from tests.store.conftest import assert_whole
-from tests.store.killed_tables import VERDICTS
+from tests.store.killed_tables import FROM_OBJECTS, VERDICTS
 from tests.store.kills import kill_syncs
 
 
@@ -19,6 +19,13 @@ def test_killed_syncs_leave_every_row_once(tmp_path, kills, updates):
 @pytest.mark.long
 def test_killed_syncs_of_verdicts_leave_every_row_once(tmp_path):
     assert kill_syncs(tmp_path, kills=3, updates=150, seed=7, of=VERDICTS).kills == 3
+
+
+@pytest.mark.parametrize(
+    ("kills", "updates"), [(8, 400), pytest.param(20, 1_000, marks=pytest.mark.soak)], ids=["short", "long"]
+)
+def test_killed_syncs_from_objects_leave_every_row_once(tmp_path, kills, updates):
+    assert kill_syncs(tmp_path, kills=kills, updates=updates, seed=9, of=FROM_OBJECTS).kills == kills
 
 
 def test_a_sync_that_ended_with_a_closed_migration_goes_on_with_the_next(store):

@@ -41,6 +41,7 @@ class ObjectRoutes:
 
     view: View
     faults: Callable[[], ObjectFaults]
+    _written: dict[int, list[Segment]] = field(default_factory=dict)  # by their length
     _objects: OrderedDict[Any, bytes] = field(default_factory=OrderedDict)
 
     def routes(self) -> list[BaseRoute]:
@@ -116,16 +117,19 @@ class ObjectRoutes:
         return world.updates[: max(0, len(world.updates) - self.view.lag)]
 
     def _segments(self) -> list[Segment]:
-        shown = self._shown()
-        written = segments(self.view.world, shown)
-        if not self.faults().overlap:
-            return written
         # As if a server had changed the length of its segments, and kept those that it had.
-        return sorted([*written, *segments(self.view.world, shown, each=3)], key=lambda one: (one.after, one.up_to))
+        lengths = (1, 3) if self.faults().overlap else (1,)
+        shown = self._shown()
+        for each in lengths:
+            written = self._written.get(each, [])
+            self._written[each] = segments(self.view.world, shown, each=each, written=written)
+        return sorted(
+            (segment for each in lengths for segment in self._written[each]), key=lambda one: (one.after, one.up_to)
+        )
 
     def _snapshots(self) -> list[tuple[int, int]]:
         """The snapshots in bulk, as cursors: those at which a segment ends."""
-        ends = {segment.up_to for segment in segments(self.view.world, self._shown())}
+        ends = {segment.up_to for segment in self._segments()}
         migrations = {update.migration_id for update in self._shown()}
         return [(one, instant) for one in migrations for instant in instants(self.view.world, one) if instant in ends]
 

@@ -32,13 +32,18 @@ class Segment:
 
     Attributes:
         after: the record time where the segment before ends.
-        up_to: the record time where this one ends.
+        end: the migration and the record time where this one ends.
         updates: what is in it.
     """
 
     after: int
-    up_to: int
+    end: tuple[int, int]
     updates: Sequence[Update]
+
+    @property
+    def up_to(self) -> int:
+        """The record time where it ends."""
+        return self.end[1]
 
     def overlaps(self, after: int, up_to: int) -> bool:
         """Whether it may have, or does have, an update in (after, up_to]."""
@@ -56,31 +61,40 @@ class Segment:
         return [self.updates[at : at + OBJECT_ITEMS] for at in range(0, len(self.updates), OBJECT_ITEMS)]
 
 
-def segments(world: World, shown: Sequence[Update], *, each: int = 1) -> list[Segment]:
-    """The segments that are written.
+def segments(world: World, shown: Sequence[Update], *, each: int = 1, written: Sequence[Segment] = ()) -> list[Segment]:
+    """The segments that are written by now; what was written before stays as it was.
 
     Args:
         world: the ledger.
         shown: as much of its history as the server has.
         each: a segment for so many steps of the grid.
+        written: the segments so far.
     """
     if not shown:
-        return []
+        return list(written)
+    newest = max(update.record_time for update in shown)
+    ended = written[-1].end if written else (shown[0].migration_id, timestamps.FIRST)
     cuts: list[tuple[int, int]] = []
-    for migration_id in sorted({update.migration_id for update in shown}):
+    for migration_id in sorted({update.migration_id for update in shown if update.migration_id >= ended[0]}):
         grid = instants(world, migration_id)
-        if shown[-1].record_time - shown[0].record_time > _LONG:
+        if newest - min(update.record_time for update in shown) > _LONG:
             grid = [instant for instant in grid if instant % _DAY == 0]
         # Record times of a new migration may lie before the end of the last one; segments are in the order of time.
-        cuts += [(migration_id, instant) for instant in grid if not cuts or instant > cuts[-1][1]]
-    written, position, after = [], 0, timestamps.FIRST
-    for migration_id, instant in cuts[each - 1 :: each]:
-        if (migration_id, instant) >= (shown[-1].migration_id, shown[-1].record_time):
+        for instant in grid:
+            if (cuts[-1] if cuts else ended)[1] < instant < newest:
+                cuts.append((migration_id, instant))
+    found, start = list(written), bisect_right(shown, ended, key=_place) if written else 0
+    for cut in cuts[each - 1 :: each]:
+        if cut >= _place(shown[-1]):
             break
-        end = bisect_right(shown, (migration_id, instant), key=lambda update: (update.migration_id, update.record_time))
-        written.append(Segment(after, instant, shown[position:end]))
-        position, after = end, instant
-    return written
+        position = bisect_right(shown, cut, key=_place)
+        found.append(Segment(found[-1].up_to if found else timestamps.FIRST, cut, shown[start:position]))
+        start = position
+    return found
+
+
+def _place(update: Update) -> tuple[int, int]:
+    return update.migration_id, update.record_time
 
 
 def compressed(items: Sequence[bytes]) -> bytes:

@@ -14,6 +14,7 @@ from typing import Final, Protocol
 
 from ledgerframes.errors import DecodeError, PagingError, PartialResultError
 from ledgerframes.interfaces.history import HistorySession, PageRows
+from ledgerframes.objects.page_source import sender_of
 from ledgerframes.paging.history import HistoryReader
 from ledgerframes.paging.modes import Outcome
 from ledgerframes.paging.proofs import NOTHING
@@ -179,6 +180,7 @@ class LocalFetcher:
         # A proof made after the page was asked for proves nothing about it, so it is taken before.
         proof = proofs.now()
         page, more = session.step()
+        page = replace(page, server=sender_of(page.server))
         cursors = page.page.glimpse.cursors
         if not cursors and proofs.contradicts(page.server, page.asked.after):
             proofs.lose(page.server)

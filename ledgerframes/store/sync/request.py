@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any, cast
+from typing import Any, Final, cast
 
 from ledgerframes.arguments import choice, duration, flag, names, whole_number
 from ledgerframes.errors import InputError
@@ -23,6 +23,9 @@ from ledgerframes.store.sync.snapshots import SNAPSHOTS, check_snapshots
 from ledgerframes.store.table_sets import HISTORY, SETS, TableSet
 from ledgerframes.timestamps import to_micros
 from ledgerframes.transport import Clock, SystemClock
+
+#: Where the update history is read from.
+SOURCES: Final = ("auto", "pages", "objects")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,6 +62,7 @@ class SyncRequest:
     worker_token: str | None = None
     replicas: bool = False
     derive: Iterable[str] | None = None
+    source: str = "pages"
     overlap: int = OVERLAP
     drive: Drive = field(default_factory=ThreadDrive)
     clock: Clock = field(default_factory=SystemClock)
@@ -82,6 +86,7 @@ class SyncRequest:
             "on_error": choice(self.on_error, "on_error", ("raise", "reject")),
             "progress": None if self.progress is None else flag(self.progress, "progress"),
             "replicas": flag(self.replicas, "replicas"),
+            "source": choice(self.source, "source", SOURCES),
             "derive": None if self.derive is None else derivable(self.derive, "derive"),
         }
         for name, value in checked.items():
@@ -111,6 +116,8 @@ class SyncRequest:
         return self.on_error == "reject"
 
     def _check_engine(self) -> None:
+        if self.source != "pages":
+            raise InputError(f"source={self.source!r} and engine= do not go together; leave one of them out")
         check_engine(self.engine)
         if self.reject:
             raise InputError("on_error='reject' and engine= do not go together; leave one of them out")

@@ -14,6 +14,7 @@ from ledgerframes.decoding.paged_histories import TOGETHER
 from ledgerframes.errors import LedgerframesError
 from ledgerframes.interfaces.history import PageSource
 from ledgerframes.loaders.progress import Progress, progress_of
+from ledgerframes.objects.page_source import ObjectIndex, ObjectPages
 from ledgerframes.paging.proofs import Proofs
 from ledgerframes.store.delta.table import DeltaStoreTable
 from ledgerframes.store.derive.deriving import derive_tables, derived_tables
@@ -23,6 +24,7 @@ from ledgerframes.store.sync.agreement import Agreement
 from ledgerframes.store.sync.committing import CommitSize, Committer
 from ledgerframes.store.sync.fetching import Fetcher, LocalFetcher
 from ledgerframes.store.sync.finality import Finality
+from ledgerframes.store.sync.from_objects import objects_for
 from ledgerframes.store.sync.gathering import Gathering
 from ledgerframes.store.sync.history_sync import HistorySync, PageDecoder
 from ledgerframes.store.sync.probing import Prober
@@ -83,8 +85,12 @@ class _Run:
         known = self._lake.network()
         for of in request.sets:
             properties = self._properties(of)
-            with progress_of("sync", shown=request.progress) as shown:
-                self._syncs.append(_history_sync(self._lake, self._net, request, shown, of, properties))
+            stop = Stop()
+            with (
+                progress_of("sync", shown=request.progress) as shown,
+                objects_for(self._lake, self._net, request, of, stop) as objects,
+            ):
+                self._syncs.append(_history_sync(self._lake, self._net, request, shown, of, properties, stop, objects))
                 self._syncs[-1].run()
         network = network_for(self._net, known) if request.snapshots else None
         for name in request.snapshots:
@@ -210,10 +216,16 @@ def _covered(view: View) -> tuple[str, ...]:
 
 
 def _history_sync(
-    lake: Lake, net: Network, request: SyncRequest, shown: Progress, of: TableSet, properties: Mapping[str, str]
+    lake: Lake,
+    net: Network,
+    request: SyncRequest,
+    shown: Progress,
+    of: TableSet,
+    properties: Mapping[str, str],
+    stop: Stop,
+    objects: ObjectIndex | None,
 ) -> HistorySync:
     """Put the stages of a sync together."""
-    stop = Stop()
     source: PageSource = net.scan.pages(of.pages)
     source = source.leniently() if request.reject else source
     servers = AgreedServers(source, PageSizes(request.clock.monotonic, lake.page_sizes)).stoppable(stop)
@@ -227,8 +239,10 @@ def _history_sync(
     if request.engine is None:
         # No more at once than a commit takes, which may be less than a page.
         gathering = Gathering(decode, min(TOGETHER, request.commit_bytes or TOGETHER), request.clock.monotonic)
+        # Only rows are read from objects: which network this is, and how far it has got, servers say.
+        read = servers if objects is None else replace(servers, source=ObjectPages(servers, objects, servers.left_out))
         fetch = LocalFetcher(
-            servers, prober, gathering, request.workers, request.page_size, request.drive, ending=stop.set
+            read, prober, gathering, request.workers, request.page_size, request.drive, ending=stop.set
         )
     else:
         from ledgerframes.store.sync.dask_fetching import cluster_fetcher

@@ -1,0 +1,239 @@
+"""`ObjectPages`: pages of the update history from objects where there are some, and else from servers; syncs read it.
+
+What may be assumed of objects, beside what is assumed of servers (see `paging.proofs`): an object that a scan lists
+holds every update of its segment that lies more than `settle` before the segment's end. The scan had shown something
+after the segment when it wrote the end of it, so this is the servers' own rule, made when the object was written. The
+rest of a segment comes from pages, so that every segment begins and ends with updates that both have shown.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from bisect import bisect_right
+from collections.abc import Collection
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+import msgspec
+from msgspec import Struct
+
+from ledgerframes.decoding.paged_histories import PagedHistory
+from ledgerframes.errors import DecodeError, InputError, LedgerframesError, PagingError, RequestError, StoppedError
+from ledgerframes.interfaces.answers import UpdatesPage
+from ledgerframes.interfaces.history import PageSource
+from ledgerframes.interfaces.page_reading import HistoryPage
+from ledgerframes.objects.segments import Segment, SegmentReader, segments_of
+from ledgerframes.objects.sources import ObjectSource
+from ledgerframes.paging.cursor import Cursor
+from ledgerframes.timestamps import EARLIEST, LATEST, parse_timestamp
+from ledgerframes.transport import Answer, Stop
+from ledgerframes.transport.request import Request
+from ledgerframes.transport.retrying import Revise
+
+_log = logging.getLogger("ledgerframes.objects")
+#: What follows a server's URL where its objects gave a page: their pages say nothing about how large the server's are.
+_OBJECTS: Final = "#objects"
+#: Where less than this share of a segment is wanted, pages are quicker than its objects.
+_WORTHWHILE: Final = 8
+_A_DAY: Final = 86_400_000_000
+
+
+class _After(Struct):
+    after_migration_id: int
+    after_record_time: str
+
+
+class _Asked(Struct):
+    page_size: int
+    after: _After | None = None
+
+
+_asked: Final = msgspec.json.Decoder(_Asked)
+
+
+def sender_of(server: str) -> str:
+    """The server whose objects or pages an answer came from."""
+    return server.removesuffix(_OBJECTS)
+
+
+@dataclass
+class ObjectIndex:
+    """The segments of a source, as listed once, and the readers that are in the middle of one; any thread may ask.
+
+    Attributes:
+        source: where the objects are.
+        settle: how long before its end a segment may lack updates, in microseconds.
+        required: refuse a source that has no objects.
+        pages: how many pages objects gave.
+    """
+
+    source: ObjectSource
+    settle: int
+    required: bool = False
+    pages: int = 0
+    _segments: list[Segment] | None = None
+    _failed: set[Segment] = field(default_factory=set)
+    _readers: list[SegmentReader] = field(default_factory=list)
+    _change: threading.Lock = field(default_factory=threading.Lock)
+    _listing: threading.Lock = field(default_factory=threading.Lock)
+
+    def prepare(self) -> None:
+        """List the objects.
+
+        Raises:
+            InputError: there are none, and they are required.
+            RequestError: the source gave no list.
+        """
+        with self._listing:
+            if self._segments is not None:
+                return
+            try:
+                objects = self.source.updates(EARLIEST, LATEST)
+            except (RequestError, PagingError, DecodeError) as error:
+                if self.required:
+                    raise
+                _log.warning("%s Pages are read instead of objects.", error)
+                objects = None
+            if objects is None and self.required:
+                raise InputError(
+                    f"source='objects': {self.source.place} has no objects; give source='auto', which reads pages then"
+                )
+            self._segments = segments_of(objects or ())
+            _log.info("%s lists %d segments as objects", self.source.place, len(self._segments))
+
+    def page(self, after: Cursor, size: int) -> UpdatesPage | None:
+        """The items after a cursor; None where objects do not have them, or cannot be read.
+
+        Raises:
+            StoppedError: the operation was stopped.
+        """
+        reader = self._reader(after)
+        if reader is None:
+            return None
+        try:
+            page = reader.page(after, self._end(reader.segment), size)
+        except StoppedError:
+            reader.close()
+            raise
+        except LedgerframesError as error:
+            _log.warning("%s Pages are read instead.", error)
+            reader.close()
+            with self._change:
+                self._failed.add(reader.segment)
+            return None
+        with self._change:
+            self._readers.append(reader)
+            # One item, or several at one time, would leave a reader in doubt whether the page was cut inside a tie.
+            usable = page is not None and page.glimpse.cursors[0] != page.glimpse.cursors[-1]
+            self.pages += usable
+        return page if usable else None
+
+    def close(self) -> None:
+        """Close every object that is open."""
+        with self._change:
+            for reader in self._readers:
+                reader.close()
+            self._readers.clear()
+
+    def _reader(self, after: Cursor) -> SegmentReader | None:
+        """A reader that gives what follows a cursor: one that is near it, or a new one."""
+        segment = self._segment(after)
+        if segment is None:
+            return None
+        with self._change:
+            near = [reader for reader in self._readers if reader.segment is segment and reader.can_give(after)]
+            if near:
+                nearest = max(near, key=lambda reader: reader.passed or Cursor(0, EARLIEST))
+                self._readers.remove(nearest)
+                return nearest
+            for reader in [one for one in self._readers if one.segment.up_to <= segment.after]:
+                reader.close()
+                self._readers.remove(reader)
+        # Where a reader is in the segment, the rest of it is read, however short.
+        # The first segment of a network begins in the year 1.
+        length = min(segment.up_to - segment.after, _A_DAY)
+        worthwhile = (self._end(segment) - after.micros) * _WORTHWHILE >= length
+        return SegmentReader(self.source, segment) if worthwhile else None
+
+    def _segment(self, after: Cursor) -> Segment | None:
+        """The segment in which what follows a cursor is read from objects."""
+        segments = self._segments or []
+        place = bisect_right(segments, after.micros, key=lambda segment: segment.after) - 1
+        if place < 0:
+            return None
+        segment = segments[place]
+        return segment if after.micros < self._end(segment) and segment not in self._failed else None
+
+    def _end(self, segment: Segment) -> int:
+        # Less a microsecond, because an update may appear exactly `settle` after a newer one.
+        return segment.up_to - self.settle - 1
+
+
+@dataclass(frozen=True)
+class ObjectPages:
+    """A source of pages that gives what objects hold from them.
+
+    Attributes:
+        inner: the servers.
+        index: the objects.
+        left_out: servers that are not to be asked; the name that pages of objects have may be among them.
+    """
+
+    inner: PageSource
+    index: ObjectIndex
+    left_out: Collection[str] = ()
+
+    @property
+    def history(self) -> PagedHistory:
+        """Which history it is."""
+        return self.inner.history
+
+    @property
+    def servers(self) -> tuple[str, ...]:
+        """The servers."""
+        return self.inner.servers
+
+    def page_request(self, after: Cursor | None, page_size: int) -> Request:
+        """The request for one page."""
+        return self.inner.page_request(after, page_size)
+
+    def send_page(
+        self, request: Request, *, server: str | tuple[str, ...] | None, revise: Revise | None
+    ) -> Answer[HistoryPage]:
+        """Read one page from objects, or ask for it."""
+        sender = self.servers[0]
+        # A reader names a server where it wants to hear from this one, and nobody else.
+        if not isinstance(server, str) and sender + _OBJECTS not in self.left_out:
+            began = time.monotonic()
+            asked = _asked.decode(request.content or b"{}")
+            page = None if asked.after is None else self.index.page(_cursor(asked.after), asked.page_size)
+            if page is not None:
+                seconds = time.monotonic() - began
+                return Answer(page, 200, sender + _OBJECTS, request, len(page.raw), seconds, {})
+        return self.inner.send_page(request, server=server, revise=revise)
+
+    def pause(self, seconds: float) -> None:
+        """Wait."""
+        self.inner.pause(seconds)
+
+    def page_maximum(self, server: str | None) -> int | None:
+        """The largest page that a scan has named, if it has: this one, or the one that is asked first."""
+        return self.inner.page_maximum(server)
+
+    def learn_page_maximum(self, server: str, maximum: int) -> None:
+        """Keep the largest page that a scan has named, for every reader of the network."""
+        self.inner.learn_page_maximum(server, maximum)
+
+    def stoppable(self, stop: Stop) -> ObjectPages:
+        """The same for one operation, whose requests and pauses end once `stop` is set."""
+        return replace(self, inner=self.inner.stoppable(stop))
+
+    def leniently(self) -> ObjectPages:
+        """The same, its pages read without the items that have no cursor."""
+        return replace(self, inner=self.inner.leniently())
+
+
+def _cursor(after: _After) -> Cursor:
+    return Cursor(after.after_migration_id, parse_timestamp(after.after_record_time)[0])

@@ -1,0 +1,134 @@
+"""Reads one segment of the history from its objects, a page at a time; `page_source` decides which segment."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Generator, Iterable
+from concurrent.futures import Future
+from dataclasses import dataclass, field
+from functools import partial
+from itertools import groupby, islice, pairwise
+from typing import Final
+
+from ledgerframes.errors import DecodeError
+from ledgerframes.interfaces.answers import UpdatesPage
+from ledgerframes.objects.history import page_of_lines
+from ledgerframes.objects.lines import read_lines
+from ledgerframes.objects.sources import ObjectSource, StoredObject
+from ledgerframes.paging.cursor import Cursor
+from ledgerframes.transport.background import in_background
+
+#: Lines that are looked at together while a reader looks for its place.
+_LOOKED_AT: Final = 1_000
+_BYTES: Final = 16 * 2**20
+
+
+@dataclass(frozen=True)
+class Segment:
+    """Record times that follow each other, and the objects that hold their updates.
+
+    Attributes:
+        after: exclusive, in microseconds.
+        up_to: inclusive.
+        objects: in their order.
+    """
+
+    after: int
+    up_to: int
+    objects: tuple[StoredObject, ...]
+
+
+def segments_of(objects: Iterable[StoredObject]) -> list[Segment]:
+    """The segments of which every object is there, as far as their numbers tell, in order."""
+    ordered = sorted(objects, key=lambda stored: stored.name)
+    segments = []
+    for (after, up_to), group in groupby(ordered, key=lambda stored: (stored.name.after, stored.name.up_to)):
+        own = tuple(group)
+        if after < up_to and [stored.name.number for stored in own] == list(range(len(own))):
+            segments.append(Segment(after, up_to, own))
+    return segments
+
+
+@dataclass
+class SegmentReader:
+    """Gives pages of one segment; each begins in the page before or after it, never before it.
+
+    Attributes:
+        source: where the objects are.
+        segment: what is read.
+        passed: everything up to this cursor was passed; None before the first page.
+    """
+
+    source: ObjectSource
+    segment: Segment
+    passed: Cursor | None = None
+    _lines: Generator[bytes] | None = None
+    _kept: list[bytes] = field(default_factory=list)
+    _cursors: list[Cursor] = field(default_factory=list)  # of the lines that are kept
+
+    def can_give(self, after: Cursor) -> bool:
+        """Whether what follows a cursor was not passed yet."""
+        return self.passed is None or self.passed <= after
+
+    def page(self, after: Cursor, last: int, size: int) -> UpdatesPage | None:
+        """The items of one migration after a cursor, up to a record time; None where there are none.
+
+        Args:
+            after: the cursor.
+            last: the record time.
+            size: how many items at most.
+
+        Raises:
+            RequestError: an object could not be fetched.
+            DecodeError: an object is damaged, or its items are not in order.
+        """
+        page: UpdatesPage | None = None
+        while not self._cursors or self._cursors[-1] <= after:
+            page = self._advance([], _LOOKED_AT)
+            if page is None:
+                return None
+        start = bisect_right(self._cursors, after)
+        if start or len(self._kept) < size:
+            page = self._advance(self._kept[start:], max(size - len(self._kept) + start, 0))
+        self.passed = after
+        count = min(bisect_right(self._cursors, Cursor(after.migration_id, last)), size)
+        if page is None or count < len(page):
+            page = self._parsed(self._kept[:count]) if count else None
+        return page
+
+    def close(self) -> None:
+        """Close the object that is open."""
+        if self._lines is not None:
+            self._lines.close()
+
+    def _advance(self, kept: list[bytes], more: int) -> UpdatesPage | None:
+        """Keep some lines and as many of those that follow; None where there are neither."""
+        if self._lines is None:
+            self._lines = self._read()
+        self._kept = [*kept, *islice(self._lines, more)]
+        page = self._parsed(self._kept) if self._kept else None
+        self._cursors = [] if page is None else page.glimpse.cursors
+        for former, latter in pairwise(self._cursors):
+            if latter < former:
+                raise DecodeError(f"{self._name}: an item at {latter} follows one at {former}; objects are in order")
+        return page
+
+    def _parsed(self, lines: list[bytes]) -> UpdatesPage:
+        return page_of_lines(lines, self._name)
+
+    @property
+    def _name(self) -> str:
+        return str(self.segment.objects[0].name).rpartition("/")[0]
+
+    def _read(self) -> Generator[bytes]:
+        """The lines of all objects; the next object is fetched while one is read."""
+        coming: Future[None] | None = None
+        for place, stored in enumerate(self.segment.objects):
+            if coming is not None:
+                coming.result()
+            self.source.fetch(stored)
+            following = self.segment.objects[place + 1 : place + 2]
+            coming = in_background(partial(self.source.fetch, *following), "ledgerframes-object") if following else None
+            with self.source.opened(stored) as file:
+                for batch in read_lines(file, str(stored.name), lines=_LOOKED_AT, most=_BYTES):
+                    yield from batch
