@@ -27,6 +27,7 @@ from ledgerframes.plots.snapshots import FEES, HOLDINGS, amounts
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.container import BarContainer
 
 _PICTURE: Final = "plot_holding_fees"
 _TITLES: Final = {
@@ -120,12 +121,13 @@ def _draw(ax: Axes, table: pd.DataFrame, ranking: Ranking, unit: str) -> None:
     tones = inside(ax)
     at = np.arange(len(table))
     starts = {1: np.zeros(len(table)), -1: np.zeros(len(table))}
+    parts: list[BarContainer] = []
     for part, hue in zip(("unlocked", "locked"), tones.hues, strict=False):
         values: Floats = table[part].to_numpy()
         base = np.where(values < 0, starts[-1], starts[1])
         fills = [mixed(hue, tones.ground, 0.6) if name == ranking.rest else hue for name in table.index]
-        bars = ax.barh(at, values, 0.72, left=base, color=fills, label=part)
-        for bar in bars:
+        parts.append(ax.barh(at, values, 0.72, left=base, color=fills, label=part))
+        for bar in parts[-1]:
             bar.set_gid(part)
         starts[1] = starts[1] + np.maximum(values, 0)
         starts[-1] = starts[-1] + np.minimum(values, 0)
@@ -145,6 +147,8 @@ def _draw(ax: Axes, table: pd.DataFrame, ranking: Ranking, unit: str) -> None:
         )  # fmt: skip
         if starts[-1][row] < low if left else starts[1][row] > high:
             _break(ax, end, row, left=left)
+            for bars in parts:
+                bars[row].set_facecolor(tones.rest)  # of a bar that is cut, the parts cannot be compared
 
 
 def _total_text(total: float, unit: str) -> str:

@@ -95,6 +95,7 @@ def test_the_others_are_cut_where_the_named_parties_end():
     assert ax.get_xlim()[1] < 3
     assert drawn(ax, "total")[-1].get_text() == "43.8"
     assert len(drawn(ax, "break")) == 1
+    assert drawn(ax, "unlocked")[-1].get_facecolor() == drawn(ax, "locked")[-1].get_facecolor()
     assert drawn(lf.plot_holding_fees(frames.holdings(9), top=7), "break") == []
 
 
