@@ -147,6 +147,9 @@ def kill_syncs(
                 if rng.random() < _LOOKED_AT:
                     witness.look()
         ledger.show_everything()
+        if of is FROM_OBJECTS:
+            # Pages then have to agree with what objects gave, up to the closing of every migration.
+            lf.open_store(folder / "lake").sync(lf.connect(scan_url=ledger.urls()), source="auto", progress=False)
         _assert_true(folder / "lake", ledger, of)
         witness.look()
     if of is FROM_OBJECTS:
