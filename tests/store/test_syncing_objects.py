@@ -3,6 +3,7 @@
 import logging
 import re
 import tempfile
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -200,3 +201,10 @@ def test_an_index_lists_once():
     index.prepare()
     index.prepare()
     assert source.lists == 1
+
+
+def test_a_live_tail_may_begin_with_objects(store, ledger):
+    before = downloads(ledger)
+    with closing(store.follow(ledger, source="objects", every="1s", page_size=PAGE, progress=False)) as reports:
+        assert next(reports).complete
+    assert downloads(ledger) > before

@@ -42,6 +42,7 @@ def follow(
     worker_token: str | None = None,
     replicas: bool = False,
     derive: Iterable[str] | None = None,
+    source: Literal["auto", "pages", "objects"] = "pages",
 ) -> Iterator[SyncReport]:
     """Sync repeatedly, as a live tail; a server that does not answer for a while does not end it.
 
@@ -69,6 +70,7 @@ def follow(
         worker_token: where they find the scan's token: `"env:NAME"`, `"file:PATH"` or `"command:WORDS"`.
         replicas: several machines that are not in step answer behind one URL; see `sync`.
         derive: the computed tables to bring up to date after each sync; by default those that the store has.
+        source: where the update history is read from; see `sync`. Objects save time where much is missing.
 
     Yields:
         A report after every sync.
@@ -88,6 +90,6 @@ def follow(
     request = SyncRequest(
         start=start, end=end, last=last, workers=workers, tables=tables, parties=parties, settle=settle,
         page_size=page_size, commit_bytes=commit_bytes, on_error=on_error, progress=progress, engine=engine,
-        worker_token=worker_token, replicas=replicas, derive=derive,
+        worker_token=worker_token, replicas=replicas, derive=derive, source=source,
     )  # fmt: skip
     return repeat(lambda: run_sync(self._lake, net, replace(request)), seconds, stop or threading.Event())
