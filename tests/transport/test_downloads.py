@@ -2,7 +2,7 @@
 
 import base64
 import hashlib
-import os
+import random
 import shutil
 from types import SimpleNamespace
 
@@ -14,7 +14,7 @@ from ledgerframes.interfaces.scan import Scan
 from ledgerframes.interfaces.scan_objects import ObjectRef
 from ledgerframes.transport.downloads import why_refused
 
-DATA = os.urandom(300_000)
+DATA = random.Random(7).randbytes(300_000)
 BINARY = (("Content-Type", "application/octet-stream"),)
 WHOLE = Reply(body=DATA, headers=BINARY)
 KEY = (
