@@ -30,7 +30,7 @@ test: $(READY)  ## the tests, in a few minutes: of what takes long, the first pa
 	$(BIN)/python -m pytest $(SPREAD)
 
 test-long: $(READY)  ## the rest of the tests: those that take long
-	$(BIN)/python -m pytest $(SPREAD) -m long
+	$(BIN)/python -m pytest $(SPREAD) -m "long and not soak and not interop"
 
 test-python: $(READY)  ## the tests of reading and storing, without the compiled decoder
 	LEDGERFRAMES_DECODER=python $(BIN)/python -m pytest $(SPREAD) -m "not soak and not interop" \

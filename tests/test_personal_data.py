@@ -311,6 +311,7 @@ def test_the_command_line_leaves_them_out_unless_told(ending, ledger, command, t
             assert bool([one for one in leaking(tmp_path) if one == file.name]) is shown
 
 
+@pytest.mark.long
 def test_the_command_line_makes_a_lake_without_them(ledger, command, tmp_path):
     lake, out = str(tmp_path / "lake"), str(tmp_path / "out")
     shown = [

@@ -185,6 +185,7 @@ def figures_of(words):
     return {name: (exact, "".join(re.findall(r"change'>(.*?)<", rest))) for name, exact, rest in cards}
 
 
+@pytest.mark.long
 def test_the_first_screen_compares_a_period_with_the_one_before(filled, tmp_path):
     times = filled.load("updates").record_time
     last = pd.Timedelta("20min")

@@ -158,6 +158,7 @@ def test_small_files_are_joined_as_large_ones_leave_room_and_ten_at_least(large,
     assert table.joined == pytest.approx(joined, abs=2)
 
 
+@pytest.mark.long
 def test_a_long_sync_of_tiny_commits_leaves_few_files_in_each_partition(store):
     with lf.sandbox(updates=2_600, migrations=1) as net:
         report = store.sync(net, page_size=20, commit_bytes=1, workers=1, progress=False)

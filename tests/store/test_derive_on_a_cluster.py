@@ -14,7 +14,7 @@ from tests.store.test_derived import NAMES, assert_equal_to_one_go
 from tests.store.test_partial_rebuild import Killed, retry_as
 from tests.store.test_rejects import BREAKS, spoil
 
-pytestmark = pytest.mark.filterwarnings("default")  # the cluster's own libraries warn
+pytestmark = [pytest.mark.long, pytest.mark.filterwarnings("default")]  # the cluster's own libraries warn
 
 
 @pytest.fixture(scope="module")

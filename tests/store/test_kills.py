@@ -21,6 +21,7 @@ def test_killed_syncs_of_verdicts_leave_every_row_once(tmp_path):
     assert kill_syncs(tmp_path, kills=3, updates=150, seed=7, of=VERDICTS).kills == 3
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("kills", "updates"), [(8, 400), pytest.param(20, 1_000, marks=pytest.mark.soak)], ids=["short", "long"]
 )

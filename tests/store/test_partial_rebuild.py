@@ -15,6 +15,8 @@ from tests.store.conftest import data_files
 from tests.store.test_derived import NAMES, assert_equal_to_one_go
 from tests.store.test_rejects import BREAKS, spoil
 
+pytestmark = pytest.mark.long
+
 # What is summed from other tables has no state to go back to.
 CHUNKED = {*NAMES} - {"supply_per_round"}
 MAY = 1_746_057_600_000_000

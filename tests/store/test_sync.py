@@ -19,6 +19,7 @@ def test_a_history_is_kept_whole(store, workers, page_size):
     assert report.left == ()
 
 
+@pytest.mark.long(quick=1)
 @pytest.mark.parametrize("workers", [1, 4])
 def test_the_nastiest_history_is_kept_whole(store, workers):
     with lf.sandbox(seed=11, updates=400, hostile=True) as net:

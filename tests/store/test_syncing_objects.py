@@ -80,6 +80,7 @@ def test_it_is_final_up_to_where_it_is_by_pages(store, tmp_path, ledger):
     assert [(times <= at).sum() for at in mine.settled] == [(times <= at).sum() for at in theirs.settled]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("options", [{"hostile": True}, {"synchronizers": 5, "migrations": 4}], ids=str)
 def test_other_ledgers_too(store, options):
     with lf.sandbox(seed=5, updates=700, **options) as net:
@@ -88,6 +89,7 @@ def test_other_ledgers_too(store, options):
         assert_equal(store, net, sound=not options.get("hostile"))
 
 
+@pytest.mark.long(quick=1)
 @pytest.mark.parametrize(
     "faults",
     [
@@ -119,6 +121,7 @@ def test_a_scan_without_objects_is_refused_where_they_are_required(store, ledger
         store.sync(ledger, source="objects", progress=False)
 
 
+@pytest.mark.long
 def test_an_update_that_appears_after_its_segment_was_written_is_there(store):
     """As the last updates of a segment may: the objects have not got them, and pages give the end of every segment."""
     with lf.sandbox(days=10) as net:

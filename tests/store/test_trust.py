@@ -96,6 +96,7 @@ def test_what_honest_servers_differ_in_is_no_difference(changing):
         assert lf.cross_check(net, other).agree
 
 
+@pytest.mark.long
 def test_an_update_that_one_side_lacks_is_found(filled):
     with lf.sandbox(seed=7, updates=2000) as other, lf.sandbox(seed=7, updates=2000) as whole:
         gone = other.sandbox.world.updates.pop(300)
@@ -105,6 +106,7 @@ def test_an_update_that_one_side_lacks_is_found(filled):
         assert [(one.update_id, one.what) for one in found.differences] == [(gone.update_id, "only in b")]
 
 
+@pytest.mark.long
 def test_a_sample_is_drawn_again_by_its_seed(filled, net):
     first = filled.verify(net, sample=5, seed=3)
     again = filled.verify(net, sample=5, seed=3)

@@ -32,6 +32,7 @@ def spoil(world, place, value, member="payload"):
     return update
 
 
+@pytest.mark.long(quick=1)
 @pytest.mark.parametrize("value", VALUES.values(), ids=VALUES)
 def test_an_unreadable_item_is_put_aside_whole_and_the_rest_goes_on(store, value):
     with lf.sandbox(updates=100, migrations=2) as net:
