@@ -251,3 +251,27 @@ def test_killed_between_any_two_commits_tables_equal_those_in_one_go(store, kill
     store.derive(NAMES)
     assert_equal_to_one_go(store)
     assert store.check(full=True)
+
+
+@pytest.mark.long(quick=1)
+@pytest.mark.parametrize("name", ["transfers", "open_contracts", "mint_burn"])
+def test_an_emptied_entry_in_the_middle_of_a_computed_tables_log_is_missed(store, growing, name, tmp_path):
+    net, show = growing
+    for count in (90, 140, 200, 300):
+        show(count)
+        store.sync(net, progress=False, derive=["transfers", "mint_burn"])
+    log = sorted((store._lake.folder / name / "_delta_log").glob("*.json"))
+    adding = [entry for entry in log if '"add"' in entry.read_text()]
+    adding[len(adding) // 2].write_bytes(b"")
+
+    assert f"{name}: entries of its log" in str(store.check())
+    assert store.repair().entries == {name: 1}
+    store.derive()
+    other = lf.open_store(tmp_path / "other")
+    other.sync(net, progress=False, derive=["transfers", "mint_burn"])
+    for table in ("transfers", "mint_burn", "open_contracts"):
+        key = kept.KEPT[table].key[0]
+        found, want = (one._lake.table(table).refresh().dataset().to_table() for one in (store, other))
+        assert sorted(found[key].to_pylist()) == sorted(want[key].to_pylist())
+    assert_equal_to_one_go(store, ["transfers", "mint_burn"])
+    assert store.check(full=True)

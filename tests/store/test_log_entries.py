@@ -54,3 +54,16 @@ def test_an_emptied_entry_of_the_list_of_syncs_is_missed(store):
     assert "syncs: entries of its log" in str(store.check())
     store.repair()
     assert store.check()
+
+
+@pytest.mark.long(quick=2)
+@pytest.mark.parametrize("name", ["events", "updates", "reassignments"])
+@pytest.mark.parametrize("part", [3, 2])
+def test_an_emptied_entry_in_the_middle_of_a_log_is_missed(store, net, name, part):
+    log = sorted((store._lake.folder / name / "_delta_log").glob("*.json"))
+    log[len(log) // part].write_bytes(b"")
+    assert f"{name}: entries of its log" in str(store.check())
+    assert store.repair().entries == {name: 1}
+    store.sync(net)
+    assert_whole(store, net)
+    assert store.check()

@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from ledgerframes.store.derive.kept import KEPT
+from ledgerframes.store.derive.progress import lacking_from
 from ledgerframes.store.lake import STORED, Lake
 from ledgerframes.store.sync.sync_log import SYNCS, all_runs
 
@@ -69,6 +71,7 @@ def fill_log(lake: Lake, damage: LogDamage) -> None:
     """Add empty commits for entries that are lost or empty, so that version numbers continue where they were.
 
     Rows and coverage are one commit, so the rows of a lost entry are no longer covered, and the next sync reads them.
+    A computed table has one number for how far it goes, which later entries hold too: it is computed again.
     """
     for entry in damage.empty:
         # Written out as a commit of nothing, which is how readers of the log take an empty entry.
@@ -77,6 +80,8 @@ def fill_log(lake: Lake, damage: LogDamage) -> None:
     # One commit per lost entry: the versions that syncs have recorded must not come to mean later states.
     for _ in range(damage.recorded - damage.version):
         table.append((), {})
+    if damage.table in KEPT and damage.empty:
+        table.append((), lacking_from(int(damage.empty[0].stem)))
 
 
 def _empty_entries(url: str) -> list[Path]:

@@ -4,13 +4,15 @@ The log of a computed table holds `derived/version`, the version of its rules; `
 `derived/changes/TABLE` for each table of the history, and `derived/made`, which tell whether the history below changed
 since; `derived/begun`, whether it begins at ledger begin; `derived/unknown`, how much was not understood;
 `derived/reach/migration` and `derived/reach/hi`, the last instant on which rows can depend; and for each interval n
-`derived/n/migration`, `derived/n/lo` and `derived/n/hi`, numbered without a gap.
+`derived/n/migration`, `derived/n/lo` and `derived/n/hi`, numbered without a gap. `derived/lost` is the first version
+whose entry a repair found empty: states from there on lack its rows.
 
 Every commit sets all of these, so a state that an earlier one left is known by that entry of the log alone.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
@@ -29,10 +31,21 @@ _MADE: Final = "derived/made"
 _BEGUN: Final = "derived/begun"
 _UNKNOWN: Final = "derived/unknown"
 _REACH: Final = ("derived/reach/migration", "derived/reach/hi")
+_LOST: Final = "derived/lost"
 #: Why a table is computed that was not there yet.
 NEW: Final = "new"
 #: What a repair records when it takes out files: the table is computed again.
 UNSOUND: Final = {_VERSION: 0}
+
+
+def lacking_from(version: int) -> dict[str, int]:
+    """What a repair records when the entry of a version was lost: the table is computed again from an earlier one."""
+    return {**UNSOUND, _LOST: version}
+
+
+def sound_before(numbers: Mapping[str, int]) -> float:
+    """The version before which states are sound, as far as one commit tells."""
+    return numbers.get(_LOST, math.inf)
 
 
 @dataclass(frozen=True)

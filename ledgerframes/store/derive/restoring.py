@@ -8,6 +8,7 @@ has changed since.
 from __future__ import annotations
 
 import logging
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
@@ -15,7 +16,7 @@ from ledgerframes.errors import StoreError
 from ledgerframes.store.changes import BEFORE_ALL
 from ledgerframes.store.delta.table import DeltaStoreTable
 from ledgerframes.store.derive.kept import VERSIONS
-from ledgerframes.store.derive.progress import Basis, Progress
+from ledgerframes.store.derive.progress import Basis, Progress, sound_before
 from ledgerframes.store.lake import Lake
 
 _log = logging.getLogger("ledgerframes.store")
@@ -58,9 +59,11 @@ def restored(
 
 def _states(table: DeltaStoreTable, basis: Basis) -> Iterator[tuple[int, Progress]]:
     """The states of a table that may be continued, newest first: version, and how far it was computed."""
+    limit = math.inf
     for version, numbers in table.states():
+        limit = min(limit, sound_before(numbers))
         progress = Progress.read(numbers.get)
-        if not progress.version:  # a repair has taken out files
+        if not progress.version or version >= limit:  # a repair has taken out files, or found rows lost
             continue
         of_now = progress.version == VERSIONS[table.name] and progress.made == basis.made
         # All states before it are as old, or older.

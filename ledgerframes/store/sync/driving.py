@@ -204,6 +204,7 @@ class _BackgroundThread:
         if self._thread is not None:
             self._jobs.put(None)
             self._thread.wait()
+            self._thread = None  # a later job starts another one
         self._raise()
 
     def _raise(self) -> None:
