@@ -3,6 +3,7 @@
 import logging
 import re
 import tempfile
+from collections import Counter
 from contextlib import closing
 from pathlib import Path
 
@@ -43,8 +44,12 @@ def own_folder(tmp_path, monkeypatch):
     assert list(folder.iterdir()) == []
 
 
+def fetched(net):
+    return Counter({name: count for name, count in net.sandbox.requests.items() if "/bulk/download/" in name})
+
+
 def downloads(net):
-    return sum(count for name, count in net.sandbox.requests.items() if "/bulk/download/" in name)
+    return fetched(net).total()
 
 
 def assert_equal(store, net, *, sound=True):
@@ -151,9 +156,10 @@ def place(world, migration_id, micros):
 
 def test_a_later_sync_reads_what_is_new(store, ledger):
     store.sync(ledger, end="2025-03-08T10:00:00Z", source="objects", page_size=PAGE, progress=False)
-    before = downloads(ledger)
+    before = fetched(ledger)
     store.sync(ledger, source="objects", page_size=PAGE, progress=False)
-    assert 4 <= downloads(ledger) - before <= 16
+    # Which of them, not how often: workers that need one at different times may each fetch it.
+    assert 4 <= len(fetched(ledger) - before) <= 16
     assert_equal(store, ledger)
 
 
