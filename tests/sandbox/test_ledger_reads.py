@@ -1,17 +1,13 @@
-"""The ledger interface's reads on a real loopback port: users in pages, transactions as their parties see them."""
+"""The ledger interface's look-ups on a real loopback port: transactions as their parties see them."""
 
 from __future__ import annotations
-
-import urllib.parse
 
 import pytest
 
 from ledgerframes.sandbox.server import start
-from ledgerframes.sandbox.world.accounts import User
-from tests.sandbox.asking import ask, party_of
+from tests.sandbox.asking import party_of
+from tests.sandbox.ledger_calls import BY_ID, ERROR, call
 
-USERS = "/v2/users"
-BY_ID = "/v2/updates/transaction-by-id"
 UPDATE = "/v2/updates/update-by-id"
 FRAME = {
     "updateId", "commandId", "workflowId", "effectiveAt", "events", "offset", "synchronizerId", "traceContext",
@@ -28,10 +24,6 @@ CREATED = {
 EXERCISED = ARCHIVED | {
     "interfaceId", "choice", "choiceArgument", "actingParties", "consuming", "lastDescendantNodeId", "exerciseResult",
     "acsDelta",
-}  # fmt: skip
-ERROR = {
-    "code", "cause", "correlationId", "traceId", "context", "resources", "errorCategory", "grpcCodeValue", "retryInfo",
-    "definiteAnswer",
 }  # fmt: skip
 DELTA, EFFECTS = "TRANSACTION_SHAPE_ACS_DELTA", "TRANSACTION_SHAPE_LEDGER_EFFECTS"
 
@@ -63,14 +55,6 @@ def stakeholders(items):
         if event["event_type"] == "created_event"
     )
     return {event["contract_id"]: {*event["signatories"], *event["observers"]} for event in created}
-
-
-def call(sandbox, path, body=None, *, user="validator_operator", **options):
-    return ask(sandbox.ledger_url + path, body, token=sandbox.token(user), **options)
-
-
-def users(sandbox, **query):
-    return call(sandbox, f"{USERS}?{urllib.parse.urlencode(query)}", user="participant_admin")
 
 
 def wanted(*parties, shape=DELTA, filters=(), anyone=False):
@@ -108,122 +92,6 @@ def big(item):
     nodes = list(item.get("events_by_id", {}).values())
     created = {one["contract_id"] for one in nodes if one["event_type"] == "created_event"}
     return len(nodes) > 10 and any(one.get("consuming") and one["contract_id"] in created for one in nodes)
-
-
-def test_users_come_in_pages_until_a_token_is_empty(sandbox):
-    pages = [users(sandbox, pageSize=90).json]
-    while pages[-1]["nextPageToken"]:
-        pages.append(users(sandbox, pageSize=90, pageToken=pages[-1]["nextPageToken"]).json)
-    ids = [one["id"] for page in pages for one in page["users"]]
-
-    assert [len(page["users"]) for page in pages] == [90, 90, 90, 52]
-    assert pages[-1]["nextPageToken"] == ""
-    assert ids == sorted(set(ids))
-    assert len(ids) == 322
-    assert {"alice", "bob", "validator_operator", "participant_admin", "mallory"} <= set(ids)
-
-
-def test_a_user_has_every_member_and_empty_text_for_what_is_unset(sandbox):
-    found = {one["id"]: one for one in users(sandbox, pageSize=1_000).json["users"]}
-
-    assert found["participant_admin"] == {
-        "id": "participant_admin",
-        "primaryParty": "",
-        "isDeactivated": False,
-        "metadata": {"resourceVersion": "0", "annotations": {}},
-        "identityProviderId": "",
-        "primaryPartyAuthentication": False,
-    }
-    assert found["alice"]["primaryParty"].startswith("alice::1220")
-    assert found["mallory"]["isDeactivated"] is True
-    assert any(one["metadata"]["annotations"] for one in found.values())
-
-
-def test_the_default_page_is_shorter_than_the_list(sandbox):
-    default = call(sandbox, USERS, user="participant_admin").json
-
-    assert len(default["users"]) == 100
-    assert users(sandbox, pageSize=0, pageToken="").json == default
-
-
-def test_a_page_size_above_a_thousand_is_capped_without_a_word():
-    with start(updates=5) as sandbox:
-        for number in range(1_100):
-            sandbox.world.accounts.put(User(f"extra-{number:04}"))
-        page = users(sandbox, pageSize=2_000).json
-        rest = users(sandbox, pageSize=2**31 - 1, pageToken=page["nextPageToken"]).json
-
-    assert len(page["users"]) == 1_000
-    assert len(rest["users"]) == 322 + 1_100 - 1_000
-    assert rest["nextPageToken"] == ""
-
-
-@pytest.mark.parametrize(
-    "query",
-    [
-        {"pageSize": "x"},
-        {"pageSize": "1.5"},
-        {"pageSize": -1},
-        {"pageSize": 2**31},
-        {"pageToken": "x"},
-        {"pageToken": "ä"},
-        {"pageToken": "YWxpY2U="},
-    ],
-    ids=str,
-)
-def test_a_malformed_page_is_refused_in_plain_text(sandbox, query):
-    answer = users(sandbox, **query)
-
-    assert (answer.status, answer.content_type) == (400, "text/plain; charset=utf-8")
-    assert next(iter(query)).encode() in answer.body
-
-
-@pytest.mark.parametrize("path", [USERS, BY_ID])
-@pytest.mark.parametrize("token", [None, "", "a.b.c", "expired"], ids=str)
-def test_a_call_without_a_valid_token_is_not_authenticated(sandbox, path, token):
-    token = sandbox.token("participant_admin", lifetime=-5) if token == "expired" else token
-
-    answer = ask(sandbox.ledger_url + path, b"nonsense" if path == BY_ID else None, token=token)
-
-    assert answer.status == 401
-    assert answer.json.keys() == ERROR
-    assert (answer.json["grpcCodeValue"], answer.json["errorCategory"]) == (16, -1)
-    assert answer.json["correlationId"] != answer.json["traceId"]
-    assert "expired" not in answer.json["cause"]
-
-
-@pytest.mark.parametrize("user", ["mallory", "nobody-at-all", "alice"], ids=["deactivated", "unknown", "no admin"])
-def test_only_who_manages_the_participant_lists_users(sandbox, user):
-    answer = call(sandbox, USERS, user=user)
-
-    assert answer.status == 403
-    assert answer.json["grpcCodeValue"] == 7
-    assert user not in answer.json["cause"]
-
-
-def test_why_a_call_is_denied_stands_in_the_log_under_its_correlation_id(sandbox, caplog):
-    caplog.set_level("INFO", logger="ledgerframes.sandbox")
-
-    answer = call(sandbox, USERS, user="mallory")
-
-    assert answer.json["correlationId"] in caplog.text
-    assert "'mallory' is deactivated" in caplog.text
-    assert sandbox.token("mallory").split(".")[2] not in caplog.text
-
-
-def test_a_deactivated_user_reads_no_transaction_either(sandbox, items):
-    body = {"updateId": items[0]["update_id"], "requestingParties": [party_of(sandbox, "mallory")]}
-
-    assert call(sandbox, BY_ID, body, user="mallory").status == 403
-
-
-@pytest.mark.parametrize("offered", ["jwt.token.{}, daml.ws.auth", "daml.ws.auth,jwt.token.{}", "jwt.token.{}"])
-def test_the_token_may_come_as_a_websocket_protocol(sandbox, offered):
-    headers = {"Sec-WebSocket-Protocol": offered.format(sandbox.token("participant_admin"))}
-    spoilt = {"Sec-WebSocket-Protocol": offered.format("a.b.c")}
-
-    assert ask(sandbox.ledger_url + USERS, headers=headers).status == 200
-    assert ask(sandbox.ledger_url + USERS, headers=spoilt).status == 401
 
 
 def test_a_transaction_has_its_frame_and_an_offset_that_rises(sandbox, items):
