@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from contextvars import ContextVar
 from functools import wraps
 from itertools import product
-from typing import TYPE_CHECKING, Any, ParamSpec
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from ledgerframes.errors import InputError
 from ledgerframes.plots.drawing.palette import inside, outside
@@ -22,15 +22,16 @@ if TYPE_CHECKING:
 
 Key = tuple["Artist", str]
 P = ParamSpec("P")
+T = TypeVar("T")
 
 _made: ContextVar[list[Figure]] = ContextVar("_made")
 
 
-def picture(draw: Callable[P, Axes]) -> Callable[P, Axes]:
+def picture(draw: Callable[P, T]) -> Callable[P, T]:
     """A drawing function that closes the figure it opened when it fails: a notebook would show it, empty."""
 
     @wraps(draw)
-    def drawn(*args: P.args, **options: P.kwargs) -> Axes:
+    def drawn(*args: P.args, **options: P.kwargs) -> T:
         opened = _made.set([])
         try:
             return draw(*args, **options)
