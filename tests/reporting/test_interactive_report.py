@@ -7,6 +7,7 @@ import re
 import pytest
 
 import ledgerframes as lf
+from ledgerframes.apps.html_report.charts import chart
 
 pytest.importorskip("plotly")
 SPEC = re.compile(r"<script type='application/json' class='(light|dark)'>(.*?)</script>", re.DOTALL)
@@ -101,3 +102,14 @@ def test_a_shell_writes_such_a_page(command, tmp_path):
     assert done.code == 0, done.err
     assert "Plotly.react" in (tmp_path / "r.html").read_text(encoding="utf-8")
     assert re.search(r"\t\d+\.\d MB", done.out)
+
+
+def test_a_text_of_a_figure_cannot_end_its_script():
+    import plotly.graph_objects as go
+
+    made = chart(
+        lambda backend: go.Figure(layout={"title": {"text": f"</script>{backend}"}}), "words", interactive=True
+    )
+
+    assert made.count("</script>") == 2
+    assert [json.loads(spec)["layout"]["title"]["text"] for _, spec in SPEC.findall(made)] == ["</script>plotly"] * 2
