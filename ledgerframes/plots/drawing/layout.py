@@ -6,10 +6,11 @@ import textwrap
 from collections.abc import Callable, Sequence
 from contextvars import ContextVar
 from functools import wraps
+from importlib.util import find_spec
 from itertools import product
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
-from ledgerframes.errors import InputError
+from ledgerframes.errors import ConfigurationError, InputError
 from ledgerframes.plots.drawing.palette import inside, outside
 from ledgerframes.plots.drawing.short_ids import shown
 
@@ -32,6 +33,8 @@ def picture(draw: Callable[P, T]) -> Callable[P, T]:
 
     @wraps(draw)
     def drawn(*args: P.args, **options: P.kwargs) -> T:
+        if find_spec("matplotlib") is None:
+            raise ConfigurationError("pictures need matplotlib, which is not installed; run: pip install matplotlib")
         opened = _made.set([])
         try:
             return draw(*args, **options)
