@@ -29,6 +29,9 @@ def report(
     as_of: AsOf = None,
     allow_partial: Annotated[bool, typer.Option("--allow-partial", help="Take what there is of the range.")] = False,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Put it in place of one that is there.")] = False,
+    interactive: Annotated[
+        bool, typer.Option("--interactive", help="Pictures to zoom into, about 5 MB more; needs the extra interactive.")
+    ] = False,
 ) -> None:
     """Write one HTML page: what happened, in figures, then tables and pictures, and last where it all comes from.
 
@@ -42,5 +45,6 @@ def report(
     written = write(
         existing(place), output, title=title, start=opt.bound(start), end=opt.bound(end), last=last, as_of=as_of,
         sections=sections.split(",") if sections else None, allow_partial=allow_partial, overwrite=overwrite,
+        interactive=interactive,
     )  # fmt: skip
     opt.say(f"{written}\t{written.stat().st_size / 1e6:.1f} MB")

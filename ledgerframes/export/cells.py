@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
 from html import escape
 from math import isfinite
 from typing import Any, Final
@@ -23,7 +23,7 @@ class Cells:
     """A column's cells for some rows.
 
     Attributes:
-        values: text, numbers, booleans, times without zone, None.
+        values: text, numbers, booleans, times without zone, days, None.
         risky: places of texts that would run as formulas if they were typed in.
     """
 
@@ -44,6 +44,8 @@ def cells_of(column: pa.Array, *, foreign: bool) -> Cells:
         texts = time_text(column).to_pylist()
         moments = column.cast(pa.timestamp("us")).to_pylist()
         return Cells([_moment(moment, text) for moment, text in zip(moments, texts, strict=True)])
+    if pa.types.is_date(kind):
+        return Cells([_day(day) for day in column.cast(pa.date32()).to_pylist()])
     if pa.types.is_integer(kind):
         return Cells([_whole(number) for number in column.to_pylist()])
     if pa.types.is_floating(kind):
@@ -57,6 +59,10 @@ def _moment(moment: datetime | None, text: str | None) -> datetime | str | None:
     if moment is None or moment < _FIRST_DAY:
         return text
     return moment.replace(microsecond=moment.microsecond // 1000 * 1000)
+
+
+def _day(day: date | None) -> date | str | None:
+    return day if day is None or day >= _FIRST_DAY.date() else day.isoformat()
 
 
 def _whole(number: int | None) -> int | str | None:

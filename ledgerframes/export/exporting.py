@@ -22,7 +22,7 @@ from ledgerframes.export.names import check_tables
 from ledgerframes.export.parquet import ParquetFile
 from ledgerframes.export.partitions import Partitions, partitioned
 from ledgerframes.export.report import ExportedTable, ExportReport
-from ledgerframes.export.shape import Shape, Times, shape_of
+from ledgerframes.export.shape import BiVersion, Shape, Times, shape_of
 from ledgerframes.export.sinks import Sink, pour
 from ledgerframes.export.sources import Opened, Source, open_source
 from ledgerframes.export.workbook import Sheets, Workbook
@@ -48,13 +48,17 @@ class _Export:
     times: Times
     origin: Mapping[str, str]
     personal: bool | None
+    bi_version: BiVersion | None
 
     def opened(self) -> Iterator[tuple[Opened, Shape]]:
         """The tables, each opened when its turn comes, and its shape in the export."""
         for name, source in self.sources.items():
             table = open_source(name, source, personal=self.personal)
             twice = self.format == "xlsx"
-            yield table, shape_of(name, table.schema, flat=self.flat, times=self.times, twice=twice)
+            shape = shape_of(
+                name, table.schema, flat=self.flat, times=self.times, twice=twice, bi_version=self.bi_version or 2
+            )
+            yield table, shape
 
 
 @dataclass(frozen=True)
@@ -97,6 +101,7 @@ def export_tables(
     overwrite: bool = False,
     provenance: Mapping[str, Any] | None = None,
     personal: bool | None = None,
+    bi_version: BiVersion = 2,
 ) -> ExportReport:
     """Write tables to files that other programs read, in bounded memory.
 
@@ -112,9 +117,9 @@ def export_tables(
         target: a folder; for a workbook also the path of the workbook, ending in `.xlsx`.
         format: Parquet (zstd, the columns' meanings in the schema), CSV (UTF-8, RFC 4180, exact, formulas defused:
             `restore_text` gives a text cell back as it was), or one workbook with a sheet a table.
-        profile: "bi" has no nested columns (lists as JSON), amounts as exact text and, in `NAME_double`, rounded
-            to the nearest double, times in UTC without zone. A workbook is always so, and has times exact in
-            `NAME_text`, since its own are of milliseconds.
+        profile: "bi" has no nested columns (lists as JSON), an amount as a number under its own name (the nearest
+            double) and exact as text in `NAME_exact`, times in UTC without zone. A workbook is always so, and has
+            times exact in `NAME_text`, since its own are of milliseconds.
         layout: a file a table, or "hive": tables of the history in folders `migration_id=…/record_month=…`, which
             then are those two columns; Parquet only.
         times: "ms" takes the microseconds off, toward the past.
@@ -123,6 +128,9 @@ def export_tables(
         personal: True keeps personal data, the contact points of validators' operators, False leaves it out. Without
             it, each table's source decides: it is left out unless that was loaded to be kept. What was left out is
             counted in the report, listed in `extra` where there is such a column, and said by the provenance.
+        bi_version: the form of amounts for BI programs and workbooks, recorded in the report, in the provenance and
+            in the `model.json` of a star. 1 is the earlier form, for reports that were built on it: the exact
+            text under the amount's own name and the number in `NAME_double`.
 
     Returns:
         Rows, bytes and files of each table, and the cells of a workbook that had to be cut to 32,767 characters.
@@ -137,7 +145,7 @@ def export_tables(
         ...     lf.export_tables({"licenses": lf.load_licenses(net, as_="arrow")}, folder + "/out", format="csv").rows
         24
     """
-    asked = _check(sources, format, profile, layout, times, provenance, personal)
+    asked = _check(sources, format, profile, layout, times, provenance, personal, bi_version)
     return _export(asked, target, None, overwrite=overwrite)
 
 
@@ -152,6 +160,7 @@ def export_with(
     overwrite: bool,
     provenance: Mapping[str, Any],
     personal: bool,
+    bi_version: BiVersion = 2,
 ) -> ExportReport:
     """Write tables as `export_tables` does, and a text beside them.
 
@@ -165,11 +174,12 @@ def export_with(
         overwrite: likewise.
         provenance: likewise.
         personal: likewise.
+        bi_version: likewise.
 
     Raises:
         InputError: as `export_tables`.
     """
-    asked = _check(sources, format, profile, "file", times, provenance, personal)
+    asked = _check(sources, format, profile, "file", times, provenance, personal, bi_version)
     return _export(asked, target, companion, overwrite=overwrite)
 
 
@@ -189,7 +199,7 @@ def _export(
             with writing(staging.final(companion.name)):
                 beside.write_text(companion.text(written), encoding="utf-8", newline="")
         staging.commit()
-    report = _report(written, folder / name, format, time.perf_counter() - start)
+    report = _report(written, folder / name, asked, time.perf_counter() - start)
     for table in report.tables:
         if table.cut:
             _log.warning("%s: %d cells are longer than a workbook's can be and were cut short", table.name, table.cut)
@@ -204,6 +214,7 @@ def _check(
     times: Times,
     provenance: Mapping[str, Any] | None,
     personal: bool | None,  # noqa: FBT001 - all of it is export_tables' own
+    bi_version: BiVersion,
 ) -> _Export:
     for name, value, known in (
         ("format", format, get_args(Format)),
@@ -211,15 +222,20 @@ def _check(
         ("layout", layout, get_args(Layout)),
         ("times", times, get_args(Times)),
         ("personal", personal, (None, True, False)),
+        ("bi_version", bi_version, get_args(BiVersion)),
     ):
-        if value not in known:
+        if value not in known or (isinstance(value, bool) and name == "bi_version"):
             raise InputError(f"{name}={value!r} is not valid: give one of {', '.join(map(repr, known))}")
     if layout == "hive" and format != "parquet":
         raise InputError(f'layout="hive" is for Parquet; leave it out for {format!r}')
     if not isinstance(sources, Mapping) or not sources:
         raise InputError("sources names no table; give a mapping from table names to their rows")
     check_tables(sources, sheets=format == "xlsx")
-    return _Export(sources, format, profile == "bi" or format == "xlsx", layout, times, _origin(provenance), personal)
+    flat = profile == "bi" or format == "xlsx"
+    if bi_version == 1 and not flat:
+        raise InputError(f'bi_version=1 is for profile="bi" and workbooks; leave it out, {format} has exact amounts')
+    form: BiVersion = 1 if bi_version == 1 else 2  # a number of NumPy, say, is not JSON
+    return _Export(sources, format, flat, layout, times, _origin(provenance), personal, form if flat else None)
 
 
 def _origin(provenance: Mapping[str, Any] | None) -> dict[str, str]:
@@ -267,6 +283,8 @@ def _sink(asked: _Export, table: Opened, shape: Shape, path: Path) -> Sink:
 def _said(asked: _Export, table: Opened) -> dict[bytes, bytes]:
     """The provenance of one table: its own, that of the export, and where personal data was left out."""
     said = {**attrs_of(table), **json.loads(asked.origin["ledgerframes"])}
+    if asked.bi_version is not None:
+        said["bi_version"] = asked.bi_version
     return {b"ledgerframes": json.dumps(said, ensure_ascii=False).encode()}
 
 
@@ -277,7 +295,7 @@ def _lost(table: Opened) -> int:
 def _workbook(asked: _Export, staging: Staging, name: str) -> list[WrittenTable]:
     place = staging.final(name)
     book = Workbook(staging.place(name), scratch=staging.scratch)
-    written, shapes, said = [], {}, dict(asked.origin)
+    written, shapes, said = [], {}, {**asked.origin, "bi_version": str(asked.bi_version)}
     try:
         for table, shape in asked.opened():
             with writing(place):
@@ -295,13 +313,13 @@ def _workbook(asked: _Export, staging: Staging, name: str) -> list[WrittenTable]
     return written
 
 
-def _report(written: list[WrittenTable], target: Path, format: Format, seconds: float) -> ExportReport:  # noqa: A002
+def _report(written: list[WrittenTable], target: Path, asked: _Export, seconds: float) -> ExportReport:
     tables: list[ExportedTable] = []
     sizes: dict[str, int] = {}
     for file in written:
         files = sorted(file.place.rglob("*.parquet")) if file.place.is_dir() else [file.place]
         own_sizes = {str(path): path.stat().st_size for path in files}
         sizes |= own_sizes
-        own = None if format == "xlsx" else sum(own_sizes.values())
+        own = None if asked.format == "xlsx" else sum(own_sizes.values())
         tables.append(ExportedTable(file.name, file.rows, own, tuple(own_sizes), file.cut, file.lost))
-    return ExportReport(str(target), format, tuple(tables), sum(sizes.values()), seconds)
+    return ExportReport(str(target), asked.format, tuple(tables), sum(sizes.values()), seconds, asked.bi_version)

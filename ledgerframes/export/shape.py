@@ -25,7 +25,10 @@ from ledgerframes.export.texts import (
 from ledgerframes.session_names import all_aliases
 
 Times = Literal["us", "ms"]
+#: 2: the number has the amount's name and its exact text `_exact`; 1: the text has it and the number `_double`.
+BiVersion = Literal[1, 2]
 DOUBLE: Final = "_double"
+EXACT: Final = "_exact"
 TIME_TEXT: Final = "_text"
 SECONDS: Final = "_seconds"
 _PLAIN: Final = (pa.types.is_integer, pa.types.is_floating, pa.types.is_boolean, pa.types.is_date, pa.types.is_null)
@@ -44,12 +47,14 @@ class Output:
         source: name of the column it is made from.
         make: the conversion.
         foreign: whether the text was written by somebody on the ledger, so that it may look like a formula.
+        amount: whether it is an amount as a number, which has up to ten digits after the point.
     """
 
     field: pa.Field
     source: str
     make: Make
     foreign: bool = False
+    amount: bool = False
 
 
 @dataclass(frozen=True)
@@ -68,21 +73,35 @@ class Shape:
         """Names of the text columns whose cells may look like formulas."""
         return frozenset(output.field.name for output in self.outputs if output.foreign)
 
+    @property
+    def amounts(self) -> frozenset[str]:
+        """Names of the columns of numbers that are amounts."""
+        return frozenset(output.field.name for output in self.outputs if output.amount)
+
     def apply(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         """The rows of a batch in this shape."""
         arrays = [output.make(batch.column(output.source)) for output in self.outputs]
         return pa.record_batch(arrays, schema=self.schema)
 
 
-def shape_of(table: str, schema: pa.Schema, *, flat: bool, times: Times = "us", twice: bool = False) -> Shape:
+def shape_of(
+    table: str,
+    schema: pa.Schema,
+    *,
+    flat: bool,
+    times: Times = "us",
+    twice: bool = False,
+    bi_version: BiVersion = 2,
+) -> Shape:
     """Decide the columns of a table's export.
 
     Args:
         table: its name, for messages.
         schema: what the source gives.
-        flat: no nested columns, amounts as text and as double, times without zone in UTC.
+        flat: no nested columns, amounts as double and as text, times without zone in UTC.
         times: "ms" takes microseconds off, toward the past.
         twice: times also as text, for programs whose own times are coarser.
+        bi_version: which of the two has the amount's own name.
 
     Raises:
         InputError: a column's name or type cannot be exported.
@@ -92,7 +111,7 @@ def shape_of(table: str, schema: pa.Schema, *, flat: bool, times: Times = "us", 
     outputs = [
         replace(output, source=source)
         for field, source in fields
-        for output in _outputs(table, field, flat, times, twice)
+        for output in _outputs(table, field, flat, times, twice, bi_version)
     ]
     outputs = [with_name for output in outputs for with_name in _with_alias(output, all_aliases())]
     check_columns(table, [output.field.name for output in outputs])
@@ -113,7 +132,14 @@ def _renamed(field: pa.Field, name: str) -> pa.Field:
     return field if name == field.name else _typed(field, field.type, f"member {field.name}").with_name(name)
 
 
-def _outputs(table: str, field: pa.Field, flat: bool, times: Times, twice: bool) -> Iterator[Output]:  # noqa: FBT001
+def _outputs(
+    table: str,
+    field: pa.Field,
+    flat: bool,  # noqa: FBT001 - all of it is shape_of's own
+    times: Times,
+    twice: bool,  # noqa: FBT001
+    bi_version: BiVersion,
+) -> Iterator[Output]:
     kind = field.type
     if pa.types.is_timestamp(kind):
         yield from _time(field, flat=flat, times=times, twice=twice)
@@ -121,7 +147,7 @@ def _outputs(table: str, field: pa.Field, flat: bool, times: Times, twice: bool)
         # few programs know durations, and Parquet itself has none
         yield Output(_typed(field, pa.float64(), "in seconds").with_name(field.name + SECONDS), field.name, _seconds)
     elif pa.types.is_decimal(kind):
-        yield from _amount(field, flat=flat)
+        yield from _amount(field, bi_version) if flat else [Output(field, field.name, _same)]
     elif is_text(kind):
         yield Output(_typed(field, pa.string()), field.name, plain_text, foreign=True)
     elif is_texts(kind):
@@ -170,13 +196,12 @@ def _time(field: pa.Field, *, flat: bool, times: Times, twice: bool) -> Iterator
         yield Output(text, field.name, lambda column: time_text(cut(column).cast(floored)))
 
 
-def _amount(field: pa.Field, *, flat: bool) -> Iterator[Output]:
-    if not flat:
-        yield Output(field, field.name, _same)
-        return
-    yield Output(_typed(field, pa.string(), "exact decimal as text"), field.name, amount_text)
-    double = _typed(field, pa.float64(), "rounded to the nearest double").with_name(field.name + DOUBLE)
-    yield Output(double, field.name, nearest_double)
+def _amount(field: pa.Field, bi_version: BiVersion) -> Iterator[Output]:
+    number_ending, text_ending = ("", EXACT) if bi_version == 2 else (DOUBLE, "")
+    number = _typed(field, pa.float64(), "rounded to the nearest double").with_name(field.name + number_ending)
+    text = _typed(field, pa.string(), "exact decimal as text").with_name(field.name + text_ending)
+    outputs = (Output(number, field.name, nearest_double, amount=True), Output(text, field.name, amount_text))
+    yield from outputs if bi_version == 2 else reversed(outputs)
 
 
 def _typed(field: pa.Field, kind: pa.DataType, note: str = "") -> pa.Field:

@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from datetime import datetime
+from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import pyarrow as pa
 
 from ledgerframes.errors import ConfigurationError, InputError
+from ledgerframes.export.cell_formats import number_format, width
 from ledgerframes.export.cells import cells_of, fit
 from ledgerframes.export.shape import Shape
 
 if TYPE_CHECKING:
+    from xlsxwriter.format import Format
     from xlsxwriter.worksheet import Worksheet
 
 SHEET_ROWS: Final = 1_048_576  # Excel's limit, the line of names included
 _CHUNK: Final = 2048
-_TIME_WIDTH: Final = 23
 _ABOUT: Final = ("table", "column", "meaning", "unit")
 
 
@@ -45,7 +46,7 @@ class Workbook:
         self._book = xlsxwriter.Workbook(str(path), {"constant_memory": True, "tmpdir": str(scratch)} | plain)
         self._bold = self._book.add_format({"bold": True})
         self._quoted = self._book.add_format({"quote_prefix": True})
-        self._time = self._book.add_format({"num_format": "yyyy-mm-dd hh:mm:ss.000"})
+        self._formats: dict[str, Format] = {}
         self.sheet_rows = sheet_rows
 
     def close(self) -> None:
@@ -70,18 +71,39 @@ class Workbook:
             with suppress(OSError):
                 sheet.row_data_fh.close()
 
-    def begin(self, title: str, columns: pa.Schema) -> Worksheet:
+    def format(self, pattern: str | None) -> Format | None:
+        """The workbook's format for numbers or times of a pattern."""
+        if pattern is None:
+            return None
+        if pattern not in self._formats:
+            self._formats[pattern] = self._book.add_format({"num_format": pattern})
+        return self._formats[pattern]
+
+    def begin(self, title: str, names: Sequence[str]) -> Worksheet:
         """Begin a sheet with its line of names, which stays in sight."""
         sheet = self._book.add_worksheet(title)
         sheet.freeze_panes(1, 0)
-        for place, field in enumerate(columns):
-            if pa.types.is_timestamp(field.type):
-                sheet.set_column(place, place, _TIME_WIDTH)
-        for place, name in enumerate(columns.names):
+        for place, name in enumerate(names):
             sheet.write_string(0, place, name, self._bold)
         return sheet
 
-    def write(self, sheet: Worksheet, row: int, place: int, value: Any, *, risky: bool = False) -> bool:
+    def end(self, sheet: Worksheet, *, rows: int, widths: Sequence[int]) -> None:
+        """Give a sheet's columns filters and widths, once its rows are written."""
+        for place, characters in enumerate(widths):
+            sheet.set_column(place, place, characters)
+        if widths:
+            sheet.autofilter(0, 0, rows, len(widths) - 1)
+
+    def write(
+        self,
+        sheet: Worksheet,
+        row: int,
+        place: int,
+        value: Any,
+        *,
+        risky: bool = False,
+        format: Format | None = None,  # noqa: A002
+    ) -> bool:
         """Write a cell, and return whether its text had to be cut."""
         if isinstance(value, str):
             text, cut = fit(value)
@@ -89,15 +111,15 @@ class Workbook:
             return cut
         if isinstance(value, bool):
             sheet.write_boolean(row, place, value)
-        elif isinstance(value, datetime):
-            sheet.write_datetime(row, place, value, self._time)
+        elif isinstance(value, date):
+            sheet.write_datetime(row, place, value, format)
         elif value is not None:
-            sheet.write_number(row, place, value)
+            sheet.write_number(row, place, value, format)
         return False
 
     def about(self, origin: Mapping[str, str], shapes: Mapping[str, Shape]) -> None:
         """Write the last sheet: where the data is from, and what each column means."""
-        sheet = self.begin("about", pa.schema([pa.field(name, pa.string()) for name in _ABOUT]))
+        sheet = self.begin("about", _ABOUT)
         lines: list[tuple[str, ...]] = [("", key, value, "") for key, value in origin.items()]
         for table, shape in shapes.items():
             for field in shape.schema:
@@ -106,6 +128,9 @@ class Workbook:
         for row, line in enumerate(lines, 1):
             for place, text in enumerate(line):
                 self.write(sheet, row, place, text)
+        columns = zip(*lines, strict=True) if lines else [()] * len(_ABOUT)
+        widths = [width(name, list(cells)) for name, cells in zip(_ABOUT, columns, strict=True)]
+        self.end(sheet, rows=len(lines), widths=widths)
 
 
 class Sheets:
@@ -122,6 +147,10 @@ class Sheets:
         self._book = book
         self._name = name
         self._columns = shape.schema
+        self._formats = [
+            book.format(number_format(field, amount=field.name in shape.amounts)) for field in shape.schema
+        ]
+        self._widths = [width(name, []) for name in shape.schema.names]
         self._foreign = shape.foreign
         self._begun = 0
         self.rows = 0
@@ -136,23 +165,34 @@ class Sheets:
                 cells_of(column, foreign=name in self._foreign)
                 for name, column in zip(self._columns.names, chunk.columns, strict=True)
             ]
+            if self.rows == start == 0:
+                named = zip(self._columns.names, columns, strict=True)
+                self._widths = [width(name, cells.values) for name, cells in named]
             for place in range(chunk.num_rows):
                 if self._row >= self._book.sheet_rows:
                     self._turn()
                 for number, cells in enumerate(columns):
                     value, risky = cells.values[place], place in cells.risky
-                    self.cut += self._book.write(self._sheet, self._row, number, value, risky=risky)
+                    self.cut += self._book.write(
+                        self._sheet, self._row, number, value, risky=risky, format=self._formats[number]
+                    )
                 self._row += 1
         self.rows += batch.num_rows
 
     def close(self) -> None:
-        """Nothing: the workbook is closed after its last table."""
+        """End the table's last sheet; the workbook is closed after its last table."""
+        self._end()
 
     def give_up(self) -> None:
         """Nothing: the workbook lets go of every sheet."""
 
     def _turn(self) -> None:
+        if self._begun:
+            self._end()
         self._begun += 1
         title = self._name if self._begun == 1 else f"{self._name} ({self._begun})"
-        self._sheet = self._book.begin(title, self._columns)
+        self._sheet = self._book.begin(title, self._columns.names)
         self._row = 1
+
+    def _end(self) -> None:
+        self._book.end(self._sheet, rows=self._row - 1, widths=self._widths)

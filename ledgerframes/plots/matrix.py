@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from ledgerframes.plots.drawing.columns import Floats, at_least_one
+from ledgerframes.plots.drawing.contents import Matrix, Nothing
 from ledgerframes.plots.drawing.counts import (
     COMPLETED,
     Ranking,
@@ -18,22 +19,27 @@ from ledgerframes.plots.drawing.counts import (
     statuses,
     traffic,
 )
+from ledgerframes.plots.drawing.heat_colours import heat_colours
 from ledgerframes.plots.drawing.layout import axes, finish, measured, nothing, picture, plain, settle, text_size
 from ledgerframes.plots.drawing.number_format import amount_text, plural
-from ledgerframes.plots.drawing.palette import Tones, inside, luminance, mixed
+from ledgerframes.plots.drawing.palette import inside, luminance, mixed
 from ledgerframes.plots.drawing.short_ids import shown
+from ledgerframes.plots.interactive.backend import Backend, wants_plotly
+from ledgerframes.plots.interactive.routes import matrix_figure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.collections import QuadMesh
-    from matplotlib.colors import Colormap, Normalize
+    from matplotlib.colors import Normalize
 
 _PICTURE: Final = "plot_reassignment_matrix"
 _TITLE: Final = "Reassignments by source and target"
 
 
 @picture
-def plot_reassignment_matrix(flows: Any, *, top: int = 20, ax: Axes | None = None) -> Axes:
+def plot_reassignment_matrix(
+    flows: Any, *, top: int = 20, backend: Backend = "matplotlib", ax: Axes | None = None
+) -> Any:
     """Draw a heat map with a row per source, a column per target and the number of reassignments in each cell.
 
     The colour scale is logarithmic where the largest count is more than fifty times the smallest. On the diagonal lie
@@ -43,13 +49,17 @@ def plot_reassignment_matrix(flows: Any, *, top: int = 20, ax: Axes | None = Non
         flows: one row per reassignment, from `reassignment_flows`, or counts from `flow_matrix`; counts of several
             periods are added up.
         top: how many synchronizers to show by name; the others are combined.
+        backend: `"plotly"` for a figure to zoom into, with whole ids under the pointer; it needs the extra
+            `interactive`.
         ax: where to draw; a new figure by default.
 
     Returns:
-        The axes drawn on; `ax.figure` is the picture. Nothing is shown or saved.
+        The axes drawn on; `ax.figure` is the picture. With `backend="plotly"` a figure of plotly, which a notebook
+        shows and `figure.write_html(path)` saves. Nothing is shown or saved here.
 
     Raises:
         InputError: the frame lacks the columns, or `top` is not 1 or more.
+        ConfigurationError: `backend="plotly"` without plotly.
 
     Example:
         >>> import ledgerframes as lf
@@ -59,27 +69,37 @@ def plot_reassignment_matrix(flows: Any, *, top: int = 20, ax: Axes | None = Non
         'unassigned from'
     """
     at_least_one(top, "top")
+    interactive = wants_plotly(backend, ax)
     frame = route_rows(flows, _PICTURE)
-    counted = counted_routes(frame, _PICTURE)
-    if counted.empty:
-        return nothing(axes(ax, size=(6.4, 4.2)), _TITLE, "no reassignments in this range")
-    ranking = ranked(traffic(counted), top)
-    grid = _grid(counted, ranking)
+    content = _content(frame, counted_routes(frame, _PICTURE), top)
+    if interactive:
+        return matrix_figure(content)
+    if isinstance(content, Nothing):
+        return nothing(axes(ax, size=(6.4, 4.2)), content.title, content.why)
+    grid = content.grid
     side = min(2.6 + 0.32 * len(grid), 8.4)
     ax = axes(ax, size=(side + 2.6, side + 0.9))
     tones = inside(ax)
     plain(ax, grid=None)
     for spine in ax.spines.values():
         spine.set_visible(False)
-    scale = _scale(grid, ranking)
-    colours = _colours(tones)
     mesh = ax.pcolormesh(
-        np.ma.masked_equal(grid, 0), cmap=colours, norm=scale, edgecolors=[tones.ground], linewidth=1.5, gid="cells"
-    )
+        np.ma.masked_equal(grid, 0), cmap=heat_colours(tones), norm=_norm(content), edgecolors=[tones.ground],
+        linewidth=1.5, gid="cells",
+    )  # fmt: skip
     ax.set(xlim=(0, len(grid)), ylim=(len(grid), 0), facecolor=mixed(tones.faint, tones.ground, 0.55))
-    _name_axes(ax, ranking)
+    _name_axes(ax, content.ranking)
     _write_counts(ax, grid, mesh)
-    return finish(ax, _TITLE, _second(counted, frame))
+    return finish(ax, content.title, content.second)
+
+
+def _content(frame: pd.DataFrame, counted: pd.DataFrame, top: int) -> Matrix | Nothing:
+    if counted.empty:
+        return Nothing(_TITLE, "no reassignments in this range")
+    ranking = ranked(traffic(counted), top)
+    grid = _grid(counted, ranking)
+    low, high = _range(grid, ranking)
+    return Matrix(_TITLE, _second(counted, frame), grid, ranking, low, high, logarithmic=high > 50 * low)
 
 
 def _grid(counted: pd.DataFrame, ranking: Ranking) -> Floats:
@@ -95,26 +115,19 @@ def _grid(counted: pd.DataFrame, ranking: Ranking) -> Floats:
     return np.asarray(table.reindex(index=names, columns=names, fill_value=0), dtype=np.float64)
 
 
-def _scale(grid: Floats, ranking: Ranking) -> Normalize:
+def _range(grid: Floats, ranking: Ranking) -> tuple[float, float]:
     """From the counts between named synchronizers, where there are any: what the others sum up to is no measure."""
-    from matplotlib.colors import LogNorm, Normalize
-
     named = grid[:-1, :-1] if ranking.rest else grid
     filled = named[named > 0] if named.any() else grid[grid > 0]
-    low, high = float(filled.min()), float(filled.max())
-    if high > 50 * low:
-        return LogNorm(low, high, clip=True)
-    return Normalize(0, high, clip=True)
+    return float(filled.min()), float(filled.max())
 
 
-def _colours(tones: Tones) -> Colormap:
-    """From near the ground to a strong blue: lighter is less on paper, darker is less on a dark ground."""
-    from matplotlib.colors import LinearSegmentedColormap
+def _norm(content: Matrix) -> Normalize:
+    from matplotlib.colors import LogNorm, Normalize
 
-    hue = tones.hues[0]
-    end = mixed(hue, tones.text, 0.78 if not tones.dark else 0.55)
-    stops: list[Any] = [mixed(hue, tones.ground, 0.16), mixed(hue, tones.ground, 0.6), hue, end]
-    return LinearSegmentedColormap.from_list("counts", stops)
+    if content.logarithmic:
+        return LogNorm(content.low, content.high, clip=True)
+    return Normalize(0, content.high, clip=True)
 
 
 def _name_axes(ax: Axes, ranking: Ranking) -> None:

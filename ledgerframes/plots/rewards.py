@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 import numpy as np
@@ -11,11 +12,14 @@ import pandas as pd
 from ledgerframes.arguments import whole_number
 from ledgerframes.plots.drawing.amount_stacks import MOST_BINS, keys_with_sums, stack_amounts, sums_in_bins
 from ledgerframes.plots.drawing.columns import checked, floats, micros, one_of, texts
+from ledgerframes.plots.drawing.contents import Nothing, Stack
 from ledgerframes.plots.drawing.counts import Ranking, ranked
 from ledgerframes.plots.drawing.layout import axes, finish, nothing, picture
 from ledgerframes.plots.drawing.number_format import amount_text, plural
 from ledgerframes.plots.drawing.palette import Tones, inside
 from ledgerframes.plots.drawing.time_axis import between, bins
+from ledgerframes.plots.interactive.backend import Backend, wants_plotly
+from ledgerframes.plots.interactive.series import stack_figure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -43,8 +47,9 @@ def plot_rewards(
     by: Literal["kind", "outcome", "provider", "beneficiary"] = "kind",
     every: str | None = None,
     top: int = 6,
+    backend: Backend = "matplotlib",
     ax: Axes | None = None,
-) -> Axes:
+) -> Any:
     """Draw what the coupons created in each interval are worth, stacked, whatever became of them.
 
     Choose the rows for less: `rewards[rewards.outcome == "claimed"]`. Coupons whose amount is null are not drawn; the
@@ -56,13 +61,17 @@ def plot_rewards(
         every: length of an interval, such as `"1h"`, `"1D"`; chosen from the range by default.
         top: how many providers or beneficiaries to show by name, 7 at most; the others are combined. Kinds and
             outcomes are all shown.
+        backend: `"plotly"` for a figure to zoom into, with whole ids under the pointer; it needs the extra
+            `interactive`.
         ax: where to draw; a new figure by default.
 
     Returns:
-        The axes drawn on, in coin; `ax.figure` is the picture. Nothing is shown or saved.
+        The axes drawn on, in coin; `ax.figure` is the picture. With `backend="plotly"` a figure of plotly, which a
+        notebook shows and `figure.write_html(path)` saves. Nothing is shown or saved here.
 
     Raises:
         InputError: the frame lacks the columns, or an argument breaks a rule.
+        ConfigurationError: `backend="plotly"` without plotly.
 
     Example:
         >>> import ledgerframes as lf
@@ -73,36 +82,55 @@ def plot_rewards(
     """
     whole_number(top, "top", least=1, most=_MOST)
     one_of(by, "by", tuple(_TITLES))
+    interactive = wants_plotly(backend, ax)
     frame = checked(rewards, ("created_at", "amount", by), picture=_PICTURE, giver=_GIVER)
+    content = _content(frame, by, every, top)
+    if interactive:
+        return stack_figure(content)
+    ax = axes(ax, size=(9.2, 4.4))
+    if isinstance(content, Nothing):
+        return nothing(ax, content.title, content.why)
+    names, hues = content.ranking.names, content.hues(inside(ax))
+    stack_amounts(ax, content.table, content.cut, names, hues, label=content.over)
+    ax.set_ylabel(content.per)
+    keys = keys_with_sums(names, content.ranking.labels(), content.table, hues)
+    return finish(ax, content.title, content.second, keys)
+
+
+def _content(frame: pd.DataFrame, by: str, every: str | None, top: int) -> Stack | Nothing:
     times, timed = micros(frame, "created_at")
     values = floats(frame, "amount")
     known = timed & ~np.isnan(values)
-    ax = axes(ax, size=(9.2, 4.4))
     unknown = int((~known).sum())
     left_out = f"; {plural(unknown, 'other')} of unknown worth" if unknown else ""
     if not known.any():
         why = f"none of {plural(unknown, 'coupon')} here has a known worth" if unknown else "no rewards in this range"
-        return nothing(ax, _TITLES[by], why)
+        return Nothing(_TITLES[by], why)
     times, values = times[known], values[known]
     categories = texts(frame, by).reset_index(drop=True)[known].reset_index(drop=True)
-    ranking, hues = _series(categories, values, by, top, inside(ax))
+    ranking = _ranking(categories, values, by, top)
     cut = bins(times, every=every, most=MOST_BINS)
     codes = pd.Categorical(ranking.folded(categories), ranking.names).codes.astype(np.int64)
-    table = sums_in_bins(times, codes, values, cut, len(ranking.names))
-    stack_amounts(ax, table, cut, ranking.names, hues, label="creation of the coupon (UTC)")
-    ax.set_ylabel(f"coin per {cut.name}")
     worth = amount_text(float(values.sum()))
-    second = f"{plural(len(times), 'coupon')} worth {worth} coin, {between(times)}{left_out}{cut.note()}"
-    return finish(ax, _TITLES[by], second, keys_with_sums(ranking.names, ranking.labels(), table, hues))
+    return Stack(
+        title=_TITLES[by],
+        second=f"{plural(len(times), 'coupon')} worth {worth} coin, {between(times)}{left_out}{cut.note()}",
+        per=f"coin per {cut.name}", over="creation of the coupon (UTC)", unit="coin", ranking=ranking,
+        table=sums_in_bins(times, codes, values, cut, len(ranking.names)), cut=cut, hues=partial(_hues, by, ranking),
+    )  # fmt: skip
 
 
-def _series(categories: pd.Series, values: Any, by: str, top: int, tones: Tones) -> tuple[Ranking, dict[Hashable, str]]:
-    """Which categories are shown, from the lowest to the highest, and in which colours."""
+def _ranking(categories: pd.Series, values: Any, by: str, top: int) -> Ranking:
+    """Which categories are shown, from the lowest to the highest."""
     if by in _FIXED:
         there = set(categories)
         known = _FIXED[by]
-        names = (*(name for name in known if name in there), *sorted(there - set(known)))
-        hues = tones.by_rank([*known, *(name for name in names if name not in known)])
-        return Ranking(names, None), {**hues, "unknown": tones.rest}
-    ranking = ranked(pd.Series(values).groupby(categories.to_numpy()).sum(), top)
-    return ranking, ranking.hues("party", tones)
+        return Ranking((*(name for name in known if name in there), *sorted(there - set(known))), None)
+    return ranked(pd.Series(values).groupby(categories.to_numpy()).sum(), top)
+
+
+def _hues(by: str, ranking: Ranking, tones: Tones) -> dict[Hashable, str]:
+    if by not in _FIXED:
+        return ranking.hues("party", tones)
+    known = _FIXED[by]
+    return {**tones.by_rank([*known, *(name for name in ranking.names if name not in known)]), "unknown": tones.rest}

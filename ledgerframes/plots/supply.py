@@ -10,6 +10,7 @@ import pandas as pd
 from ledgerframes.errors import InputError
 from ledgerframes.plots.drawing.amount_scale import amount_scale
 from ledgerframes.plots.drawing.columns import at_least_one, checked, floats, micros, texts
+from ledgerframes.plots.drawing.contents import Bars, Line, Lines, Nothing
 from ledgerframes.plots.drawing.end_labels import End, finish_with_names
 from ledgerframes.plots.drawing.layout import axes, finish, nothing, picture, plain
 from ledgerframes.plots.drawing.number_format import amount_text, plural
@@ -17,18 +18,21 @@ from ledgerframes.plots.drawing.palette import inside
 from ledgerframes.plots.drawing.session_hues import SESSION
 from ledgerframes.plots.drawing.short_ids import short_names, shown
 from ledgerframes.plots.drawing.time_axis import between, dates, time_axis
+from ledgerframes.plots.interactive.backend import Backend, wants_plotly
+from ledgerframes.plots.interactive.series import bars_figure, lines_figure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _PICTURE: Final = "plot_supply"
 _TITLE: Final = "Total supply of instruments"
+_UNIT: Final = "supply, each in its own unit"
 _GIVER: Final = "lf.load_instruments(net)"
 _TIMES: Final = ("loaded_at", "total_supply_as_of")
 
 
 @picture
-def plot_supply(instruments: Any, *, top: int = 7, ax: Axes | None = None) -> Axes:
+def plot_supply(instruments: Any, *, top: int = 7, backend: Backend = "matplotlib", ax: Axes | None = None) -> Any:
     """Draw total supplies: lines over time where an instrument has several snapshots, else bars.
 
     Each instrument counts in its own unit, so supplies are never added up; those beyond `top` are only counted. The
@@ -38,13 +42,17 @@ def plot_supply(instruments: Any, *, top: int = 7, ax: Axes | None = None) -> Ax
         instruments: snapshots from `load_instruments`, of one or several loads: instrument_id, symbol, total_supply,
             and loaded_at or total_supply_as_of.
         top: how many instruments to show, those with the largest supply.
+        backend: `"plotly"` for a figure to zoom into, with whole ids under the pointer; it needs the extra
+            `interactive`.
         ax: where to draw; a new figure by default.
 
     Returns:
-        The axes drawn on; `ax.figure` is the picture. Nothing is shown or saved.
+        The axes drawn on; `ax.figure` is the picture. With `backend="plotly"` a figure of plotly, which a notebook
+        shows and `figure.write_html(path)` saves. Nothing is shown or saved here.
 
     Raises:
         InputError: the frame lacks the columns, or `top` is not 1 or more.
+        ConfigurationError: `backend="plotly"` without plotly.
 
     Example:
         >>> import ledgerframes as lf
@@ -53,22 +61,40 @@ def plot_supply(instruments: Any, *, top: int = 7, ax: Axes | None = None) -> Ax
         'supply, each in its own unit'
     """
     at_least_one(top, "top")
+    interactive = wants_plotly(backend, ax)
     frame = checked(instruments, ("instrument_id", "symbol", "total_supply"), picture=_PICTURE, giver=_GIVER)
+    content = _content(frame, top)
+    if interactive:
+        return bars_figure(content) if isinstance(content, Bars) else lines_figure(content)
+    if isinstance(content, Nothing):
+        return nothing(axes(ax, size=(8.4, 4.2)), content.title, content.why)
+    if isinstance(content, Lines):
+        ax = axes(ax, size=(9.2, 4.4))
+        return finish_with_names(ax, _lines(ax, content), content.title, content.second)
+    ax = axes(ax, size=(8.4, 1.9 + 0.29 * len(content.labels)))
+    _bars(ax, content)
+    return finish(ax, content.title, content.second)
+
+
+def _content(frame: pd.DataFrame, top: int) -> Lines | Bars | Nothing:
     rows = _rows(frame)
     if rows.empty:
-        return nothing(axes(ax, size=(8.4, 4.2)), _TITLE, "no instrument tells its total supply here")
+        return Nothing(_TITLE, "no instrument tells its total supply here")
     last = rows.drop_duplicates("instrument", keep="last").sort_values("supply", ascending=False, kind="stable")
     shown_ones = last.head(top)
     rows = rows[rows["instrument"].isin(shown_ones["instrument"])]
     labels = _labels(last).loc[shown_ones["instrument"]]
     second = _second(frame, last, shown_ones, rows)
-    over_time = rows.groupby("instrument")["moment"].nunique().max() > 1
-    if over_time:
-        ax = axes(ax, size=(9.2, 4.4))
-        return finish_with_names(ax, _lines(ax, rows, labels), _TITLE, second)
-    ax = axes(ax, size=(8.4, 1.9 + 0.29 * len(labels)))
-    _bars(ax, shown_ones, labels)
-    return finish(ax, _TITLE, second)
+    if rows.groupby("instrument")["moment"].nunique().max() == 1:
+        names = tuple(map(str, labels.index))
+        return Bars(_TITLE, second, _UNIT, names, tuple(labels), shown_ones["supply"].to_numpy(np.float64))
+    by_name = dict(list(rows.groupby("instrument")))
+    return Lines(
+        title=_TITLE, second=second, of=_UNIT, unit="", kind="instrument", lines=tuple(
+            Line(str(name), label, line["moment"].to_numpy(), line["supply"].to_numpy(np.float64))
+            for name, label, line in ((name, label, by_name[name]) for name, label in labels.items())
+        ),
+    )  # fmt: skip
 
 
 def _rows(frame: pd.DataFrame) -> pd.DataFrame:
@@ -102,42 +128,41 @@ def _labels(last: pd.DataFrame) -> pd.Series:
     )
 
 
-def _lines(ax: Axes, rows: pd.DataFrame, labels: pd.Series) -> list[End]:
+def _lines(ax: Axes, content: Lines) -> list[End]:
     """Draw the lines, and return where each ends on the right."""
-    tones = inside(ax)
-    hues = SESSION.of("instrument", [str(name) for name in labels.index], tones)
+    hues = SESSION.of("instrument", [line.name for line in content.lines], inside(ax))
     ends = []
-    for name, label in labels.items():
-        line = rows[rows["instrument"] == name]
-        supply = line["supply"].to_numpy()
+    for line in content.lines:
         ax.plot(
-            dates(line["moment"].to_numpy()), supply, color=hues[name], linewidth=2, marker="o", gid="series",
-            markersize=5 if len(line) < 25 else 0, label=shown(label),
+            dates(line.moments), line.values, color=hues[line.name], linewidth=2, marker="o", gid="series",
+            markersize=5 if len(line.values) < 25 else 0, label=shown(line.label),
         )  # fmt: skip
-        ends.append((float(supply[-1]), f"{label}  {amount_text(supply[-1])}", hues[name]))
+        end = float(line.values[-1])
+        ends.append((end, f"{line.label}  {amount_text(end)}", hues[line.name]))
     plain(ax)
-    amount_scale(ax, rows["supply"], "y", floor=0.85)
-    ax.set_ylabel("supply, each in its own unit")
-    time_axis(ax, int(rows["moment"].min()), int(rows["moment"].max()) + 1, label="time (UTC)", margin=0.02)
+    amount_scale(ax, pd.Series(np.concatenate([line.values for line in content.lines])), "y", floor=0.85)
+    ax.set_ylabel(content.of)
+    moments = np.concatenate([line.moments for line in content.lines])
+    time_axis(ax, int(moments.min()), int(moments.max()) + 1, label="time (UTC)", margin=0.02)
     return ends
 
 
-def _bars(ax: Axes, last: pd.DataFrame, labels: pd.Series) -> None:
+def _bars(ax: Axes, content: Bars) -> None:
     tones = inside(ax)
-    at = np.arange(len(last))
-    for bar in ax.barh(at, last["supply"], 0.72, color=tones.hues[0]):
+    at = np.arange(len(content.values))
+    for bar in ax.barh(at, content.values, 0.72, color=tones.hues[0]):
         bar.set_gid("supply")
-    ax.set_yticks(at, [shown(label) for label in labels])
-    ax.set_ylim(len(last) - 0.4, -0.6)
+    ax.set_yticks(at, [shown(label) for label in content.labels])
+    ax.set_ylim(len(at) - 0.4, -0.6)
     plain(ax, grid="x")
-    amount_scale(ax, last["supply"], "x", floor=0.3)
-    for row, supply in enumerate(last["supply"]):
+    amount_scale(ax, pd.Series(content.values), "x", floor=0.3)
+    for row, supply in enumerate(content.values.tolist()):
         ax.annotate(
             amount_text(supply), (supply, row), xytext=(-4 if supply < 0 else 4, 0), textcoords="offset points",
             ha="right" if supply < 0 else "left", gid="total", va="center_baseline", color=tones.text, fontsize="small",
             annotation_clip=False,
         )  # fmt: skip
-    ax.set_xlabel("supply, each in its own unit" + (" (logarithmic)" if ax.get_xscale() == "log" else ""))
+    ax.set_xlabel(content.of + (" (logarithmic)" if ax.get_xscale() == "log" else ""))
 
 
 def _second(frame: pd.DataFrame, last: pd.DataFrame, shown_ones: pd.DataFrame, rows: pd.DataFrame) -> str:

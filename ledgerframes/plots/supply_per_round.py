@@ -7,12 +7,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 import numpy as np
+import pandas as pd
 
 from ledgerframes.plots.drawing.amount_stacks import amount_axis
 from ledgerframes.plots.drawing.columns import Floats, checked, floats, one_of
+from ledgerframes.plots.drawing.contents import Nothing, RoundFlows, RoundTotals
 from ledgerframes.plots.drawing.layout import Key, axes, finish, nothing, picture, plain
 from ledgerframes.plots.drawing.number_format import amount_text, count_text, plural, scale_text
 from ledgerframes.plots.drawing.palette import inside
+from ledgerframes.plots.interactive.backend import Backend, wants_plotly
+from ledgerframes.plots.interactive.series import rounds_figure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -26,7 +30,13 @@ _WIDEST: Final = 8  # a bar takes an eighth of the width at most
 
 
 @picture
-def plot_supply_per_round(rounds: Any, *, show: Literal["flows", "total"] = "flows", ax: Axes | None = None) -> Axes:
+def plot_supply_per_round(
+    rounds: Any,
+    *,
+    show: Literal["flows", "total"] = "flows",
+    backend: Backend = "matplotlib",
+    ax: Axes | None = None,
+) -> Any:
     """Draw what each round minted, upwards, and burned, downwards; or the supply after each round.
 
     More than 120 rounds are put together, in groups of 2, 5, 10 and so on. The scale of minted and burned is
@@ -36,13 +46,17 @@ def plot_supply_per_round(rounds: Any, *, show: Literal["flows", "total"] = "flo
     Args:
         rounds: one row per round, from `supply_per_round`.
         show: minted and burned, or the total supply, which needs rows whose `total` is known.
+        backend: `"plotly"` for a figure to zoom into, with whole ids under the pointer; it needs the extra
+            `interactive`.
         ax: where to draw; a new figure by default.
 
     Returns:
-        The axes drawn on, in coin; `ax.figure` is the picture. Nothing is shown or saved.
+        The axes drawn on, in coin; `ax.figure` is the picture. With `backend="plotly"` a figure of plotly, which a
+        notebook shows and `figure.write_html(path)` saves. Nothing is shown or saved here.
 
     Raises:
         InputError: the frame lacks the columns, or `show` is not one of the two.
+        ConfigurationError: `backend="plotly"` without plotly.
 
     Example:
         >>> import ledgerframes as lf
@@ -52,15 +66,48 @@ def plot_supply_per_round(rounds: Any, *, show: Literal["flows", "total"] = "flo
         'round'
     """
     one_of(show, "show", tuple(_TITLES))
+    interactive = wants_plotly(backend, ax)
     needed = ("round", "total") if show == "total" else ("round", "minted", "burned", "unexplained")
-    frame = checked(rounds, needed, picture=_PICTURE, giver=_GIVER)
+    content = _content(checked(rounds, needed, picture=_PICTURE, giver=_GIVER), show, needed)
+    if interactive:
+        return rounds_figure(content)
+    ax = axes(ax, size=(9.2, 4.4))
+    if isinstance(content, Nothing):
+        return nothing(ax, content.title, content.why)
+    return _total(ax, content) if isinstance(content, RoundTotals) else _flows(ax, content)
+
+
+def _content(frame: pd.DataFrame, show: str, needed: tuple[str, ...]) -> RoundFlows | RoundTotals | Nothing:
     numbers = floats(frame, "round")
     order = np.argsort(numbers, kind="stable")[: int((~np.isnan(numbers)).sum())]
-    ax = axes(ax, size=(9.2, 4.4))
     if not len(order):
-        return nothing(ax, _TITLES[show], "no rounds in this range")
+        return Nothing(_TITLES[show], "no rounds in this range")
     columns = {name: floats(frame, name)[order] for name in needed}
-    return _total(ax, columns) if show == "total" else _flows(ax, columns)
+    return _totals_of(columns) if show == "total" else _flows_of(columns)
+
+
+def _flows_of(columns: dict[str, Floats]) -> RoundFlows:
+    numbers = columns["round"]
+    groups = _Groups.of(numbers)
+    return RoundFlows(
+        title=_TITLES["flows"], second=", ".join([_span(numbers), *_doubts(columns)]), per=f"coin per {groups.name()}",
+        numbers=numbers, first=groups.first, size=groups.size, minted=groups.sums(numbers, columns["minted"]),
+        burned=groups.sums(numbers, columns["burned"]),
+    )  # fmt: skip
+
+
+def _totals_of(columns: dict[str, Floats]) -> RoundTotals | Nothing:
+    known = ~np.isnan(columns["total"])
+    numbers, totals = columns["round"][known], columns["total"][known]
+    if not len(numbers):
+        why = "the supply before these rounds is not known; give opening= to lf.supply_per_round"
+        return Nothing(_TITLES["total"], why)
+    low, high = float(totals.min()), float(totals.max())
+    near = 0 < high - low < low / 2
+    unknown = int((~known).sum())
+    second = _span(numbers) + (f"; not known after {plural(unknown, 'other')}" if unknown else "")
+    of = "coin after the round" + (", from above 0" if near else "")
+    return RoundTotals(title=_TITLES["total"], second=second, of=of, numbers=numbers, totals=totals, near=near)
 
 
 @dataclass(frozen=True)
@@ -81,10 +128,6 @@ class _Groups:
         places = np.searchsorted(self.first, numbers, side="right") - 1
         return np.bincount(places, weights=np.nan_to_num(values), minlength=len(self.first)).astype(np.float64)
 
-    def edges(self) -> Floats:
-        """Where the bars begin and end: each has its rounds in the middle."""
-        return np.append(self.first, self.first[-1] + self.size) - 0.5
-
     def name(self) -> str:
         """What a bar is the sum of."""
         return "round" if self.size == 1 else f"{count_text(self.size)} rounds"
@@ -94,23 +137,23 @@ def _few(low: float, high: float, size: int) -> bool:
     return bool(high // size - low // size < _MOST)
 
 
-def _flows(ax: Axes, columns: dict[str, Floats]) -> Axes:
-    numbers, tones = columns["round"], inside(ax)
-    groups = _Groups.of(numbers)
-    table = {name: groups.sums(numbers, columns[name]) for name in ("minted", "burned")}
+def _flows(ax: Axes, content: RoundFlows) -> Axes:
+    tones = inside(ax)
+    # Each bar has its rounds in the middle.
+    edges = np.append(content.first, content.first[-1] + content.size) - 0.5
     keys: list[Key] = []
-    for (name, values), hue, sign in zip(table.items(), tones.hues, (1, -1), strict=False):
-        steps = ax.stairs(sign * values, groups.edges(), fill=True, color=hue, linewidth=0, label=name, gid="series")
+    series = (("minted", content.minted, 1), ("burned", content.burned, -1))
+    for (name, values, sign), hue in zip(series, tones.hues, strict=False):
+        steps = ax.stairs(sign * values, edges, fill=True, color=hue, linewidth=0, label=name, gid="series")
         keys.append((steps, f"{name}  {amount_text(float(values.sum()))}"))
     ax.axhline(0, color=tones.quiet, linewidth=0.8)
     plain(ax)
-    _flow_axis(ax, float(table["minted"].max()), float(table["burned"].max()))
-    edges = groups.edges()
-    air = max(0.0, (_WIDEST * groups.size - (edges[-1] - edges[0])) / 2)  # a single round is not as wide as the axes
-    _round_axis(ax, numbers, edges[0] - air, edges[-1] + air)
-    ax.set_ylabel(f"coin per {groups.name()}" + (" (logarithmic)" if ax.get_yscale() == "symlog" else ""))
-    second = ", ".join([_span(numbers), *_doubts(columns)])
-    return finish(ax, _TITLES["flows"], second, keys)
+    _flow_axis(ax, float(content.minted.max()), float(content.burned.max()))
+    # A single round is not as wide as the axes.
+    air = max(0.0, (_WIDEST * content.size - (edges[-1] - edges[0])) / 2)
+    _round_axis(ax, content.numbers, edges[0] - air, edges[-1] + air)
+    ax.set_ylabel(content.per + (" (logarithmic)" if ax.get_yscale() == "symlog" else ""))
+    return finish(ax, content.title, content.second, keys)
 
 
 def _doubts(columns: dict[str, Floats]) -> list[str]:
@@ -145,18 +188,12 @@ def _flow_axis(ax: Axes, minted: float, burned: float) -> None:
     ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: amount_text(abs(value))))
 
 
-def _total(ax: Axes, columns: dict[str, Floats]) -> Axes:
-    known = ~np.isnan(columns["total"])
-    numbers, totals = columns["round"][known], columns["total"][known]
-    if not len(numbers):
-        return nothing(
-            ax, _TITLES["total"], "the supply before these rounds is not known; give opening= to lf.supply_per_round"
-        )
+def _total(ax: Axes, content: RoundTotals) -> Axes:
+    numbers, totals, near = content.numbers, content.totals, content.near
     tones = inside(ax)
     low, high = float(totals.min()), float(totals.max())
     room = max((numbers[-1] - numbers[0]) / 16, 1.0)
     x, y = np.append(numbers, numbers[-1] + room), np.append(totals, totals[-1])
-    near = 0 < high - low < low / 2
     if not near:
         ax.fill_between(x, y, step="post", color=tones.hues[0], alpha=0.16, linewidth=0)
     ax.step(x, y, where="post", color=tones.hues[0], linewidth=2, gid="series")
@@ -170,10 +207,8 @@ def _total(ax: Axes, columns: dict[str, Floats]) -> Axes:
     if near:
         ax.set_ylim(low - (high - low) * 0.08, high + (high - low) * 0.08)
     _round_axis(ax, numbers, numbers[0] - room / 2, x[-1])
-    ax.set_ylabel("coin after the round" + (", from above 0" if near else ""))
-    unknown = int((~known).sum())
-    second = _span(numbers) + (f"; not known after {plural(unknown, 'other')}" if unknown else "")
-    return finish(ax, _TITLES["total"], second)
+    ax.set_ylabel(content.of)
+    return finish(ax, content.title, content.second)
 
 
 def _span(numbers: Floats) -> str:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from importlib.util import find_spec
 
 from ledgerframes.arguments import path as read_path
+from ledgerframes.errors import ConfigurationError
 from ledgerframes.store.delta.stored_files import Verify
 from ledgerframes.store.lake import Lake
 from ledgerframes.store.store import Store
@@ -33,14 +35,12 @@ def open_store(
             it was created, whoever syncs it; leave `personal` out to take it as it is.
 
     Returns:
-        The store; it may not exist yet.
-
-    Returns:
         The store. Its tables appear with the first `sync`.
 
     Raises:
         InputError: the path or `verify` is not valid.
         StoreError: the path is a file, or the lake was created with another `personal`.
+        ConfigurationError: deltalake was taken out of the environment.
 
     Example:
         >>> import tempfile, ledgerframes as lf
@@ -50,6 +50,8 @@ def open_store(
         ...     len(store.load("updates"))
         200
     """
+    if find_spec("deltalake") is None:
+        raise ConfigurationError("a lake needs deltalake, which is not installed; run: pip install deltalake")
     lake = Lake(read_path(path, "path"), storage_options=storage_options, verify=verify, personal=personal)
     if personal is not None:
         lake.keeps_personal()

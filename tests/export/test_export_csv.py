@@ -138,7 +138,7 @@ def test_negative_numbers_stay_numbers(tmp_path, profile):
 
     lf.export_tables({"t": rows}, tmp_path, format="csv", profile=profile)
 
-    amount = '"-1.5000000000",-1.5' if profile else "-1.5000000000"
+    amount = '-1.5,"-1.5000000000"' if profile else "-1.5000000000"
     assert (tmp_path / "t.csv").read_text().splitlines()[1] == f'-1,{amount},"\'-1.5"'
 
 

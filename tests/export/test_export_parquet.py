@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import ledgerframes as lf
 from ledgerframes.export.parquet import GROUP_ROWS
-from ledgerframes.export.shape import DOUBLE
+from ledgerframes.export.shape import EXACT
 from ledgerframes.export.texts import nearest_double
 from ledgerframes.tables.catalogue import CATALOGUE
 from tests.export.rows import AMOUNTS, TIMES, sample
@@ -61,9 +61,9 @@ def test_the_bi_profile_is_flat_and_has_exact_text_beside_each_double(table, tmp
     for field in rows.schema:
         got, wanted = read.column(field.name).to_pylist(), rows.column(field.name).to_pylist()
         if pa.types.is_decimal(field.type):
-            assert [text and Decimal(text) for text in got] == wanted
-            doubles = read.column(field.name + DOUBLE).to_pylist()
-            assert doubles == [None if amount is None else float(amount) for amount in wanted]
+            texts = read.column(field.name + EXACT).to_pylist()
+            assert [text and Decimal(text) for text in texts] == wanted
+            assert got == [None if amount is None else float(amount) for amount in wanted]
         elif pa.types.is_list(field.type):
             assert [text and json.loads(text) for text in got] == wanted
         elif pa.types.is_timestamp(field.type):

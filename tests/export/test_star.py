@@ -276,4 +276,5 @@ def test_a_star_is_written_in_every_form(tmp_path, options):
     columns = [
         one["name"] for table in model["tables"] if table["name"] == "fact_transfers" for one in table["columns"]
     ]
-    assert ("amount_double" in columns) == (options != {"format": "csv"})
+    assert ("amount_exact" in columns) == (options != {"format": "csv"})
+    assert model["bi_version"] == (None if options == {"format": "csv"} else 2)

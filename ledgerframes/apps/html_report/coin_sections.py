@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from decimal import Decimal, localcontext
-from functools import wraps
+from functools import partial, wraps
 from typing import Any, Final
 
 import pandas as pd
 
+from ledgerframes.apps.html_report.charts import chart
 from ledgerframes.apps.html_report.material import Material
 from ledgerframes.apps.html_report.page import Section, picture, table, text
 from ledgerframes.economics.balances_over_time import balances_over_time
@@ -62,7 +63,11 @@ def balances(material: Material) -> list[str]:
     over_time = known[known["time"] >= material.period.start] if material.period.start is not None else known
     return [
         text("Unlocked and locked coin; notional holding fees are not taken off.", quiet=True),
-        picture(lambda: plot_balances(over_time), "What the largest holders hold over time"),
+        chart(
+            partial(plot_balances, over_time),
+            "What the largest holders hold over time",
+            interactive=material.interactive,
+        ),
     ]
 
 
@@ -101,7 +106,11 @@ def rewards(material: Material) -> list[str]:
         advice = "No round of these coupons issued in this range, so their worth is not known. Take a longer range."
         return [*parts, text(advice, quiet=True)]
     return [
-        picture(lambda: plot_rewards(rows), "The worth of reward coupons over time, by kind"),
+        chart(
+            partial(plot_rewards, rows),
+            "The worth of reward coupons over time, by kind",
+            interactive=material.interactive,
+        ),
         *parts,
         *_not_understood(rows),
     ]
@@ -115,11 +124,12 @@ def coin_supply(material: Material) -> list[str]:
     if rows.empty:
         advice = "No update of a known round mints or burns coin in this range. Take a longer range, with its rounds."
         return [text(advice, quiet=True)]
-    parts = [picture(lambda: plot_supply_per_round(rows), "Coin minted and burned per round")]
+    drawn = partial(chart, interactive=material.interactive)
+    parts = [drawn(partial(plot_supply_per_round, rows), "Coin minted and burned per round")]
     if rows["total"].isna().all():
         parts.append(text(f"The supply after each round is not known: for that {_FROM_BEGIN[5:]}.", quiet=True))
     else:
-        parts.append(picture(lambda: plot_supply_per_round(rows, show="total"), "The supply after each round"))
+        parts.append(drawn(partial(plot_supply_per_round, rows, show="total"), "The supply after each round"))
     columns = ["round", "opened_at", "minted", "burned", "net_change", "unexplained", "total"]
     return [*parts, table(rows[columns].iloc[::-1], "The latest rounds, in coin", most=10), *_not_understood(rows)]
 

@@ -53,6 +53,7 @@ class Material:
         as_of: the state it is read in.
         period: the part of record time that the report is about.
         end: for a store: where its reading ends, as the caller gave it.
+        interactive: whether pictures can be zoomed into.
     """
 
     updates: pd.DataFrame
@@ -62,6 +63,7 @@ class Material:
     as_of: Any = None
     period: Period = Period()
     end: Any = None
+    interactive: bool = False
 
     @property
     def history(self) -> History[Any]:

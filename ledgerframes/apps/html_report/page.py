@@ -60,14 +60,14 @@ class Section:
     parts: Sequence[str]
 
 
-def page(title: str, subtitle: str, sections: Iterable[Section]) -> str:
-    """The whole page."""
+def page(title: str, subtitle: str, sections: Iterable[Section], *, head: str = "", foot: str = "") -> str:
+    """The whole page; `head` and `foot` are HTML that scripts need."""
     body = "".join(f"<h2>{escape(section.title)}</h2>{''.join(section.parts)}" for section in sections)
     return (
         "<!doctype html><html lang='en'><head><meta charset='utf-8'>"
         "<meta name='viewport' content='width=device-width, initial-scale=1'>"
-        f"<title>{escape(title)}</title><style>{_STYLE}</style></head>"
-        f"<body><h1>{escape(title)}</h1><p class='quiet'>{escape(subtitle)}</p>{body}</body></html>\n"
+        f"<title>{escape(title)}</title><style>{_STYLE}</style>{head}</head>"
+        f"<body><h1>{escape(title)}</h1><p class='quiet'>{escape(subtitle)}</p>{body}{foot}</body></html>\n"
     )
 
 

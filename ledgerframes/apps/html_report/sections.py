@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Final
 
 import pandas as pd
@@ -12,6 +13,7 @@ from ledgerframes.analysis.flows import flow_matrix
 from ledgerframes.analysis.holdings import holdings_from_events
 from ledgerframes.analysis.licenses import license_growth, license_versions, supply_over_time
 from ledgerframes.analysis.payloads import template_catalogue
+from ledgerframes.apps.html_report.charts import chart
 from ledgerframes.apps.html_report.coin_sections import balances, burn, coin_supply, rewards, transfers
 from ledgerframes.apps.html_report.headlines import summary
 from ledgerframes.apps.html_report.material import Material
@@ -49,7 +51,7 @@ def activity(material: Material) -> Section:
     return Section(
         "Updates",
         [
-            picture(lambda: plot_update_rate(updates), "Updates over time, by kind"),
+            chart(partial(plot_update_rate, updates), "Updates over time, by kind", interactive=material.interactive),
             table(counts.rename_axis(columns=None), "Updates by migration and kind"),
         ],
     )
@@ -61,7 +63,11 @@ def flows(material: Material) -> Section:
     if joined.empty:
         return Section("Reassignments", [text("No contract was reassigned in this range.", quiet=True)])
     parts = [
-        picture(lambda: plot_reassignment_flows(joined), "Reassignments from each synchronizer to each other"),
+        chart(
+            partial(plot_reassignment_flows, joined),
+            "Reassignments from each synchronizer to each other",
+            interactive=material.interactive,
+        ),
         table(_counted(joined["status"], "status"), "Reassignments by status"),
         table(flow_matrix(joined).sort_values("count", ascending=False), "From synchronizer to synchronizer"),
         picture(lambda: plot_reassignment_in_flight(joined), "How long reassignments were on their way"),

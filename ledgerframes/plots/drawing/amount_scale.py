@@ -12,6 +12,11 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
+def far_apart(low: float, high: float) -> bool:
+    """Whether amounts need a logarithmic axis, and can have one."""
+    return 0 < low < high / 100
+
+
 def amount_scale(ax: Axes, amounts: pd.Series, side: Literal["x", "y"], *, floor: float) -> None:
     """A linear axis from zero, or a logarithmic one where the amounts are far apart and none is zero or less.
 
@@ -24,7 +29,7 @@ def amount_scale(ax: Axes, amounts: pd.Series, side: Literal["x", "y"], *, floor
     from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullLocator
 
     low, high = float(amounts.min()), float(amounts.max())
-    logarithmic = 0 < low < high / 100
+    logarithmic = far_apart(low, high)
     axis = ax.xaxis if side == "x" else ax.yaxis
     if side == "x":
         ax.set_xscale("log" if logarithmic else "linear")

@@ -6,10 +6,11 @@ import textwrap
 from collections.abc import Callable, Sequence
 from contextvars import ContextVar
 from functools import wraps
+from importlib.util import find_spec
 from itertools import product
-from typing import TYPE_CHECKING, Any, ParamSpec
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
-from ledgerframes.errors import InputError
+from ledgerframes.errors import ConfigurationError, InputError
 from ledgerframes.plots.drawing.palette import inside, outside
 from ledgerframes.plots.drawing.short_ids import shown
 
@@ -22,15 +23,18 @@ if TYPE_CHECKING:
 
 Key = tuple["Artist", str]
 P = ParamSpec("P")
+T = TypeVar("T")
 
 _made: ContextVar[list[Figure]] = ContextVar("_made")
 
 
-def picture(draw: Callable[P, Axes]) -> Callable[P, Axes]:
+def picture(draw: Callable[P, T]) -> Callable[P, T]:
     """A drawing function that closes the figure it opened when it fails: a notebook would show it, empty."""
 
     @wraps(draw)
-    def drawn(*args: P.args, **options: P.kwargs) -> Axes:
+    def drawn(*args: P.args, **options: P.kwargs) -> T:
+        if find_spec("matplotlib") is None:
+            raise ConfigurationError("pictures need matplotlib, which is not installed; run: pip install matplotlib")
         opened = _made.set([])
         try:
             return draw(*args, **options)

@@ -66,14 +66,16 @@ def inside(ax: Axes) -> Tones:
 
 def outside(ax: Axes) -> Tones:
     """The colours for what is drawn around the axes: title, tick labels, legend."""
-    from matplotlib import rcParams
-    from matplotlib.colors import to_rgb
-
     paper = ax.get_figure(root=True)
     assert paper is not None, "the Axes was removed from its figure"
-    # A transparent figure lies on a page that only the text colour tells about.
-    page = DARK.ground if luminance(to_rgb(rcParams["text.color"])) > 0.4 else LIGHT.ground
-    return _on(_laid_over(paper.get_facecolor(), page))
+    return _on(_laid_over(paper.get_facecolor(), _page().ground))
+
+
+def of_settings() -> Tones:
+    """The colours for what matplotlib's settings say of figures, which `style` sets, where there is no Axes."""
+    from matplotlib import rcParams
+
+    return _on(_laid_over(rcParams["figure.facecolor"], _page().ground))
 
 
 def mixed(colour: str | RGB, other: str | RGB, share: float) -> RGB:
@@ -89,6 +91,14 @@ def luminance(colour: RGB) -> float:
     """Relative luminance, 0 for black to 1 for white."""
     linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in colour]
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def _page() -> Tones:
+    """What a transparent figure lies on; only the text colour tells about it."""
+    from matplotlib import rcParams
+    from matplotlib.colors import to_rgb
+
+    return DARK if luminance(to_rgb(rcParams["text.color"])) > 0.4 else LIGHT
 
 
 def _on(ground: RGB) -> Tones:

@@ -29,13 +29,31 @@ def stack_in_bins(ax: Axes, times: Micros, series: Codes, cut: Bins, looks: Sequ
         cut: the bins.
         looks: how each series looks, from the lowest to the highest.
     """
+    stack_counts(ax, counts_in_bins(times, series, cut, len(looks)), cut, looks)
+
+
+def counts_in_bins(times: Micros, series: Codes, cut: Bins, count: int) -> Floats:
+    """How many of each series fall into each bin: one row per series.
+
+    Args:
+        times: microseconds since 1970.
+        series: which series each belongs to, from 0.
+        cut: the bins.
+        count: how many series there are.
+    """
+    wide = len(cut.edges) - 1
+    table = np.bincount(series * wide + cut.of(times), minlength=count * wide)
+    return table.reshape(count, wide).astype(np.float64)
+
+
+def stack_counts(ax: Axes, table: Floats, cut: Bins, looks: Sequence[dict[str, Any]]) -> None:
+    """Draw counts in bins, as `counts_in_bins` gives them, one series upon the other."""
     edges = dates(cut.drawn)
     wide = len(edges) - 1
-    table = np.bincount(series * wide + cut.of(times), minlength=len(looks) * wide).reshape(len(looks), wide)
     most = float(table.sum(axis=0).max())
     thin = 3 * most / measured(ax)[1]  # a box of less than three points has no room for an outline
     base: Floats = np.zeros(wide)
-    for counts, look in zip(table.astype(np.float64), looks, strict=True):
+    for counts, look in zip(table, looks, strict=True):
         if look.get("edgecolor", "none") == "none":
             ax.stairs(base + counts, edges, baseline=base, fill=True, gid="series", **look)
         else:

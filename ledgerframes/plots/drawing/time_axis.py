@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 from ledgerframes.errors import InputError
@@ -89,8 +90,12 @@ def dates(times: Micros) -> Floats:
     """Times as matplotlib counts them, kept within the years it can write."""
     from matplotlib.dates import date2num
 
-    clipped = np.clip(times, _FIRST, _LAST)
-    return np.asarray(date2num(clipped.astype("M8[us]")), dtype=np.float64)  # type: ignore[no-untyped-call]
+    return np.asarray(date2num(within_years(times)), dtype=np.float64)  # type: ignore[no-untyped-call]
+
+
+def within_years(times: Micros) -> npt.NDArray[np.datetime64]:
+    """Times kept within the years that a picture can write."""
+    return np.clip(times, _FIRST, _LAST).astype("M8[us]")
 
 
 def time_axis(

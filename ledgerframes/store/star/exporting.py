@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from ledgerframes.export.exporting import Companion, Format, Profile, WrittenTable, export_with
 from ledgerframes.export.report import ExportReport
-from ledgerframes.export.shape import Times
+from ledgerframes.export.shape import BiVersion, Times
 from ledgerframes.store.lake import Lake, View
 from ledgerframes.store.star.keys import Keys
 from ledgerframes.store.star.model import model_text
@@ -31,6 +31,7 @@ def export_star(
     allow_partial: bool,
     as_of: str | None,
     personal: bool,
+    bi_version: BiVersion = 2,
     keys: Keys | None = None,
 ) -> ExportReport:
     """Write the tables of a star, and `model.json` that says how they relate; all or nothing.
@@ -46,6 +47,7 @@ def export_star(
         allow_partial: export a history with gaps.
         as_of: the name of the state, if it is an older one.
         personal: keep personal data; the star has none in columns of its own.
+        bi_version: see `export_tables`.
         keys: how keys are computed; shorter ones collide.
 
     Raises:
@@ -60,6 +62,7 @@ def export_star(
             written,
             source=lake.url,
             as_of=as_of,
+            bi_version=bi_version if profile == "bi" or format == "xlsx" else None,
             reach={table.name: star.reach(table.name) for table in written},
             left_out=star.left_out,
             not_understood=star.notes.as_attrs(),
@@ -69,6 +72,7 @@ def export_star(
     report = export_with(
         star.sources(), target, Companion(MODEL, text, star.begin, star.close), format=format, profile=profile,
         times=times, overwrite=overwrite, provenance=provenance, personal=personal,
+        bi_version=bi_version,
     )  # fmt: skip
     for name, why in star.left_out.items():
         _log.warning("%s was left out: %s", name, why)

@@ -1,0 +1,68 @@
+"""Pictures that a reader can zoom into, with all that they need inside of the page; the report's sections call it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any, Final, Literal
+
+from ledgerframes.apps.html_report.page import escape, picture
+from ledgerframes.plots.drawing.style import style
+
+#: Nothing is loaded from anywhere, whatever a picture's library would like to; it makes functions of text.
+POLICY: Final = (
+    "<meta http-equiv='Content-Security-Policy' content=\"default-src 'none'; img-src data: blob:;"
+    " style-src 'unsafe-inline'; script-src 'unsafe-inline' 'unsafe-eval'\">"
+)
+_DRAW: Final = """
+(() => {
+  const dark = matchMedia('(prefers-color-scheme: dark)');
+  const draw = theme => {
+    for (const chart of document.querySelectorAll('figure.chart')) {
+      const spec = JSON.parse(chart.querySelector('script.' + theme).textContent);
+      Plotly.react(chart.querySelector('div'), spec.data, spec.layout, {responsive: true, displaylogo: false});
+    }
+  };
+  const now = () => draw(dark.matches ? 'dark' : 'light');
+  dark.addEventListener('change', now);
+  addEventListener('beforeprint', () => draw('light'));
+  addEventListener('afterprint', now);
+  now();
+})();
+"""
+
+
+def chart(draw: Callable[..., Any], words: str, *, interactive: bool) -> str:
+    """A picture that has two backends, as an image or to zoom into.
+
+    Args:
+        draw: draws it; takes `backend`.
+        words: what it shows, for those who do not see it.
+        interactive: to zoom into.
+    """
+    if not interactive:
+        return picture(draw, words)
+    specs = "".join(_spec(draw, theme) for theme in ("light", "dark"))
+    without = "<noscript>This picture needs JavaScript; a report without interactive=True does not.</noscript>"
+    return f"<figure class='chart'><div role='img' aria-label='{escape(words)}'></div>{specs}{without}</figure>"
+
+
+def scripts() -> tuple[str, str]:
+    """What a page with such pictures needs in its head and at its end, and none of it from elsewhere."""
+    from plotly.offline import get_plotlyjs
+
+    return POLICY, f"<script>{get_plotlyjs()}</script><script>{_DRAW}</script>"
+
+
+def scripts_megabytes() -> float:
+    """How large those are."""
+    return sum(map(len, scripts())) / 1e6
+
+
+def _spec(draw: Callable[..., Any], theme: Literal["light", "dark"]) -> str:
+    with style(theme):
+        figure = draw(backend="plotly")
+    spec = json.loads(figure.to_json())
+    whole = json.dumps({"data": spec["data"], "layout": spec["layout"]}, separators=(",", ":"), ensure_ascii=False)
+    # In a script nothing is escaped; a name on the ledger could end it.
+    return f"<script type='application/json' class='{theme}'>{whole.replace('<', chr(92) + 'u003c')}</script>"

@@ -1,0 +1,115 @@
+"""A report whose pictures can be zoomed into: one file, nothing from elsewhere, text stays text."""
+
+import builtins
+import json
+import re
+
+import pytest
+
+import ledgerframes as lf
+from ledgerframes.apps.html_report.charts import chart
+
+pytest.importorskip("plotly")
+SPEC = re.compile(r"<script type='application/json' class='(light|dark)'>(.*?)</script>", re.DOTALL)
+
+
+@pytest.fixture(scope="module")
+def history():
+    with lf.sandbox(updates=300) as net:
+        return lf.load_history(net, progress=False)
+
+
+@pytest.fixture(scope="module")
+def page(history, tmp_path_factory):
+    place = tmp_path_factory.mktemp("page") / "report.html"
+    return lf.report(history, place, interactive=True).read_text(encoding="utf-8")
+
+
+def test_pictures_are_there_in_both_themes_with_their_words(page):
+    specs = SPEC.findall(page)
+
+    assert [theme for theme, _ in specs] == ["light", "dark"] * (len(specs) // 2)
+    titles = [json.loads(spec)["layout"]["title"]["text"] for theme, spec in specs if theme == "dark"]
+    for words in ("Updates over time", "Reassignments between", "Balances over time", "Rewards by kind", "Coin minted"):
+        assert any(words in title for title in titles), words
+    assert page.count("<figure class='chart'>") == len(specs) // 2
+    grounds = {json.loads(spec)["layout"]["paper_bgcolor"] for theme, spec in specs if theme == "dark"}
+    assert grounds == {"rgba(20,24,29,1)"}
+
+
+def test_the_page_needs_nothing_else_and_may_not_ask_for_it(page):
+    own = page.replace(library(), "")
+
+    assert "default-src 'none'" in own
+    assert re.findall(r"""(?:src|href)=['"](?!data:)""", own) == []
+    assert page.count("plotly.js v") == 1
+
+
+def library():
+    from plotly.offline import get_plotlyjs
+
+    return get_plotlyjs()
+
+
+def test_the_page_states_the_size_of_what_it_holds(page, history, tmp_path):
+    plain = lf.report(history, tmp_path / "plain.html").read_text(encoding="utf-8")
+
+    stated = float(re.search(r"with plotly\.js \((\d\.\d) MB\) inside", page)[1])
+    assert stated == pytest.approx(len(library()) / 1e6, abs=0.1)
+    assert 4e6 < len(page) - len(plain) < 8e6
+    assert "plotly" not in plain
+
+
+def test_a_name_on_the_ledger_cannot_end_a_script(tmp_path, history):
+    evil = "</script><script>alert(1)</script>::1220"
+    flows = history.reassignments.assign(source_synchronizer=evil)
+
+    page = lf.report(
+        history._replace(reassignments=flows), tmp_path / "r.html", sections=["flows"], interactive=True
+    ).read_text(encoding="utf-8")
+
+    assert "<script>alert" not in page.replace(library(), "")
+    assert any("alert(1)" in spec for _, spec in SPEC.findall(page))
+
+
+def test_without_plotly_nothing_is_written(history, tmp_path, monkeypatch):
+    there = builtins.__import__
+
+    def missing(module, *rest, **named):
+        if module.partition(".")[0] == "plotly":
+            raise ImportError("No module named 'plotly'")
+        return there(module, *rest, **named)
+
+    monkeypatch.setattr(builtins, "__import__", missing)
+
+    with pytest.raises(lf.ConfigurationError, match=r"pip install 'ledgerframes\[interactive\]'"):
+        lf.report(history, tmp_path / "report.html", interactive=True)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_interactive_is_a_truth_value(history, tmp_path):
+    with pytest.raises(lf.InputError, match="interactive"):
+        lf.report(history, tmp_path / "report.html", interactive="yes")
+
+
+def test_a_shell_writes_such_a_page(command, tmp_path):
+    store = lf.open_store(tmp_path / "lake")
+    with lf.sandbox(updates=50) as net:
+        store.sync(net, progress=False)
+
+    done = command("report", tmp_path / "lake", "--interactive", "--sections", "activity", "-o", tmp_path / "r.html")
+
+    assert done.code == 0, done.err
+    assert "Plotly.react" in (tmp_path / "r.html").read_text(encoding="utf-8")
+    assert re.search(r"\t\d+\.\d MB", done.out)
+
+
+def test_a_text_of_a_figure_cannot_end_its_script():
+    import plotly.graph_objects as go
+
+    made = chart(
+        lambda backend: go.Figure(layout={"title": {"text": f"</script>{backend}"}}), "words", interactive=True
+    )
+
+    assert made.count("</script>") == 2
+    assert [json.loads(spec)["layout"]["title"]["text"] for _, spec in SPEC.findall(made)] == ["</script>plotly"] * 2

@@ -1,0 +1,63 @@
+"""An environment from which the largest libraries were taken out: what needs them says so, and the rest works."""
+
+import subprocess
+import sys
+import textwrap
+
+WITHOUT = """
+import sys
+from importlib.abc import MetaPathFinder
+
+GONE = {"deltalake", "arro3", "matplotlib", "fontTools", "PIL", "kiwisolver", "contourpy", "plotly"}
+
+class Gone(MetaPathFinder):
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in GONE:
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+
+import importlib.util
+there = importlib.util.find_spec
+importlib.util.find_spec = lambda name, package=None: None if name in GONE else there(name, package)
+sys.meta_path.insert(0, Gone())
+"""
+
+
+def run(code, folder):
+    program = WITHOUT + textwrap.dedent(code)
+    return subprocess.run(
+        [sys.executable, "-c", program], check=False, capture_output=True, encoding="utf-8", cwd=folder, timeout=300
+    )
+
+
+def test_loading_computing_and_exporting_need_neither_lake_nor_pictures(tmp_path):
+    done = run(
+        """
+        import ledgerframes as lf
+        with lf.sandbox(updates=60) as net:
+            history = lf.load_history(net, progress=False)
+        lf.rewards(history), lf.reassignment_flows(history.reassignments)
+        print(lf.export_tables(dict(events=history.events), "out").rows == len(history.events))
+        """,
+        tmp_path,
+    )
+
+    assert (done.returncode, done.stdout) == (0, "True\n"), done.stderr
+
+
+def test_a_lake_and_a_picture_say_what_to_install(tmp_path):
+    done = run(
+        """
+        import ledgerframes as lf, pandas as pd
+        for needs in (lambda: lf.open_store("lake"), lambda: lf.plot_update_rate(pd.DataFrame())):
+            try:
+                needs()
+            except lf.ConfigurationError as error:
+                print(error)
+        """,
+        tmp_path,
+    )
+
+    assert done.stdout.splitlines() == [
+        "a lake needs deltalake, which is not installed; run: pip install deltalake",
+        "pictures need matplotlib, which is not installed; run: pip install matplotlib",
+    ], done.stderr
