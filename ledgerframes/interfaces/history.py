@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Iterator
-from concurrent.futures import wait
 from dataclasses import dataclass, replace
 from typing import Final, Protocol
 
@@ -16,9 +15,9 @@ from ledgerframes.paging.cursor import Cursor
 from ledgerframes.paging.history import HistoryReader
 from ledgerframes.paging.modes import Ask, Outcome
 from ledgerframes.transport import Answer, Stop
-from ledgerframes.transport.background import in_background
 from ledgerframes.transport.request import Request
 from ledgerframes.transport.retrying import Revise
+from ledgerframes.waiting import in_background
 
 _log = logging.getLogger("ledgerframes.history")
 
@@ -113,7 +112,7 @@ def read_pages(source: PageSource, reader: HistoryReader) -> Iterator[PageRows]:
     finally:
         # Also where the caller stops iterating early: the request under way must not outlive the read.
         stop.set()
-        wait([coming], timeout=_LEAVING)
+        coming.wait(_LEAVING)
 
 
 class HistorySession:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator, Sequence
-from concurrent.futures import Future, wait
-from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Final
@@ -14,7 +12,7 @@ import msgspec
 
 from ledgerframes.decoding.paged_histories import UPDATE_HISTORY
 from ledgerframes.decoding.splitting import UNREADABLE
-from ledgerframes.errors import DecodeError, InputError, PagingError, StoppedError
+from ledgerframes.errors import DecodeError, InputError, PagingError
 from ledgerframes.interfaces.answers import UpdatesPage
 from ledgerframes.interfaces.history import PageRows
 from ledgerframes.interfaces.page_reading import page_of
@@ -28,7 +26,7 @@ from ledgerframes.paging.seen_ids import SeenIds
 from ledgerframes.paging.window import Window
 from ledgerframes.timestamps import EARLIEST, LATEST
 from ledgerframes.transport import Stop
-from ledgerframes.transport.background import in_background
+from ledgerframes.waiting import Coming, in_background
 
 _log = logging.getLogger("ledgerframes.objects")
 #: Bytes of lines that are decoded at once; a page of 1,000 is about as large.
@@ -154,7 +152,7 @@ def object_pages(source: ObjectSource, stored: Sequence[StoredObject], *, lines:
     """
     stop = Stop()
     fetching = source.stoppable(stop)
-    coming: Future[None] | None = None
+    coming: Coming[None] | None = None
     try:
         for place, one in enumerate(stored):
             if coming is not None:
@@ -169,8 +167,7 @@ def object_pages(source: ObjectSource, stored: Sequence[StoredObject], *, lines:
         # Also where the caller stops early: the download under way must not outlive the read.
         stop.set()
         if coming is not None:
-            with suppress(StoppedError):
-                wait([coming], timeout=_LEAVING)
+            coming.wait(_LEAVING)
 
 
 def listed_times(window: Window) -> tuple[int, int]:

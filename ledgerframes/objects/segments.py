@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Generator, Iterable
-from concurrent.futures import Future
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import groupby, islice, pairwise
@@ -16,7 +15,7 @@ from ledgerframes.objects.history import page_of_lines
 from ledgerframes.objects.lines import read_lines
 from ledgerframes.objects.sources import ObjectSource, StoredObject
 from ledgerframes.paging.cursor import Cursor
-from ledgerframes.transport.background import in_background
+from ledgerframes.waiting import Coming, in_background
 
 #: Lines that are looked at together while a reader looks for its place.
 _LOOKED_AT: Final = 1_000
@@ -122,7 +121,7 @@ class SegmentReader:
 
     def _read(self) -> Generator[bytes]:
         """The lines of all objects; the next object is fetched while one is read."""
-        coming: Future[None] | None = None
+        coming: Coming[None] | None = None
         for place, stored in enumerate(self.segment.objects):
             if coming is not None:
                 coming.result()

@@ -13,6 +13,7 @@ from ledgerframes.config.settings import Settings, is_loopback, source_of
 from ledgerframes.errors import RequestError
 from ledgerframes.transport.backoff import jittered
 from ledgerframes.transport.classify import judge_broken, judge_refusal
+from ledgerframes.transport.interruptible import Interruptible
 from ledgerframes.transport.masking import Mask
 from ledgerframes.transport.outcome import Broken, Received
 from ledgerframes.transport.public_addresses import why_not_public
@@ -105,7 +106,7 @@ class FileHosts:
         with self._opening:
             origin = origin_of(url)
             if origin not in self._ways:
-                wire: Way = Wire(self._settings, [f"{origin[0]}://{urlsplit(url).netloc}"])
+                wire: Way = Interruptible(Wire(self._settings, [f"{origin[0]}://{urlsplit(url).netloc}"]))
                 self._ways[origin] = wire if self._wrap is None else self._wrap(wire, self._mask)
             return self._ways[origin]
 

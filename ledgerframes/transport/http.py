@@ -11,7 +11,6 @@ import ssl
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future
 from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Final, TypeVar
@@ -19,7 +18,6 @@ from typing import TYPE_CHECKING, Final, TypeVar
 import httpcore
 
 from ledgerframes.config.settings import Settings
-from ledgerframes.transport.background import in_background
 from ledgerframes.transport.body import TooLargeError, collect, pour
 from ledgerframes.transport.codings import PLAIN, DamagedError, UnknownCodingError
 from ledgerframes.transport.connection import PIECE, Incoming
@@ -29,6 +27,7 @@ from ledgerframes.transport.request import Prepared
 from ledgerframes.transport.stopping import SLICE as LOOK
 from ledgerframes.transport.stopping import Stop
 from ledgerframes.transport.tls import tls_problem
+from ledgerframes.waiting import in_background
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
@@ -196,16 +195,14 @@ class _Limits(threading.local):
                 with suppress(TimeoutError):
                     return coming.result(max(0.0, min(LOOK, until - time.monotonic())))
         except BaseException:
-            coming.add_done_callback(_drop)
+            coming.drop(_close)
             raise
-        coming.add_done_callback(_drop)
+        coming.drop(_close)
         raise httpcore.ConnectTimeout("no connection was established in time")
 
 
-def _drop(coming: Future[httpcore.NetworkStream]) -> None:
-    """Close a stream that was opened too late."""
-    if coming.exception() is None:
-        coming.result().close()
+def _close(stream: httpcore.NetworkStream) -> None:
+    stream.close()
 
 
 class _Opening(httpcore.NetworkBackend):

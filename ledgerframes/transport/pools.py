@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import ssl
-import threading
 from collections import deque
 from collections.abc import Iterator
+from contextlib import suppress
 from functools import lru_cache
 from typing import Final, Protocol
 from urllib.parse import urlsplit
@@ -104,8 +104,8 @@ class _Direct:
         self._opening = opening
         self._tls = tls if self._secure else None
         self._settings = settings
+        # Without a lock, which an exception from a signal could leave held; each call of a deque is one step.
         self._resting: deque[Connection] = deque()
-        self._lock = threading.Lock()
         self._closed = False
 
     def ask(self, method: str, target: bytes, headers: dict[str, str], body: bytes) -> Incoming:
@@ -116,22 +116,23 @@ class _Direct:
         return (self._rested() or self._opened()).ask(request, body, done=self._keep)
 
     def close(self) -> None:
-        with self._lock:
-            self._closed, resting = True, [*self._resting]
-            self._resting.clear()
-        for connection in resting:
+        self._closed = True
+        while (connection := self._taken()) is not None:
             connection.close()
 
     def _rested(self) -> Connection | None:
         """A connection that can be used again; those that cannot are closed."""
-        while True:
-            with self._lock:
-                if not self._resting:
-                    return None
-                connection = self._resting.pop()
+        while (connection := self._taken()) is not None:
             if connection.usable(KEEPALIVE):
                 return connection
             connection.close()
+        return None
+
+    def _taken(self) -> Connection | None:
+        try:
+            return self._resting.pop()
+        except IndexError:
+            return None
 
     def _opened(self) -> Connection:
         settings = self._settings
@@ -140,13 +141,10 @@ class _Direct:
 
     def _keep(self, connection: Connection) -> None:
         """Take a connection back; those that rest too long are closed."""
-        over: list[Connection] = []
-        with self._lock:
-            self._resting.append(connection)
-            while self._resting and (self._closed or not self._resting[0].usable(KEEPALIVE)):
-                over.append(self._resting.popleft())
-        for connection in over:
-            connection.close()
+        self._resting.append(connection)
+        with suppress(IndexError):  # another thread may have taken the last one
+            while self._closed or not self._resting[0].usable(KEEPALIVE):
+                self._resting.popleft().close()
 
 
 class _Through:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from typing import Final
 
 from ledgerframes.errors import StoppedError
@@ -26,16 +25,16 @@ class Stop:
 
     def __init__(self, *above: Stop) -> None:
         self._above = above
-        self._told = threading.Event()
+        self._told = False
 
     def set(self) -> None:
         """End the operation: its waits and reads raise a StoppedError in less than a second."""
-        self._told.set()
+        self._told = True
 
     def is_set(self) -> bool:
         """Whether the operation is to end."""
         # Looked up rather than passed down, so that a long-lived parent keeps no list of its operations.
-        return self._told.is_set() or any(stop.is_set() for stop in self._above)
+        return self._told or any(stop.is_set() for stop in self._above)
 
     def check(self) -> None:
         """Continue, or not.
@@ -60,13 +59,3 @@ class Stop:
             clock.sleep(min(left, longest))
             left -= longest
         self.check()
-
-    def acquire(self, places: threading.Semaphore) -> None:
-        """Wait for a free place, and take it.
-
-        Raises:
-            StoppedError: the operation is to end; no place was taken.
-        """
-        self.check()
-        while not places.acquire(timeout=SLICE):
-            self.check()

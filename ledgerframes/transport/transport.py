@@ -18,6 +18,7 @@ from ledgerframes.errors import ConfigurationError, InputError
 from ledgerframes.transport.classify import Answer
 from ledgerframes.transport.clock import Clock, SystemClock
 from ledgerframes.transport.downloads import DOWNLOAD, Download, FileHosts, origin_of, why_refused
+from ledgerframes.transport.interruptible import Interruptible
 from ledgerframes.transport.masking import MASK, Mask
 from ledgerframes.transport.outcome import Broken, Credential, Received, Sink
 from ledgerframes.transport.rate_limiter import RateLimiter
@@ -69,7 +70,7 @@ class Transport:
         named = [url for interface in INTERFACES for url in getattr(sender.settings, f"{interface}_url")]
         known = [*named, *self._listed]
         self._gates = {host: _gate(sender) for host in {_host(url) for url in known if not is_loopback(url)}}
-        wire: Way = Wire(sender.settings, known)
+        wire: Way = Interruptible(Wire(sender.settings, known))
         self._wire = wire if self._way is None else self._way(wire, sender.mask)
         self._stop = Stop()
         sender.mask.attach()

@@ -1,6 +1,7 @@
 """A load that is to end ends in time: a script at Ctrl-C, one of two threads, a generator that is left."""
 
 import signal
+import subprocess
 import sys
 import threading
 import time
@@ -131,3 +132,38 @@ def test_an_iterator_that_is_left_ends_the_request_it_had_begun():
             assert time.monotonic() - began < 1.5
             names = [thread.name for thread in threading.enumerate()]
             assert "ledgerframes-fetch" not in names
+
+
+BROKEN_OFF = """
+import faulthandler, random, signal, sys
+from contextlib import suppress
+import ledgerframes as lf
+
+class Broken(BaseException):
+    pass
+
+def leave(number, frame):
+    raise Broken
+
+chance = random.Random(3)
+with lf.connect(scan_url=sys.argv[1]) as net:
+    first = net.scan.updates(page_size=5)
+    signal.signal(signal.SIGALRM, leave)
+    for _ in range(800):
+        faulthandler.dump_traceback_later(20, exit=True)
+        with suppress(Broken):
+            try:
+                signal.setitimer(signal.ITIMER_REAL, chance.uniform(0.0001, 0.006))
+                while True:
+                    net.scan.updates(page_size=5)
+            finally:
+                signal.setitimer(signal.ITIMER_REAL, 0)
+    print(net.scan.updates(page_size=5).raw == first.raw)
+"""
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="Windows has no signal after so many microseconds")
+def test_a_network_can_be_used_after_a_request_was_broken_off_at_any_instruction(net, tmp_path):
+    command = [sys.executable, "-c", BROKEN_OFF, net.sandbox.scan_url]
+    ended = subprocess.run(command, check=False, capture_output=True, text=True, timeout=120, env=environment(tmp_path))
+    assert (ended.returncode, ended.stdout) == (0, "True\n"), ended.stderr

@@ -55,7 +55,8 @@ def test_waiting_at_the_gate_ends(rate):
             pass
         begun = clock.waiting
     else:
-        gate._places.acquire()
+        first = gate.passing(Stop())
+        first.__enter__()
         held.set()
         begun = held
 
@@ -64,7 +65,7 @@ def test_waiting_at_the_gate_ends(rate):
             raise AssertionError("it was not its turn")
 
     assert stopped_in(enter, stop, begun) < 1.5
-    gate._places.release() if rate > 1 else None
+    first.__exit__(None, None, None) if rate > 1 else None
     with gate.passing(Stop()) if rate > 1 else threading.Lock():
         pass  # the place was given back
 

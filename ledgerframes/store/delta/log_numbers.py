@@ -8,16 +8,19 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
 import pyarrow as pa
 import pyarrow.fs as pa_fs
 
+from ledgerframes.waiting import together
+
 _LOG: Final = "_delta_log"
 _AT_ONCE: Final = 8
+_THREAD: Final = "ledgerframes-log"
 
 
 @dataclass
@@ -64,8 +67,7 @@ class LogNumbers:
         step = _AT_ONCE if "://" in self.url else 1
         for newest in range(version, -1, -step):
             versions = range(newest, max(newest - step, -1), -1)
-            with ThreadPoolExecutor(len(versions)) as threads:
-                entries = list(threads.map(self._kept, versions))
+            entries = together([partial(self._kept, number) for number in versions], _THREAD)
             for number, entry in zip(versions, entries, strict=True):
                 if entry is None:
                     return
@@ -116,8 +118,7 @@ class LogNumbers:
         paths = [_path_of(version) for version in versions]
         if "://" not in self.url or len(paths) < 2:
             return [self._bytes(path) for path in paths]
-        with ThreadPoolExecutor(_AT_ONCE) as threads:
-            return list(threads.map(self._bytes, paths))
+        return together([partial(self._bytes, path) for path in paths], _THREAD, at_once=_AT_ONCE)
 
     def _bytes(self, path: str) -> bytes:
         if "://" not in self.url:

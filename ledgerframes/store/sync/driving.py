@@ -9,15 +9,16 @@ from __future__ import annotations
 import queue
 import threading
 from collections.abc import Callable, Generator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from enum import Enum
+from functools import partial
 from typing import Final, Generic, Protocol, TypeVar
+
+from ledgerframes.waiting import Bounded, Coming, in_background, together
 
 T = TypeVar("T")
 
 # Bounds the pages in memory that wait to be decoded; one is about 9 MB.
 _ROOM: Final = 2
-_LOOK: Final = 0.2
 
 
 class Idle(Enum):
@@ -81,14 +82,10 @@ class ThreadDrive:
     def run(self, workers: Sequence[Generator[T | Idle]], *, ending: Callable[[], None]) -> Generator[T]:
         """Run each worker in a thread of its own."""
         pool: _WorkerThreads[T] = _WorkerThreads(len(workers))
-        threads = [
-            # Daemons: a worker that waits for a silent server must not keep the interpreter from ending.
-            threading.Thread(target=pool.work, args=(worker,), name=f"ledgerframes-fetch-{number}", daemon=True)
-            for number, worker in enumerate(workers)
-        ]
-        for thread in threads:
-            thread.start()
+        threads: list[Coming[None]] = []
         try:
+            for number, worker in enumerate(workers):
+                threads.append(in_background(partial(pool.work, worker), f"ledgerframes-fetch-{number}"))
             yield from pool.results()
         except BaseException:
             ending()  # before the threads are waited for: they may wait for a silent server
@@ -98,10 +95,7 @@ class ThreadDrive:
 
     def each(self, calls: Sequence[Callable[[], T]]) -> list[T]:
         """Make each call in a thread of its own."""
-        if len(calls) == 1:
-            return [calls[0]()]
-        with ThreadPoolExecutor(max(len(calls), 1), "ledgerframes-probe") as pool:
-            return list(pool.map(lambda call: call(), calls))
+        return together(calls, "ledgerframes-probe")
 
     def background(self, name: str) -> Background:
         """One thread, started with the first job."""
@@ -127,7 +121,7 @@ class _WorkerThreads(Generic[T]):
     """The threads of one run, and their results."""
 
     def __init__(self, size: int) -> None:
-        self._results: queue.Queue[tuple[T | None, BaseException | None]] = queue.Queue(size + _ROOM)
+        self._results: Bounded[tuple[T | None, BaseException | None]] = Bounded(size + _ROOM)
         self._running = size
         self._steps = 0
         self._stopped = False
@@ -163,15 +157,13 @@ class _WorkerThreads(Generic[T]):
             self._stepped()
             self._results.put((None, None))
 
-    def stop(self, threads: Sequence[threading.Thread]) -> None:
+    def stop(self, threads: Sequence[Coming[None]]) -> None:
         self._stopped = True
         self._stepped()
-        # A worker may be blocked on the full queue, so it is emptied until all have ended.
-        while any(thread.is_alive() for thread in threads):
-            try:
-                self._results.get(timeout=_LOOK)
-            except queue.Empty:
-                continue
+        # A worker may wait for room: it has at most a page, an error and its end to give.
+        self._results.widen(3 * len(threads))
+        for thread in threads:
+            thread.wait()
 
     def _stepped(self) -> None:
         with self._change:
@@ -187,30 +179,31 @@ class _WorkerThreads(Generic[T]):
 class _BackgroundThread:
     def __init__(self, name: str) -> None:
         self._name = name
-        # None waits while another one runs: rows would pile up in memory whenever the disk is slow.
-        self._jobs: queue.Queue[Callable[[], None] | None] = queue.Queue(1)
-        self._free = threading.Semaphore()
+        self._jobs: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
+        # Empty while a job runs. None waits behind another one: rows would pile up in memory when the disk is slow.
+        self._free: queue.SimpleQueue[None] = queue.SimpleQueue()
+        self._free.put(None)
         self._error: BaseException | None = None
-        self._thread: threading.Thread | None = None
+        self._thread: Coming[None] | None = None
 
     def put(self, job: Callable[[], None]) -> None:
         self._raise()
         if self._thread is None:
-            self._thread = threading.Thread(target=self._work, name=self._name, daemon=True)
-            self._thread.start()
-        self._free.acquire()
-        self._raise()
+            self._thread = in_background(self._work, self._name)
+        self._free.get()
         self._jobs.put(job)
+        self._raise()
 
     def wait(self) -> None:
-        with self._free:
-            self._raise()
+        self._free.get()
+        self._free.put(None)
+        self._raise()
 
     def finish(self) -> None:
+        # Without `_free`: a signal behind its `get` leaves it empty for good.
         if self._thread is not None:
             self._jobs.put(None)
-            self._thread.join()
-            self._thread = None
+            self._thread.wait()
         self._raise()
 
     def _raise(self) -> None:
@@ -227,4 +220,4 @@ class _BackgroundThread:
                 self._error = error
             finally:
                 del job  # it holds the rows
-                self._free.release()
+                self._free.put(None)

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 
 from ledgerframes.errors import DecodeError, PagingError, PartialResultError, RequestError
 from ledgerframes.store.sync.report import SyncReport
+from ledgerframes.transport.stopping import SLICE
 
 _log = logging.getLogger("ledgerframes.store")
 
@@ -26,4 +27,6 @@ def follow(sync: Callable[[], SyncReport], seconds: float, stop: threading.Event
         # A StoreError is not among them: no later sync would mend the store by itself.
         except (RequestError, DecodeError, PagingError, PartialResultError) as error:
             _log.warning("the sync ended early and is tried again in %g s: %s", seconds, error)
-        stop.wait(max(0.0, seconds - (time.monotonic() - began)))
+        # Not `stop.wait`: see `waiting`.
+        while not stop.is_set() and (left := began + seconds - time.monotonic()) > 0:
+            time.sleep(min(left, SLICE))
