@@ -14,6 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from msgspec import Raw
 
+from ledgerframes.decoding.members import members_of
 from ledgerframes.errors import InputError, visible
 
 # In blocks, because the raw values of a whole history would be in memory beside its text.
@@ -23,6 +24,7 @@ _NAMELESS: Final = '""'  # how a path shows a member whose name is empty
 _DEEPEST: Final = 12
 _MOST_MEMBERS: Final = 500  # more than any template has: such an object is a map
 _STEP: Final = re.compile(r"(?:[^.\\]|\\.|\\)+")  # up to a dot that no backslash precedes
+_FEW: Final = 100
 _ABSENT: Final = Raw(b"")
 _objects: Final = msgspec.json.Decoder(dict[str, Raw])
 
@@ -135,61 +137,69 @@ def _members(
     found: Leaves, cells: pa.Array, filled: pa.Array, path: str, wanted: Sequence[str] | None
 ) -> Iterator[tuple[str, pa.Array]]:
     """The values of each member, one per row."""
-    is_filled = filled.to_numpy(zero_copy_only=False)
-    rows = np.flatnonzero(is_filled)
-    texts = cells if is_filled.all() else cells.filter(filled)
-    # Joined by line feeds, so that one call decodes all rows.
-    joined = _joined(texts)
     asked = None if wanted is None else _below(path, wanted)
-    names = found.members.get(path, []) if asked is None else asked
-    columns = _by_struct(joined, len(texts), names, closed=asked is None) if names else None
+    names = asked if asked is not None else found.members.get(path) or _first_names(cells, filled)
+    columns = members_of(cells, names, closed=asked is None) or _by_python(cells, filled, names, closed=asked is None)
     if columns is None:
-        objects = _by_dictionary(joined, texts)
+        objects = _by_dictionary(cells.filter(filled))
         names = list(dict.fromkeys(name for members in objects for name in members)) if asked is None else asked
-        columns = ([members.get(name, _ABSENT) for members in objects] for name in names)
+        rows = np.flatnonzero(filled.to_numpy(zero_copy_only=False))
+        columns = (_column([members.get(name, _ABSENT) for members in objects], rows, len(cells)) for name in names)
     if asked is None:
         found.members[path] = list(dict.fromkeys([*found.members.get(path, ()), *names]))
-    for name, values in zip(names, columns, strict=True):
-        if asked is not None or any(map(len, values)):
-            yield name, _column(values, rows, len(cells))
+    for name, column in zip(names, columns, strict=True):
+        if asked is not None or column.null_count < len(column):
+            yield name, column
 
 
-def _by_struct(joined: pa.Buffer, count: int, names: Sequence[str], *, closed: bool) -> Iterator[list[Any]] | None:
-    """The values of each named member, several times as fast as through dictionaries.
+def _first_names(cells: pa.Array, filled: pa.Array) -> list[str]:
+    """The members of the first objects, which are mostly those of all; a read for known names is faster."""
+    objects = _by_dictionary(cells.slice(0, _FEW).filter(filled.slice(0, _FEW)))
+    return list(dict.fromkeys(name for members in objects for name in members))
+
+
+def _by_python(cells: pa.Array, filled: pa.Array, names: Sequence[str], *, closed: bool) -> Iterator[pa.Array] | None:
+    """The column of each named member, several times as fast as through dictionaries.
 
     Returns:
         None if msgspec does not take a name, a text is not an object, or, `closed`, an object has further members.
     """
+    if not names:
+        return None
+    is_filled = filled.to_numpy(zero_copy_only=False)
+    rows = np.flatnonzero(is_filled)
     fields = [(f"f{number}", Raw, _ABSENT) for number in range(len(names))]
     rename = {f"f{number}": name for number, name in enumerate(names)}
     try:
         # Once the names are known, a Struct is read faster than dictionaries.
         struct = msgspec.defstruct("Members", fields, rename=rename, forbid_unknown_fields=closed, gc=False)
+        # Joined by line feeds, so that one call decodes all rows.
+        joined = _joined(cells if is_filled.all() else cells.filter(filled))
         objects = msgspec.json.Decoder(struct).decode_lines(joined)
     except ValueError:  # also what msgspec raises for a member it does not know
         return None
-    if len(objects) != count:
+    if len(objects) != len(rows):
         return None
-    return (list(map(attrgetter(f"f{number}"), objects)) for number in range(len(names)))
+    getters = [attrgetter(f"f{number}") for number in range(len(names))]
+    return (_column(list(map(getter, objects)), rows, len(cells)) for getter in getters)
 
 
-def _by_dictionary(joined: pa.Buffer, texts: pa.Array) -> list[dict[str, Raw]]:
+def _by_dictionary(texts: pa.Array) -> list[dict[str, Raw]]:
+    if not len(texts):
+        return []
     try:
-        objects = _objects.decode_lines(joined)
+        objects = _objects.decode_lines(_joined(texts))
     except msgspec.DecodeError:
         objects = []
-    if len(objects) != len(texts):
-        broken = next(text for text in texts.to_pylist() if not _is_json(text))
-        raise InputError(f"payload {visible(broken)[:80]!r} is not JSON; give payloads as `load_events` does") from None
-    return objects
+    # One by one where a text is broken, or has line feeds of its own.
+    return objects if len(objects) == len(texts) else [_object(text) for text in texts.to_pylist()]
 
 
-def _is_json(text: str) -> bool:
+def _object(text: str) -> dict[str, Raw]:
     try:
-        _objects.decode(text)
+        return _objects.decode(text)
     except msgspec.DecodeError:
-        return False
-    return True
+        raise InputError(f"payload {visible(text)[:80]!r} is not JSON; give payloads as `load_events` does") from None
 
 
 def is_record(texts: pa.Array | pa.ChunkedArray) -> Any:

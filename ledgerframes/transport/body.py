@@ -28,7 +28,7 @@ def collect(chunks: Iterable[bytes], *, encoding: str, limit: int) -> bytes:
         TooLargeError: the limit was reached.
         DamagedError: the compression is broken or cut off; an `UnknownCodingError` where nothing here reads it.
     """
-    # httpx decompresses a chunk whole, whatever it grows to; so raw chunks are decoded here, in small steps.
+    # Decoded in small steps: a chunk may grow to whatever its sender likes.
     decode = decoder_of(encoding)
     body = bytearray()  # a list of small chunks would take many times the memory
     arriving = _counted(chunks, limit + SLACK)

@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Final
 
 PIECE: Final = 2**18
+#: What a Content-Encoding says where there is nothing to take off.
+PLAIN: Final = frozenset({"", "identity"})
 GZIP: Final = zlib.MAX_WBITS | 16
 _ZLIB_HEAD: Final = 0x08  # the low half of the first byte of a zlib stream; servers also send deflate without it
 _ARROW: Final[Mapping[str, str]] = {"br": "brotli", "zstd": "zstd"}
@@ -32,7 +34,7 @@ def decoder_of(encoding: str) -> Pieces | None:
     Raises:
         UnknownCodingError: nothing here reads it.
     """
-    if encoding in ("", "identity"):
+    if encoding in PLAIN:
         return None
     if encoding in ("gzip", "x-gzip"):
         return lambda chunks: _unzipped(chunks, encoding)

@@ -1,46 +1,46 @@
-"""The one module that touches the network: an httpx client whose attempts end on time; made by `Transport`.
+"""The one module that touches the network: attempts that end on time; made by `Transport`.
 
-httpx's time-outs apply to each read, so a server that sends a byte now and then never runs into one; the streams
-here also end when the whole attempt has to be over. Proxies and connections are set up for the known servers
-only: a request to any other host has nowhere to go.
+A socket's time-out applies to each read, so a server that sends a byte now and then never runs into one; the streams
+here also end when the whole attempt has to be over.
 """
 
 from __future__ import annotations
 
+import socket
 import ssl
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from functools import partial
-from typing import Final
-from urllib.parse import urlsplit
+from typing import TYPE_CHECKING, Final, TypeVar
 
 import httpcore
-import httpx
 
 from ledgerframes.config.settings import Settings
 from ledgerframes.transport.body import TooLargeError, collect, pour
-from ledgerframes.transport.codings import DamagedError, UnknownCodingError
+from ledgerframes.transport.codings import PLAIN, DamagedError, UnknownCodingError
+from ledgerframes.transport.connection import PIECE, Incoming
 from ledgerframes.transport.outcome import ERROR_BODY, SLOWEST, Broken, Credential, Received, Sink
-from ledgerframes.transport.proxies import Proxy, proxy_for
+from ledgerframes.transport.pools import Pools
 from ledgerframes.transport.request import Prepared
 from ledgerframes.transport.stopping import SLICE as LOOK
 from ledgerframes.transport.stopping import Stop
-from ledgerframes.transport.tls import tls_problem, trusted
+from ledgerframes.transport.tls import tls_problem
 from ledgerframes.waiting import in_background
 
-SLICE: Final = 2**16
+if TYPE_CHECKING:
+    from _typeshed import WriteableBuffer
+
+T = TypeVar("T")
+
 _LONGEST_LENGTH: Final = 20  # digits; Python refuses to convert thousands of them
-KEEPALIVE: Final = 5.0
 MOST_VALUES: Final = 20_000_000  # a decoded value takes up to 80 bytes, however short its JSON is
 _UNREADABLE: Final = (
     "have the server, or the proxy before it, answer as gzip or uncompressed, which is what was asked for; "
     "or check {interface}_url="
 )
 BROKEN: Final = (
-    httpx.HTTPError,
-    httpx.StreamError,
     httpcore.TimeoutException,
     httpcore.NetworkError,
     httpcore.ProtocolError,
@@ -55,15 +55,7 @@ class Wire:
     def __init__(self, settings: Settings, servers: Iterable[str]) -> None:
         self._settings = settings
         self._limits = _Limits()
-        self._pools = _Pools(tuple(servers), _Backend(self._limits), settings.ca_file)
-        self._client = httpx.Client(
-            transport=self._pools,
-            # Proxies and trusted certificates are read by `proxies` and `tls`, which leave loopback and NO_PROXY alone.
-            trust_env=False,
-            # A redirect could lead the token to another host.
-            follow_redirects=False,
-            timeout=httpx.Timeout(settings.read_timeout, connect=settings.connect_timeout),
-        )
+        self._pools = Pools(tuple(servers), _Opening(self._limits), settings)
 
     def send(
         self,
@@ -96,20 +88,13 @@ class Wire:
     def _attempt(
         self, prepared: Prepared, credential: Credential | None, seconds: float, sink: Sink | None
     ) -> Received | Broken:
-        """Catches every exception of httpx, since they hold the headers and with them the token."""
+        """Catches every exception of the network, since they hold the headers and with them the token."""
         try:
-            request = httpx.Request(
-                prepared.method,
-                prepared.url,
-                headers={**prepared.headers, **(credential.header() if credential else {})},
-                content=prepared.body,
-                extensions={"timeout": self._client.timeout.as_dict()},
-            )
-            response = self._client.send(request, stream=True)
+            incoming = self._pools.ask(prepared, credential)
             try:
-                return self._read(response) if sink is None else self._pour(response, sink)
+                return self._read(incoming) if sink is None else self._pour(incoming, sink)
             finally:
-                response.close()
+                incoming.close()
         except BROKEN as error:
             if self._limits.left() <= 0:
                 return Broken(f"no whole answer within {seconds:g} s")
@@ -120,7 +105,7 @@ class Wire:
 
     def close(self) -> None:
         """Close every connection."""
-        self._client.close()
+        self._pools.close()
 
     def _at_proxy(self, url: str, error: Exception) -> Broken | None:
         """The outcome of an error that the proxy caused; None where there is no proxy, or it did not."""
@@ -132,12 +117,12 @@ class Wire:
             return proxy.unreached(why or " in time")
         return proxy.refused(str(error)) if isinstance(error, httpcore.ProxyError) else None
 
-    def _read(self, response: httpx.Response) -> Received | Broken:
+    def _read(self, incoming: Incoming) -> Received | Broken:
         # Read before the body, so that a body too large is refused unread.
-        headers = {name.lower(): value for name, value in response.headers.items()}
+        headers = incoming.headers
         encoding = headers.get("content-encoding", "").strip().lower()
-        if not 200 <= response.status_code < 300:
-            return Received(response.status_code, headers, _beginning(response, encoding))
+        if not 200 <= incoming.status < 300:
+            return Received(incoming.status, headers, _beginning(incoming, encoding))
         limit = self._settings.max_answer_bytes
         large = Broken(
             f"the answer is larger than max_answer_bytes={limit}; ask for a smaller page or raise the limit",
@@ -148,7 +133,8 @@ class Wire:
         if announced.isdecimal() and (len(announced) > _LONGEST_LENGTH or int(announced) > limit):
             return large
         try:
-            body = collect(response.iter_raw(), encoding=encoding, limit=limit)
+            whole = incoming.whole() if encoding in PLAIN else None
+            body = collect(incoming.chunks(), encoding=encoding, limit=limit) if whole is None else whole
         except TooLargeError:
             return large
         except UnknownCodingError as error:
@@ -160,17 +146,17 @@ class Wire:
                 f"the answer holds more than {MOST_VALUES:,} values; ask for a smaller page",
                 transient=False, elsewhere=False,
             )  # fmt: skip
-        return Received(response.status_code, headers, body)
+        return Received(incoming.status, headers, body)
 
-    def _pour(self, response: httpx.Response, sink: Sink) -> Received | Broken:
+    def _pour(self, incoming: Incoming, sink: Sink) -> Received | Broken:
         """Give the body of a success to a sink; each byte that arrives prolongs the attempt."""
-        headers = {name.lower(): value for name, value in response.headers.items()}
+        headers = incoming.headers
         encoding = headers.get("content-encoding", "").strip().lower()
-        if response.status_code != 200:
-            return Received(response.status_code, headers, _beginning(response, encoding))
+        if incoming.status != 200:
+            return Received(incoming.status, headers, _beginning(incoming, encoding))
 
         def arriving() -> Iterator[bytes]:
-            for chunk in response.iter_raw():
+            for chunk in incoming.chunks():
                 self._limits.at += len(chunk) / SLOWEST
                 yield chunk
 
@@ -180,7 +166,7 @@ class Wire:
             return Broken.for_good(str(error), _UNREADABLE)
         except DamagedError as error:
             return Broken(str(error))
-        return Received(response.status_code, headers, b"")
+        return Received(incoming.status, headers, b"")
 
 
 class _Limits(threading.local):
@@ -219,12 +205,22 @@ def _close(stream: httpcore.NetworkStream) -> None:
     stream.close()
 
 
-class _Backend(httpcore.NetworkBackend):
+class _Opening(httpcore.NetworkBackend):
     """Opens connections whose reads and writes end with the attempt."""
 
     def __init__(self, limits: _Limits) -> None:
         self._inner = httpcore.SyncBackend()
         self._limits = limits
+
+    @property
+    def backend(self) -> httpcore.NetworkBackend:
+        """For httpcore's proxies."""
+        return self
+
+    def open(self, host: str, port: int, tls: ssl.SSLContext | None, timeout: float) -> _Stream:
+        """Connect, and shake hands where there is TLS."""
+        stream = self.connect_tcp(host, port, timeout)
+        return stream if tls is None else stream.start_tls(tls, host, timeout)
 
     def connect_tcp(
         self,
@@ -233,7 +229,7 @@ class _Backend(httpcore.NetworkBackend):
         timeout: float | None = None,
         local_address: str | None = None,
         socket_options: Iterable[httpcore.SOCKET_OPTION] | None = None,
-    ) -> httpcore.NetworkStream:
+    ) -> _Stream:
         seconds = self._limits.within(timeout)
         opening = partial(self._inner.connect_tcp, host, port, seconds, local_address, socket_options)
         return _Stream(self._limits.stream(opening, seconds), self._limits)
@@ -243,12 +239,29 @@ class _Stream(httpcore.NetworkStream):
     def __init__(self, inner: httpcore.NetworkStream, limits: _Limits) -> None:
         self._inner = inner
         self._limits = limits
+        self._socket: socket.socket = inner.get_extra_info("socket")
 
     def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
+        return self._arriving(lambda seconds: self._inner.read(max_bytes, seconds), timeout)
+
+    def readinto(self, buffer: WriteableBuffer, timeout: float | None = None) -> int:
+        """As `read`, without a copy."""
+        return self._arriving(lambda seconds: self._receive(buffer, seconds), timeout)
+
+    def _receive(self, buffer: WriteableBuffer, seconds: float) -> int:
+        try:
+            self._socket.settimeout(seconds)
+            return self._socket.recv_into(buffer)
+        except TimeoutError as error:
+            raise httpcore.ReadTimeout(str(error)) from error
+        except OSError as error:
+            raise httpcore.ReadError(str(error)) from error
+
+    def _arriving(self, receive: Callable[[float], T], timeout: float | None) -> T:
         until = time.monotonic() + self._limits.within(timeout)
         while not self._limits.over():
             try:
-                return self._inner.read(max_bytes, max(1e-6, min(LOOK, until - time.monotonic())))
+                return receive(max(1e-6, min(LOOK, until - time.monotonic())))
             except httpcore.ReadTimeout:  # no data is lost: the next read returns what arrives later
                 if time.monotonic() >= until:
                     raise
@@ -257,17 +270,17 @@ class _Stream(httpcore.NetworkStream):
     def write(self, buffer: bytes, timeout: float | None = None) -> None:
         view = memoryview(buffer)
         # In slices, because a socket cannot be interrupted in the middle of a large upload.
-        for start in range(0, len(view), SLICE):
+        for start in range(0, len(view), PIECE):
             if self._limits.over():
                 raise httpcore.WriteTimeout("the attempt is over")
-            self._inner.write(bytes(view[start : start + SLICE]), self._limits.within(timeout))
+            self._inner.write(bytes(view[start : start + PIECE]), self._limits.within(timeout))
 
     def close(self) -> None:
         self._inner.close()
 
     def start_tls(
         self, ssl_context: ssl.SSLContext, server_hostname: str | None = None, timeout: float | None = None
-    ) -> httpcore.NetworkStream:
+    ) -> _Stream:
         seconds = self._limits.within(timeout)
         opening = partial(self._inner.start_tls, ssl_context, server_hostname, seconds)
         return _Stream(self._limits.stream(opening, seconds), self._limits)
@@ -276,95 +289,12 @@ class _Stream(httpcore.NetworkStream):
         return self._inner.get_extra_info(info)
 
 
-class _Pools(httpx.BaseTransport):
-    """One pool of connections for each way out: directly, or through the proxy that the environment names."""
-
-    def __init__(self, servers: tuple[str, ...], backend: _Backend, ca_file: str | None) -> None:
-        self._backend = backend
-        self._proxies = {_origin(url): proxy_for(url) for url in servers}
-        ways = dict.fromkeys(self._proxies.values())
-        secure = any(url.startswith("https") for url in servers)
-        secure = secure or any(proxy is not None and proxy.scheme == "https" for proxy in ways)
-        self._tls = trusted(ca_file) if secure else None
-        pools = {proxy: self._pool(proxy) for proxy in ways}
-        self._pools = {origin: pools[proxy] for origin, proxy in self._proxies.items()}
-
-    def proxy(self, url: str) -> Proxy | None:
-        """The proxy by which a server is reached."""
-        return self._proxies.get(_origin(url))
-
-    def handle_request(self, request: httpx.Request) -> httpx.Response:
-        pool = self._pools[_origin(str(request.url))]
-        answer = pool.handle_request(
-            httpcore.Request(
-                method=request.method,
-                url=httpcore.URL(
-                    scheme=request.url.raw_scheme,
-                    host=request.url.raw_host,
-                    port=request.url.port,
-                    target=request.url.raw_path,
-                ),
-                headers=request.headers.raw,
-                content=request.stream,
-                extensions=request.extensions,
-            )
-        )
-        return httpx.Response(answer.status, headers=answer.headers, stream=_Body(answer))
-
-    def close(self) -> None:
-        for pool in self._pools.values():
-            pool.close()
-
-    def _pool(self, proxy: Proxy | None) -> httpcore.ConnectionPool:
-        if proxy is None:
-            return httpcore.ConnectionPool(
-                ssl_context=self._tls,
-                network_backend=self._backend,
-                keepalive_expiry=KEEPALIVE,
-                max_connections=None,  # the rate limiter counts requests; httpcore's default is 10 connections
-            )
-        if proxy.socks:
-            return httpcore.SOCKSProxy(
-                proxy_url=proxy.address,
-                proxy_auth=proxy.user,
-                ssl_context=self._tls,
-                network_backend=self._backend,
-                max_connections=None,
-            )
-        return httpcore.HTTPProxy(
-            proxy_url=proxy.address,
-            proxy_auth=proxy.user,
-            ssl_context=self._tls,
-            proxy_ssl_context=self._tls if proxy.scheme == "https" else None,
-            network_backend=self._backend,
-            keepalive_expiry=KEEPALIVE,
-            max_connections=None,
-        )
-
-
-class _Body(httpx.SyncByteStream):
-    def __init__(self, answer: httpcore.Response) -> None:
-        self._answer = answer
-
-    def __iter__(self) -> Iterator[bytes]:
-        yield from self._answer.iter_stream()
-
-    def close(self) -> None:
-        self._answer.close()
-
-
-def _origin(url: str) -> tuple[str, str, int | None]:
-    parts = urlsplit(url)
-    default = 443 if parts.scheme == "https" else 80
-    return parts.scheme, parts.hostname or "", parts.port or default
-
-
-def _beginning(response: httpx.Response, encoding: str) -> bytes:
+def _beginning(incoming: Incoming, encoding: str) -> bytes:
     """The first part of an error's body, or as much of it as arrives; the status matters more than the text."""
     arrived = bytearray()
 
     def kept() -> Iterator[bytes]:
-        for chunk in response.iter_raw():
+        for chunk in incoming.chunks():
             arrived.extend(chunk)
             yield chunk
             if len(arrived) >= ERROR_BODY:

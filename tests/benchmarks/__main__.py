@@ -17,6 +17,7 @@ from tests.benchmarks import (
     memory,
     page_to_arrow,
     peeking,
+    receiving,
     report,
     sandbox_start,
     snapshot_memory,
@@ -48,6 +49,7 @@ def measure() -> list[Row]:
     steps = {
         "pages to Arrow": lambda: [row for page in pages for row in page_to_arrow.rows(page)],
         "places of a page": lambda: [row for page in pages for row in peeking.rows(page)],
+        "receiving": receiving.rows,
         "whole loads": whole_history.rows,
         "import": importing.rows,
         "starting the sandbox": sandbox_start.rows,

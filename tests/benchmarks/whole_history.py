@@ -21,10 +21,29 @@ LISTS = 'pandas with lists="arrow"'
 SCRIPT, BYTES = "httpx + json_normalize script", "httpx alone, nothing decoded"
 
 
+SMALL, FULL = 50, "in pages of 1,000"
+
+
 def rows() -> list[Row]:
     """Each length's rows, from one server."""
-    with replayed(recorded(SERVED)) as url, lf.connect(scan_url=url) as net:
-        return [row for count in READ for row in _rows(net, url, count)]
+    with replayed(recorded(SERVED)) as url, lf.connect(scan_url=url) as net, lf.connect(scan_url=url) as small:
+        return [*(row for count in READ for row in _rows(net, url, count)), _small(net, small, url)]
+
+
+def _small(net: lf.Network, small: lf.Network, url: str) -> Row:
+    """In small pages, as from a server that allows no others, against full ones."""
+    count = READ[0]
+    small.transport.learn_page_maximum(small.transport.servers("scan")[0], SMALL)
+    size = sum(map(len, _download(url, _compare(net, url, count))))
+    found = side_by_side(
+        {
+            "ours": lambda: lf.load_history(small, limit=count, progress=False, as_="arrow"),
+            FULL: lambda: lf.load_history(net, limit=count, progress=False, as_="arrow"),
+        },
+        clock=time.process_time,
+    )
+    what = f"load_history, {count:,} updates in pages of {SMALL} -> Arrow"
+    return Row(what=what, ours=found["ours"], baseline=FULL, theirs=found[FULL], aim=0.8, size=size)
 
 
 def _rows(net: lf.Network, url: str, count: int) -> list[Row]:

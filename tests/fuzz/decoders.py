@@ -23,11 +23,13 @@ from ledgerframes.decoding.page_index import peek
 from ledgerframes.decoding.pages import decode_page, decode_pages, glimpse_of, joined, parse_page
 from ledgerframes.decoding.parsed_page import ParsedPage
 from ledgerframes.errors import DecodeError
+from tests.fuzz import members
 from tests.fuzz.corpus import Corpus, gather
 from tests.fuzz.far_side import page_of
 from tests.fuzz.mutations import NAMES, VALUES, Members, Text, mutate, parse, write
 
 TABLES = ("updates", "events", "reassignments")
+PAYLOADS = 0.2  # of the cases that also split a column of payloads
 LONGEST = 6_000  # of an item, so that most of the time goes into variety
 LONG = 25_000  # of a page; of those beyond, such as those nested 50,000 deep, few are tried
 TIMES = (
@@ -79,6 +81,8 @@ def case(corpus: Corpus, rng: random.Random) -> str:
         return "too long"
     tables = rng.choice((TABLES, TABLES, TABLES, ("updates",), ("events",), ("reassignments", "updates"), ()))
     compare(body, tables, rng)
+    if rng.random() < PAYLOADS:
+        return members.case(items, rng)
     parsed = ParsedPage.parse(body)
     return "left whole" if parsed is None else "left in part" if parsed.left else "compiled"
 

@@ -233,9 +233,13 @@ def test_the_log_says_what_was_asked_and_what_failed(serve, transport, root_log)
     assert not any("hidden-value" in line for line in lines)
 
 
-def test_a_token_in_what_the_http_library_logs_is_masked(serve, transport, root_log):
+def test_a_token_in_what_the_http_library_logs_is_masked(serve, transport, root_log, monkeypatch):
     server = serve(Reply(headers=(("X-Echo", TOKEN),)))
-    transport(ledger_url=server.url, ledger_token=TOKEN).send(LEDGER.request(query={"t": TOKEN}), read=bytes)
+    for name in ("HTTP_PROXY", "http_proxy"):  # only proxies are left to the library
+        monkeypatch.setenv(name, server.url)
+    sender = transport(ledger_url=server.url, ledger_token=TOKEN, scan_url="http://scan.example")
+    sender.send(LEDGER.request(), read=bytes)
+    sender.send(SCAN.request(query={"t": TOKEN}), read=bytes)
     assert "receive_response_headers.complete" in root_log.getvalue()
     assert "X-Echo" in root_log.getvalue()
     assert not leaks(root_log.getvalue())

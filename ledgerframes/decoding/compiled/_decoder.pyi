@@ -18,3 +18,14 @@ def columns(
 
     None if the rows do not fit one array.
     """
+
+def members(cells: Any, names: tuple[str, ...], closed: bool, /) -> tuple[Any, int] | None:
+    """Of objects in a column of texts, what holds a struct of text columns, one per name, and its address.
+
+    None if a text has to be left to the Python path, or, `closed`, has a member of another name.
+
+    Args:
+        cells: the capsule of an Arrow array of texts (32-bit offsets), one at least. Nulls and `null` have no members.
+        names: the members' names, each once.
+        closed: whether there are no others.
+    """

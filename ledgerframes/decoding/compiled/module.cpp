@@ -1,5 +1,5 @@
 // The module `_decoder`: `read` takes a page apart, `places` gives what paging needs of it, `columns` the tables
-// of one page or several.
+// of one page or several; `members` splits objects.
 //
 // `_decoder.pyi` describes the functions. The interpreter's lock is released while a page is read and written.
 #define PY_SSIZE_T_CLEAN
@@ -7,6 +7,7 @@
 
 #include <exception>
 
+#include "members.hpp"
 #include "reading.hpp"
 #include "tables.hpp"
 
@@ -172,10 +173,39 @@ PyObject* columns(PyObject*, PyObject* arguments) {
     return PyTuple_Pack(3, exported[0].get(), exported[1].get(), exported[2].get());
 }
 
+// The names in a tuple; false with an error set.
+bool names_of(PyObject* tuple, std::vector<std::string>& names) {
+    for (Py_ssize_t at = 0; at < PyTuple_Size(tuple); ++at) {
+        Py_ssize_t size;
+        const char* name = PyUnicode_AsUTF8AndSize(PyTuple_GetItem(tuple, at), &size);
+        if (name == nullptr) return false;
+        names.emplace_back(name, static_cast<size_t>(size));
+    }
+    return true;
+}
+
+PyObject* members_(PyObject*, PyObject* arguments) {
+    PyObject *capsule, *tuple;
+    int closed;
+    if (!PyArg_ParseTuple(arguments, "OO!p", &capsule, &PyTuple_Type, &tuple, &closed)) return nullptr;
+    const auto* cells = static_cast<const ArrowArray*>(PyCapsule_GetPointer(capsule, kArrayName));
+    std::vector<std::string> names;
+    if (cells == nullptr || !names_of(tuple, names)) return nullptr;
+    if (cells->n_buffers != 3 || cells->length == 0) {
+        PyErr_SetString(PyExc_ValueError, "cells are texts, one at least");
+        return nullptr;
+    }
+    Array columns;
+    const Result result = without_lock([&] { columns = members(Cells(*cells), names, closed != 0); });
+    if (result != Result::kDone) return result == Result::kIrregular ? none() : nullptr;
+    return export_array(std::move(columns));
+}
+
 PyMethodDef kFunctions[] = {
     {"read", read, METH_O, "Take a page apart."},
     {"places", places, METH_O, "The cursors and ids of a page's items."},
     {"columns", columns, METH_VARARGS, "The tables of pages."},
+    {"members", members_, METH_VARARGS, "The members of objects, a column per name."},
     {nullptr, nullptr, 0, nullptr},
 };
 

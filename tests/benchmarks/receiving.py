@@ -1,0 +1,72 @@
+"""Requests from the one call to the bytes of the answer, nothing decoded, against httpx, httpcore and http.client.
+
+Measured in processor time, over kept connections to a server in another process.
+"""
+
+from __future__ import annotations
+
+import http.client
+import time
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+from urllib.parse import urlsplit
+
+import httpcore
+import httpx
+
+import ledgerframes as lf
+from ledgerframes.transport.request import Endpoint
+from tests.benchmarks.measuring import Row, side_by_side
+from tests.benchmarks.replay_server import recorded, replayed
+
+PAGES = Endpoint(interface="scan", method="POST", path="/v2/updates")
+SIZES = {50: 100, 1_000: 10}  # requests in one measurement, by items per page
+HTTPX, HTTPCORE, STANDARD = "httpx", "httpcore", "http.client"
+
+
+def rows() -> list[Row]:
+    """Small pages and full ones."""
+    with replayed(recorded(max(SIZES))) as url, lf.connect(scan_url=url) as net, httpx.Client() as client:
+        return [row for size, repeat in SIZES.items() for row in _rows(net, client, url, size, repeat)]
+
+
+def _rows(net: lf.Network, client: httpx.Client, url: str, size: int, repeat: int) -> list[Row]:
+    whole, body, kind = f"{url}/v2/updates", b'{"page_size":%d}' % size, {"Content-Type": "application/json"}
+    pool, parts = httpcore.ConnectionPool(), urlsplit(whole)
+    standard = http.client.HTTPConnection(parts.netloc)
+
+    def by_standard() -> int:
+        standard.request("POST", parts.path, body=body, headers=kind)
+        return len(standard.getresponse().read())
+
+    def ours() -> int:
+        return net.transport.send(PAGES.request(json={"page_size": size}), read=len).value
+
+    headers = {**kind, "Host": parts.netloc}
+    calls: dict[str, Callable[[], Any]] = {
+        "ours": ours,
+        HTTPX: lambda: len(client.post(whole, content=body, headers=kind).content),
+        HTTPCORE: lambda: len(pool.request("POST", whole, content=body, headers=headers).content),
+        STANDARD: by_standard,
+    }
+    length = ours()
+    assert {call() for call in calls.values()} == {length}
+    found = side_by_side({name: partial(_times, call, repeat) for name, call in calls.items()}, clock=time.process_time)
+    pool.close()
+    standard.close()
+    return [
+        Row(
+            what=f"request for a page of {size:,}, {length / 1e6:.2f} MB",
+            ours=found["ours"] / repeat,
+            baseline=baseline,
+            theirs=found[baseline] / repeat,
+            size=length,
+        )
+        for baseline in (HTTPX, HTTPCORE, STANDARD)
+    ]
+
+
+def _times(call: Callable[[], Any], repeat: int) -> None:
+    for _ in range(repeat):
+        call()
