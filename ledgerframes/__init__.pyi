@@ -94,6 +94,7 @@ from ledgerframes.loaders.verdicts import load_verdicts as load_verdicts
 from ledgerframes.network import Network as Network
 from ledgerframes.network import connect as connect
 from ledgerframes.network import sandbox as sandbox
+from ledgerframes.objects.opening import open_objects as open_objects
 from ledgerframes.plots.balances import plot_balances as plot_balances
 from ledgerframes.plots.burn import plot_burn as plot_burn
 from ledgerframes.plots.drawing.style import style as style

@@ -18,6 +18,7 @@ from ledgerframes.interfaces.listed_scans import Refusal, listed_scans
 from ledgerframes.interfaces.registry import Registry
 from ledgerframes.interfaces.scan import Scan
 from ledgerframes.interfaces.validator import Validator
+from ledgerframes.paging.window import Window
 from ledgerframes.results import html_pairs
 from ledgerframes.transport import Clock, Stats, Transport
 from ledgerframes.transport.masking import Mask
@@ -47,6 +48,7 @@ class Network:
         clock: what waits go by; a test hands in one that does not sleep.
         way: another way to the servers; see `Transport`.
         refusal: says why a scan that the network lists is not to be asked; None lets it be asked.
+        window_check: refuses windows that begin before what is held, where no server holds all of the history.
     """
 
     def __init__(
@@ -57,8 +59,10 @@ class Network:
         clock: Clock | None = None,
         way: Callable[[Way, Mask], Way] | None = None,
         refusal: Refusal = why_not_public,
+        window_check: Callable[[Window], None] | None = None,
     ) -> None:
         self._refusal = refusal
+        self._window_check = window_check
         self.settings = settings
         self._way = way
         self._sandbox = sandbox
@@ -91,6 +95,20 @@ class Network:
     def registry(self) -> Registry:
         """The token registry: the contract's two calls and their neighbours."""
         return Registry(self.transport)
+
+    @property
+    def is_remote(self) -> bool:
+        """Whether another process can reach it by its settings; objects that were opened here are not."""
+        return self._window_check is None
+
+    def check_window(self, window: Window) -> None:
+        """Refuse a part of the history of updates that begins before what is held.
+
+        Raises:
+            InputError: objects were opened that begin later.
+        """
+        if self._window_check is not None:
+            self._window_check(window)
 
     @property
     def sandbox(self) -> Any:

@@ -36,7 +36,7 @@ NETWORK = {
     "load_validator_faucets", "load_featured_apps", "load_super_validators", "load_scans",
 }  # fmt: skip
 BUILDERS = {"commands"}
-REPORT = {"report", "aliases", "record", "replay", "doctor", "Diagnosis", "versions"}
+REPORT = {"report", "aliases", "record", "replay", "open_objects", "doctor", "Diagnosis", "versions"}
 LAKE = {"open_store", "Store", "SyncReport", "cross_check", "CrossCheck"}
 EXPORT = {"export_tables", "restore_text", "ExportReport"}
 ANALYSES = {
@@ -104,6 +104,7 @@ def test_the_public_names_are_these():
         "plan": ["net", "start", "end"],
         "earliest_reward_round": ["net"],
         "open_store": ["path"],
+        "open_objects": ["path", "start", "end", "storage_options"],
         "cross_check": ["net_a", "net_b", "start", "end"],
         "reassignment_flows": ["reassignments"],
         "flow_matrix": ["flows"],

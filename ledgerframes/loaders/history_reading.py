@@ -25,6 +25,7 @@ from ledgerframes.loaders.progress import progress_of
 from ledgerframes.loaders.provenance import Provenance
 from ledgerframes.loaders.scan_routes import needing_history
 from ledgerframes.objects.history import ObjectReader, read_objects
+from ledgerframes.objects.kept_files import KeptFiles
 from ledgerframes.objects.sources import ScanObjects
 from ledgerframes.paging.cursor import Cursor
 from ledgerframes.paging.history import HistoryReader
@@ -67,6 +68,7 @@ def read_history(net: Network, request: HistoryRequest, *, unbounded: Most = UNB
         InputError: the request names no part, and the history is longer than `unbounded`.
         RequestError: the servers gave no answer; likewise DecodeError and PagingError: answers that cannot be used.
     """
+    net.check_window(request.window)
     load = _Load(net, request, None if request.bounded else unbounded)
     with progress_of("history", shown=request.progress, total=request.limit) as progress:
         try:
@@ -129,7 +131,7 @@ class _Load:
             yield read_pages(self.source, self.reader)
             return
         with tempfile.TemporaryDirectory(prefix="ledgerframes-", ignore_cleanup_errors=True) as folder:
-            objects = ScanObjects(self._net.scan, Path(folder))
+            objects = ScanObjects(self._net.scan, KeptFiles(Path(folder)))
             yield read_objects(objects, self.reader, lines=self._request.page_size)
 
     def add(self, page: PageRows) -> None:

@@ -16,18 +16,16 @@ from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-import msgspec
-from msgspec import Struct
-
 from ledgerframes.decoding.paged_histories import PagedHistory
 from ledgerframes.errors import DecodeError, InputError, LedgerframesError, PagingError, RequestError, StoppedError
 from ledgerframes.interfaces.answers import UpdatesPage
 from ledgerframes.interfaces.history import PageSource
 from ledgerframes.interfaces.page_reading import HistoryPage
+from ledgerframes.objects.asked_page import AskedPage
 from ledgerframes.objects.segments import Segment, SegmentReader, segments_of
 from ledgerframes.objects.sources import ObjectSource
 from ledgerframes.paging.cursor import Cursor
-from ledgerframes.timestamps import EARLIEST, LATEST, parse_timestamp
+from ledgerframes.timestamps import EARLIEST, LATEST
 from ledgerframes.transport import Answer, Stop
 from ledgerframes.transport.request import Request
 from ledgerframes.transport.retrying import Revise
@@ -38,19 +36,6 @@ _OBJECTS: Final = "#objects"
 #: Where less than this share of a segment is wanted, pages are quicker than its objects.
 _WORTHWHILE: Final = 8
 _A_DAY: Final = 86_400_000_000
-
-
-class _After(Struct):
-    after_migration_id: int
-    after_record_time: str
-
-
-class _Asked(Struct):
-    page_size: int
-    after: _After | None = None
-
-
-_asked: Final = msgspec.json.Decoder(_Asked)
 
 
 def sender_of(server: str) -> str:
@@ -113,7 +98,7 @@ class ObjectIndex:
         if reader is None:
             return None
         try:
-            page = reader.page(after, self._end(reader.segment), size)
+            page = reader.page(after, Cursor(after.migration_id, self._end(reader.segment)), size)
         except StoppedError:
             reader.close()
             raise
@@ -207,8 +192,8 @@ class ObjectPages:
         # A reader names a server where it wants to hear from this one, and nobody else.
         if not isinstance(server, str) and sender + _OBJECTS not in self.left_out:
             began = time.monotonic()
-            asked = _asked.decode(request.content or b"{}")
-            page = None if asked.after is None else self.index.page(_cursor(asked.after), asked.page_size)
+            asked = AskedPage.read(request.content)
+            page = None if asked.after is None else self.index.page(asked.after, asked.size)
             if page is not None:
                 seconds = time.monotonic() - began
                 return Answer(page, 200, sender + _OBJECTS, request, len(page.raw), seconds, {})
@@ -233,7 +218,3 @@ class ObjectPages:
     def leniently(self) -> ObjectPages:
         """The same, its pages read without the items that have no cursor."""
         return replace(self, inner=self.inner.leniently())
-
-
-def _cursor(after: _After) -> Cursor:
-    return Cursor(after.after_migration_id, parse_timestamp(after.after_record_time)[0])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Generator, Iterable
+from collections.abc import Generator, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import groupby, islice, pairwise
@@ -20,6 +20,8 @@ from ledgerframes.waiting import Coming, in_background
 #: Lines that are looked at together while a reader looks for its place.
 _LOOKED_AT: Final = 1_000
 _BYTES: Final = 16 * 2**20
+#: The longest page, unless one item is longer.
+_LARGEST: Final = 64 * 2**20
 
 
 @dataclass(frozen=True)
@@ -56,11 +58,13 @@ class SegmentReader:
         source: where the objects are.
         segment: what is read.
         passed: everything up to this cursor was passed; None before the first page.
+        at: the position of the object that is read.
     """
 
     source: ObjectSource
     segment: Segment
     passed: Cursor | None = None
+    at: int = 0
     _lines: Generator[bytes] | None = None
     _kept: list[bytes] = field(default_factory=list)
     _cursors: list[Cursor] = field(default_factory=list)  # of the lines that are kept
@@ -69,19 +73,21 @@ class SegmentReader:
         """Whether what follows a cursor was not passed yet."""
         return self.passed is None or self.passed <= after
 
-    def page(self, after: Cursor, last: int, size: int) -> UpdatesPage | None:
-        """The items of one migration after a cursor, up to a record time; None where there are none.
+    def page(self, after: Cursor, last: Cursor, size: int) -> UpdatesPage | None:
+        """The items after a cursor and up to another one; None where there are none.
 
         Args:
-            after: the cursor.
-            last: the record time.
-            size: how many items at most.
+            after: the first cursor, exclusive.
+            last: the last one, inclusive.
+            size: how many items at most; fewer are given where they are very long.
 
         Raises:
             RequestError: an object could not be fetched.
             DecodeError: an object is damaged, or its items are not in order.
         """
         page: UpdatesPage | None = None
+        # Before anything is dropped: also a reader that comes to the end has passed all of it.
+        self.passed = after
         while not self._cursors or self._cursors[-1] <= after:
             page = self._advance([], _LOOKED_AT)
             if page is None:
@@ -89,8 +95,7 @@ class SegmentReader:
         start = bisect_right(self._cursors, after)
         if start or len(self._kept) < size:
             page = self._advance(self._kept[start:], max(size - len(self._kept) + start, 0))
-        self.passed = after
-        count = min(bisect_right(self._cursors, Cursor(after.migration_id, last)), size)
+        count = min(bisect_right(self._cursors, last), size)
         if page is None or count < len(page):
             page = self._parsed(self._kept[:count]) if count else None
         return page
@@ -104,10 +109,11 @@ class SegmentReader:
         """Keep some lines and as many of those that follow; None where there are neither."""
         if self._lines is None:
             self._lines = self._read()
-        self._kept = [*kept, *islice(self._lines, more)]
+        self._kept = [*kept, *_within(islice(self._lines, more), _LARGEST)]
         page = self._parsed(self._kept) if self._kept else None
+        passed = [] if kept else self._cursors[-1:]
         self._cursors = [] if page is None else page.glimpse.cursors
-        for former, latter in pairwise(self._cursors):
+        for former, latter in pairwise([*passed, *self._cursors]):
             if latter < former:
                 raise DecodeError(f"{self._name}: an item at {latter} follows one at {former}; objects are in order")
         return page
@@ -117,7 +123,7 @@ class SegmentReader:
 
     @property
     def _name(self) -> str:
-        return str(self.segment.objects[0].name).rpartition("/")[0]
+        return str(self.segment.objects[self.at].name)
 
     def _read(self) -> Generator[bytes]:
         """The lines of all objects; the next object is fetched while one is read."""
@@ -128,6 +134,16 @@ class SegmentReader:
             self.source.fetch(stored)
             following = self.segment.objects[place + 1 : place + 2]
             coming = in_background(partial(self.source.fetch, *following), "ledgerframes-object") if following else None
+            self.at = place
             with self.source.opened(stored) as file:
                 for batch in read_lines(file, str(stored.name), lines=_LOOKED_AT, most=_BYTES):
                     yield from batch
+
+
+def _within(lines: Iterable[bytes], most: int) -> Iterator[bytes]:
+    """The first lines, as many as have some bytes together, and one at least."""
+    for line in lines:
+        yield line
+        most -= len(line)
+        if most <= 0:
+            return

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import logging
-from collections import defaultdict, deque
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field, replace
-from pathlib import Path
-from threading import Lock
+from collections.abc import Iterable
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final, Protocol
-
-import pyarrow as pa
 
 from ledgerframes.config.settings import source_of
 from ledgerframes.errors import DecodeError, StatusError
 from ledgerframes.interfaces.object_files import name_of, sha256_of
 from ledgerframes.interfaces.scan_objects import ObjectRef
+from ledgerframes.objects.kept_files import Get, KeptFiles
 from ledgerframes.objects.names import UPDATES, ObjectName, read_name
 from ledgerframes.timestamps import format_timestamp
 from ledgerframes.transport import Stop
@@ -73,15 +70,11 @@ class ScanObjects:
 
     Attributes:
         scan: the interface.
-        folder: where objects are kept while they are read; one that is there and has its digest is not fetched again.
-        kept: how many of those that were read to their end stay there, for readers that begin in the middle of one.
+        files: where objects are kept while they are read, by their digest.
     """
 
     scan: Scan
-    folder: Path
-    kept: int = 0
-    _read: deque[Path] = field(default_factory=deque)
-    _locks: defaultdict[str, Lock] = field(default_factory=lambda: defaultdict(Lock))
+    files: KeptFiles
 
     @property
     def place(self) -> str:
@@ -110,42 +103,23 @@ class ScanObjects:
             DecodeError: it does not have its digest.
             StoreError: the disk has no room for it.
         """
-        target = self._file(stored)
-        with self._locks[target.name]:
-            self._download(stored, target)
+        self.files.fetch(_file(stored), self._download(stored))
 
-    @contextmanager
-    def opened(self, stored: StoredObject) -> Iterator[Any]:
+    def opened(self, stored: StoredObject) -> AbstractContextManager[Any]:
         """The bytes of an object; its file is removed once they were read, or when further ones were."""
-        target = self._file(stored)
-        # Several readers may want the same object at once, and one of them removes it.
-        with self._locks[target.name]:
-            self._download(stored, target)
-            file = pa.OSFile(str(target), "rb")
-        with file:
-            yield file
-        self._read.append(target)
-        self._remove()
+        return self.files.opened(_file(stored), self._download(stored))
 
     def stoppable(self, stop: Stop) -> ScanObjects:
         """The same for one operation."""
         return replace(self, scan=self.scan.stoppable(stop))
 
-    def _download(self, stored: StoredObject, target: Path) -> None:
-        if not target.exists():
-            self.scan.download_object(ObjectRef(stored.location, stored.digest), target)
+    def _download(self, stored: StoredObject) -> Get:
+        return partial(self.scan.download_object, ObjectRef(stored.location, stored.digest))
 
-    def _remove(self) -> None:
-        """Remove the files of objects that were read, but for the last ones."""
-        while len(self._read) > self.kept:
-            with suppress(IndexError):  # another reader was quicker
-                target = self._read.popleft()
-                with self._locks[target.name]:
-                    target.unlink(missing_ok=True)
 
-    def _file(self, stored: StoredObject) -> Path:
-        # By its digest: the name comes from the server, and could be any path.
-        return self.folder / f"{sha256_of(stored.digest).hex()}.zstd"
+def _file(stored: StoredObject) -> str:
+    # By its digest: the name comes from the server, and could be any path.
+    return f"{sha256_of(stored.digest).hex()}.zstd"
 
 
 def readable(refs: Iterable[ObjectRef], kind: str = UPDATES) -> list[StoredObject]:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ledgerframes.errors import StoreError
+from ledgerframes.objects.kept_files import KeptFiles
 from ledgerframes.objects.page_source import ObjectIndex
 from ledgerframes.objects.sources import ScanObjects
 from ledgerframes.store.lake import Lake
@@ -42,7 +43,7 @@ def objects_for(
         return
     folder = _own_folder(lake.url)
     ending = Stop(stop)
-    source = ScanObjects(net.scan, folder, kept=request.workers).stoppable(ending)
+    source = ScanObjects(net.scan, KeptFiles(folder, kept=request.workers)).stoppable(ending)
     index = ObjectIndex(source, request.settle_micros, required=request.source == "objects")
     try:
         index.prepare()

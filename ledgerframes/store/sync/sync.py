@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from ledgerframes.config.settings import source_of
 from ledgerframes.decoding.compiled.choice import choice
 from ledgerframes.decoding.paged_histories import TOGETHER
-from ledgerframes.errors import LedgerframesError
+from ledgerframes.errors import InputError, LedgerframesError
 from ledgerframes.interfaces.history import PageSource
 from ledgerframes.loaders.progress import Progress, progress_of
 from ledgerframes.objects.page_source import ObjectIndex, ObjectPages
@@ -82,6 +82,10 @@ class _Run:
 
     def carry_out(self) -> None:
         request = self._request
+        if HISTORY in request.sets:
+            self._net.check_window(request.window)
+        if request.engine is not None and not self._net.is_remote:
+            raise InputError("engine= does not go together with open_objects: workers would not find the objects")
         known = self._lake.network()
         for of in request.sets:
             properties = self._properties(of)

@@ -1,0 +1,47 @@
+"""`AskedPage`: what a request for a page of updates asks for; whatever answers it from objects reads it."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import msgspec
+from msgspec import Struct
+
+from ledgerframes.paging.cursor import Cursor
+from ledgerframes.timestamps import parse_timestamp
+
+
+class _After(Struct):
+    after_migration_id: int
+    after_record_time: str
+
+
+class _Body(Struct):
+    page_size: int
+    after: _After | None = None
+    daml_value_encoding: str = "compact_json"
+
+
+_body: Final = msgspec.json.Decoder(_Body)
+
+
+class AskedPage(Struct, frozen=True):
+    """What a request asks for.
+
+    Attributes:
+        size: how many items.
+        after: the cursor before them; None means the beginning of the ledger.
+        encoding: how values are to be written.
+    """
+
+    size: int
+    after: Cursor | None
+    encoding: str
+
+    @classmethod
+    def read(cls, content: bytes | None) -> AskedPage:
+        """Read the body of a request that this package has made."""
+        asked = _body.decode(content or b"{}")
+        at = asked.after
+        after = None if at is None else Cursor(at.after_migration_id, parse_timestamp(at.after_record_time)[0])
+        return cls(asked.page_size, after, asked.daml_value_encoding)

@@ -1,0 +1,271 @@
+"""`FolderObjects`: the objects of a folder on disk or in object storage; `open_objects` lists them."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import os
+import re
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+import pyarrow as pa
+import pyarrow.fs as pa_fs
+
+from ledgerframes.errors import DecodeError, InputError, StoreError
+from ledgerframes.interfaces.object_files import sha256_of
+from ledgerframes.objects.kept_files import KeptFiles
+from ledgerframes.objects.lines import read_lines
+from ledgerframes.objects.names import UPDATES, ObjectName, read_name
+from ledgerframes.objects.sources import StoredObject
+from ledgerframes.transport import Stop
+
+#: The list of digests that `store.export_objects` writes, in the form of `sha256sum`.
+DIGESTS: Final = "SHA256SUMS"
+_LINE: Final = re.compile(r"([0-9a-fA-F]{64}) [ *](.+)", re.ASCII)
+_CHUNK: Final = 8 * 2**20
+_LEFT_FREE: Final = 64 * 2**20
+
+
+@dataclass(frozen=True)
+class FolderObjects:
+    """Objects below one folder.
+
+    Attributes:
+        place: the folder or the URL, without anything secret.
+        files: the file system, rooted there.
+        objects: what is there, each name once; locations are paths below the folder.
+        kept: where objects of object storage lie while they are read; None for a folder of this machine.
+        stop: ends fetching.
+    """
+
+    place: str
+    files: pa_fs.FileSystem
+    objects: tuple[StoredObject, ...]
+    kept: KeptFiles | None = None
+    stop: Stop = field(default_factory=Stop)
+    _checked: set[str] = field(default_factory=set)
+
+    def updates(self, after: int, up_to: int) -> list[StoredObject] | None:
+        """The objects of some record times, in the order of the history."""
+        wanted = (one for one in self.objects if one.name.after < up_to and one.name.up_to > after)
+        return sorted(wanted, key=lambda stored: stored.name)
+
+    def fetch(self, stored: StoredObject) -> None:
+        """Have an object at hand, its digest checked where there is one.
+
+        Raises:
+            DecodeError: it is gone, cannot be read or does not have its digest.
+            StoreError: the disk has no room for it.
+        """
+        if self.kept is not None:
+            self.kept.fetch(_file(stored), self._copier(stored))
+        elif stored.digest and stored.location not in self._checked:
+            with _readable(stored, self.place):
+                digest = self._copy(stored, None)
+            self._check(stored, digest)
+            self._checked.add(stored.location)
+
+    def opened(self, stored: StoredObject) -> AbstractContextManager[Any]:
+        """The compressed bytes of an object."""
+        if self.kept is not None:
+            return self.kept.opened(_file(stored), self._copier(stored))
+        self.fetch(stored)
+        with _readable(stored, self.place):
+            opened: AbstractContextManager[Any] = self.files.open_input_file(stored.location)
+        return opened
+
+    def first_line(self, stored: StoredObject) -> bytes | None:
+        """The first item of an object, of which little more is read; None where it has none.
+
+        Raises:
+            DecodeError: it is gone or cannot be read.
+        """
+        with _readable(stored, self.place):
+            file = self.files.open_input_file(stored.location)
+        with file:
+            lines = read_lines(file, str(stored.name), lines=1, most=1)
+            return next((batch[0] for batch in lines), None)
+
+    def stoppable(self, stop: Stop) -> FolderObjects:
+        """The same for one operation."""
+        return replace(self, stop=stop)
+
+    def _copier(self, stored: StoredObject) -> Callable[[Path], None]:
+        return partial(self._copy_to, stored)
+
+    def _copy_to(self, stored: StoredObject, target: Path) -> None:
+        """Copy an object of object storage; the file appears once it is whole.
+
+        Raises:
+            DecodeError: it is gone, cannot be read or does not have its digest.
+            StoreError: the disk has no room for it.
+        """
+        part = target.with_name(f".{target.name}.part")
+        try:
+            with _readable(stored, self.place):
+                _check_room(target.parent, self.files.get_file_info(stored.location).size or 0, stored)
+                digest = self._copy(stored, part)
+            self._check(stored, digest)
+            part.replace(target)
+        finally:
+            part.unlink(missing_ok=True)
+
+    def _copy(self, stored: StoredObject, target: Path | None) -> bytes:
+        """Read an object to its end, into a file if one is named; gives its SHA-256."""
+        sha256 = hashlib.sha256()
+        with self.files.open_input_file(stored.location) as file, _written(target) as write:
+            while piece := file.read(_CHUNK):
+                self.stop.check()
+                sha256.update(piece)
+                write(piece)
+        return sha256.digest()
+
+    def _check(self, stored: StoredObject, digest: bytes) -> None:
+        if stored.digest and not hmac.compare_digest(digest, sha256_of(stored.digest)):
+            raise DecodeError(
+                f"{self.place}: {stored.location} does not have the digest that {DIGESTS} states: it was damaged or"
+                " replaced. Get it again, or remove it and read the part before it by end=",
+                item=stored.location,
+            )
+
+
+def folder_objects(place: str, options: Mapping[str, str], temporary: Path | None) -> FolderObjects:
+    """List the objects of updates below a folder.
+
+    Args:
+        place: a folder, or a URL of object storage.
+        options: of the object storage, as deltalake takes them.
+        temporary: where objects of object storage lie while they are read.
+
+    Raises:
+        InputError: there is no such folder, it has no objects, or one name stands for two objects.
+        StoreError: the object storage refused.
+    """
+    files = _local(place) if temporary is None else _remote(place, options)
+    with _listing(place):
+        found = files.get_file_info(pa_fs.FileSelector("", recursive=True))
+    sizes = {info.path: info.size for info in found if info.type == pa_fs.FileType.File}
+    digests = _digests(files, place) if DIGESTS in sizes else {}
+    if gone := sorted(digests.keys() - sizes.keys()):
+        raise InputError(f"{place}: {DIGESTS} lists {gone[0]}, which is not there; add it, or make the list anew")
+    objects = _named(sizes, digests, place)
+    if not objects:
+        raise InputError(
+            f"{place}: there are no objects of updates here; they have names such as"
+            f" 2026-01-01T00:00:00Z~2026-01-02T00:00:00Z/{UPDATES}_compact_json_0.zstd"
+        )
+    return FolderObjects(place, files, objects, None if temporary is None else KeptFiles(temporary, kept=_KEPT))
+
+
+#: Objects of object storage that stay on this machine for other readers.
+_KEPT: Final = 4
+
+
+def _named(sizes: Mapping[str, int], digests: Mapping[str, str], place: str) -> tuple[StoredObject, ...]:
+    objects: dict[ObjectName, StoredObject] = {}
+    for path in sorted(sizes):
+        # A flat folder has the names that a browser gives to downloads, whose slash is written %2F.
+        name = read_name(path)
+        if name is None or not name.readable or name.kind != UPDATES or name.after >= name.up_to:
+            continue
+        stored = StoredObject(name, path, digests.get(path, ""))
+        known = objects.setdefault(name, stored)
+        if known is not stored and sizes[known.location] != sizes[path]:
+            raise InputError(
+                f"{place}: {known.location} and {path} have one name and different lengths; remove one of them"
+            )
+    return tuple(objects.values())
+
+
+def _local(place: str) -> pa_fs.FileSystem:
+    folder = Path(place).absolute()
+    if not folder.is_dir():
+        raise InputError(f"{place!r} is not a folder: give a folder of objects, or a URL such as 's3://bucket/objects'")
+    return pa_fs.SubTreeFileSystem(str(folder), pa_fs.LocalFileSystem())
+
+
+def _remote(place: str, options: Mapping[str, str]) -> pa_fs.FileSystem:
+    parts = urlsplit(place)
+    if parts.username or parts.password:
+        raise InputError("the URL of the objects holds a user or password; give them in storage_options")
+    from deltalake.fs import DeltaStorageHandler
+
+    with _listing(place):
+        return pa_fs.PyFileSystem(DeltaStorageHandler(place, dict(options)))
+
+
+def _digests(files: pa_fs.FileSystem, place: str) -> dict[str, str]:
+    """The digests of the list, by path."""
+    with _listing(place), files.open_input_file(DIGESTS) as file:
+        text = bytes(file.read())
+    digests = {}
+    for number, line in enumerate(text.decode("utf-8", "replace").splitlines(), 1):
+        if not line.strip():
+            continue
+        entry = _LINE.fullmatch(line)
+        if entry is None:
+            raise InputError(
+                f"{place}: line {number} of {DIGESTS} is not valid: {line[:80]!r}; lines are as sha256sum writes them,"
+                " or remove the file to read without digests"
+            )
+        digests[entry[2].removeprefix("./")] = entry[1]
+    return digests
+
+
+@contextmanager
+def _listing(place: str) -> Iterator[None]:
+    from deltalake.exceptions import DeltaError
+
+    try:
+        yield
+    except (OSError, ValueError, DeltaError, pa.ArrowException) as error:
+        raise StoreError(
+            f"{place} cannot be listed: {' '.join(str(error).split())[:300]}. Check the path and storage_options"
+        ) from error
+
+
+@contextmanager
+def _readable(stored: StoredObject, place: str) -> Iterator[None]:
+    try:
+        yield
+    except (OSError, pa.ArrowException) as error:
+        raise DecodeError(
+            f"{place}: {stored.location} cannot be read: {' '.join(str(error).split())[:300]}. Is it still there? Open"
+            " the folder anew",
+            item=stored.location,
+        ) from error
+
+
+@contextmanager
+def _written(target: Path | None) -> Iterator[Callable[[bytes], object]]:
+    if target is None:
+        yield lambda _: None
+        return
+    with target.open("wb") as file:
+        yield file.write
+
+
+def _check_room(folder: Path, length: int, stored: StoredObject) -> None:
+    free = shutil.disk_usage(folder).free
+    if free < length + _LEFT_FREE:
+        raise StoreError(
+            f"{str(folder)!r} has {free / 1e6:,.0f} MB free, and {stored.name} needs {(length + _LEFT_FREE) / 1e6:,.0f}"
+            " MB, 67 MB of it for other programs. Free space there, or set TMPDIR to a larger disk"
+        )
+
+
+def _file(stored: StoredObject) -> str:
+    return f"{hashlib.sha256(os.fsencode(stored.location)).hexdigest()}.zstd"
+
+
+def temporary_folder() -> Path:
+    """A new folder for objects, which no other user can read."""
+    return Path(tempfile.mkdtemp(prefix="ledgerframes-objects-"))

@@ -1,0 +1,201 @@
+"""`FolderHistory`: pages of the update history from the objects of a folder; `FolderWay` answers requests from it.
+
+What may be assumed of a folder is what may be assumed of a server (see `paging.proofs`): that it holds everything up
+to its newest item less `settle`. So nothing proves the end of its last segment, and nothing beyond its newest item.
+"""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass, field
+from typing import Final
+
+from ledgerframes.errors import DecodeError, InputError
+from ledgerframes.objects.folder import FolderObjects
+from ledgerframes.objects.history import page_of_lines
+from ledgerframes.objects.segments import Segment, SegmentReader
+from ledgerframes.objects.sources import StoredObject
+from ledgerframes.paging.cursor import Cursor
+from ledgerframes.paging.proofs import OVERLAP
+from ledgerframes.paging.window import Window
+from ledgerframes.timestamps import EARLIEST, LATEST, format_timestamp, format_trimmed
+
+#: Places that are read at once, such as the shards of a sync.
+_READERS: Final = 16
+_BEGINNINGS: Final = 4
+_NOTHING: Final = b'{"transactions":[]}'
+_BEFORE_ALL: Final = Cursor(-(2**63) - 1, LATEST)
+_AFTER_ALL: Final = Cursor(2**63, LATEST)
+
+
+@dataclass(frozen=True)
+class _Reader:
+    """A reader, and the position of its first object."""
+
+    first: int
+    inner: SegmentReader
+
+    @property
+    def at(self) -> int:
+        """The position of the object that it reads."""
+        return self.first + self.inner.at
+
+
+@dataclass
+class FolderHistory:
+    """The history that contiguous objects hold; any thread may ask.
+
+    Attributes:
+        source: opens objects.
+        objects: in order, without a gap.
+    """
+
+    source: FolderObjects
+    objects: tuple[StoredObject, ...]
+    _firsts: dict[int, Cursor | None] = field(default_factory=dict)
+    _readers: list[_Reader] = field(default_factory=list)
+    _end: Cursor | None = None
+    _beginnings: dict[int, bytes] = field(default_factory=dict)  # first pages, by their size
+    _change: threading.Lock = field(default_factory=threading.Lock)
+
+    @property
+    def begin(self) -> int:
+        """The record time after which updates are held."""
+        return self.objects[0].name.after
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether it begins where the network does: the first segment of a network begins in the year 1."""
+        return self.begin <= EARLIEST
+
+    def check(self, window: Window) -> None:
+        """Refuse a window that begins before the objects.
+
+        Raises:
+            InputError: it does.
+        """
+        if self.is_whole:
+            return
+        first = self._first(0)
+        migration_id = 0 if first is None else first.migration_id
+        start = window.start
+        inside = start is not None and (start.migration_id > migration_id or start == (migration_id, start.micros))
+        since = window.since if start is None else start.micros if inside else None
+        if since is not None and (since > self.begin or (start is not None and start.migration_id > migration_id)):
+            return
+        raise InputError(
+            f"{self.source.place} holds the updates recorded after {format_trimmed(self.begin)}, and {window} is asked"
+            f" for; give start={format_timestamp(self.begin + 1)!r} or later, or add the objects before"
+        )
+
+    def page(self, after: Cursor | None, size: int) -> bytes:
+        """The body of a page: the items after a cursor.
+
+        Raises:
+            InputError: the cursor lies before the objects.
+            DecodeError: an object is damaged or gone, or items are not in order.
+        """
+        after = _BEFORE_ALL if after is None else after
+        self._check_held(after)
+        first = self._first(0)
+        if first is None or (self._end is not None and after >= self._end):
+            return _NOTHING
+        # Syncs ask for the first items before every commit.
+        at_beginning = after < first
+        if at_beginning and size in self._beginnings:
+            return self._beginnings[size]
+        page = self._read(after, size)
+        if at_beginning and len(self._beginnings) < _BEGINNINGS:
+            self._beginnings[size] = page
+        return page
+
+    def close(self) -> None:
+        """Close every object that is open."""
+        with self._change:
+            for reader in self._readers:
+                reader.inner.close()
+            self._readers.clear()
+
+    def _read(self, after: Cursor, size: int) -> bytes:
+        reader = self._take(after)
+        try:
+            page = reader.inner.page(after, _AFTER_ALL, size)
+        except BaseException:
+            reader.inner.close()
+            raise
+        with self._change:
+            self._readers.append(reader)
+            if page is None:
+                self._end = after if self._end is None else min(after, self._end)
+        return _NOTHING if page is None else page.raw
+
+    def _take(self, after: Cursor) -> _Reader:
+        """A reader that gives what follows a cursor: one that is near it, or a new one."""
+        first = self._object_at(after)
+        with self._change:
+            near = [one for one in self._readers if one.at >= first and one.inner.can_give(after)]
+            if near:
+                nearest = max(near, key=lambda one: one.inner.passed or _BEFORE_ALL)
+                self._readers.remove(nearest)
+                return nearest
+            while len(self._readers) >= _READERS:
+                self._readers.pop(0).inner.close()  # the one that has not been asked for longest
+        objects = self.objects[first:]
+        return _Reader(first, SegmentReader(self.source, Segment(self.begin, objects[-1].name.up_to, objects)))
+
+    def _object_at(self, after: Cursor) -> int:
+        """The position of the last object that begins at or before a cursor; the first one if none does."""
+        low, high = 0, len(self.objects)
+        while high - low > 1:
+            middle = (low + high) // 2
+            first = self._first(middle)
+            if first is None or first > after:
+                high = middle
+            else:
+                low = middle
+        return low
+
+    def _first(self, position: int) -> Cursor | None:
+        """The cursor of the first item in an object or after it; None where there is none.
+
+        Raises:
+            DecodeError: the item has another time than the object's name says, or objects are not in order.
+        """
+        with self._change:
+            if position in self._firsts:
+                return self._firsts[position]
+        cursor = None
+        for place in range(position, len(self.objects)):
+            line = self.source.first_line(self.objects[place])
+            if line is not None:
+                cursor = self._placed(page_of_lines([line], str(self.objects[place].name)).glimpse.cursors[0], place)
+                break
+        with self._change:
+            self._firsts[position] = cursor
+            known = [one for _, one in sorted(self._firsts.items()) if one is not None]
+        if known != sorted(known):
+            raise DecodeError(
+                f"{self.source.place}: {self.objects[position].name} begins at {cursor}, which is not in order with"
+                " other objects; they are not of one history, or were renamed"
+            )
+        return cursor
+
+    def _placed(self, cursor: Cursor, position: int) -> Cursor:
+        # Updates of a migration may be later than a segment's end while the next migration has begun.
+        name = self.objects[position].name
+        if cursor.micros > name.up_to + OVERLAP:
+            raise DecodeError(
+                f"{self.source.place}: {name} begins at {cursor}, after the end that its name states; was it renamed?",
+                item=str(name),
+            )
+        return cursor
+
+    def _check_held(self, after: Cursor) -> None:
+        if self.is_whole or after.micros >= self.begin:
+            return
+        first = self._first(0)
+        if first is not None and after.migration_id <= first.migration_id and after != _BEFORE_ALL:
+            raise InputError(
+                f"{self.source.place} holds the updates recorded after {format_trimmed(self.begin)}, and what follows"
+                f" {after} is asked for; add the objects before, or ask for what they hold"
+            )

@@ -1,0 +1,63 @@
+"""`KeptFiles`: a folder where objects lie while they are read; sources that have to fetch objects keep them there."""
+
+from __future__ import annotations
+
+from collections import defaultdict, deque
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from threading import Lock
+from typing import Any
+
+import pyarrow as pa
+
+#: Writes an object to a file, which appears once it is whole.
+Get = Callable[[Path], object]
+
+
+@dataclass(frozen=True)
+class KeptFiles:
+    """Files that are fetched when they are first asked for; any number of threads may share one.
+
+    Attributes:
+        folder: where they lie; one that is there is not fetched again.
+        kept: how many of those that were read to their end stay there, for readers that begin in the middle of one.
+    """
+
+    folder: Path
+    kept: int = 0
+    _read: deque[Path] = field(default_factory=deque)
+    _locks: defaultdict[str, Lock] = field(default_factory=lambda: defaultdict(Lock))
+
+    def fetch(self, name: str, get: Get) -> None:
+        """Have a file at hand."""
+        target = self.folder / name
+        with self._locks[name]:
+            _get(target, get)
+
+    @contextmanager
+    def opened(self, name: str, get: Get) -> Iterator[Any]:
+        """The bytes of a file; it is removed once they were read, or when further ones were."""
+        target = self.folder / name
+        # Several readers may want the same file at once, and one of them removes it.
+        with self._locks[name]:
+            _get(target, get)
+            file = pa.OSFile(str(target), "rb")
+        with file:
+            yield file
+        self._read.append(target)
+        self._remove()
+
+    def _remove(self) -> None:
+        """Remove the files that were read, but for the last ones."""
+        while len(self._read) > self.kept:
+            with suppress(IndexError):  # another reader was quicker
+                target = self._read.popleft()
+                with self._locks[target.name]:
+                    target.unlink(missing_ok=True)
+
+
+def _get(target: Path, get: Get) -> None:
+    if not target.exists():
+        get(target)

@@ -1,0 +1,93 @@
+"""`open_objects` opens a folder of objects as a network."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
+from urllib.parse import quote, urlsplit
+
+from ledgerframes.arguments import path as read_path
+from ledgerframes.arguments import suggesting
+from ledgerframes.config.settings import Settings
+from ledgerframes.errors import InputError
+from ledgerframes.network import Network
+from ledgerframes.objects.answering import FolderWay
+from ledgerframes.objects.contiguous import contiguous
+from ledgerframes.objects.folder import folder_objects, temporary_folder
+from ledgerframes.objects.folder_history import FolderHistory
+from ledgerframes.paging.window import When
+from ledgerframes.timestamps import EARLIEST, LATEST, to_micros
+from ledgerframes.transport.masking import Mask
+from ledgerframes.transport.recording import Way
+
+#: A host that exists nowhere, by RFC 6761: nothing is ever sent to it.
+_HOST: Final = "https://objects.invalid"
+_ENDLESS: Final = 1e9
+
+
+@suggesting
+def open_objects(
+    path: str | os.PathLike[str],
+    *,
+    start: When | None = None,
+    end: When | None = None,
+    storage_options: Mapping[str, str] | None = None,
+) -> Network:
+    """Open a folder of objects of updates as a network: its history is read from them, without a server; young.
+
+    Objects are the files that scans hand out (`net.scan.download_object`) and that `Store.export_objects` writes. They
+    lie in folders of segments, as their names say, or flat, as a browser saves them. A file `SHA256SUMS` beside them
+    lists their digests, which are checked.
+
+    Everything that reads the history of updates takes it: `load_history`, `Store.sync`, `cross_check`,
+    `net.scan.iter_updates`. The objects show what they hold and no more: coverage ends at their last update, whatever
+    their names say, and what lies less than `settle` before it is not final.
+
+    Args:
+        path: a folder, or a URL of object storage such as `s3://bucket/objects`.
+        start: leave out segments that end before this record time.
+        end: leave out segments that begin at or after this one.
+        storage_options: credentials and settings of the object storage, as `open_store` takes them.
+
+    Returns:
+        A network; a context manager, or open until the interpreter ends. It sees the objects that are there now.
+
+    Raises:
+        InputError: there are no objects, some are missing between others, or they overlap in part.
+        StoreError: the object storage refused.
+
+    Example:
+        >>> import tempfile, ledgerframes as lf
+        >>> with tempfile.TemporaryDirectory() as folder, lf.sandbox(updates=1500) as net:
+        ...     for ref in net.scan.iter_update_objects(after="2020-01-01", up_to="2030-01-01"):
+        ...         _ = net.scan.download_object(ref, f"{folder}/{ref.url.rpartition('/')[2]}")
+        ...     with lf.open_objects(folder) as objects:
+        ...         len(lf.load_history(objects, limit=100).updates)
+        100
+    """
+    place = read_path(path, "path").rstrip("/") or "/"
+    low = EARLIEST if start is None else to_micros(start, "start")
+    high = LATEST if end is None else to_micros(end, "end")
+    if low >= high:
+        raise InputError(f"end={end!r} is not after start={start!r}; a range includes start and excludes end")
+    temporary = temporary_folder() if "://" in place else None
+    source = folder_objects(place, dict(storage_options or {}), temporary)
+    wanted = [one for one in source.objects if one.name.up_to >= low and one.name.after < high]
+    if not wanted:
+        raise InputError(f"{place} has no objects from start={start!r} to end={end!r}; leave one of them out")
+    history = FolderHistory(source, contiguous(wanted, place))
+
+    def way(_usual: Way, _mask: Mask) -> Way:
+        return FolderWay(history, temporary)
+
+    settings = Settings(scan_url=(_url(place),), rate=_ENDLESS, parallel=256)
+    return Network(settings, way=way, window_check=history.check)
+
+
+def _url(place: str) -> str:
+    """What provenance says of a folder: its last name, or bucket and path."""
+    parts = urlsplit(place)
+    steps = [parts.netloc, *parts.path.split("/")] if "://" in place else [Path(place).absolute().name]
+    return "/".join([_HOST, *(quote(step, safe="") for step in steps if step)])
