@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, Final
@@ -27,8 +26,8 @@ _EVENTS: Final = (
     *("contract_id", "template_name", "created_at", "choice", "consuming", "interface_id", "payload"),
     "exercise_result",
 )
-#: Updates whose record times are in memory at once.
-_PLANNED_AT_ONCE: Final = 2_000_000
+#: Updates whose record times are in memory at once, but for those of one more file.
+_PLANNED_AT_ONCE: Final = 250_000
 
 
 class HistoryReader:
@@ -73,10 +72,10 @@ class HistoryReader:
         bounds = [*sorted(end for end in ends if wanted.lo < end < wanted.hi), wanted.hi]
         lo = wanted.lo
         times, counts = np.empty(0, np.int64), np.empty(0, np.int64)
-        for first, last in self._months(wanted):
-            more = self._times(wanted, first, last)
+        for window in self._windows(wanted):
+            more = self._times(window)
             times, counts = np.concatenate([times, more[0]]), np.concatenate([counts, more[1]])
-            # What is too little for a part waits for the next months.
+            # What is too little for a part waits for the next window.
             while counts.sum() >= EVENTS_AT_ONCE:
                 end = _end(times, counts, bounds)
                 yield wanted._replace(lo=lo, hi=end)
@@ -95,29 +94,26 @@ class HistoryReader:
             rows_read = load_table(self._data[name].filter(rows), columns, None, table.table)
         return rows_read.replace_schema_metadata()
 
-    def _months(self, wanted: Interval) -> list[tuple[str, str]]:
-        """The first and the last month of what is planned at once."""
+    def _windows(self, wanted: Interval) -> Iterator[Interval]:
+        """The parts of an interval that are planned at once, in order: files that follow each other in time."""
         files = self._view.tables[HISTORY.index].files
-        rows: Counter[str] = Counter()
-        for file in () if files is None else files.listed.values():
-            if int(file.partition["migration_id"]) == wanted.migration_id:
-                rows[str(file.partition["record_month"])] += file.rows or 0
-        ranges: list[tuple[str, str]] = []
-        held = 0
-        for month in sorted(rows):
-            if ranges and held + rows[month] <= _PLANNED_AT_ONCE:
-                ranges[-1], held = (ranges[-1][0], month), held + rows[month]
-            else:
-                ranges.append((month, month))
-                held = rows[month]
-        return ranges
+        ends = sorted(
+            (file.interval.hi, file.rows or 0)
+            for file in (() if files is None else files.listed.values())
+            if file.interval is not None and file.interval.migration_id == wanted.migration_id
+        )
+        lo, held = wanted.lo, 0
+        for hi, rows in ends:
+            held += rows
+            if held >= _PLANNED_AT_ONCE and lo < hi < wanted.hi:
+                yield wanted._replace(lo=lo, hi=hi)
+                lo, held = hi, 0
+        yield wanted._replace(lo=lo)
 
-    def _times(self, wanted: Interval, first: str, last: str) -> tuple[Any, Any]:
-        """The record times of some months' updates in order, and how many rows each has."""
-        month = pc.field("record_month")
-        chosen = rows_of([wanted]) & (month >= first) & (month <= last)
+    def _times(self, window: Interval) -> tuple[Any, Any]:
+        """The record times of a window's updates in order, and how many rows each has."""
         with self._damage_named(HISTORY.index):
-            rows = self._data[HISTORY.index].to_table(columns=["record_time", "event_count"], filter=chosen)
+            rows = self._data[HISTORY.index].to_table(columns=["record_time", "event_count"], filter=rows_of([window]))
         times = rows["record_time"].cast(pa.int64()).to_numpy()
         order = np.argsort(times, kind="stable")
         counts = pc.fill_null(rows["event_count"], 0).to_numpy()
