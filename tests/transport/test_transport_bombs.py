@@ -115,7 +115,7 @@ def test_a_compression_that_nothing_here_reads_is_said_at_once(reply, serve, siz
 def test_a_head_without_end_ends_with_an_error(reply, serve, sized):
     peak, seconds = sized(serve(reply).url, NoAnswerError, "got no answer", deadline=1.5)
     assert peak < 2 * LIMIT
-    assert seconds < 5
+    assert seconds < 15  # it would go on for ever
 
 
 @pytest.mark.parametrize("size", [1, 7])
@@ -123,10 +123,10 @@ def test_an_error_in_tiny_chunks_is_read_quickly(size, serve, sized, transport):
     chunk = b"%d\r\n%b\r\n" % (size, b"x" * size)
     server = serve(raw(CHUNKED % 400, chunk * 1_000))
     sender = transport(scan_url=server.url, attempts=1, deadline=300.0)
-    began = time.thread_time()
+    began = time.process_time()
     with pytest.raises(StatusError, match="answered 400"):
         sender.send(READ.request(), read=bytes)
-    seconds = time.thread_time() - began
+    seconds = time.process_time() - began
     peak, _ = sized(server.url, StatusError, "answered 400")
     assert peak < 2 * LIMIT
     assert seconds < 5
