@@ -95,3 +95,10 @@ def test_waits_rewrite_one_line_of_a_terminal():
     logger.removeHandler(lines)
 
     assert screen.getvalue() == "503. Asking again i\r\x1b[K503. Asking again i\r\x1b[Kgiven up\n"
+
+
+def test_help_says_first_which_network_it_is_for(command):
+    done = command("--help")
+
+    assert done.code == 0
+    assert "Canton Network and Splice" in " ".join(done.out.replace("│", " ").split())[:200]
