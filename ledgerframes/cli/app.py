@@ -28,7 +28,8 @@ from ledgerframes.errors import ConfigurationError, InputError, LedgerframesErro
 app = typer.Typer(
     name="ledgerframes",
     help="Canton Network and Splice data as tables, a lake, pictures and reports."
-    " Data goes to standard output, progress to standard error. Tokens come from LEDGERFRAMES_TOKEN or a profile, never from the command line.",
+    " Data goes to standard output, progress to standard error."
+    " Tokens come from LEDGERFRAMES_TOKEN or a profile, never from the command line.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     add_completion=True,
