@@ -27,7 +27,8 @@ from ledgerframes.errors import ConfigurationError, InputError, LedgerframesErro
 
 app = typer.Typer(
     name="ledgerframes",
-    help="A distributed ledger's HTTP interfaces as tables. Data goes to standard output, progress to standard error."
+    help="Canton Network and Splice data as tables, a lake, pictures and reports."
+    " Data goes to standard output, progress to standard error."
     " Tokens come from LEDGERFRAMES_TOKEN or a profile, never from the command line.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,

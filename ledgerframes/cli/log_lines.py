@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import sys
 from typing import TextIO
 
@@ -18,11 +19,13 @@ class TerminalLines(logging.StreamHandler[TextIO]):
     Args:
         stream: a terminal.
         columns: its width.
+        escapes: whether it knows the escape code that clears a line; else blanks are written over it.
     """
 
-    def __init__(self, stream: TextIO, columns: int) -> None:
+    def __init__(self, stream: TextIO, columns: int, *, escapes: bool = True) -> None:
         super().__init__(stream)
         self._columns = columns
+        self._clear = _CLEAR if escapes else f"\r{' ' * (columns - 1)}\r"
         self._waiting = False
 
     def emit(self, record: logging.LogRecord) -> None:
@@ -30,7 +33,7 @@ class TerminalLines(logging.StreamHandler[TextIO]):
         try:
             text = visible(self.format(record))
             wait = record.name.startswith(_WAITS) and record.levelno == logging.WARNING
-            begin = _CLEAR if self._waiting else ""
+            begin = self._clear if self._waiting else ""
             self.stream.write(begin + (text[: self._columns - 1] if wait else f"{text}\n"))
             self._waiting = wait
             self.flush()
@@ -40,7 +43,7 @@ class TerminalLines(logging.StreamHandler[TextIO]):
     def close(self) -> None:
         """Leave the cursor on a line of its own."""
         if self._waiting:
-            self.stream.write(_CLEAR)
+            self.stream.write(self._clear)
             self._waiting = False
             self.flush()
         super().close()
@@ -48,6 +51,11 @@ class TerminalLines(logging.StreamHandler[TextIO]):
 
 def log_handler(columns: int) -> logging.Handler:
     """What writes log records to standard error: one rewritten line for waits on a terminal, else plain lines."""
-    lines = TerminalLines(sys.stderr, columns) if sys.stderr.isatty() else logging.StreamHandler(sys.stderr)
+    if sys.stderr.isatty():
+        # A console of Windows shows escape codes as they are, unless a program switched them on.
+        escapes = sys.platform != "win32" and os.environ.get("TERM") != "dumb"
+        lines: logging.Handler = TerminalLines(sys.stderr, columns, escapes=escapes)
+    else:
+        lines = logging.StreamHandler(sys.stderr)
     lines.setFormatter(logging.Formatter("%(levelname)s:%(name)s:%(message)s"))
     return lines

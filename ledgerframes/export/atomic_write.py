@@ -17,6 +17,8 @@ from ledgerframes.errors import InputError
 
 _ASIDE: Final = ".ledgerframes-"
 _LOCK: Final = "lock"
+_HELD: Final = (5, 32, 33)  # what Windows says of a file that Excel, say, has open
+_REMEDY: Final = "name another place or make room"
 _PARTITION: Final = re.compile(r"[a-z_]+=[0-9-]+|part-\d+\.parquet", re.ASCII)
 
 
@@ -31,7 +33,9 @@ def writing(place: str | os.PathLike[str]) -> Iterator[None]:
     except InputError:
         raise
     except (OSError, ValueError) as error:
-        raise InputError(f"cannot write {os.fspath(place)!r}: {error}; name another place or make room") from error
+        held = getattr(error, "winerror", None) in _HELD
+        remedy = "close the program that has it open, or name another place" if held else _REMEDY
+        raise InputError(f"cannot write {os.fspath(place)!r}: {error}; {remedy}") from error
 
 
 class Staging:

@@ -62,7 +62,7 @@ class _Side:
     @property
     def need(self) -> float:
         """Points that node and labels take."""
-        return text_size(self.counts)[0] + text_size(self.names)[0] + _BAR + 5 * _GAP
+        return 1.05 * text_size(self.counts)[0] + text_size(self.names)[0] + _BAR + 5 * _GAP
 
 
 def foot_of(ax: Axes) -> float:
@@ -129,7 +129,8 @@ def _place(ax: Axes, side: _Side, edge: float, words: Words, box: tuple[float, f
     tones = inside(ax)
     line = max(text_size(side.counts)[1], text_size(side.names)[1]) * 1.12 / height
     upward = spread([node.middle for node in reversed(side.nodes)], line, low=-line / 3, high=1 + line / 3)
-    column = text_size(side.counts)[0] + _GAP
+    # Texts are up to a twentieth wider where a figure is saved with fewer dots per inch than it was laid out with.
+    column = 1.05 * text_size(side.counts)[0] + _GAP
     first = edge + side.sign * (_BAR + 3.2 * _GAP) / width
     second = first + side.sign * column / width
     for node, at, count, name in zip(side.nodes, reversed(upward), side.counts, side.names, strict=True):

@@ -66,7 +66,8 @@ def plot_holding_fees_over_time(
     one_of(by, "by", ("party", "lock"))
     one_of(over, "over", ("record_time", "round", None))  # type: ignore[arg-type]
     read = amounts(holdings, FEES, _PICTURE)
-    ax = axes(ax, size=(9.2, 4.4))
+    names = min(top, read.rows["party"].nunique()) if by == "party" else 0
+    ax = axes(ax, size=(9.2, max(4.4, 1.2 + 0.18 * names)))
     withheld = _withheld(read)
     if read.rows.empty:
         return nothing(ax, _TITLE, withheld or "no holding fees in this range")

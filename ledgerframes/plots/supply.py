@@ -141,7 +141,7 @@ def _lines(ax: Axes, content: Lines) -> list[End]:
         ends.append((end, f"{line.label}  {amount_text(end)}", hues[line.name]))
     plain(ax)
     amount_scale(ax, pd.Series(np.concatenate([line.values for line in content.lines])), "y", floor=0.85)
-    ax.set_ylabel(content.of)
+    ax.set_ylabel(content.of + (" (logarithmic)" if ax.get_yscale() == "log" else ""))
     moments = np.concatenate([line.moments for line in content.lines])
     time_axis(ax, int(moments.min()), int(moments.max()) + 1, label="time (UTC)", margin=0.02)
     return ends

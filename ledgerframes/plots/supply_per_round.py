@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 import numpy as np
@@ -15,6 +15,7 @@ from ledgerframes.plots.drawing.contents import Nothing, RoundFlows, RoundTotals
 from ledgerframes.plots.drawing.layout import Key, axes, finish, nothing, picture, plain
 from ledgerframes.plots.drawing.number_format import amount_text, count_text, plural, scale_text
 from ledgerframes.plots.drawing.palette import inside
+from ledgerframes.plots.drawing.stacks import pale_between
 from ledgerframes.plots.interactive.backend import Backend, wants_plotly
 from ledgerframes.plots.interactive.series import rounds_figure
 
@@ -89,11 +90,23 @@ def _content(frame: pd.DataFrame, show: str, needed: tuple[str, ...]) -> RoundFl
 def _flows_of(columns: dict[str, Floats]) -> RoundFlows:
     numbers = columns["round"]
     groups = _Groups.of(numbers)
-    return RoundFlows(
+    flows = RoundFlows(
         title=_TITLES["flows"], second=", ".join([_span(numbers), *_doubts(columns)]), per=f"coin per {groups.name()}",
         numbers=numbers, first=groups.first, size=groups.size, minted=groups.sums(numbers, columns["minted"]),
         burned=groups.sums(numbers, columns["burned"]),
     )  # fmt: skip
+    return replace(flows, second=flows.second + _incomplete(flows))
+
+
+def _incomplete(flows: RoundFlows) -> str:
+    if not flows.cut:
+        return ""
+    ends = ["last" if place else "first" for place in flows.cut]
+    return (
+        "; the only bar is incomplete"
+        if len(flows.first) == 1
+        else (f"; the {' and the '.join(ends)} bar {'is' if len(ends) == 1 else 'are'} incomplete")
+    )
 
 
 def _totals_of(columns: dict[str, Floats]) -> RoundTotals | Nothing:
@@ -112,7 +125,7 @@ def _totals_of(columns: dict[str, Floats]) -> RoundTotals | Nothing:
 
 @dataclass(frozen=True)
 class _Groups:
-    """Consecutive rounds put together: the first round of each group, and of what would follow the last."""
+    """Consecutive rounds put together: the first round of each group."""
 
     first: Floats
     size: int
@@ -121,7 +134,7 @@ class _Groups:
     def of(cls, numbers: Floats) -> _Groups:
         low, high = numbers[0], numbers[-1]
         size = next(step * 10**power for power in range(18) for step in (1, 2, 5) if _few(low, high, step * 10**power))
-        return cls(np.arange(low // size * size, high + size, size), size)
+        return cls(np.arange(low // size * size, high + 1, size), size)
 
     def sums(self, numbers: Floats, values: Floats) -> Floats:
         """The sum of each group."""
@@ -139,14 +152,15 @@ def _few(low: float, high: float, size: int) -> bool:
 
 def _flows(ax: Axes, content: RoundFlows) -> Axes:
     tones = inside(ax)
-    # Each bar has its rounds in the middle.
-    edges = np.append(content.first, content.first[-1] + content.size) - 0.5
+    edges = content.edges
     keys: list[Key] = []
     series = (("minted", content.minted, 1), ("burned", content.burned, -1))
     for (name, values, sign), hue in zip(series, tones.hues, strict=False):
         steps = ax.stairs(sign * values, edges, fill=True, color=hue, linewidth=0, label=name, gid="series")
         keys.append((steps, f"{name}  {amount_text(float(values.sum()))}"))
     ax.axhline(0, color=tones.quiet, linewidth=0.8)
+    for place in content.cut:
+        pale_between(ax, edges[place], edges[place + 1])
     plain(ax)
     _flow_axis(ax, float(content.minted.max()), float(content.burned.max()))
     # A single round is not as wide as the axes.

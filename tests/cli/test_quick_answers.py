@@ -8,7 +8,7 @@ from decimal import Decimal
 import pytest
 
 import ledgerframes as lf
-from ledgerframes.cli.log_lines import TerminalLines
+from ledgerframes.cli.log_lines import TerminalLines, log_handler
 from ledgerframes.cli.plots import _PICTURES
 
 
@@ -95,3 +95,34 @@ def test_waits_rewrite_one_line_of_a_terminal():
     logger.removeHandler(lines)
 
     assert screen.getvalue() == "503. Asking again i\r\x1b[K503. Asking again i\r\x1b[Kgiven up\n"
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+@pytest.mark.parametrize(
+    ("platform", "term", "escaped"),
+    [("linux", "xterm-256color", True), ("darwin", "xterm", True), ("linux", "dumb", False), ("win32", "", False)],
+)
+def test_a_terminal_without_escape_codes_gets_none(monkeypatch, platform, term, escaped):
+    screen = Terminal()
+    monkeypatch.setattr("sys.stderr", screen)
+    monkeypatch.setattr("sys.platform", platform)
+    monkeypatch.setenv("TERM", term)
+    lines = log_handler(30)
+    for text in ("wait 1", "wait 2"):
+        lines.emit(logging.LogRecord("ledgerframes.transport.x", logging.WARNING, "", 0, text, None, None))
+    lines.close()
+
+    assert ("\x1b" in screen.getvalue()) == escaped
+    assert {"\r" in part for part in screen.getvalue().split("WARNING")[2:]} == {True}
+    assert max(len(part.removeprefix("\x1b[K")) for part in screen.getvalue().split("\r")) < 30
+
+
+def test_help_says_first_which_network_it_is_for(command):
+    done = command("--help")
+
+    assert done.code == 0
+    assert "Canton Network and Splice" in " ".join(done.out.replace("│", " ").split())[:200]

@@ -14,6 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import ledgerframes as lf
+from ledgerframes.export.atomic_write import writing
 from ledgerframes.tables.catalogue import CATALOGUE
 from tests.export.rows import sample
 
@@ -254,3 +255,15 @@ def test_the_report_speaks_to_people_notebooks_and_programs(tmp_path):
         "name": "u", "rows": 1, "bytes": report.tables[1].bytes, "files": [str(target / "u.parquet")], "cut": 0,
         "left_out": 0,
     }  # fmt: skip
+
+
+class HeldOpenError(PermissionError):
+    winerror = 32
+
+
+def test_a_file_that_another_program_has_open_is_said_to_be():
+    with (
+        pytest.raises(lf.InputError, match=r"cannot write 'book\.xlsx'.*close the program that has it open"),
+        writing("book.xlsx"),
+    ):
+        raise HeldOpenError(13, "The process cannot access the file because it is being used by another process")

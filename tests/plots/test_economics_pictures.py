@@ -282,3 +282,45 @@ def test_tables_of_the_embedded_ledger_are_drawn(history):
         assert sum(heights) == pytest.approx(float(flows[f"burned_{cause}"].sum()))
     assert drawn(lf.plot_balances(lf.balances_over_time(history, every="1h")), "series")
     assert drawn(lf.plot_transfers(lf.transfers(history)), "ribbon")
+
+
+@pytest.mark.parametrize(
+    ("first", "count", "cut", "said"),
+    [
+        (100, 60, 0, ""),
+        (100, 400, 0, ""),
+        (100, 402, 1, "; the last bar is incomplete"),
+        (102, 398, 1, "; the first bar is incomplete"),
+        (102, 401, 2, "; the first and the last bar are incomplete"),
+    ],
+)
+def test_groups_of_rounds_that_are_cut_are_drawn_as_cut(first, count, cut, said):
+    ax = lf.plot_supply_per_round(frames.rounds(count, first=first))
+
+    (patch, *_), paler = drawn(ax, "series"), drawn(ax, "cut")
+    edges = patch.get_data().edges
+    assert (edges[0], edges[-1]) == (first - 0.5, first + count - 0.5)
+    assert len(paler) == cut
+    assert second_line(ax).endswith(f"{first} to {first + count - 1}{said}")
+
+
+def test_supplies_far_apart_say_that_their_axis_is_logarithmic():
+    rows = frames.instruments(2, loads=3)
+    rows.loc[rows["symbol"] == "S1", "total_supply"] *= 1000
+
+    assert lf.plot_supply(rows).get_ylabel() == "supply, each in its own unit (logarithmic)"
+
+
+@pytest.mark.parametrize("dpi", [72, 100, 200])
+def test_a_name_and_its_amount_do_not_run_together(dpi):
+    ax = lf.plot_transfers(frames.transfers(6, 200))
+    figure = ax.figure
+    figure.set_dpi(dpi)
+    figure.draw_without_rendering()
+
+    boxes = {gid: [text.get_window_extent() for text in drawn(ax, gid)] for gid in ("name", "count")}
+    gaps = [
+        max(name.x0 - count.x1, count.x0 - name.x1) * 72 / dpi
+        for name, count in zip(boxes["name"], boxes["count"], strict=True)
+    ]
+    assert min(gaps) > 3

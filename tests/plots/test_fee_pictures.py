@@ -255,3 +255,10 @@ def test_an_amount_that_is_no_number_is_named(picture):
 
     with pytest.raises(lf.InputError, match=r"accumulated_holding_fees_locked.*plenty"):
         picture(rows)
+
+
+def test_forty_parties_over_time_have_room_for_their_names():
+    ax = lf.plot_holding_fees_over_time(frames.holdings(40, snapshots=9), top=40)
+
+    assert len(drawn(ax, "series name")) == 40
+    assert overlapping(words(ax)) == []

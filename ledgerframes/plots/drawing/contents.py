@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 
+import numpy as np
+
 from ledgerframes.plots.drawing.columns import Floats, Micros
 from ledgerframes.plots.drawing.counts import Ranking
 from ledgerframes.plots.drawing.palette import Tones
@@ -108,7 +110,18 @@ class Matrix:
 
 @dataclass(frozen=True)
 class RoundFlows:
-    """What groups of `size` consecutive rounds minted and burned, by the first round of each; `numbers` has all."""
+    """What groups of `size` consecutive rounds minted and burned, by the first round of each.
+
+    Attributes:
+        title: what the picture shows.
+        second: over which rounds, and what is not known.
+        per: the label of the values' axis.
+        numbers: all rounds.
+        first: the first round of each group.
+        size: how many rounds a group has.
+        minted: by group.
+        burned: by group.
+    """
 
     title: str
     second: str
@@ -118,6 +131,20 @@ class RoundFlows:
     size: int
     minted: Floats
     burned: Floats
+
+    @property
+    def edges(self) -> Floats:
+        """Where the bars begin and end: each has its rounds in the middle, a cut one ends where the rounds do."""
+        whole = np.append(self.first, self.first[-1] + self.size) - 0.5
+        return np.clip(whole, self.numbers[0] - 0.5, self.numbers[-1] + 0.5)
+
+    @property
+    def cut(self) -> tuple[int, ...]:
+        """The first group and the last, where rounds of them are missing at the ends."""
+        last = len(self.first) - 1
+        begun = {0} if self.numbers[0] > self.first[0] else set()
+        ended = {last} if self.numbers[-1] < self.first[-1] + self.size - 1 else set()
+        return tuple(sorted(begun | ended))
 
 
 @dataclass(frozen=True)

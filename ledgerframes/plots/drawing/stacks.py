@@ -68,8 +68,12 @@ def stack_counts(ax: Axes, table: Floats, cut: Bins, looks: Sequence[dict[str, A
 def pale_where_cut(ax: Axes, cut: Bins) -> None:
     """Lay the ground over a bin in which the data ends, so that it does not look like a fall."""
     if cut.known_to is not None:
-        begin, end = dates(cut.drawn[-2:])
-        ax.axvspan(begin, end, facecolor=inside(ax).ground, alpha=0.55, linewidth=0, zorder=2.5, gid="cut")
+        pale_between(ax, *dates(cut.drawn[-2:]))
+
+
+def pale_between(ax: Axes, begin: float, end: float) -> None:
+    """Lay the ground over a part of what is drawn."""
+    ax.axvspan(begin, end, facecolor=inside(ax).ground, alpha=0.55, linewidth=0, zorder=2.5, gid="cut")
 
 
 def swatches(names: Iterable[str], labels: Mapping[str, str], hues: Mapping[Hashable, str]) -> list[Key]:

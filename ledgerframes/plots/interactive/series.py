@@ -159,11 +159,13 @@ def _flows(made: Figure, content: RoundFlows, tones: Tones) -> None:
     ]
     series = (("minted", content.minted, 1), ("burned", content.burned, -1))
     for (name, values, sign), hue in zip(series, tones.hues, strict=False):
+        pale = [0.45 if place in content.cut else 1.0 for place in range(len(values))]
+        look = {"color": hue, "opacity": pale, "line": {"width": 0}}
         words = [hover(name, None, at, f"{exact(value)} coin") for at, value in zip(rounds, values, strict=True)]
         made.add_trace(
             Bar(
-                x=content.first - 0.5, y=sign * values, width=content.size, offset=0, hoverinfo="text", hovertext=words,
-                name=f"{name}  {amount_text(float(values.sum()))}", marker={"color": hue, "line": {"width": 0}},
+                x=content.edges[:-1], y=sign * values, width=np.diff(content.edges), offset=0, hoverinfo="text",
+                hovertext=words, name=f"{name}  {amount_text(float(values.sum()))}", marker=look,
             )
         )  # fmt: skip
     made.update_layout(barmode="relative", bargap=0, showlegend=True)
