@@ -21,6 +21,7 @@ HELD = {
     "spelt with an underscore": ('{"contact_point":"me@here"}', "{}"),
     "in other letters": ('{"ContactPoint":"me@here"}', "{}"),
     "with an escape in its name": ('{"contact\\u0050oint":"me@here"}', "{}"),
+    "with escapes all over its name": ('{"\\u0063\\u006fntact\\u0050oint":"me@here"}', "{}"),
     "of any kind": ('{"contactPoint":{"mail":["me@here"]}}', "{}"),
     "null": ('{"contactPoint":null}', "{}"),
     "twice": ('{"contactPoint":"me@here","contactPoint":"me@here"}', "{}"),
