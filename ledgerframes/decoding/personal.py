@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from typing import Any, Final
 
 import msgspec
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from msgspec import Raw
@@ -129,6 +130,8 @@ def _stripped(cells: pa.Array | pa.ChunkedArray) -> tuple[Any, dict[int, list[st
     if not (pa.types.is_string(kind) or pa.types.is_large_string(kind)):  # the functions below know only these
         stripped, lost = _stripped(_plain(cells).cast(pa.large_string()))
         return (_as_stored(stripped, kind), lost) if lost else (cells, lost)
+    if not _perhaps_some(cells):
+        return cells, {}
     suspects = pc.indices_nonzero(pc.fill_null(pc.match_substring_regex(cells, _PERHAPS), False)).to_pylist()  # noqa: FBT003
     if not suspects:
         return cells, {}
@@ -145,6 +148,22 @@ def _stripped(cells: pa.Array | pa.ChunkedArray) -> tuple[Any, dict[int, list[st
     mask = pa.array([row in texts for row in range(len(cells))], pa.bool_())
     changed = pa.array([texts[row] for row in sorted(texts)], cells.type)
     return pc.replace_with_mask(cells, mask, changed), lost
+
+
+def _perhaps_some(cells: pa.Array | pa.ChunkedArray) -> bool:
+    """Whether any text may match `_PERHAPS`, in half the time that matching takes."""
+    if any(_holds_backslash(chunk) for chunk in (cells.chunks if isinstance(cells, pa.ChunkedArray) else [cells])):
+        return True
+    return bool(pc.any(pc.match_substring(cells, "contact", ignore_case=True)).as_py())
+
+
+def _holds_backslash(texts: pa.Array) -> bool:
+    _, offsets, data = texts.buffers()
+    if data is None or not len(texts):
+        return False
+    kind = np.int32 if pa.types.is_string(texts.type) else np.int64
+    ends = np.frombuffer(offsets, kind)[texts.offset : texts.offset + len(texts) + 1]
+    return bool((np.frombuffer(data, np.uint8)[ends[0] : ends[-1]] == ord("\\")).any())
 
 
 def _walk(raw: Raw, place: str, pointers: list[str]) -> Raw:

@@ -220,7 +220,12 @@ class _Opening(httpcore.NetworkBackend):
     def open(self, host: str, port: int, tls: ssl.SSLContext | None, timeout: float) -> _Stream:
         """Connect, and shake hands where there is TLS."""
         stream = self.connect_tcp(host, port, timeout)
-        return stream if tls is None else stream.start_tls(tls, host, timeout)
+        if tls is None:
+            return stream
+        if self._limits.over():  # a handshake that begins too late is not waited for, and leaves its socket open
+            stream.close()
+            raise httpcore.ConnectTimeout("no connection was established in time")
+        return stream.start_tls(tls, host, timeout)
 
     def connect_tcp(
         self,

@@ -5,7 +5,7 @@ import pytest
 from ledgerframes.decoding import history
 from ledgerframes.decoding.compiled.choice import VARIABLE
 from ledgerframes.decoding.pages import decode_page, glimpse_of, parse_page
-from ledgerframes.decoding.parsed_page import ParsedPage
+from ledgerframes.decoding.parsed_page import ParsedPage, batches_of
 from ledgerframes.decoding.splitting import raws_of
 from tests.decoding.items import created, exercised, page_of, page_of_texts, to_json, transaction
 
@@ -61,5 +61,5 @@ def test_columns_beyond_the_offsets_of_arrow_are_left_to_python(monkeypatch):
     item = to_json(transaction(update_id="u" * 60_000, root_event_ids=ids, events_by_id={}))
     page = parse_page(page_of_texts([item.replace('"events_by_id":{}', f'"events_by_id":{{{text}}}')]))
     assert isinstance(page, ParsedPage)
-    assert page.batches(["events"], [0]) is None
-    assert page.batches(["updates"], [0])["updates"]["event_count"].to_pylist() == [40_000]
+    assert batches_of([(page, [0])], ["events"]) is None
+    assert (batches_of([(page, [0])], ["updates"]) or {})["updates"]["event_count"].to_pylist() == [40_000]
