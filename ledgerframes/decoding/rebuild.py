@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal, InvalidOperation
 from typing import Any, Final
 
+import msgspec
+import pyarrow as pa
+
 from ledgerframes.decoding.personal import MARK
+from ledgerframes.decoding.splitting import members_of
 from ledgerframes.errors import DecodeError, InputError
 from ledgerframes.timestamps import format_timestamp, format_trimmed
 
 Row = Mapping[str, Any]
+Read = Callable[[str], Any]
 
 _CREATED: Final = "created_event"
 _EXERCISED: Final = "exercised_event"
+_ABSENT: Final = "absent"
 
 
 def read_json(text: str) -> Any:
@@ -34,8 +40,39 @@ def read_json(text: str) -> Any:
         ) from error
 
 
-def rebuild_rows(
+def row_dicts(data: pa.Table) -> list[dict[str, Any]]:
+    """Rows as dictionaries, times as integer microseconds."""
+    columns = [column.cast(pa.int64()) if pa.types.is_timestamp(column.type) else column for column in data.columns]
+    rows: list[dict[str, Any]] = pa.table(columns, names=data.column_names).to_pylist()
+    return rows
+
+
+def lines_of_rows(
     updates: Iterable[Row], events_of: Mapping[str, Sequence[Row]], reassignment_of: Mapping[str, Row]
+) -> Iterator[bytes]:
+    """The items as lines of an object: payloads, results and extra members as they are written.
+
+    Args:
+        updates: see `rebuild_rows`, as for the others.
+        events_of: likewise.
+        reassignment_of: likewise.
+    """
+    for item in rebuild_rows(updates, events_of, reassignment_of, read=read_verbatim):
+        # A line break that a server wrote lies between values, where a space means the same; in text it is escaped.
+        yield msgspec.json.encode(item).replace(b"\n", b" ").replace(b"\r", b" ") + b"\n"
+
+
+def read_verbatim(text: str) -> msgspec.Raw:
+    """JSON as it is, to be written again character by character."""
+    return msgspec.Raw(text.encode())
+
+
+def rebuild_rows(
+    updates: Iterable[Row],
+    events_of: Mapping[str, Sequence[Row]],
+    reassignment_of: Mapping[str, Row],
+    *,
+    read: Read = read_json,
 ) -> Iterator[dict[str, Any]]:
     """Rebuild the items, in the order of the updates.
 
@@ -43,16 +80,17 @@ def rebuild_rows(
         updates: rows of `updates`, times as integer microseconds.
         events_of: rows of `events` by update id, in preorder.
         reassignment_of: the row of `reassignments` by update id.
+        read: makes values of the JSON texts in payloads, results and extra members.
     """
     for row in updates:
         if row["kind"] == "transaction":
-            item = _transaction(row, events_of.get(row["update_id"], ()))
+            item = _transaction(row, events_of.get(row["update_id"], ()), read)
         else:
-            item = _reassignment(row, reassignment_of[row["update_id"]])
+            item = _reassignment(row, reassignment_of[row["update_id"]], read)
         yield item
 
 
-def _transaction(row: Row, events: Sequence[Row]) -> dict[str, Any]:
+def _transaction(row: Row, events: Sequence[Row], read: Read) -> dict[str, Any]:
     item = {
         "update_id": row["update_id"],
         "migration_id": row["migration_id"],
@@ -61,17 +99,17 @@ def _transaction(row: Row, events: Sequence[Row]) -> dict[str, Any]:
         "synchronizer_id": row["synchronizer_id"],
         "effective_at": format_timestamp(row["effective_at"]),
         "root_event_ids": list(row["root_event_ids"]),
-        "events_by_id": {event["event_id"]: _event(event) for event in events},
+        "events_by_id": {event["event_id"]: _event(event, read) for event in events},
     }
     for name in ("offset", "external_transaction_hash"):
         if row[name] is not None:
             item[name] = row[name]
-    return apply_extra(item, row["extra"])
+    return apply_extra(item, row["extra"], read)
 
 
-def _event(row: Row) -> dict[str, Any]:
+def _event(row: Row, read: Read) -> dict[str, Any]:
     if row["event_type"] == _CREATED:
-        event = {"event_type": _CREATED, "event_id": row["event_id"], **_contract(row)}
+        event = {"event_type": _CREATED, "event_id": row["event_id"], **_contract(row, read)}
     elif row["event_type"] == _EXERCISED:
         event = {
             "event_type": _EXERCISED,
@@ -80,31 +118,31 @@ def _event(row: Row) -> dict[str, Any]:
             "template_id": row["template_id"],
             "package_name": row["package_name"],
             "choice": row["choice"],
-            "choice_argument": read_json(row["payload"]),
+            "choice_argument": read(row["payload"]),
             "child_event_ids": list(row["child_event_ids"]),
-            "exercise_result": read_json(row["exercise_result"]),
+            "exercise_result": read(row["exercise_result"]),
             "consuming": row["consuming"],
             "acting_parties": list(row["acting_parties"]),
             "interface_id": row["interface_id"],
         }
     else:
         event = {}  # every member of an unknown kind is in extra
-    return apply_extra(event, row["extra"])
+    return apply_extra(event, row["extra"], read)
 
 
-def _contract(row: Row) -> dict[str, Any]:
+def _contract(row: Row, read: Read) -> dict[str, Any]:
     return {
         "contract_id": row["contract_id"],
         "template_id": row["template_id"],
         "package_name": row["package_name"],
-        "create_arguments": read_json(row["payload"]),
+        "create_arguments": read(row["payload"]),
         "created_at": format_trimmed(row["created_at"]),
         "signatories": list(row["signatories"]),
         "observers": list(row["observers"]),
     }
 
 
-def _reassignment(update: Row, row: Row) -> dict[str, Any]:
+def _reassignment(update: Row, row: Row, read: Read) -> dict[str, Any]:
     event = {
         "submitter": row["submitter"],
         "source_synchronizer": row["source_synchronizer"],
@@ -115,20 +153,20 @@ def _reassignment(update: Row, row: Row) -> dict[str, Any]:
     if row["unassign_id"] is not None:
         event["unassign_id"] = row["unassign_id"]
     if row["kind"] == "assignment":
-        event["created_event"] = {"event_type": _CREATED, "event_id": row["event_id"], **_contract(row)}
+        event["created_event"] = {"event_type": _CREATED, "event_id": row["event_id"], **_contract(row, read)}
     else:
         event["contract_id"] = row["contract_id"]
     item = {
         "update_id": update["update_id"],
         "record_time": format_timestamp(update["record_time"]),
-        "event": apply_extra(event, row["extra"]),
+        "event": apply_extra(event, row["extra"], read),
     }
     if update["offset"] is not None:
         item["offset"] = update["offset"]
-    return apply_extra(item, update["extra"])
+    return apply_extra(item, update["extra"], read)
 
 
-def apply_extra(item: dict[str, Any], extra: str | None) -> dict[str, Any]:
+def apply_extra(item: dict[str, Any], extra: str | None, read: Read = read_json) -> dict[str, Any]:
     """Restore what the `extra` column kept: values by JSON pointer, and members that were absent.
 
     Raises:
@@ -136,19 +174,28 @@ def apply_extra(item: dict[str, Any], extra: str | None) -> dict[str, Any]:
     """
     if extra is None:
         return item
-    notes = read_json(extra)
+    notes = read_json(extra) if read is read_json else _verbatim(extra)
     if MARK in notes:
         raise InputError(
             f"history: {', '.join(map(str, notes[MARK]))} was left out of a row, for it holds personal data, so what "
             "the server sent cannot be rebuilt; load the history from the network, or from a lake that keeps it"
         )
-    for pointer in notes.pop("absent", ()):
+    for pointer in notes.pop(_ABSENT, ()):
         parent, name = _parent(item, pointer)
         parent.pop(name, None)
     for pointer, value in notes.items():
         parent, name = _parent(item, pointer)
         parent[name] = value
     return item
+
+
+def _verbatim(extra: str) -> dict[str, Any]:
+    """What the `extra` column kept, values as they are written; what is ours in it as values."""
+    notes: dict[str, Any] = {}
+    for name, value in members_of(extra.encode()).items():
+        pointer = json.loads(name)
+        notes[pointer] = json.loads(value) if pointer in {MARK, _ABSENT} else msgspec.Raw(value)
+    return notes
 
 
 def _parent(item: dict[str, Any], pointer: str) -> tuple[dict[str, Any], str]:

@@ -11,7 +11,7 @@ import pyarrow as pa
 from ledgerframes.arguments import refuse, suggesting
 from ledgerframes.config.settings import source_of
 from ledgerframes.decoding.history import decode_items
-from ledgerframes.decoding.rebuild import rebuild_rows
+from ledgerframes.decoding.rebuild import rebuild_rows, row_dicts
 from ledgerframes.errors import InputError
 from ledgerframes.frames import As, Decimals, Lists, attrs_of, check_shape, shape, to_arrow
 from ledgerframes.interfaces.scan import UPDATE_BY_HASH, UPDATE_BY_ID
@@ -252,11 +252,11 @@ def rebuild_items(history: History[Any]) -> Iterator[dict[str, Any]]:
     if not all(hasattr(history, name) for name in NAMES):
         refuse("history", history, "give the result of lf.load_history")
     _check_as_sent(history)
-    updates = _rows(to_arrow(history.updates, UPDATES, UPDATES.names))
+    updates = row_dicts(to_arrow(history.updates, UPDATES, UPDATES.names))
     events_of: dict[str, list[dict[str, Any]]] = {}
-    for row in _rows(to_arrow(history.events, EVENTS, EVENTS.names)):
+    for row in row_dicts(to_arrow(history.events, EVENTS, EVENTS.names)):
         events_of.setdefault(row["update_id"], []).append(row)
-    reassignments = _rows(to_arrow(history.reassignments, REASSIGNMENTS, REASSIGNMENTS.names))
+    reassignments = row_dicts(to_arrow(history.reassignments, REASSIGNMENTS, REASSIGNMENTS.names))
     legs = {row["update_id"]: row for row in reassignments}
     for row in updates:
         update_id = row["update_id"]
@@ -275,13 +275,6 @@ def _check_as_sent(history: History[Any]) -> None:
                 f"history: {name} was stored or exported without personal data ({', '.join(left_out)}), so what the "
                 "server sent cannot be rebuilt; load the history from the network, or from a lake that keeps it"
             )
-
-
-def _rows(data: pa.Table) -> list[dict[str, Any]]:
-    """Rows as dictionaries, times as integer microseconds."""
-    columns = [column.cast(pa.int64()) if pa.types.is_timestamp(column.type) else column for column in data.columns]
-    rows: list[dict[str, Any]] = pa.table(columns, names=data.column_names).to_pylist()
-    return rows
 
 
 def _single(

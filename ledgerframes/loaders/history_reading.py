@@ -108,7 +108,7 @@ class _Load:
         self.source = net.scan.pages(request.history)
         self.reader: HistoryReader | ObjectReader = (
             ObjectReader(request.window, limit=request.limit)
-            if request.source == "objects"
+            if request.source == "objects" and net.is_remote  # pages of an opened folder come from objects already
             else HistoryReader(request.window, limit=request.limit, page_size=request.page_size, endpoint=endpoint)
         )
         self.complete = True

@@ -206,6 +206,15 @@ def _digests(files: pa_fs.FileSystem, place: str) -> dict[str, str]:
     """The digests of the list, by path."""
     with _listing(place), files.open_input_file(DIGESTS) as file:
         text = bytes(file.read())
+    return read_digests(text, place)
+
+
+def read_digests(text: bytes, place: str) -> dict[str, str]:
+    """The digests of a list as `sha256sum` writes it, by path.
+
+    Raises:
+        InputError: it is not such a list.
+    """
     digests = {}
     for number, line in enumerate(text.decode("utf-8", "replace").splitlines(), 1):
         if not line.strip():

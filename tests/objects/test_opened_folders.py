@@ -341,6 +341,12 @@ def test_what_objects_do_not_hold_is_refused_with_what_to_do(folder):
             net.scan.updates(value_encoding="protobuf_json")
 
 
+def test_the_source_of_an_opened_folder_is_objects_whatever_is_asked_for(store, folder):
+    with lf.open_objects(folder) as net:
+        assert len(lf.load_history(net, source="objects").updates) == lines_of(folder)
+        assert store.sync(net, source="objects", progress=False).complete
+
+
 def test_a_cluster_cannot_read_opened_objects(store, folder):
     class Client:
         submit = scheduler_info = cancel = None

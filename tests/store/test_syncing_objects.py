@@ -94,6 +94,18 @@ def test_other_ledgers_too(store, options):
         assert_equal(store, net, sound=not options.get("hostile"))
 
 
+@pytest.mark.long
+def test_a_quarter_of_a_year_is_the_same_by_objects_and_by_pages(store, tmp_path):
+    other = lf.open_store(tmp_path / "other")
+    with lf.sandbox(days=90) as net:
+        store.sync(net, source="objects", page_size=100, progress=False)
+        other.sync(net, progress=False)
+        assert downloads(net) > 60
+    for name in TABLES:
+        mine, theirs = (values_of(one.load(name, as_="arrow")) for one in (store, other))
+        assert mine == theirs, name
+
+
 @pytest.mark.long(quick=1)
 @pytest.mark.parametrize(
     "faults",

@@ -38,7 +38,8 @@ def objects_for(
         InputError: the scan has no objects, and they are required.
         StoreError: the folder cannot be made.
     """
-    if request.source == "pages" or of is not HISTORY:
+    # Pages of an opened folder come from objects already.
+    if request.source == "pages" or of is not HISTORY or not net.is_remote:
         yield None
         return
     folder = _own_folder(lake.url)
