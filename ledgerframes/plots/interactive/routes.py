@@ -10,7 +10,7 @@ from ledgerframes.plots.drawing.contents import Flows, Matrix, Nothing
 from ledgerframes.plots.drawing.counts import COMPLETED
 from ledgerframes.plots.drawing.heat_colours import heat_colours
 from ledgerframes.plots.drawing.number_format import amount_text, plural
-from ledgerframes.plots.drawing.palette import Tones, mixed, of_settings
+from ledgerframes.plots.drawing.palette import mixed, of_settings
 from ledgerframes.plots.drawing.ribbons import Ribbon
 from ledgerframes.plots.interactive.figures import axis_title, colour, figure, hover, nothing, said
 
@@ -48,13 +48,13 @@ def flows_figure(content: Flows | Nothing) -> Figure:
                 "x": [x for _, _, x in nodes], "y": [min(max(1 - node.middle, 0.001), 0.999) for node, _, _ in nodes],
                 "hovertemplate": "%{customdata}<extra></extra>", "line": {"width": 0}, "pad": 10, "thickness": 12,
             },
-            link=_links(content, labels, hues, tones),
+            link=_links(content, labels, hues),
         )
     )  # fmt: skip
     return made
 
 
-def _links(content: Flows, labels: dict[str, str], hues: Any, tones: Tones) -> dict[str, Any]:
+def _links(content: Flows, labels: dict[str, str], hues: Any) -> dict[str, Any]:
     alluvial = content.alluvial
     left = {node.name: place for place, node in enumerate(alluvial.sources)}
     right = {node.name: len(left) + place for place, node in enumerate(alluvial.targets)}
@@ -66,10 +66,7 @@ def _links(content: Flows, labels: dict[str, str], hues: Any, tones: Tones) -> d
         "target": [right[ribbon.target] for ribbon in ribbons],
         "value": [ribbon.size for ribbon in ribbons],
         "color": [colour(hue, 0.2 if is_odd else 0.55) for hue, is_odd in zip(own, odd, strict=True)],
-        "line": {
-            "color": [colour(mixed(hue, tones.text, 0.8)) for hue in own],
-            "width": [0.8 if is_odd else 0 for is_odd in odd],
-        },
+        "line": {"width": 0},  # plotly.js takes one colour for all outlines
         "customdata": [_route(ribbon, labels) for ribbon in ribbons],
         "hovertemplate": "%{customdata}<extra></extra>",
     }  # fmt: skip
