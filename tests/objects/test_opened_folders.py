@@ -133,6 +133,7 @@ def test_a_store_from_a_folder_ends_where_the_objects_end(store, days, daily):
     assert store.verify(days, sample=None)
 
 
+@pytest.mark.long
 def test_a_store_of_a_server_is_continued_from_a_folder(store, days, daily):
     store.sync(days, end="2025-03-07T10:00:00Z", progress=False)
     with lf.open_objects(daily) as net:
@@ -176,6 +177,7 @@ def test_a_part_that_begins_before_the_objects_is_refused(store, copied, start):
     assert store.tables().empty
 
 
+@pytest.mark.long
 def test_a_store_of_a_month_is_filled_and_continued_where_its_objects_overlap(store, days, copied):
     for _ in range(3):
         remove(segment(copied, 0))
@@ -292,7 +294,7 @@ def test_digests_are_checked_before_an_object_is_read(store, copied):
     path = segment(copied, 6) / "updates_compact_json_0.zstd"
     path.write_bytes(object_of(b"\n".join(unpacked(path)[1:]) + b"\n"))
     with lf.open_objects(copied) as net, pytest.raises(lf.DecodeError, match="does not have the digest"):
-        store.sync(net, page_size=30, progress=False)
+        store.sync(net, page_size=30, workers=1, progress=False)
     assert (store.load("updates", allow_partial=True).record_time < segment(copied, 7).name[:20]).all()
 
 

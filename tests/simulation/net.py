@@ -19,6 +19,7 @@ from ledgerframes.errors import DecodeError, LedgerframesError, NoAnswerError, R
 from ledgerframes.interfaces.answers import UpdatesPage
 from ledgerframes.interfaces.scan_events import EventsPage
 from ledgerframes.paging.cursor import Cursor
+from ledgerframes.paging.window import Window
 from ledgerframes.transport import Answer, Stats
 from ledgerframes.transport.retrying import Revise
 from ledgerframes.transport.stopping import Stop
@@ -292,6 +293,9 @@ class SimNet:
     def stats(self) -> Stats:
         """What was sent in this sync."""
         return self.scan.stats
+
+    def check_window(self, window: Window) -> None:
+        """A server shows the history from its beginning."""
 
     @property
     def settings(self) -> Settings:
