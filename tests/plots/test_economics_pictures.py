@@ -110,7 +110,7 @@ def test_rewards_are_summed_by_kind_in_each_interval():
         "sv": [24, 12], "app": [24, 12], "validator": [12, 24], "validator_faucet": [12, 24],
     }  # fmt: skip
     assert legend(ax)[0] == "sv  36"
-    assert ax.get_ylabel() == "coin per 1h"
+    assert ax.get_ylabel() == "coin per hour"
 
 
 def test_rewards_by_party_put_the_rest_together():

@@ -168,7 +168,7 @@ def test_the_timeline_stacks_up_to_every_reassignment(by):
     tops += [box.get_y() + box.get_height() for box in drawn(ax, "box")]
     first = flows["unassigned_at"].fillna(flows["assigned_at"])
     assert max(tops) == first.dt.floor("3h").value_counts().max()
-    assert ax.get_ylabel() == "reassignments per 3h"
+    assert ax.get_ylabel() == "reassignments per 3 hours"
     assert "6 others" in legend(ax)
 
 

@@ -21,7 +21,7 @@ def test_updates_are_counted_by_kind_in_each_interval():
 
     assert steps(ax) == {"transaction": [20, 20, 10], "assignment": [20, 20, 10], "unassignment": [20, 20, 10]}
     assert legend(ax) == ["transaction", "assignment", "unassignment"]
-    assert ax.get_ylabel() == "updates per 1min"
+    assert ax.get_ylabel() == "updates per minute"
 
 
 def test_updates_by_synchronizer_put_the_rest_together():

@@ -16,6 +16,7 @@ from ledgerframes.plots.drawing.number_format import amount_text, count_text, du
 from ledgerframes.plots.drawing.palette import DARK, LIGHT, luminance
 from ledgerframes.plots.drawing.short_ids import short_names
 from ledgerframes.plots.drawing.time_axis import bins
+from tests.plots import frames
 
 # Rows of the usual matrices for colour vision without red and without green receptors, on linear light.
 DEUTAN = np.array([[0.367, 0.861, -0.228], [0.280, 0.673, 0.047], [-0.012, 0.043, 0.969]])
@@ -186,3 +187,19 @@ def test_a_style_can_be_entered_again_and_is_left_after_an_error():
 def test_a_style_that_there_is_not_is_refused(theme, scale):
     with pytest.raises(lf.InputError, match=r"theme=|scale="):
         lf.style(theme, scale=scale)
+
+
+@pytest.mark.parametrize(
+    ("every", "words"),
+    [
+        ("1D", "day"),
+        ("7D", "week"),
+        ("14D", "2 weeks"),
+        ("90min", "90 minutes"),
+        ("1h", "hour"),
+        ("1500ms", "1.5 seconds"),
+    ],
+)
+def test_an_axis_says_a_given_length_in_words(every, words):
+    ax = lf.plot_update_rate(frames.updates(20), every=every)
+    assert ax.get_ylabel() == f"updates per {words}"

@@ -77,7 +77,8 @@ def bins(times: Micros, *, every: str | None = None, most: int = 72) -> Bins:
     """
     low, high = int(times.min()), int(times.max())
     if every is not None:
-        return _cut(_fixed(low, high, _length(every, high - low), every), times)
+        length = _length(every, high - low)
+        return _cut(_fixed(low, high, length, _name(length)), times)
     if high - low < _SECOND:
         return _fixed(low - 300 * _SECOND, high + 300 * _SECOND, 60 * _SECOND, "minute")
     for step, name in _STEPS:
@@ -163,6 +164,15 @@ def _fixed(low: int, high: int, step: int, name: str) -> Bins:
     origin = _MONDAY if step % (7 * DAY) == 0 else 0
     start = (low - origin) // step * step + origin
     return Bins(np.arange(start, high + step + 1, step, dtype=np.int64)[: (high - start) // step + 2], name)
+
+
+def _name(length: int) -> str:
+    """A length in words, to be read after "per": day, 2 weeks, 90 minutes, 1.5 seconds."""
+    known = dict(_STEPS)
+    if length in known:
+        return known[length]
+    unit = next((unit for unit in (7 * DAY, DAY, 3600 * _SECOND, 60 * _SECOND) if length % unit == 0), _SECOND)
+    return f"{length / unit:g} {known[unit]}s"
 
 
 def _length(every: str, span: int) -> int:
