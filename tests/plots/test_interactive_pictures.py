@@ -311,3 +311,16 @@ def test_pictures_that_have_one_backend_take_none():
 
 def parameters(name):
     return inspect.signature(getattr(lf, name)).parameters
+
+
+def test_forty_nodes_and_the_space_between_them_fit_the_height():
+    figure = lf.plot_reassignment_flows(frames.flows(40, 3000), top=40, backend="plotly")
+    trace = figure.data[0]
+    most = max(len(set(trace.link.source)), len(set(trace.link.target)))
+    assert most > 30
+    assert trace.node.pad * (most - 1) < figure.layout.height / 4
+
+
+def test_no_line_crosses_the_amount_of_the_largest_bar():
+    figure = lf.plot_supply(frames.instruments(3), backend="plotly")
+    assert figure.layout.yaxis.zeroline is False

@@ -32,9 +32,8 @@ def flows_figure(content: Flows | Nothing) -> Figure:
     hues = content.ranking.hues("synchronizer", tones)
     sides = ((alluvial.sources, "unassigned from"), (alluvial.targets, "assigned to"))
     nodes = [(node, words, x) for (side, words), x in zip(sides, _EDGES, strict=True) for node in side]
-    made = figure(
-        content.title, content.second, tones, height=min(max(420, 160 + 24 * len(content.ranking.names)), 900)
-    )
+    most = max(len(alluvial.sources), len(alluvial.targets))
+    made = figure(content.title, content.second, tones, height=min(max(420, 160 + 24 * most), 1200))
     made.add_trace(
         Sankey(
             arrangement="snap", textfont={"color": tones.text, "size": 12},
@@ -46,7 +45,8 @@ def flows_figure(content: Flows | Nothing) -> Figure:
                     for node, words, _ in nodes
                 ],
                 "x": [x for _, _, x in nodes], "y": [min(max(1 - node.middle, 0.001), 0.999) for node, _, _ in nodes],
-                "hovertemplate": "%{customdata}<extra></extra>", "line": {"width": 0}, "pad": 10, "thickness": 12,
+                "hovertemplate": "%{customdata}<extra></extra>", "line": {"width": 0}, "pad": min(10, 120 / most),
+                "thickness": 12,
             },
             link=_links(content, labels, hues),
         )

@@ -128,6 +128,7 @@ def bars_figure(content: Bars | Nothing) -> Figure:
     made.update_xaxes(exponentformat="B", **_scale(content.of, logarithmic=logarithmic))
     made.update_yaxes(
         showgrid=False,
+        zeroline=False,
         autorange="reversed",
         tickvals=list(range(len(values))),
         ticktext=list(map(said, content.labels)),
