@@ -38,6 +38,9 @@ html_copy_source = False
 html_show_sphinx = False
 
 
+_STYLED = re.compile(r"<div>\s*<style scoped>.*?</style>\s*<table border=\"1\"", re.DOTALL)
+
+
 def setup(app: Any) -> None:
     """Have the command line describe itself, and make pages of the notebooks, before anything is read."""
     app.connect("builder-inited", _command_line)
@@ -66,6 +69,8 @@ def _notebooks(_app: Any) -> None:
         for name, picture in found["outputs"].items():
             (target / name).parent.mkdir(exist_ok=True)
             (target / name).write_bytes(picture)
+        # The style of pandas would end the HTML at its first empty line, and has borders of its own.
+        text = _STYLED.sub('<div class="frame">\n<table', text)
         (target / f"{path.stem}.md").write_text(text, encoding="utf-8")
 
 

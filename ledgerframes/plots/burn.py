@@ -44,7 +44,7 @@ def plot_burn(burns: Any, *, every: str | None = None, ax: Axes | None = None) -
         >>> with lf.sandbox(updates=300) as net:
         ...     burns = lf.mint_burn(lf.load_events(net))
         >>> lf.plot_burn(burns, every="1min").get_ylabel()
-        'coin burned per 1min'
+        'coin burned per minute'
     """
     columns = [f"burned_{cause}" for cause in _CAUSES]
     frame = checked(burns, ("record_time", *columns), picture=_PICTURE, giver=_GIVER)

@@ -78,7 +78,7 @@ def plot_rewards(
         >>> with lf.sandbox(updates=300) as net:
         ...     rewards = lf.rewards(lf.load_events(net))
         >>> lf.plot_rewards(rewards, every="1min").get_ylabel()
-        'coin per 1min'
+        'coin per minute'
     """
     whole_number(top, "top", least=1, most=_MOST)
     one_of(by, "by", tuple(_TITLES))

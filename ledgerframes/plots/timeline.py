@@ -57,7 +57,7 @@ def plot_reassignment_timeline(
         >>> with lf.sandbox(updates=50) as net:
         ...     flows = lf.reassignment_flows(lf.load_reassignments(net))
         >>> lf.plot_reassignment_timeline(flows, every="1min").get_ylabel()
-        'reassignments per 1min'
+        'reassignments per minute'
     """
     at_least_one(top, "top")
     one_of(by, "by", ("source", "target"))

@@ -62,7 +62,7 @@ def plot_update_rate(
         >>> import ledgerframes as lf
         >>> with lf.sandbox(updates=50) as net:
         ...     lf.plot_update_rate(lf.load_updates(net), every="1min").get_ylabel()
-        'updates per 1min'
+        'updates per minute'
     """
     at_least_one(top, "top")
     one_of(by, "by", ("kind", "synchronizer_id"))

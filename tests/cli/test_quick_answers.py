@@ -24,7 +24,7 @@ def test_a_picture_takes_its_options_and_leaves_what_is_there(command, lake, tmp
     file = tmp_path / "rewards.svg"
 
     assert command("plot", "rewards", lake, "-o", file, "--every", "1min", "--theme", "dark").code == 0
-    assert "coin per 1min" in file.read_text()
+    assert "coin per minute" in file.read_text()
     again = command("plot", "rewards", lake, "-o", file)
     assert again.code == 2
     assert "--overwrite" in again.err
