@@ -12,7 +12,7 @@ from ledgerframes.version import __version__
 #: What the package needs, and what it uses where it is installed.
 _LIBRARIES: Final = (
     *("pandas", "pyarrow", "httpx", "msgspec", "deltalake", "matplotlib", "numpy"),
-    *("duckdb", "polars", "dask", "xlsxwriter"),
+    *("duckdb", "polars", "dask", "isal", "plotly", "xlsxwriter"),
 )
 
 

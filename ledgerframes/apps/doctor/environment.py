@@ -34,7 +34,14 @@ SOON: Final = 600
 _SETTLE: Final = 60_000_000
 LITTLE: Final = 2 * 2**30
 LIBRARIES: Final = ("pandas", "pyarrow", "httpx", "msgspec", "deltalake", "matplotlib")
-EXTRAS: Final = {"duckdb": "store.sql", "polars": 'as_="polars"', "dask": "store.dask", "xlsxwriter": "workbooks"}
+EXTRAS: Final = {
+    "duckdb": "store.sql",
+    "polars": 'as_="polars"',
+    "dask": "store.dask",
+    "isal": "quicker gzip",
+    "plotly": "interactive pictures",
+    "xlsxwriter": "workbooks",
+}
 
 
 def examine_surroundings(environ: Mapping[str, str]) -> Iterator[Finding]:

@@ -1,0 +1,91 @@
+"""isal and zlib give the same bytes and refuse the same damaged bodies; isal is taken if it is installed."""
+
+from __future__ import annotations
+
+import gzip
+import random
+import sys
+import zlib
+from itertools import pairwise
+
+import pytest
+from hostile_server import Reply
+
+from ledgerframes.errors import NoAnswerError
+from ledgerframes.transport import Endpoint, codings
+
+isal_zlib = pytest.importorskip("isal.isal_zlib")
+READ = Endpoint(interface="scan", method="GET", path="/v0/thing")
+PACK = {
+    "gzip": lambda body, level: ("gzip", gzip.compress(body, level)),
+    "two members": lambda body, level: ("gzip", gzip.compress(body, level) + gzip.compress(body[:50])),
+    "deflate": lambda body, level: ("deflate", zlib.compress(body, level)),
+    "deflate without its head": lambda body, level: ("deflate", zlib.compress(body, level)[2:-4]),
+}
+
+
+@pytest.fixture
+def by(monkeypatch):
+    """Read a body by one of the libraries; None if it is refused. Which fault it names may differ."""
+
+    def read(library: object, encoding: str, chunks: list[bytes]) -> bytes | None:
+        monkeypatch.setattr(codings, "unzipping", lambda: library)
+        try:
+            return b"".join(codings.decoder_of(encoding)(chunks))
+        except codings.DamagedError:
+            return None
+
+    return read
+
+
+def damaged(packed: bytes, rng: random.Random) -> bytes:
+    """The bytes as they are, cut, with flipped bits anywhere or in the check sum, or with more after them."""
+    some, kind = bytearray(packed), rng.randrange(5)
+    if kind == 1:
+        del some[rng.randrange(len(some)) :]
+    elif kind == 2:
+        some[rng.randrange(len(some))] ^= 1 << rng.randrange(8)
+    elif kind == 3:
+        some[-rng.randrange(1, 9)] ^= 1 << rng.randrange(8)
+    elif kind == 4:
+        some += rng.randbytes(rng.randrange(1, 20))
+    return bytes(some)
+
+
+@pytest.mark.parametrize("packing", PACK)
+def test_both_libraries_read_and_refuse_alike(packing, by):
+    rng, outcomes = random.Random(packing), set()
+    for _ in range(200):
+        body = b"".join(b'{"k%d":%d}' % (rng.randrange(9), rng.randrange(10**9)) for _ in range(rng.randrange(900)))
+        encoding, packed = PACK[packing](body, rng.randrange(10))
+        packed = damaged(packed, rng)
+        cuts = [0, *sorted(rng.randrange(len(packed) + 1) for _ in range(rng.randrange(4))), len(packed)]
+        chunks = [packed[start:end] for start, end in pairwise(cuts)]
+
+        theirs = by(zlib, encoding, chunks)
+
+        assert by(isal_zlib, encoding, chunks) == theirs
+        outcomes.add(theirs is None)
+    assert outcomes == {True, False}
+
+
+def test_isal_is_taken_if_it_is_there_and_zlib_if_not(monkeypatch):
+    try:
+        codings.unzipping.cache_clear()
+        assert codings.unzipping() is isal_zlib
+
+        codings.unzipping.cache_clear()
+        monkeypatch.setitem(sys.modules, "isal.isal_zlib", None)
+        assert codings.unzipping() is zlib
+    finally:
+        codings.unzipping.cache_clear()
+
+
+@pytest.mark.parametrize("library", [zlib, isal_zlib], ids=["zlib", "isal"])
+def test_a_bomb_is_given_up_before_it_is_unpacked(library, serve, transport, monkeypatch):
+    monkeypatch.setattr(codings, "unzipping", lambda: library)
+    bomb = Reply(body=gzip.compress(b"\0" * 50_000_000, 9), headers=(("Content-Encoding", "gzip"),))
+    sender = transport(scan_url=serve(bomb).url, max_answer_bytes=2_000_000, attempts=1)
+
+    with pytest.raises(NoAnswerError, match="larger than max_answer_bytes"):
+        sender.send(READ.request(), read=len)
