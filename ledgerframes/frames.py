@@ -214,28 +214,40 @@ _ZERO: Final = Decimal(0)
 _TEXT: Final = pd.StringDtype(na_value=float("nan"))
 
 
-def _tuples(column: pa.ChunkedArray) -> list[tuple[str, ...] | None]:
-    """List cells as tuples, since pandas cannot group by arrays."""
-    cells: list[tuple[str, ...] | None] = []
+def _tuples(column: pa.ChunkedArray) -> np.ndarray:
+    """List cells as tuples, since pandas cannot group by arrays; None where a list is null."""
+    cells, end = np.empty(len(column), dtype=object), 0
     for chunk in column.chunks:
-        values = _shared(chunk.flatten())
-        start = 0
-        for length in pc.list_value_length(chunk).to_pylist():
-            if length is None:
-                cells.append(None)
-            else:
-                cells.append(tuple(values[start : start + length]))
-                start += length
+        start, end = end, end + len(chunk)
+        _fill(cells[start:end], chunk)
     return cells
 
 
-def _shared(texts: pa.Array) -> list[str]:
-    """Texts as Python objects, equal ones made once."""
+def _fill(cells: np.ndarray, lists: pa.ListArray) -> None:
+    """Set the tuples of a chunk, in cells that are None."""
+    lengths = pc.list_value_length(lists).fill_null(-1).to_numpy()
+    cells[lengths == 0] = _each([()])
+    ends = np.cumsum(np.maximum(lengths, 0), dtype=np.int64)
+    texts = lists.flatten()
     coded = texts.dictionary_encode()
-    if 2 * len(coded.dictionary) > len(texts):
-        return list(texts.to_pylist())
-    distinct = np.array(coded.dictionary.to_pylist(), dtype=object)
-    return list(distinct[coded.indices.to_numpy()])
+    longer = 0
+    if texts.null_count or 2 * len(coded.dictionary) > len(texts):
+        items = texts.to_pylist()
+    else:
+        distinct, codes = np.array(coded.dictionary.to_pylist(), dtype=object), coded.indices.to_numpy()
+        # Most lists have one item: these are taken from one tuple for each text, without a loop.
+        single, longer = np.flatnonzero(lengths == 1), 1
+        cells[single] = _each([(text,) for text in distinct])[codes[ends[single] - 1]]
+        items = distinct[codes].tolist()
+    rows = np.flatnonzero(lengths > longer)
+    last = ends[rows]
+    spans = zip((last - lengths[rows]).tolist(), last.tolist(), strict=True)
+    cells[rows] = _each([tuple(items[start:end]) for start, end in spans])
+
+
+def _each(tuples: list[tuple[str, ...]]) -> np.ndarray:
+    """Tuples as an array of objects, which numpy would otherwise take for a matrix."""
+    return np.fromiter(tuples, dtype=object, count=len(tuples))
 
 
 def _amounts(column: pa.ChunkedArray, decimals: Decimals) -> Any:
