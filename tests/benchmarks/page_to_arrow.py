@@ -6,9 +6,11 @@ Measured in processor time. simdjson's parse, which makes no values of what it h
 from __future__ import annotations
 
 import json
+import re
 import tempfile
 import time
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from importlib import util
 from pathlib import Path
 
@@ -33,6 +35,8 @@ DUCKDB = "DuckDB's read_json, seven members of an event"
 SIMDJSON = "simdjson's parse alone"
 ONE_THREAD, THREADS = "one thread", 2
 WHOLE, SMALL = "one page of 1,000", 50
+USUAL, AS_SCRIPTS = "the page as it is", "json.loads and pandas.json_normalize"
+CREATED = re.compile(rb'("created_at":"[^".]+)\.\d+Z')
 SCHEMA = """{transactions: 'STRUCT(update_id VARCHAR, record_time VARCHAR, events_by_id MAP(VARCHAR, STRUCT(
     event_type VARCHAR, contract_id VARCHAR, template_id VARCHAR, create_arguments JSON, choice_argument JSON)))[]'}"""
 
@@ -58,6 +62,7 @@ def rows(page: BenchmarkPage) -> list[Row]:
         ),
         _against_simdjson(page, what),
         _small(page),
+        *_unusual(page),
         _in_threads(page, what),
         _against_duckdb(page, what),
     ]
@@ -98,6 +103,38 @@ def _small(page: BenchmarkPage) -> Row:
     found = side_by_side({"ours": small, WHOLE: whole}, clock=time.process_time)
     what = f"{page.name} as pages of {SMALL} -> places and Arrow"
     return Row(what=what, ours=found["ours"], baseline=WHOLE, theirs=found[WHOLE], aim=0.8, size=len(page.body))
+
+
+def _unusual(page: BenchmarkPage) -> list[Row]:
+    """Pages as a later release may send them, and as other writers may spell them: no item is of the usual form."""
+    items = orjson.loads(page.body)["transactions"]
+    for item in items:
+        for place in (item, *item.get("events_by_id", {}).values()):
+            place["a_later_member"] = {"number": 1, "texts": ["as", "sent"]}
+    later = orjson.dumps({"transactions": items})
+    spelled = json.dumps(json.loads(CREATED.sub(rb"\1.25Z", page.body)), ensure_ascii=True).encode()
+    escaped = spelled.replace(b"_id", rb"\u005fid")  # only the Python path reads such names
+    pages = {
+        "with unknown members": (later, USUAL, 0.5),
+        "with spaces and other times": (spelled, AS_SCRIPTS, 2.0),
+        "with escapes in names": (escaped, AS_SCRIPTS, 2.0),
+    }
+    rows = []
+    for name, (body, baseline, aim) in pages.items():
+        calls = {
+            "ours": partial(decode_page, body),
+            baseline: partial(decode_page, page.body) if baseline == USUAL else partial(_by_script, body),
+        }
+        found = side_by_side(calls, clock=time.process_time)
+        what = f"{page.name} {name} -> Arrow"
+        rows.append(
+            Row(what=what, ours=found["ours"], baseline=baseline, theirs=found[baseline], aim=aim, size=len(body))
+        )
+    return rows
+
+
+def _by_script(body: bytes) -> None:
+    flatten(json.loads(body)["transactions"])
 
 
 def _in_threads(page: BenchmarkPage, what: str) -> Row:
