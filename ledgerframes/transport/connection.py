@@ -15,11 +15,13 @@ import h11
 import httpcore
 
 if TYPE_CHECKING:
+    import ssl
+
     from _typeshed import WriteableBuffer
 
 PIECE: Final = 2**16
-#: Of a head at most, as in httpcore.
-_LONGEST_HEAD: Final = 100 * 1024
+#: Bytes of a head at most, as in httpcore.
+LONGEST_HEAD: Final = 100 * 1024
 #: Read at once while the head may not be whole yet; what of it is body is copied once more.
 _AHEAD: Final = 2**14
 _OK: Final = 200  # other answers may have a length and no body, or one that is not wanted
@@ -37,8 +39,24 @@ class ByteStream(Protocol):
     def close(self) -> None:
         """Close it."""
 
+    def start_tls(
+        self, ssl_context: ssl.SSLContext, server_hostname: str | None = None, timeout: float | None = None
+    ) -> ByteStream:
+        """Shake hands; gives the stream of what is sent within."""
+
     def get_extra_info(self, info: str) -> object:
         """What is known of it, under httpcore's names."""
+
+
+class Opening(Protocol):
+    """Opens connections."""
+
+    def open(self, host: str, port: int, tls: ssl.SSLContext | None, timeout: float, /) -> ByteStream:
+        """Connect, and shake hands where there is TLS.
+
+        Raises:
+            httpcore.ConnectError, ConnectTimeout: there is no connection.
+        """
 
 
 class Incoming(Protocol):
@@ -139,7 +157,7 @@ class _Answer:
         self._connection = connection
         self._reader = reader
         self._done = done
-        self._protocol = h11.Connection(h11.CLIENT, max_incomplete_event_size=_LONGEST_HEAD)
+        self._protocol = h11.Connection(h11.CLIENT, max_incomplete_event_size=LONGEST_HEAD)
         self._length: int | None = None
         self._ended = False
         self.spent = False

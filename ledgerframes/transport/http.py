@@ -214,7 +214,7 @@ class _Opening(httpcore.NetworkBackend):
 
     @property
     def backend(self) -> httpcore.NetworkBackend:
-        """For httpcore's proxies."""
+        """For httpcore's proxies of SOCKS."""
         return self
 
     def open(self, host: str, port: int, tls: ssl.SSLContext | None, timeout: float) -> _Stream:
@@ -245,6 +245,8 @@ class _Stream(httpcore.NetworkStream):
         self._inner = inner
         self._limits = limits
         self._socket: socket.socket = inner.get_extra_info("socket")
+        # TLS to a server within TLS to its proxy is no socket of its own.
+        self._nested = isinstance(inner.get_extra_info("ssl_object"), ssl.SSLObject)
 
     def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
         return self._arriving(lambda seconds: self._inner.read(max_bytes, seconds), timeout)
@@ -254,6 +256,11 @@ class _Stream(httpcore.NetworkStream):
         return self._arriving(lambda seconds: self._receive(buffer, seconds), timeout)
 
     def _receive(self, buffer: WriteableBuffer, seconds: float) -> int:
+        if self._nested:
+            view = memoryview(buffer)
+            piece = self._inner.read(len(view), seconds)
+            view[: len(piece)] = piece
+            return len(piece)
         try:
             self._socket.settimeout(seconds)
             return self._socket.recv_into(buffer)

@@ -15,30 +15,24 @@ import httpcore
 import httpx
 
 from ledgerframes.config.settings import Settings
-from ledgerframes.transport.connection import ByteStream, Connection, Incoming, named
+from ledgerframes.transport.connection import Connection, Incoming, Opening, named
 from ledgerframes.transport.outcome import Credential
 from ledgerframes.transport.proxies import Proxy, proxy_for
 from ledgerframes.transport.request import Prepared
 from ledgerframes.transport.tls import trusted
+from ledgerframes.transport.tunnels import ToProxy, Tunnels, authorization
 
 KEEPALIVE: Final = 5.0
 _TARGETS: Final = 64  # a few are asked again and again
 _ALWAYS_SIZED: Final = frozenset({"POST", "PUT", "PATCH"})  # RFC 9110: these say that their body is empty
 
 
-class Opening(Protocol):
+class Opener(Opening, Protocol):
     """Opens connections whose reads and writes end with the attempt."""
-
-    def open(self, host: str, port: int, tls: ssl.SSLContext | None, timeout: float) -> ByteStream:
-        """Connect, and shake hands where there is TLS.
-
-        Raises:
-            httpcore.ConnectError, ConnectTimeout: there is no connection.
-        """
 
     @property
     def backend(self) -> httpcore.NetworkBackend:
-        """The same for httpcore's proxies."""
+        """The same for httpcore's proxies of SOCKS."""
 
 
 class Pools:
@@ -50,7 +44,7 @@ class Pools:
         settings: the time-outs, and whom to trust.
     """
 
-    def __init__(self, servers: tuple[str, ...], opening: Opening, settings: Settings) -> None:
+    def __init__(self, servers: tuple[str, ...], opening: Opener, settings: Settings) -> None:
         self._settings = settings
         self._target = lru_cache(_TARGETS)(_target_of)
         self._proxies = {_origin(url): proxy_for(url) for url in servers}
@@ -60,16 +54,11 @@ class Pools:
         self._tls = trusted(settings.ca_file) if secure else None
         if self._tls is not None:
             self._tls.set_alpn_protocols(["http/1.1"])
-        through = {proxy: _proxy_pool(proxy, self._tls, opening.backend) for proxy in ways if proxy is not None}
-        self._ways: dict[tuple[str, str, int], _Direct | _Through] = {}
-        for url in servers:
-            proxy = self._proxies[_origin(url)]
-            address = httpx.URL(url)
-            self._ways[_origin(url)] = (
-                _Direct(address, opening, self._tls, settings)
-                if proxy is None
-                else _Through(address, through[proxy], settings)
-            )
+        self._opening = opening
+        self._socks = {
+            proxy: _socks_pool(proxy, self._tls, opening.backend) for proxy in ways if proxy is not None and proxy.socks
+        }
+        self._ways = {_origin(url): self._way(httpx.URL(url), self._proxies[_origin(url)]) for url in servers}
 
     def proxy(self, url: str) -> Proxy | None:
         """The proxy by which a server is reached."""
@@ -92,11 +81,34 @@ class Pools:
         for way in self._ways.values():
             way.close()
 
+    def _way(self, address: httpx.URL, proxy: Proxy | None) -> _Connections | _Through:
+        if proxy is None:
+            return _Connections(address, self._opening, self._tls, self._settings)
+        if proxy.socks:
+            return _Through(address, self._socks[proxy], self._settings)
+        to_proxy, user = ToProxy(proxy, self._opening, self._tls), authorization(proxy)
+        if address.scheme == "https":
+            tunnels = Tunnels(to_proxy, user, self._settings.read_timeout)
+            return _Connections(address, tunnels, self._tls, self._settings)
+        return _Connections(address, to_proxy, None, self._settings, relayed=user)
 
-class _Direct:
-    """Connections to one server, the one used last first."""
 
-    def __init__(self, address: httpx.URL, opening: Opening, tls: ssl.SSLContext | None, settings: Settings) -> None:
+class _Connections:
+    """Connections to one server, the one used last first.
+
+    Args:
+        relayed: what a proxy that reads the requests is to be told; None if there is none.
+    """
+
+    def __init__(
+        self,
+        address: httpx.URL,
+        opening: Opening,
+        tls: ssl.SSLContext | None,
+        settings: Settings,
+        *,
+        relayed: dict[str, str] | None = None,
+    ) -> None:
         self.host = address.netloc.decode("ascii")
         self._name = address.raw_host.decode("ascii")
         self._secure = address.scheme == "https"
@@ -104,13 +116,17 @@ class _Direct:
         self._opening = opening
         self._tls = tls if self._secure else None
         self._settings = settings
+        self._added = relayed or {}
+        # A proxy that reads the requests is told of which server.
+        self._before = b"" if relayed is None else b"http://" + address.netloc
         # Without a lock, which an exception from a signal could leave held; each call of a deque is one step.
         self._resting: deque[Connection] = deque()
         self._closed = False
 
     def ask(self, method: str, target: bytes, headers: dict[str, str], body: bytes) -> Incoming:
         try:
-            request = h11.Request(method=method, target=target, headers=list(headers.items()))
+            lines = list((headers | self._added).items())
+            request = h11.Request(method=method, target=self._before + target, headers=lines)
         except h11.LocalProtocolError as error:
             raise httpcore.LocalProtocolError(error) from error
         return (self._rested() or self._opened()).ask(request, body, done=self._keep)
@@ -148,7 +164,7 @@ class _Direct:
 
 
 class _Through:
-    """One server behind a proxy, by httpcore."""
+    """One server behind a proxy of SOCKS, by httpcore, a connection per request."""
 
     def __init__(self, address: httpx.URL, pool: httpcore.ConnectionPool, settings: Settings) -> None:
         self.host = address.netloc.decode("ascii")
@@ -159,6 +175,8 @@ class _Through:
 
     def ask(self, method: str, target: bytes, headers: dict[str, str], body: bytes) -> Incoming:
         address = self._address
+        # httpcore takes bytes behind one answer for the answer to the next request on that connection.
+        headers["Connection"] = "close"
         url = httpcore.URL(scheme=address.raw_scheme, host=address.raw_host, port=address.port, target=target)
         raw = [(name.encode("ascii"), value.encode("ascii")) for name, value in headers.items()]
         request = httpcore.Request(method, url, headers=raw, content=body, extensions={"timeout": self._timeout})
@@ -189,23 +207,13 @@ class _Relayed:
         self._answer.close()
 
 
-def _proxy_pool(proxy: Proxy, tls: ssl.SSLContext | None, backend: httpcore.NetworkBackend) -> httpcore.ConnectionPool:
-    if proxy.socks:
-        return httpcore.SOCKSProxy(
-            proxy_url=proxy.address,
-            proxy_auth=proxy.user,
-            ssl_context=tls,
-            network_backend=backend,
-            max_connections=None,  # the rate limiter counts requests; httpcore's default is 10 connections
-        )
-    return httpcore.HTTPProxy(
+def _socks_pool(proxy: Proxy, tls: ssl.SSLContext | None, backend: httpcore.NetworkBackend) -> httpcore.ConnectionPool:
+    return httpcore.SOCKSProxy(
         proxy_url=proxy.address,
         proxy_auth=proxy.user,
         ssl_context=tls,
-        proxy_ssl_context=tls if proxy.scheme == "https" else None,
         network_backend=backend,
-        keepalive_expiry=KEEPALIVE,
-        max_connections=None,
+        max_connections=None,  # the rate limiter counts requests; httpcore's default is 10 connections
     )
 
 

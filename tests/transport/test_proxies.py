@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import base64
+import json
 import logging
+from contextlib import ExitStack
 from importlib.util import find_spec
+from pathlib import Path
 
 import pytest
-from hostile_server import Reply, text, unused_port
+from authorities import Authority
+from hostile_server import HostileServer, Reply, answer, text, unused_port
+from tunnel_proxy import TunnelProxy
 
 import ledgerframes as lf
 from ledgerframes.errors import ConfigurationError, NoAnswerError, StatusError
@@ -15,6 +21,7 @@ from ledgerframes.transport.proxies import proxy_for
 
 READ = Endpoint(interface="scan", method="GET", path="/v0/thing")
 USER, PASSWORD = "proxy-user-of-alice", "proxy-password-of-alice"
+BASIC = f"Basic {base64.b64encode(f'{USER}:{PASSWORD}'.encode()).decode()}"
 VARIABLES = [f"{kind}_{word}" for kind in ("http", "https", "all", "no") for word in ("proxy",)]
 
 
@@ -85,6 +92,87 @@ def test_a_proxy_of_plain_http_that_wants_a_password_is_said_to(transport, named
     proxy = serve(text("", 407))
     named(proxy.port, variable="HTTP_PROXY")
     assert "the proxy wants a user and a password" in failed(transport, "http://scan.example", StatusError)
+
+
+STRAY = b'HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n"another"'
+STRAYS = {
+    "bytes behind a length": Reply(body=b"[]" + STRAY, length=2),
+    "bytes behind chunks": Reply(
+        raw=b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n[]\r\n0\r\n\r\n" + STRAY
+    ),
+    "bytes behind no body": Reply(raw=b"HTTP/1.1 204 X\r\n\r\n" + STRAY),
+}
+
+
+@pytest.mark.parametrize("reply", STRAYS.values(), ids=STRAYS)
+def test_an_answer_through_a_proxy_is_never_one_that_came_before_the_request(reply, transport, named, serve):
+    proxy = serve(reply, answer("right"))
+    named(proxy.port, variable="HTTP_PROXY")
+    sender = transport(scan_url="http://scan.example", attempts=1)
+    assert sender.send(READ.request(), read=bytes).value in (b"[]", b"")
+    assert sender.send(READ.request(), read=bytes).value == b'"right"'
+    assert proxy.connections == 2
+
+
+def test_requests_through_a_proxy_of_plain_http_name_the_server_and_share_a_connection(transport, named, serve):
+    proxy = serve(answer("right"))
+    named(proxy.port, variable="HTTP_PROXY")
+    sender = transport(scan_url="http://scan.example:8080/api/scan")
+    for _ in range(3):
+        assert sender.send(READ.request(), read=bytes).value == b'"right"'
+    assert {heard.target for heard in proxy.heard} == {"http://scan.example:8080/api/scan/v0/thing"}
+    assert {heard.headers["host"] for heard in proxy.heard} == {"scan.example:8080"}
+    assert {heard.headers["proxy-authorization"] for heard in proxy.heard} == {BASIC}
+    assert proxy.connections == 1
+
+
+@pytest.fixture
+def tunnel(tmp_path, serve, named):
+    """A proxy named in the environment, a server of https behind it that nobody else reaches, and whom to trust."""
+    with ExitStack() as stack:
+
+        def start(*script: Reply, scheme: str = "http", **settings) -> tuple[TunnelProxy, HostileServer, Path]:
+            authority = Authority(tmp_path)
+            server = serve(*script, tls=authority.server("scan.example"))
+            tls = authority.server("127.0.0.1") if scheme == "https" else None
+            proxy = stack.enter_context(TunnelProxy(server.port, tls, **settings))
+            named(proxy.port, scheme=scheme)
+            return proxy, server, authority.file
+
+        yield start
+
+
+@pytest.mark.parametrize("scheme", ["http", "https"])
+def test_requests_to_a_server_of_https_share_a_tunnel(scheme, transport, tunnel):
+    body = json.dumps("x" * 300_000).encode()
+    proxy, server, trusted = tunnel(Reply(body=body), scheme=scheme)
+    sender = transport(scan_url="https://scan.example/api/scan", ca_file=trusted)
+    for _ in range(3):
+        assert sender.send(READ.request(), read=bytes).value == body
+    assert [heard.target for heard in server.heard] == ["/api/scan/v0/thing"] * 3
+    assert "proxy-authorization" not in server.heard[0].headers
+    (head,) = proxy.heads
+    assert head.startswith("CONNECT scan.example:443 HTTP/1.1\r\n")
+    assert f"Proxy-Authorization: {BASIC}\r\n" in head
+
+
+def test_the_certificate_at_the_end_of_a_tunnel_is_checked(transport, tunnel):
+    tunnel()
+    assert "its certificate is not trusted" in failed(transport, "https://scan.example", attempts=1)
+
+
+BAD_ANSWERS = {
+    "more than its answer": b"HTTP/1.1 200 OK\r\n\r\n" + STRAY,
+    "no HTTP": b"SSH-2.0-OpenSSH_9.6\r\n\r\n",
+    "a head without end": b"HTTP/1.1 200 OK\r\n" + b"X: x\r\n" * 30_000,
+}
+
+
+@pytest.mark.parametrize("said", BAD_ANSWERS.values(), ids=BAD_ANSWERS)
+def test_a_proxy_that_answers_connect_badly_gives_no_connection(said, transport, tunnel):
+    _, server, trusted = tunnel(answer=said)
+    assert "did not speak HTTP" in failed(transport, "https://scan.example", attempts=1, ca_file=trusted)
+    assert server.heard == []
 
 
 @pytest.mark.skipif(find_spec("socksio") is not None, reason="socksio is installed, so SOCKS5 can be spoken")
