@@ -148,7 +148,7 @@ class _Direct:
 
 
 class _Through:
-    """One server behind a proxy, by httpcore."""
+    """One server behind a proxy, by httpcore, a connection per request."""
 
     def __init__(self, address: httpx.URL, pool: httpcore.ConnectionPool, settings: Settings) -> None:
         self.host = address.netloc.decode("ascii")
@@ -160,6 +160,8 @@ class _Through:
     def ask(self, method: str, target: bytes, headers: dict[str, str], body: bytes) -> Incoming:
         address = self._address
         url = httpcore.URL(scheme=address.raw_scheme, host=address.raw_host, port=address.port, target=target)
+        # httpcore takes bytes behind one answer for the answer to the next request on that connection.
+        headers["Connection"] = "close"
         raw = [(name.encode("ascii"), value.encode("ascii")) for name, value in headers.items()]
         request = httpcore.Request(method, url, headers=raw, content=body, extensions={"timeout": self._timeout})
         return _Relayed(self._pool.handle_request(request))

@@ -6,7 +6,7 @@ import logging
 from importlib.util import find_spec
 
 import pytest
-from hostile_server import Reply, text, unused_port
+from hostile_server import Reply, answer, text, unused_port
 
 import ledgerframes as lf
 from ledgerframes.errors import ConfigurationError, NoAnswerError, StatusError
@@ -85,6 +85,27 @@ def test_a_proxy_of_plain_http_that_wants_a_password_is_said_to(transport, named
     proxy = serve(text("", 407))
     named(proxy.port, variable="HTTP_PROXY")
     assert "the proxy wants a user and a password" in failed(transport, "http://scan.example", StatusError)
+
+
+STRAY = b'HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n"another"'
+ANSWERS = {
+    "bytes behind a length": Reply(body=b"[]" + STRAY, length=2),
+    "bytes behind chunks": Reply(
+        raw=b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n[]\r\n0\r\n\r\n" + STRAY
+    ),
+    "bytes behind no body": Reply(raw=b"HTTP/1.1 204 X\r\n\r\n" + STRAY),
+}
+
+
+@pytest.mark.parametrize("reply", ANSWERS.values(), ids=ANSWERS)
+def test_an_answer_through_a_proxy_is_never_one_that_came_before_the_request(reply, transport, named, serve):
+    proxy = serve(reply, answer("right"))
+    named(proxy.port, variable="HTTP_PROXY")
+    sender = transport(scan_url="http://scan.example", attempts=1)
+    assert sender.send(READ.request(), read=bytes).value in (b"[]", b"")
+    assert sender.send(READ.request(), read=bytes).value == b'"right"'
+    assert proxy.connections == 2
+    assert [heard.headers["connection"] for heard in proxy.heard] == ["close"] * 2
 
 
 @pytest.mark.skipif(find_spec("socksio") is not None, reason="socksio is installed, so SOCKS5 can be spoken")
