@@ -152,7 +152,7 @@ def folder_objects(place: str, options: Mapping[str, str], temporary: Path | Non
     files = _local(place) if temporary is None else _remote(place, options)
     with _listing(place):
         found = files.get_file_info(pa_fs.FileSelector("", recursive=True))
-    sizes = {info.path: info.size for info in found if info.type == pa_fs.FileType.File}
+    sizes = {_path(info, place): info.size for info in found if info.type == pa_fs.FileType.File}
     digests = _digests(files, place) if DIGESTS in sizes else {}
     if gone := sorted(digests.keys() - sizes.keys()):
         raise InputError(f"{place}: {DIGESTS} lists {gone[0]}, which is not there; add it, or make the list anew")
@@ -163,6 +163,15 @@ def folder_objects(place: str, options: Mapping[str, str], temporary: Path | Non
             f" 2026-01-01T00:00:00Z~2026-01-02T00:00:00Z/{UPDATES}_compact_json_0.zstd"
         )
     return FolderObjects(place, files, objects, None if temporary is None else KeptFiles(temporary, kept=_KEPT))
+
+
+def _path(info: pa_fs.FileInfo, place: str) -> str:
+    try:
+        return str(info.path)
+    except UnicodeDecodeError as error:
+        raise InputError(
+            f"{place} holds {error.object!r}, a name that is not UTF-8; rename or remove that file"
+        ) from error
 
 
 #: Objects of object storage that stay on this machine for other readers.

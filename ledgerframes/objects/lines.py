@@ -64,6 +64,9 @@ def _pieces(stream: Any, name: str) -> Iterator[bytes]:
         with pa.CompressedInputStream(stream, "zstd") as unpacked:
             while piece := unpacked.read(_PIECE):
                 yield piece
+            if stream.tell() == 0:
+                # Without updates, an object is a frame without content; no byte at all is what a failed copy leaves.
+                raise _damaged(name, "the file is empty")
     except (OSError, pa.ArrowException) as error:
         raise _damaged(name, str(error)) from error
 

@@ -66,7 +66,9 @@ class SegmentReader:
     passed: Cursor | None = None
     at: int = 0
     _lines: Generator[bytes] | None = None
+    _line: int = 0  # the number, in its object, of the line that was read last
     _kept: list[bytes] = field(default_factory=list)
+    _origins: list[tuple[int, int]] = field(default_factory=list)  # of those lines: position of the object, number
     _cursors: list[Cursor] = field(default_factory=list)  # of the lines that are kept
 
     def can_give(self, after: Cursor) -> bool:
@@ -89,12 +91,12 @@ class SegmentReader:
         # Before anything is dropped: also a reader that comes to the end has passed all of it.
         self.passed = after
         while not self._cursors or self._cursors[-1] <= after:
-            page = self._advance([], _LOOKED_AT)
+            page = self._advance(len(self._kept), _LOOKED_AT)
             if page is None:
                 return None
         start = bisect_right(self._cursors, after)
         if start or len(self._kept) < size:
-            page = self._advance(self._kept[start:], max(size - len(self._kept) + start, 0))
+            page = self._advance(start, max(size - len(self._kept) + start, 0))
         count = min(bisect_right(self._cursors, last), size)
         if page is None or count < len(page):
             page = self._parsed(self._kept[:count]) if count else None
@@ -105,25 +107,39 @@ class SegmentReader:
         if self._lines is not None:
             self._lines.close()
 
-    def _advance(self, kept: list[bytes], more: int) -> UpdatesPage | None:
-        """Keep some lines and as many of those that follow; None where there are neither."""
+    def _advance(self, dropped: int, more: int) -> UpdatesPage | None:
+        """Drop the first lines and keep as many of those that follow; None where there are none."""
         if self._lines is None:
             self._lines = self._read()
-        self._kept = [*kept, *_within(islice(self._lines, more), _LARGEST)]
-        page = self._parsed(self._kept) if self._kept else None
+        kept, origins = self._kept[dropped:], self._origins[dropped:]
         passed = [] if kept else self._cursors[-1:]
+        for line in _within(islice(self._lines, more), _LARGEST):
+            kept.append(line)
+            origins.append((self.at, self._line))
+        self._kept, self._origins = kept, origins
+        page = self._parsed(self._kept) if self._kept else None
         self._cursors = [] if page is None else page.glimpse.cursors
-        for former, latter in pairwise([*passed, *self._cursors]):
+        for place, (former, latter) in enumerate(pairwise([*passed, *self._cursors]), 1 - len(passed)):
             if latter < former:
-                raise DecodeError(f"{self._name}: an item at {latter} follows one at {former}; objects are in order")
+                name, number = self._origin(place)
+                raise DecodeError(
+                    f"{name}, line {number}: an item at {latter} follows one at {former}; objects are in order"
+                )
         return page
 
     def _parsed(self, lines: list[bytes]) -> UpdatesPage:
-        return page_of_lines(lines, self._name)
+        try:
+            return page_of_lines(lines, *self._origin(0))
+        except DecodeError:
+            # A page may have lines of several objects: say whose line it is.
+            for place, line in enumerate(lines):
+                page_of_lines([line], *self._origin(place))
+            raise
 
-    @property
-    def _name(self) -> str:
-        return str(self.segment.objects[self.at].name)
+    def _origin(self, place: int) -> tuple[str, int]:
+        """The object of a line that is kept, and the line's number there."""
+        at, line = self._origins[place]
+        return str(self.segment.objects[at].name), line
 
     def _read(self) -> Generator[bytes]:
         """The lines of all objects; the next object is fetched while one is read."""
@@ -134,10 +150,12 @@ class SegmentReader:
             self.source.fetch(stored)
             following = self.segment.objects[place + 1 : place + 2]
             coming = in_background(partial(self.source.fetch, *following), "ledgerframes-object") if following else None
-            self.at = place
+            self.at, self._line = place, 0
             with self.source.opened(stored) as file:
                 for batch in read_lines(file, str(stored.name), lines=_LOOKED_AT, most=_BYTES):
-                    yield from batch
+                    for line in batch:
+                        self._line += 1
+                        yield line
 
 
 def _within(lines: Iterable[bytes], most: int) -> Iterator[bytes]:

@@ -236,7 +236,13 @@ class _Opening(httpcore.NetworkBackend):
         socket_options: Iterable[httpcore.SOCKET_OPTION] | None = None,
     ) -> _Stream:
         seconds = self._limits.within(timeout)
-        opening = partial(self._inner.connect_tcp, host, port, seconds, local_address, socket_options)
+
+        def opening() -> httpcore.NetworkStream:
+            try:
+                return self._inner.connect_tcp(host, port, seconds, local_address, socket_options)
+            except UnicodeError as error:  # Python looks up no name with an empty label or one of over 63 characters
+                raise httpcore.ConnectError(f"the host's name is not valid: {error}") from error
+
         return _Stream(self._limits.stream(opening, seconds), self._limits)
 
 

@@ -197,7 +197,7 @@ class Transport:
         ending = self._stop if stop is None else Stop(self._stop, stop)
 
         def attempt(seconds: float) -> Received | Broken:
-            with self._passing(url, ending):
+            with self._passing(server or url, ending):
                 return way.send(prepared, credential, seconds=seconds, stop=ending, sink=sink)
 
         Download(sender, attempt, url, ending).run()

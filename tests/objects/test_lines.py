@@ -28,7 +28,7 @@ def test_empty_lines_and_an_empty_object_have_no_items():
     assert read(object_of(b"")) == []
 
 
-@pytest.mark.parametrize("at", [1, 10, 100, -3, -1])
+@pytest.mark.parametrize("at", [0, 1, 10, 100, -3, -1])
 def test_an_object_that_is_cut_off_is_refused_wherever_it_is_cut(at):
     whole = object_of(bytes(range(32, 127)) * 40 + b"\n", bytes(range(32, 127)) * 20 + b"\n")
     with pytest.raises(lf.DecodeError, match="an object cannot be read"):

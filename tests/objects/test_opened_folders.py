@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import os
 import tempfile
 from pathlib import Path
 
@@ -262,6 +263,41 @@ def test_items_out_of_order_are_refused(copied):
     path.write_bytes(object_of(b"\n".join(reversed(lines)) + b"\n"))
     with lf.open_objects(copied) as net, pytest.raises(lf.DecodeError, match=r"objects are in order|not in order"):
         lf.load_history(net)
+
+
+SPOILED = {
+    "not JSON": lambda lines: [*lines, b"not JSON"],
+    "not an item": lambda lines: [*lines, b"[]"],
+    "not in order": lambda lines: [*lines, lines[0]],
+}
+
+
+@pytest.mark.parametrize("spoil", SPOILED.values(), ids=SPOILED)
+def test_a_page_of_several_objects_names_the_one_that_has_the_fault(spoil, copied):
+    path = segment(copied, 6) / "updates_compact_json_0.zstd"
+    lines = unpacked(path)
+    path.write_bytes(object_of(b"\n".join(spoil(lines)) + b"\n"))
+    with lf.open_objects(copied) as net, pytest.raises(lf.DecodeError) as caught:
+        lf.load_history(net, page_size=1000)
+    assert path.parent.name in str(caught.value)
+    assert f"line {len(lines) + 1}" in str(caught.value)
+
+
+def test_an_empty_file_is_not_an_object_without_updates(copied):
+    path = segment(copied, 6) / "updates_compact_json_0.zstd"
+    path.write_bytes(b"")
+    with lf.open_objects(copied) as net, pytest.raises(lf.DecodeError, match="the file is empty") as caught:
+        lf.load_history(net)
+    assert path.parent.name in str(caught.value)
+
+
+def test_a_file_name_that_is_not_utf8_is_named(copied):
+    try:
+        Path(os.fsdecode(os.fsencode(copied) + b"/\xdcbersicht.txt")).write_text("x")
+    except OSError as error:
+        pytest.skip(f"no such names here: {error}")
+    with pytest.raises(lf.InputError, match=r"b'\\xdcbersicht\.txt'.*not UTF-8; rename or remove"):
+        lf.open_objects(copied)
 
 
 def test_a_renamed_object_is_refused(copied):

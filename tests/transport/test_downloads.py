@@ -116,6 +116,15 @@ def test_the_token_goes_to_the_scan_and_to_no_other_host(serve, fetch):
     assert "authorization" not in other.heard[0].headers
 
 
+def test_a_host_with_a_dot_at_its_end_is_the_same_host(serve, transport, tmp_path):
+    server = serve(WHOLE)
+    scan = server.url.replace("127.0.0.1", "localhost")
+    sender = transport(scan_url=(scan + "/api/scan",), scan_token="a-token", attempts=1)
+    file = ObjectRef(scan.replace("localhost", "localhost.") + KEY, digest())
+    assert Scan(sender).download_object(file, tmp_path / "object.zstd").read_bytes() == DATA
+    assert server.heard[0].headers["authorization"] == "Bearer a-token"
+
+
 def test_a_signature_in_the_url_is_sent_and_shown_nowhere(serve, transport, tmp_path, caplog):
     server = serve(text("no", 503))
     scan = Scan(transport(scan_url=(server.url + "/api/scan",), attempts=2))

@@ -56,6 +56,12 @@ def test_a_proxy_that_is_no_url_is_named_without_showing_it(monkeypatch, transpo
     assert "proxy-password" not in str(caught.value)
 
 
+@pytest.mark.parametrize("host", ["a..example", "a" * 64 + ".example"])
+def test_a_host_that_no_name_server_can_be_asked_for_is_no_answer(host, transport):
+    with pytest.raises(NoAnswerError, match="no connection: the host's name is not valid"):
+        transport(scan_url=f"http://{host}", attempts=1).send(READ.request(), read=bytes)
+
+
 @pytest.mark.usefixtures("proxy")
 def test_a_host_is_asked_no_faster_than_the_rate(transport, clock):
     sender = transport(scan_url="http://scan.example", rate=4.0, burst=3)
