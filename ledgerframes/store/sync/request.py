@@ -92,6 +92,12 @@ class SyncRequest:
         for name, value in checked.items():
             object.__setattr__(self, name, value)
         check_snapshots(self.snapshots, self.owners)
+        if self.source == "objects" and HISTORY not in self.sets:
+            wanted = ", ".join(cast("tuple[str, ...]", self.tables))
+            raise InputError(
+                f"source='objects' is for the update history, and tables= names {wanted}; leave source= out, or add"
+                " 'updates'"
+            )
         if self.engine is not None:
             self._check_engine()
 
