@@ -122,8 +122,6 @@ class SyncRequest:
         return self.on_error == "reject"
 
     def _check_engine(self) -> None:
-        if self.source != "pages":
-            raise InputError(f"source={self.source!r} and engine= do not go together; leave one of them out")
         check_engine(self.engine)
         if self.reject:
             raise InputError("on_error='reject' and engine= do not go together; leave one of them out")
