@@ -12,15 +12,17 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from msgspec import Raw, Struct
 
-from ledgerframes.arguments import names, suggesting, whole_number
+from ledgerframes.arguments import choice, names, suggesting, whole_number
 from ledgerframes.decoding.records import read_records
 from ledgerframes.errors import DecodeError, InputError
 from ledgerframes.frames import As, Decimals, Lists
 from ledgerframes.interfaces import scan_snapshots as routes
 from ledgerframes.interfaces.rules import PartyId, Text, each
 from ledgerframes.loaders.amount_form import held
+from ledgerframes.loaders.history_request import SOURCES, Source
 from ledgerframes.loaders.scan_routes import needing
 from ledgerframes.loaders.signatures import FormOptions
+from ledgerframes.loaders.snapshot_by_objects import Wanted, load_from_objects
 from ledgerframes.loaders.snapshot_pages import SnapshotReader
 from ledgerframes.loaders.snapshot_times import snapshot_at
 from ledgerframes.loaders.table_loader import Form, Origin
@@ -46,6 +48,7 @@ class SnapshotOptions(FormOptions, total=False):
     templates: Iterable[str] | None
     parties: Iterable[str] | None
     page_size: int
+    source: Source
 
 
 class CoinOptions(FormOptions, total=False):
@@ -68,15 +71,21 @@ def needing_snapshots() -> AbstractContextManager[None]:
     return needing(routes.ACTIVE_CONTRACTS, routes.ACTIVE_CONTRACTS_OLD, routes.SNAPSHOT_TIME, instead=instead)
 
 
-def read_contracts(items: Sequence[Raw]) -> pa.RecordBatch:
-    """Decode a page of active contracts.
+def read_contracts(
+    items: Sequence[bytes | Raw], place: str = ACTIVE_CONTRACTS.endpoints[0], named: Sequence[str] | None = None
+) -> pa.RecordBatch:
+    """Decode active contracts.
+
+    Args:
+        items: one contract each.
+        place: where they come from, for messages.
+        named: what messages call each of them; its position by default.
 
     Raises:
         DecodeError: an item breaks the contract.
     """
     nothing = dict.fromkeys(_ABSENT, [None] * len(items))
-    endpoint = ACTIVE_CONTRACTS.endpoints[0]
-    batch = read_records(ACTIVE_CONTRACTS, items, endpoint, given=nothing, left_out=_LEFT_OUT)
+    batch = read_records(ACTIVE_CONTRACTS, items, place, given=nothing, left_out=_LEFT_OUT, named=named)
     return _plain_ids(batch, ACTIVE_CONTRACTS)
 
 
@@ -102,6 +111,7 @@ def load_active_contracts(
     lists: Lists = "tuple",
     limit: int | None = None,
     allow_partial: bool = False,
+    source: Source = "pages",
 ) -> Any:
     """Load the contracts active at a snapshot, without replaying the history.
 
@@ -115,11 +125,12 @@ def load_active_contracts(
     snapshot's time, `attrs["cursor"]`, or earlier: releases differ in whether a snapshot includes what was recorded at
     exactly its time, and a contract that is in both counts once.
 
-    Endpoint: POST /v1/state/acs; older scans: POST /v0/state/acs.
+    Endpoint: POST /v1/state/acs; older scans: POST /v0/state/acs; objects: GET /v0/history/bulk/acs.
 
     Args:
         net: the network; its scan is asked. All pages come from one server.
         at: a time, or a pair (migration id, time): the newest snapshot at or before it; the newest of all by default.
+            Scans write fewer snapshots as objects than they have, one a day for example.
         templates: only contracts of these templates, each as `package-name:Module:Entity`.
         parties: only contracts that one of these parties signs or observes.
         page_size: how many contracts to request at once; a server that allows fewer sends its maximum.
@@ -130,16 +141,22 @@ def load_active_contracts(
         lists: how pandas holds lists: `"tuple"`, or `"arrow"`, which is quicker and can do less.
         limit: load at most this many rows.
         allow_partial: when an error ends the load early, return what was loaded, with `attrs["complete"]` False.
+        source: `"pages"`, or `"objects"` for the compressed files that newer scans write of some snapshots (young, and
+            not on every scan). An object holds every contract, so all of them are downloaded whatever `templates` and
+            `parties` say; members of payloads are in the order of their names; `page_size` is then how many contracts
+            are decoded at once.
 
     Returns:
         One row per contract, in the order of creation, with the columns of `active_contracts`, update_id and event_id.
         Columns that a snapshot has no values for are null: the synchronizers, reassignment_counter, in_flight, and
         migration_id and record_time of the creation. A contract that only an assignment shows is not in any snapshot.
-        `attrs["cursor"]` is the snapshot's migration id and record time.
+        `attrs["cursor"]` is the snapshot's migration id and record time. Objects do not name the migration: it is the
+        one that has a snapshot at that time, and None stands for the cursor where none or several have;
+        `attrs["at"]` is the time then.
 
     Raises:
-        InputError: an argument is not valid, the scan serves neither route, or there are more than 100 pages and
-            none of `templates`, `parties` and `limit` is given.
+        InputError: an argument is not valid, the scan serves neither route or has no objects, or there are more than
+            100 pages and none of `templates`, `parties` and `limit` is given.
         NotFoundError: there is no snapshot at or before `at`.
         RequestError: the scan gave no answer.
         DecodeError: an answer breaks the contract.
@@ -167,6 +184,12 @@ def load_active_contracts(
     if parties is not None:
         asked["parties"] = _listed(parties, "parties")
     narrow = bool(asked) or form.limit is not None
+    if choice(source, "source", SOURCES) == "objects":
+        bound(at, "at")
+        size = whole_number(page_size, "page_size", least=1, most=_MAXIMUM)
+        wanted = Wanted(asked.get("templates"), asked.get("parties"), None if narrow else _FREE_PAGES * size)
+        with needing(routes.SNAPSHOT_TIME, instead="give source='pages'"):
+            return load_from_objects(net, form, at, wanted, size, read_contracts)
 
     with needing_snapshots():
         return _load(net, form, "active_contracts", at, asked, page_size, read_contracts, narrow=narrow)

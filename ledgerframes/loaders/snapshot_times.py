@@ -108,7 +108,7 @@ def snapshot_at(net: Network, at: Bound | None) -> Cursor:
     else:
         migrations = [place.migration_id for place in reversed(list(first_cursors(scan))) if place.micros <= micros]
     for migration_id in migrations:
-        snapshot = _at_or_before(scan, migration_id, micros)
+        snapshot = at_or_before(scan, migration_id, micros)
         if snapshot is not None:
             return Cursor(migration_id, snapshot)
     said = "" if at is None else f" at or before {format_timestamp(micros)}"
@@ -157,7 +157,8 @@ def _before(scan: Scan, migration_id: int, micros: int) -> int | None:
     return cursor
 
 
-def _at_or_before(scan: Scan, migration_id: int, micros: int) -> int | None:
+def at_or_before(scan: Scan, migration_id: int, micros: int) -> int | None:
+    """The newest snapshot of a migration at or before an instant."""
     return _before(scan, migration_id, min(micros + 1, LATEST))
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Final
@@ -32,6 +33,10 @@ _log = logging.getLogger("ledgerframes.objects")
 #: Bytes of lines that are decoded at once; a page of 1,000 is about as large.
 PAGE_BYTES: Final = 16 * 2**20
 _LEAVING: Final = 1.0
+
+
+#: Some lines of an object: the object, the number of the first line from 1, and the lines.
+Lines = tuple[StoredObject, int, list[bytes]]
 
 
 @dataclass(frozen=True)
@@ -150,6 +155,18 @@ def object_pages(source: ObjectSource, stored: Sequence[StoredObject], *, lines:
         RequestError: an object could not be fetched.
         DecodeError: an object is damaged, or an item has no place in the history.
     """
+    with closing(object_lines(source, stored, lines=lines)) as batches:
+        for one, line, batch in batches:
+            yield ObjectPage(page_of_lines(batch, str(one.name), line), one, line)
+
+
+def object_lines(source: ObjectSource, stored: Sequence[StoredObject], *, lines: int) -> Generator[Lines]:
+    """The lines of objects, some at a time; the next object is fetched meanwhile.
+
+    Raises:
+        RequestError: an object could not be fetched.
+        DecodeError: an object is damaged.
+    """
     stop = Stop()
     fetching = source.stoppable(stop)
     coming: Coming[None] | None = None
@@ -162,7 +179,7 @@ def object_pages(source: ObjectSource, stored: Sequence[StoredObject], *, lines:
             fetching.fetch(one)
             if following:
                 coming = in_background(partial(fetching.fetch, following[0]), "ledgerframes-object")
-            yield from _pages_of(fetching, one, lines)
+            yield from _lines_of(fetching, one, lines)
     finally:
         # Also where the caller stops early: the download under way must not outlive the read.
         stop.set()
@@ -188,11 +205,13 @@ def listed_times(window: Window) -> tuple[int, int]:
     return after, max(up_to, after + 1)
 
 
-def _pages_of(source: ObjectSource, stored: StoredObject, lines: int) -> Iterator[ObjectPage]:
+def _lines_of(
+    source: ObjectSource, stored: StoredObject, lines: int
+) -> Iterator[tuple[StoredObject, int, list[bytes]]]:
     name, line = str(stored.name), 1
     with source.opened(stored) as file:
         for batch in read_lines(file, name, lines=lines, most=PAGE_BYTES):
-            yield ObjectPage(page_of_lines(batch, name, line), stored, line)
+            yield stored, line, batch
             line += len(batch)
 
 

@@ -51,12 +51,14 @@ class ObjectIndex:
         source: where the objects are.
         settle: how long before its end a segment may lack updates, in microseconds.
         required: refuse a source that has no objects.
+        listed: the record times, (after, up_to], whose objects are listed.
         pages: how many pages objects gave.
     """
 
     source: ObjectSource
     settle: int
     required: bool = False
+    listed: tuple[int, int] = (EARLIEST, LATEST)
     pages: int = 0
     _segments: list[Segment] | None = None
     _failed: set[Segment] = field(default_factory=set)
@@ -75,7 +77,7 @@ class ObjectIndex:
             if self._segments is not None:
                 return
             try:
-                objects = self.source.updates(EARLIEST, LATEST)
+                objects = self.source.updates(*self.listed)
             except (RequestError, PagingError, DecodeError) as error:
                 if self.required:
                     raise
@@ -87,6 +89,16 @@ class ObjectIndex:
                 )
             self._segments = segments_of(objects or ())
             _log.info("%s lists %d segments as objects", self.source.place, len(self._segments))
+
+    @property
+    def segments(self) -> tuple[Segment, ...]:
+        """The segments that were listed, in order."""
+        return tuple(self._segments or ())
+
+    @property
+    def failed(self) -> tuple[Segment, ...]:
+        """The segments whose objects could not be read."""
+        return tuple(sorted(self._failed, key=lambda segment: (segment.after, segment.up_to)))
 
     def page(self, after: Cursor, size: int) -> UpdatesPage | None:
         """The items after a cursor; None where objects do not have them, or cannot be read.

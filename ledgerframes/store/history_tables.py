@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Final
 
 import pyarrow as pa
@@ -16,7 +15,9 @@ from ledgerframes.store.changes import Instant
 from ledgerframes.store.coverage import Interval, intersection, merged, rows_of
 from ledgerframes.store.coverage_log import Slot, Slots
 from ledgerframes.store.delta.damage import damage_named
+from ledgerframes.store.delta.new_files import NewFile, Place
 from ledgerframes.store.delta.table import DeltaStoreTable
+from ledgerframes.store.new_rows import Advance, Decoded, with_rows
 from ledgerframes.store.table_sets import HISTORY, TableSet
 from ledgerframes.timestamps import EARLIEST, LATEST
 
@@ -31,37 +32,6 @@ _FILES_PER_PARTITION: Final = 100
 # Where large files alone are nearly so many, fewer small ones than this are not worth joining.
 _WORTH_JOINING: Final = 10
 _HOUR: Final = 3_600_000_000
-
-
-@dataclass(frozen=True)
-class Advance:
-    """How far one shard of a sync has been read.
-
-    Attributes:
-        key: tells the shards of one sync apart.
-        interval: what is read of the shard; its `lo` stays, its `hi` grows from commit to commit.
-        settled: up to this record time its rows are final, without a break from `lo`.
-        ended: whether the server had nothing after it in this migration.
-    """
-
-    key: int
-    interval: Interval
-    settled: int
-    ended: bool = False
-
-
-@dataclass(frozen=True)
-class Decoded:
-    """The rows of one page by table, the interval that it covers, and how far its shard is read with it."""
-
-    batches: Mapping[str, pa.RecordBatch]
-    span: Interval
-    advance: Advance
-
-    @property
-    def bytes(self) -> int:
-        """How much memory the rows take."""
-        return sum(batch.nbytes for batch in self.batches.values())
 
 
 class HistoryTables:
@@ -101,6 +71,11 @@ class HistoryTables:
         known = (table.property(self.of.first) for table in self.tables.values())
         return next((network for network in known if network is not None), None)
 
+    @property
+    def places(self) -> dict[str, Place]:
+        """Where rows go, by table, for processes that store them beside this one."""
+        return {name: Place(name, table.url, PARTITIONS, table.strips()) for name, table in self.tables.items()}
+
     def prepare(self, network: str) -> None:
         """Create the tables that are missing and check the others, before anything is written."""
         for table in self.tables.values():
@@ -122,21 +97,26 @@ class HistoryTables:
             StoreError: the storage refused, or another writer was there first; what came before stays.
         """
         pages = sorted(pages, key=lambda page: page.span)  # neighbours in time become neighbours in the file
+        places = self.places if any(page.files for page in pages) else {}
+        pages, read = with_rows(pages, places, self.slots)
+        files = {name: [file for page in pages for file in page.files.get(name, ())] for name in self.tables}
         fresh = {name: self._fresh(table, pages) for name, table in self.tables.items()}
         before = self.slots.copy()
         # Sorted, so that slot numbers do not depend on the order in which workers finished.
         changed = {self._put(page.advance): None for page in sorted(pages, key=lambda page: page.advance.interval)}
         written: Counter[str] = Counter()
-        if self.slots == before and not any(fresh.values()):
+        if self.slots == before and not any(fresh.values()) and not any(files.values()):
             return written  # the rows read again are those stored
         for name, table in self.tables.items():
             self.slots.commits[name] += 1
             # The index comes last in the order: a kill in between leaves rows that no reader shows, never an item in
             # part.
-            table.append(fresh[name], self.slots.numbers(name, changed))
-            written[name] = sum(batch.num_rows for batch in fresh[name])
+            table.append(fresh[name], self.slots.numbers(name, changed), files[name])
+            written[name] = sum(batch.num_rows for batch in fresh[name]) + sum(file.rows for file in files[name])
             # Compacted here, because a live tail commits often and makes a file per table each time.
-            self._compact_crowded(table, fresh[name])
+            self._compact_crowded(table, fresh[name], files[name])
+            if name in read:
+                places[name].remove(read[name])
         self.written += 1
         return written
 
@@ -237,7 +217,8 @@ class HistoryTables:
             if intersection([page.span], read_again):
                 batch = _without(batch, stored)
             for other in _overlapping(pages[:position], page.span):
-                batch = _without(batch, other.batches[table.name]["update_id"])
+                if table.name in other.batches:
+                    batch = _without(batch, other.batches[table.name]["update_id"])
             fresh.append(batch)
         return [batch for batch in fresh if batch.num_rows]
 
@@ -275,11 +256,12 @@ class HistoryTables:
             self._small[(table.name, *key)] = small[key]
             self._large[(table.name, *key)] = count - small[key]
 
-    def _compact_crowded(self, table: DeltaStoreTable, batches: Sequence[pa.RecordBatch]) -> None:
+    def _compact_crowded(
+        self, table: DeltaStoreTable, batches: Sequence[pa.RecordBatch], files: Sequence[NewFile] = ()
+    ) -> None:
         """Compact the partitions that have too many files by now."""
-        if not batches:
-            return
-        for partition in _partitions(batches):
+        partitions = _partitions(batches) if batches else []
+        for partition in [*partitions, *(file.partition for file in files)]:
             key = (table.name, *(str(partition[name]) for name in PARTITIONS))
             self._small[key] += 1
             if self._small[key] > max(_WORTH_JOINING, _FILES_PER_PARTITION - self._large[key]):

@@ -111,7 +111,8 @@ class Store:
                 keeps such items whole in the table `rejects` and continues.
             progress: True shows a bar, False nothing, None a bar on a terminal or in a notebook.
             engine: a `dask.distributed.Client`: its workers fetch and decode, sharing the request budget, and compute
-                the computed tables as in `derive`.
+                the computed tables as in `derive`. With objects a worker takes a whole segment and stores its rows in
+                the store, which it needs under the same path or URL.
             worker_token: where they find the scan's token: `"env:NAME"`, `"file:PATH"` or `"command:WORDS"`.
             replicas: several machines that are not in step answer behind one URL, so that one answer proves nothing
                 about the next. More of the history is read again.

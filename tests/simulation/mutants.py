@@ -203,8 +203,8 @@ def _rows_before_numbers(original: Any) -> Any:
         for table in self.tables.values():
             append = type(table).append
 
-            def twice(batches: Any, numbers: Any, table: Any = table, append: Any = append) -> None:
-                append(table, batches, {})
+            def twice(batches: Any, numbers: Any, files: Any = (), table: Any = table, append: Any = append) -> None:
+                append(table, batches, {}, files)
                 append(table, (), numbers)
 
             table.append = twice

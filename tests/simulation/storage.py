@@ -20,6 +20,7 @@ import pyarrow.compute as pc
 from pyarrow import acero
 
 from ledgerframes.errors import StoreError
+from ledgerframes.store.delta.new_files import NewFile
 from ledgerframes.store.delta.table import DeltaStoreTable
 from ledgerframes.store.history_tables import PARTITIONS
 from ledgerframes.store.lake import Lake, declared
@@ -186,7 +187,10 @@ class MemoryTable(DeltaStoreTable):
         state = State((), {}, dict(properties), self.table.schema.remove_metadata())
         self._put(state, lambda: self._really_create(properties))
 
-    def append(self, batches: Sequence[pa.RecordBatch], numbers: Mapping[str, int]) -> None:
+    def append(
+        self, batches: Sequence[pa.RecordBatch], numbers: Mapping[str, int], files: Sequence[NewFile] = ()
+    ) -> None:
+        assert not files, "only the workers of a cluster store files"
         state = self._newest()
         rows = tuple(batch.cast(state.schema) for batch in batches if batch.num_rows)
         after = replace(state, commits=(*state.commits, *rows), numbers={**state.numbers, **numbers})

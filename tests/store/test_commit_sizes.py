@@ -8,7 +8,8 @@ import pytest
 import ledgerframes as lf
 from ledgerframes.store.coverage import Interval
 from ledgerframes.store.delta.commit_parts import parted
-from ledgerframes.store.history_tables import Advance, Decoded, HistoryTables
+from ledgerframes.store.history_tables import HistoryTables
+from ledgerframes.store.new_rows import Advance, Decoded
 from ledgerframes.store.sync.committing import FIRST, LARGEST, CommitSize, Committer
 from ledgerframes.store.sync.driving import ThreadDrive
 from ledgerframes.store.table_sets import HISTORY

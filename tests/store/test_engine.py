@@ -13,7 +13,8 @@ import ledgerframes as lf
 from ledgerframes.errors import ConfigurationError
 from ledgerframes.paging.proofs import OVERLAP, Proofs
 from ledgerframes.store.coverage import BEGINNING, CLOSED, Interval
-from ledgerframes.store.sync.dask_fetching import ShardTask, plain_settings, read_shard, worker_secret
+from ledgerframes.store.sync.dask_fetching import plain_settings
+from ledgerframes.store.sync.worker_shard import ShardTask, read_shard, worker_secret
 from tests.store.conftest import assert_whole
 
 pytestmark = pytest.mark.filterwarnings("default")  # the cluster's own libraries warn

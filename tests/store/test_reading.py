@@ -11,8 +11,9 @@ import pytest
 
 import ledgerframes as lf
 from ledgerframes.store.coverage import BEGINNING, CLOSED, Interval
-from ledgerframes.store.history_tables import ORDER, PARTITIONS, Advance, Decoded, HistoryTables
+from ledgerframes.store.history_tables import ORDER, PARTITIONS, HistoryTables
 from ledgerframes.store.lake import Lake
+from ledgerframes.store.new_rows import Advance, Decoded
 from tests.store.conftest import BEGIN, KEYS, assert_same
 
 

@@ -199,14 +199,6 @@ def test_an_unknown_source_is_refused_by_a_sync(store, ledger, source):
         store.sync(ledger, source=source)
 
 
-def test_objects_and_a_cluster_do_not_go_together(store, ledger):
-    class Client:
-        submit = scheduler_info = cancel = None
-
-    with pytest.raises(lf.InputError, match="source='auto' and engine= do not go together"):
-        store.sync(ledger, source="auto", engine=Client())
-
-
 def test_without_objects_no_list_is_asked_for(store, ledger):
     before = ledger.sandbox.requests.copy()
     store.sync(ledger, progress=False)

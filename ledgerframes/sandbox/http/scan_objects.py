@@ -9,13 +9,13 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 from urllib.parse import quote
 
-import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
 from ledgerframes.sandbox.http import render
 from ledgerframes.sandbox.http.responses import RefusalError, encode, json_answer, read_object
+from ledgerframes.sandbox.http.scan_snapshots import told_active
 from ledgerframes.sandbox.object_faults import ObjectFaults
 from ledgerframes.sandbox.world import timestamps
 from ledgerframes.sandbox.world.active_set import Active, active_at
@@ -89,11 +89,15 @@ class ObjectRoutes:
                 raise RefusalError(404, f"No snapshot objects found in bulk storage at or before {text}")
             cursor = max(known, key=lambda one: (one[1], one[0]))
             contracts = active_at(self.view.world, cursor)
+        if not contracts:
+            raise RefusalError(404, f"No snapshot objects found in bulk storage at {timestamps.exact(cursor[1])}")
         folder = f"{timestamps.trimmed(cursor[1])}~{timestamps.trimmed(cursor[1] + timestamps.SECOND)}"
-        parts = [contracts[at : at + OBJECT_ITEMS] for at in range(0, max(len(contracts), 1), OBJECT_ITEMS)]
+        parts = [contracts[at : at + OBJECT_ITEMS] for at in range(0, len(contracts), OBJECT_ITEMS)]
         refs = [
-            self._ref(request, f"{folder}/ACS_{COMPACT}_{number}.zstd", self._contracts(cursor, number, part))
+            self._ref(request, key, self._contracts(key, cursor, encoding, part))
+            for encoding in self.faults().encodings
             for number, part in enumerate(parts)
+            for key in [f"{folder}/ACS_{encoding}_{number}.zstd"]
         ]
         return json_answer(encode({"record_time": timestamps.exact(cursor[1]), "object_refs": refs}))
 
@@ -157,7 +161,7 @@ class ObjectRoutes:
                         return self._object(segment, number, encoding)
         for name, data in self._objects.items():
             if name[0] == key:
-                return data
+                return self._as_served(data)
         return None
 
     def _object(self, segment: Segment, number: int, encoding: str) -> bytes:
@@ -168,13 +172,18 @@ class ObjectRoutes:
             typed = encoding != COMPACT
             return [sorted_members(render.type_carrying(one.rendered) if typed else one.rendered) for one in part]
 
-        data = self._remembered(name, items)
-        return data[: len(data) * 2 // 3] if self.faults().cut else data
+        return self._as_served(self._remembered(name, items))
 
-    def _contracts(self, cursor: tuple[int, int], number: int, part: list[Active]) -> bytes:
-        folder = f"{timestamps.trimmed(cursor[1])}~{timestamps.trimmed(cursor[1] + timestamps.SECOND)}"
-        name = (f"{folder}/ACS_{COMPACT}_{number}.zstd", cursor, len(part))
-        return self._remembered(name, lambda: [sorted_members(_contract(one)) for one in part])
+    def _contracts(self, key: str, cursor: tuple[int, int], encoding: str, part: list[Active]) -> bytes:
+        def items() -> list[bytes]:
+            typed = encoding != COMPACT
+            told = [encode(told_active(one, cursor[0])) for one in part]
+            return [sorted_members(render.type_carrying_contract(one) if typed else one) for one in told]
+
+        return self._as_served(self._remembered((key, cursor, len(part)), items))
+
+    def _as_served(self, data: bytes) -> bytes:
+        return data[: len(data) * 2 // 3] if self.faults().cut else data
 
     def _remembered(self, name: Any, items: Callable[[], list[bytes]]) -> bytes:
         if name not in self._objects:
@@ -182,11 +191,6 @@ class ObjectRoutes:
             while len(self._objects) > _KEPT:
                 self._objects.popitem(last=False)
         return self._objects[name]
-
-
-def _contract(one: Active) -> bytes:
-    event = {"event_type": "created_event", "event_id": one.event_id, **msgspec.structs.asdict(one.event)}
-    return encode(event)
 
 
 def _following(last: Segment | None, token: Any, written: list[Segment], up_to: int) -> dict[str, str]:

@@ -102,7 +102,7 @@ class SnapshotRoutes:
 
     async def state(self, request: Request) -> Response:
         """POST /v1/state/acs."""
-        return await self._state(request, _told)
+        return await self._state(request, told_active)
 
     async def state_v0(self, request: Request) -> Response:
         """POST /v0/state/acs: with an event id, prefixed with #, instead of the update id."""
@@ -110,7 +110,7 @@ class SnapshotRoutes:
 
     async def coins(self, request: Request) -> Response:
         """POST /v1/holdings/state."""
-        return await self._coins(request, _told)
+        return await self._coins(request, told_active)
 
     async def coins_v0(self, request: Request) -> Response:
         """POST /v0/holdings/state."""
@@ -193,7 +193,7 @@ class SnapshotRoutes:
 _Tell = Callable[[Active, int], dict[str, Any]]
 
 
-def _told(one: Active, migration_id: int) -> dict[str, Any]:
+def told_active(one: Active, migration_id: int) -> dict[str, Any]:
     """A contract under /v1, with its update's id if it was created in the snapshot's migration."""
     known = {"created_in_update_id": one.update_id} if one.migration_id == migration_id else {}
     return {**msgspec.structs.asdict(one.event), **known}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -15,9 +14,10 @@ import pyarrow.compute as pc
 from ledgerframes.errors import StoreError
 from ledgerframes.store.delta.commit_parts import added_again, holds_the_same, parted, properties, removed
 from ledgerframes.store.delta.compaction import groups_to_join, is_small, row_groups
-from ledgerframes.store.delta.data_files import FileWriter, Written, indexed_columns, put_file
+from ledgerframes.store.delta.data_files import FileWriter, Written, indexed_columns
 from ledgerframes.store.delta.forgetting import KEEP, forget
 from ledgerframes.store.delta.log_numbers import LogNumbers
+from ledgerframes.store.delta.new_files import NewFile, store_file
 from ledgerframes.store.delta.storage_errors import plain_errors
 from ledgerframes.store.delta.stored_files import CHANGING, Damage, Files, StoredFile, Verify
 from ledgerframes.store.read.personal import LEFT_OUT_OF_IT, PROPERTY, kept
@@ -207,15 +207,17 @@ class DeltaStoreTable:
                 raise_if_key_not_exists=False,
             )
 
-    def append(self, batches: Sequence[pa.RecordBatch], numbers: Mapping[str, int]) -> None:
-        """Add rows and set numbers in one commit, through the handle whose numbers were read.
+    def append(
+        self, batches: Sequence[pa.RecordBatch], numbers: Mapping[str, int], files: Sequence[NewFile] = ()
+    ) -> None:
+        """Add rows, and files of rows, and set numbers in one commit, through the handle whose numbers were read.
 
         Raises:
             StoreError: another writer was there first, or the storage refused.
         """
         schema = self.table.schema.remove_metadata()
         rows = pa.Table.from_batches([self.as_kept(batch).cast(schema) for batch in batches], schema)
-        self.change(rows, (), numbers)
+        self.change(rows, (), numbers, files=files)
 
     def change(
         self,
@@ -223,6 +225,7 @@ class DeltaStoreTable:
         without: Sequence[StoredFile],
         numbers: Mapping[str, int],
         changing: Iterable[pa.Table] = (),
+        files: Sequence[NewFile] = (),
     ) -> None:
         """Add rows, take files out and set numbers in one commit.
 
@@ -231,6 +234,7 @@ class DeltaStoreTable:
             without: files that are no longer part of the table; they stay where they are for older states.
             numbers: what the log keeps under some names.
             changing: rows that a later commit may replace, each part in a file of its own in the folder `CHANGING`.
+            files: of further rows, as `Place.store` made them.
 
         Raises:
             StoreError: another writer was there first, or the storage refused.
@@ -245,6 +249,7 @@ class DeltaStoreTable:
                 for values, part in parted(rows, self._partition_by)
             ]
             added += [self._put(self._written(part), {}, changes=True, folder=CHANGING) for part in changing]
+            added += [file.added(changes=True) for file in files]
             self._commit([*added, *(removed(file, changes=True) for file in without)], numbers)
 
     def check_schema(self) -> None:
@@ -345,14 +350,8 @@ class DeltaStoreTable:
 
     def _put(self, written: Written, partition: Mapping[str, Any], *, changes: bool, folder: str = "") -> AddAction:
         """Store a file; gives the log action that adds it."""
-        from deltalake.transaction import AddAction
-
-        values = {name: str(partition[name]) for name in self._partition_by}
-        folders = [f"{name}={value}" for name, value in values.items()]
-        path = "/".join([*([folder] if folder else []), *folders, written.name])
-        put_file(self.url, self._options, path, written.data)
-        now = time.time_ns() // 1_000_000
-        return AddAction(path, len(written.data), values, now, changes, written.statistics)
+        values = {name: partition[name] for name in self._partition_by}
+        return store_file(self.url, self._options, written, values, folder).added(changes=changes)
 
     def _commit(self, actions: Sequence[AddAction | RemoveAction], numbers: Mapping[str, int]) -> None:
         handle = self._handle

@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Final
 
-from ledgerframes.store.history_tables import Decoded, HistoryTables
+from ledgerframes.store.history_tables import HistoryTables
+from ledgerframes.store.new_rows import Decoded
 from ledgerframes.store.sync.driving import Drive
 
 #: Bytes of rows in memory that make the first commit of a sync.

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import pyarrow as pa
 
 from ledgerframes.paging.cursor import Cursor
 from ledgerframes.store.coverage import Interval
+from ledgerframes.store.delta.new_files import NewFile
 
 
 @dataclass(frozen=True)
@@ -26,6 +27,7 @@ class Fetched:
         breaks: how often that server had shown less than before when they were asked for.
         ended: whether the shard is finished.
         exhausted: whether the server had nothing more in this migration.
+        files: rows that a worker has stored, by table.
     """
 
     key: int
@@ -38,3 +40,9 @@ class Fetched:
     breaks: int = 0
     ended: bool = False
     exhausted: bool = False
+    files: Mapping[str, Sequence[NewFile]] = field(default_factory=dict)
+
+    @property
+    def has_rows(self) -> bool:
+        """Whether there are any rows."""
+        return bool(self.batches or self.files)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 
 from ledgerframes.paging.cursor import Cursor
-from ledgerframes.store.history_tables import Advance, Decoded
+from ledgerframes.store.new_rows import Advance, Decoded
 from ledgerframes.store.sync.agreement import Agreement
 from ledgerframes.store.sync.fetched import Fetched
 
@@ -32,7 +32,7 @@ class Finality:
             # The first count is kept: a break at any time since makes all pages since doubtful.
             self._senders.setdefault(fetched.server, fetched.breaks)
         before = self._final.get(fetched.key, fetched.read.lo)
-        changes = fetched.batches or fetched.span.lo < fetched.span.hi or fetched.settled > before or fetched.exhausted
+        changes = fetched.has_rows or fetched.span.lo < fetched.span.hi or fetched.settled > before or fetched.exhausted
         if not changes:
             return None
         # A server that has shown less since makes nothing final, nor does what follows in the shard: it would join on.

@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Final
 
 import pyarrow as pa
@@ -19,9 +20,10 @@ from ledgerframes.loaders.progress import Progress
 from ledgerframes.paging.cursor import Cursor
 from ledgerframes.paging.seen_ids import SeenIds
 from ledgerframes.store.coverage import CLOSED, Interval, missing, wanted_in
-from ledgerframes.store.history_tables import Decoded
+from ledgerframes.store.new_rows import Decoded
 from ledgerframes.store.sync.agreement import Agreement
 from ledgerframes.store.sync.committing import Committer
+from ledgerframes.store.sync.fetched import Fetched
 from ledgerframes.store.sync.fetching import Fetcher
 from ledgerframes.store.sync.finality import Finality
 from ledgerframes.store.sync.first_update import first_update
@@ -231,14 +233,14 @@ class HistorySync:
         try:
             with closing(self.fetch.read(intervals)) as results, self._ending():
                 for fetched in results:
-                    self._check_ids(fetched.batches)
+                    rows = self._check_ids(fetched)
                     advance = self.finality.advance(fetched)
                     if advance is not None:
-                        self.commit.add(Decoded(fetched.batches, fetched.span, advance))
-                    if fetched.batches:
+                        self.commit.add(Decoded(fetched.batches, fetched.span, advance, fetched.files))
+                    if fetched.has_rows:
                         self.sources[source_of(fetched.server)] = None
                         read_to = format_timestamp(min(fetched.read.hi, LATEST))[:19]
-                        self.shown.advance(len(fetched.batches[self.history.of.index]), read_to)
+                        self.shown.advance(rows, read_to)
                     if fetched.following is not None:
                         seen.add(fetched.following.migration_id)
         except BaseException:
@@ -263,13 +265,19 @@ class HistorySync:
         except StoreError as error:
             _log.warning("the pages read last could not be committed: %s", error)
 
-    def _check_ids(self, batches: Mapping[str, pa.RecordBatch]) -> None:
-        rows = batches.get(self.history.of.index)
-        if rows is not None:
+    def _check_ids(self, fetched: Fetched) -> int:
+        """Check the ids of updates; gives how many there are."""
+        name, count = self.history.of.index, 0
+        files = fetched.files.get(name)
+        place = self.history.places[name] if files else None
+        stored = (place.read(file, ["update_id", "record_time"]) for file in files or () if place)
+        for rows in chain([fetched.batches[name]] if name in fetched.batches else [], stored):
             times = rows["record_time"].cast(pa.int64()).to_pylist()
-            cursors = [Cursor(*at) for at in zip(rows["migration_id"].to_pylist(), times, strict=True)]
+            cursors = [Cursor(fetched.span.migration_id, micros) for micros in times]
             # Over all shards of the sync: an id shown at two cursors would be stored twice, by different workers.
             self._ids.check(rows["update_id"].to_pylist(), cursors)
+            count += len(times)
+        return count
 
     def _check_clock(self) -> None:
         """Warn if this machine's clock is wrong: servers show record times that are years away from it."""

@@ -92,6 +92,12 @@ class SyncRequest:
         for name, value in checked.items():
             object.__setattr__(self, name, value)
         check_snapshots(self.snapshots, self.owners)
+        if self.source == "objects" and HISTORY not in self.sets:
+            wanted = ", ".join(cast("tuple[str, ...]", self.tables))
+            raise InputError(
+                f"source='objects' is for the update history, and tables= names {wanted}; leave source= out, or add"
+                " 'updates'"
+            )
         if self.engine is not None:
             self._check_engine()
 
@@ -116,8 +122,6 @@ class SyncRequest:
         return self.on_error == "reject"
 
     def _check_engine(self) -> None:
-        if self.source != "pages":
-            raise InputError(f"source={self.source!r} and engine= do not go together; leave one of them out")
         check_engine(self.engine)
         if self.reject:
             raise InputError("on_error='reject' and engine= do not go together; leave one of them out")

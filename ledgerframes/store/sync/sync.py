@@ -86,6 +86,12 @@ class _Run:
             self._net.check_window(request.window)
         if request.engine is not None and not self._net.is_remote:
             raise InputError("engine= does not go together with open_objects: workers would not find the objects")
+        if request.engine is not None and request.source != "pages" and self._lake.options:
+            raise InputError(
+                f"source={request.source!r}: workers store the rows of objects in the store, and its storage_options"
+                " are not sent to them. What to do: give them the credentials in their environment and open the store"
+                " without storage_options, or leave engine= or source= out"
+            )
         known = self._lake.network()
         for of in request.sets:
             properties = self._properties(of)
@@ -251,7 +257,9 @@ def _history_sync(
     else:
         from ledgerframes.store.sync.dask_fetching import cluster_fetcher
 
-        fetch = cluster_fetcher(request, net.settings, prober, of)
+        # Without any objects nothing is stored by workers, which then need not see the store.
+        some = objects if objects is not None and objects.segments else None
+        fetch = cluster_fetcher(request, net.settings, prober, history, some)
     commit = Committer(
         history, request.drive, CommitSize(request.commit_bytes), request.clock.monotonic, finality.confirm
     )

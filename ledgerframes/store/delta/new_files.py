@@ -1,0 +1,175 @@
+"""`NewFile`: a file of rows that is stored and not in the log yet; a table or a cluster's worker stores it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from ledgerframes.errors import StoreError
+from ledgerframes.store.delta.commit_parts import parted
+from ledgerframes.store.delta.data_files import FileWriter, Written, put_file
+from ledgerframes.store.delta.storage_errors import plain_errors
+from ledgerframes.store.read.personal import kept
+from ledgerframes.tables.catalogue import table_named
+from ledgerframes.timestamps import parse_timestamp
+
+if TYPE_CHECKING:
+    from deltalake.transaction import AddAction
+
+
+@dataclass(frozen=True)
+class NewFile:
+    """A stored file.
+
+    Attributes:
+        path: below the table.
+        size: bytes.
+        partition: the values of the columns that make folders, as texts.
+        statistics: what the log is to say of its rows, as JSON.
+    """
+
+    path: str
+    size: int
+    partition: Mapping[str, str]
+    statistics: str
+
+    @cached_property
+    def _said(self) -> dict[str, Any]:
+        said: dict[str, Any] = msgspec.json.decode(self.statistics)
+        return said
+
+    @property
+    def rows(self) -> int:
+        """How many rows it has."""
+        return int(self._said["numRecords"])
+
+    @property
+    def times(self) -> tuple[int, int]:
+        """The first and the last record time in it, in microseconds."""
+        first, last = (parse_timestamp(self._said[ends]["record_time"])[0] for ends in ("minValues", "maxValues"))
+        return first, last
+
+    def added(self, *, changes: bool) -> AddAction:
+        """The log action that adds it.
+
+        Args:
+            changes: whether its rows are new to the table.
+        """
+        from deltalake.transaction import AddAction
+
+        # Delta counts in milliseconds.
+        now = time.time_ns() // 1_000_000
+        return AddAction(self.path, self.size, dict(self.partition), now, changes, self.statistics)
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where the rows of a table go: what a worker is told, nothing secret.
+
+    Attributes:
+        name: the table's name.
+        url: its folder or object-store URL.
+        partition_by: the columns that make folders.
+        strips: whether personal data is taken out.
+    """
+
+    name: str
+    url: str
+    partition_by: tuple[str, ...]
+    strips: bool
+
+    def check(self) -> None:
+        """Refuse to write where the table is not.
+
+        Raises:
+            StoreError: a worker does not see the store's folder.
+        """
+        if "://" not in self.url and not (Path(self.url) / "_delta_log").is_dir():
+            raise StoreError(
+                f"{self.url!r} is not there on a worker: workers write into the store, so they need its folder under"
+                " the same path. Share it, or leave engine= or source= out"
+            )
+
+    def store(self, batches: Sequence[pa.RecordBatch]) -> list[NewFile]:
+        """Store rows, a file per partition.
+
+        Raises:
+            StoreError: the storage refused.
+        """
+        table = table_named(self.name)
+        whole = table.schema.remove_metadata()
+        own = pa.schema([column for column in whole if column.name not in self.partition_by])
+        rows = pa.Table.from_batches(
+            [(kept(table, batch) if self.strips else batch).cast(whole) for batch in batches], whole
+        )
+        files = []
+        with plain_errors(self.url, "be written"):
+            for values, part in parted(rows, self.partition_by):
+                writer = FileWriter(table, own)
+                writer.write(part.select(own.names))
+                files.append(store_file(self.url, {}, writer.finish(), values))
+        return files
+
+    def read(self, file: NewFile, columns: Sequence[str] | None = None) -> pa.RecordBatch:
+        """The rows of a file.
+
+        Args:
+            file: one that `store` made.
+            columns: some of them, none of which makes folders; all by default.
+
+        Raises:
+            StoreError: it cannot be read.
+        """
+        whole = table_named(self.name).schema.remove_metadata()
+        with plain_errors(self.url, "be read"), _opened(self.url, file.path) as source:
+            rows = pq.ParquetFile(source, page_checksum_verification=True).read(
+                None if columns is None else list(columns)
+            )
+        if columns is not None:
+            return rows.combine_chunks().to_batches()[0]
+        values = {name: pa.scalar(file.partition[name]).cast(whole.field(name).type) for name in self.partition_by}
+        arrays = [
+            pa.repeat(values[name], rows.num_rows) if name in values else rows[name].combine_chunks()
+            for name in whole.names
+        ]
+        return pa.Table.from_arrays(arrays, names=whole.names).cast(whole).combine_chunks().to_batches()[0]
+
+    def remove(self, files: Sequence[NewFile]) -> None:
+        """Remove files that no commit will add."""
+        for file in files:
+            if "://" in self.url:
+                _remote(self.url).delete_file(file.path)
+            else:
+                Path(self.url, file.path).unlink(missing_ok=True)
+
+
+def store_file(
+    url: str, options: Mapping[str, str], written: Written, partition: Mapping[str, Any], folder: str = ""
+) -> NewFile:
+    """Store a finished file below a table, in the folder of its partition."""
+    values = {name: str(value) for name, value in partition.items()}
+    folders = [f"{name}={value}" for name, value in values.items()]
+    path = "/".join([*([folder] if folder else []), *folders, written.name])
+    put_file(url, options, path, written.data)
+    return NewFile(path, len(written.data), values, written.statistics)
+
+
+def _opened(url: str, path: str) -> Any:
+    if "://" in url:
+        return _remote(url).open_input_file(path)
+    return pa.OSFile(str(Path(url, path)), "rb")
+
+
+def _remote(url: str) -> Any:
+    import pyarrow.fs as pa_fs
+    from deltalake.fs import DeltaStorageHandler
+
+    return pa_fs.PyFileSystem(DeltaStorageHandler(url, {}))

@@ -1,0 +1,91 @@
+"""`Decoded`: rows on their way into a history, in memory or in stored files; `HistoryTables` commits them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import pyarrow as pa
+
+from ledgerframes.store.coverage import Interval, intersection
+from ledgerframes.store.coverage_log import Slots
+from ledgerframes.store.delta.new_files import NewFile, Place
+
+
+@dataclass(frozen=True)
+class Advance:
+    """How far one shard of a sync has been read.
+
+    Attributes:
+        key: tells the shards of one sync apart.
+        interval: what is read of the shard; its `lo` stays, its `hi` grows from commit to commit.
+        settled: up to this record time its rows are final, without a break from `lo`.
+        ended: whether the server had nothing after it in this migration.
+    """
+
+    key: int
+    interval: Interval
+    settled: int
+    ended: bool = False
+
+
+@dataclass(frozen=True)
+class Decoded:
+    """The rows of one page by table, the interval that it covers, and how far its shard is read with it.
+
+    Attributes:
+        files: rows that are stored already and that no commit has added, by table.
+    """
+
+    batches: Mapping[str, pa.RecordBatch]
+    span: Interval
+    advance: Advance
+    files: Mapping[str, Sequence[NewFile]] = field(default_factory=dict)
+
+    @property
+    def bytes(self) -> int:
+        """How much memory the rows take, and how large the files are."""
+        stored = sum(file.size for files in self.files.values() for file in files)
+        held: int = sum(batch.nbytes for batch in self.batches.values())
+        return stored + held
+
+
+def with_rows(
+    pages: Sequence[Decoded], places: Mapping[str, Place], slots: Slots
+) -> tuple[list[Decoded], dict[str, list[NewFile]]]:
+    """Read the files that may hold rows which the store or another page has too; the others can be added as they are.
+
+    Args:
+        pages: about to be committed.
+        places: where the tables are.
+        slots: what they cover.
+
+    Returns:
+        The pages, and the files that were read, by table.
+
+    Raises:
+        StoreError: a file cannot be read.
+    """
+    read: dict[str, list[NewFile]] = {name: [] for name in places}
+    found = []
+    for page in pages:
+        if not page.files:
+            found.append(page)
+            continue
+        others = [other.span for other in pages if other is not page]
+        batches, files = dict(page.batches), dict(page.files)
+        for name, own in page.files.items():
+            doubtful = intersection([page.span], [*slots.covered(name), *others])
+            again = [file for file in own if _overlaps(file, page.span.migration_id, doubtful)]
+            if again:
+                rows = [places[name].read(file) for file in again]
+                batches[name] = pa.concat_batches([*([batches[name]] if name in batches else []), *rows])
+                files[name] = [file for file in own if file not in again]
+                read[name] += again
+        found.append(replace(page, batches=batches, files=files))
+    return found, read
+
+
+def _overlaps(file: NewFile, migration_id: int, intervals: Iterable[Interval]) -> bool:
+    first, last = file.times
+    return bool(intersection([Interval(migration_id, first - 1, last)], intervals))

@@ -1,0 +1,318 @@
+"""`load_active_contracts` by objects gives the rows of pages, and refuses what is not a whole snapshot."""
+
+import base64
+import hashlib
+import json
+
+import pandas as pd
+import pytest
+
+import ledgerframes as lf
+from ledgerframes.sandbox.object_faults import ObjectFaults
+from ledgerframes.timestamps import format_trimmed, parse_timestamp
+from tests.loaders.snapshot_scan import SNAPSHOT, asking, created, scan
+from tests.objects.conftest import object_of, values_of
+from tests.transport.hostile_server import HostileServer, Reply, answer
+
+COIN = "splice-amulet:Splice.Amulet:Amulet"
+
+
+@pytest.fixture(scope="module", params=[{}, {"hostile": True}, {"synchronizers": 3, "migrations": 5}], ids=str)
+def ledger(request):
+    with lf.sandbox(seed=11, updates=900, **request.param) as net:
+        yield net
+
+
+@pytest.fixture
+def served(net):
+    """`net`, whose objects are whole again afterwards."""
+    yield net
+    net.sandbox.object_faults = ObjectFaults()
+
+
+def by_objects(net, **options):
+    return lf.load_active_contracts(net, source="objects", **options)
+
+
+def both(net, at, **options):
+    """A snapshot by pages and by objects, as Arrow tables."""
+    return (lf.load_active_contracts(net, at=at, as_="arrow", source=one, **options) for one in ("pages", "objects"))
+
+
+def in_bulk(net):
+    """The times of the snapshots that have objects, from the newest backwards."""
+    found, at = [], "9999-01-01"
+    while True:
+        try:
+            time = net.scan.snapshot_objects(at=at).record_time
+        except lf.NotFoundError:
+            return found
+        found.append(pd.Timestamp(time))
+        at = (found[-1] - pd.Timedelta("1us")).to_pydatetime()
+
+
+def at_one_time(net, time):
+    """The snapshots of a time by pages: record times of migrations overlap, so several may have one."""
+    bounds = {"start": time.to_pydatetime(), "end": (time + pd.Timedelta("1us")).to_pydatetime()}
+    found = lf.snapshot_times(net, **bounds).itertuples(index=False, name=None)
+    return {place: lf.load_active_contracts(net, at=place, as_="arrow") for place in found}
+
+
+def test_both_sources_give_equal_rows_in_the_same_order(ledger):
+    times = in_bulk(ledger)
+    assert len(times) >= (1 if min(lf.migrations(ledger).migration_id) < 0 else 3)
+    for time in {times[0], times[len(times) // 2], times[-1]}:
+        objects = by_objects(ledger, at=time, as_="arrow")
+        attrs = by_objects(ledger, at=time, limit=1).attrs
+        pages = at_one_time(ledger, time)
+        equal = [place for place, one in pages.items() if values_of(one) == values_of(objects)]
+        assert equal
+        assert objects.num_rows > 0
+        known = [[migration_id, f"{time:%Y-%m-%dT%H:%M:%S.%fZ}"] for migration_id, _ in pages]
+        assert attrs["cursor"] == (known[0] if len(known) == 1 else None)
+
+
+def test_objects_of_several_hundred_contracts_follow_one_another(net):
+    frame = by_objects(net)
+    assert len(net.scan.snapshot_objects(at="9999-01-01").object_refs) > 1
+    assert list(frame.contract_id) == list(lf.load_active_contracts(net, at=tuple(frame.attrs["cursor"])).contract_id)
+    assert frame.attrs["source"] == f"{net.sandbox.scan_url}"
+
+
+def test_templates_and_parties_narrow_it(net):
+    at = tuple(by_objects(net, limit=1).attrs["cursor"])
+    party = lf.load_active_contracts(net, at=at, templates=[COIN]).signatories.iloc[0][-1]
+    for options in (
+        {"templates": [COIN]},
+        {"parties": [party, "nobody::1220"]},
+        {"templates": [COIN], "parties": [party]},
+    ):
+        pages, objects = both(net, at, **options)
+        assert 0 < objects.num_rows < len(by_objects(net, at=at))
+        assert values_of(objects) == values_of(pages)
+    assert len(by_objects(net, parties=["nobody::1220"])) == 0
+
+
+@pytest.mark.parametrize(("size", "limit"), [(7, 10), (7, 250), (1000, 199), (1000, 201), (100, None)])
+def test_a_limit_holds_whatever_is_decoded_at_once(net, size, limit):
+    at = tuple(by_objects(net, limit=1).attrs["cursor"])
+    pages, objects = both(net, at, page_size=size, limit=limit)
+    assert values_of(objects) == values_of(pages)
+
+
+def test_a_limit_counts_the_contracts_that_are_wanted(net):
+    coins = by_objects(net, templates=[COIN])
+    assert by_objects(net, templates=[COIN], limit=3).equals(coins.head(3))
+
+
+def test_the_newest_snapshot_that_has_objects_at_or_before_a_time_is_taken(net):
+    newest, before, *_ = in_bulk(net)
+    for at, wanted in [
+        (None, newest),
+        (newest, newest),
+        (newest - pd.Timedelta("1us"), before),
+        (before, before),
+        (before + (newest - before) / 2, before),
+    ]:
+        assert by_objects(net, at=at, limit=1).attrs["cursor"][1] == f"{wanted:%Y-%m-%dT%H:%M:%S.%fZ}"
+
+
+def test_a_pair_names_the_migration_of_the_snapshot(net):
+    for migration_id, at in [(0, "2025-03-03T09:15:00Z"), (2, "9999-01-01")]:
+        attrs = by_objects(net, at=(migration_id, at), limit=1).attrs
+        assert attrs["cursor"][0] == migration_id
+        assert attrs["at"] == f"({migration_id}, {attrs['cursor'][1]})"
+    with pytest.raises(lf.NotFoundError, match="no snapshot of migration 99"):
+        by_objects(net, at=(99, "9999-01-01"))
+
+
+def test_a_snapshot_that_two_migrations_have_names_neither(net):
+    """Record times of migrations overlap, and objects of both would have one name."""
+    last = lf.snapshot_times(net, start=(0, "2025-03-03"), end=(1, "0001-01-01")).record_time.iloc[-1]
+    frame = by_objects(net, at=last)
+    assert frame.attrs["cursor"] is None
+    assert frame.attrs["at"] == f"{last:%Y-%m-%dT%H:%M:%S.%fZ}"
+    assert len(frame) > 0
+    with pytest.raises(lf.InputError, match="one of the migrations 0, 1"):
+        by_objects(net, at=(0, last))
+
+
+def test_a_time_before_every_snapshot_is_a_not_found_error(net):
+    for at in ("2000-01-01", (0, "2000-01-01")):
+        with pytest.raises(lf.NotFoundError, match=r"no snapshot.*What to do"):
+            by_objects(net, at=at)
+
+
+def test_a_snapshot_by_objects_opens_the_history_after_it(net):
+    newest, *_, oldest = in_bulk(net)[:4]
+    opening = by_objects(net, at=oldest)
+    low, high = tuple(opening.attrs["cursor"]), tuple(by_objects(net, at=newest, limit=1).attrs["cursor"])
+    history = lf.load_history(net, start=low, end=(high[0], newest + pd.Timedelta("1us")), progress=False)
+    found = lf.active_contracts(history.events, history.reassignments, opening=opening)
+    assert set(by_objects(net, at=newest).contract_id) <= set(found.contract_id)
+
+
+def test_items_of_another_encoding_are_skipped(served):
+    whole = by_objects(served)
+    served.sandbox.object_faults = ObjectFaults(encodings=("protobuf_json", "compact_json"))
+    assert by_objects(served).equals(whole)
+    served.sandbox.object_faults = ObjectFaults(encodings=("protobuf_json",))
+    with pytest.raises(lf.InputError, match=r"written as those of pages.*source='pages'"):
+        by_objects(served)
+
+
+def test_a_scan_without_objects_is_named_with_what_to_do(served):
+    served.sandbox.object_faults = ObjectFaults(served=False)
+    with pytest.raises(lf.InputError, match="has no objects; give source='pages'"):
+        by_objects(served)
+    with lf.sandbox(updates=20, older=True) as older, pytest.raises(lf.InputError, match="has no objects"):
+        by_objects(older)
+
+
+def test_an_opened_folder_is_refused(net, tmp_path):
+    for ref in net.scan.iter_update_objects(after="0001-01-01", up_to="2025-03-03T09:30:00Z"):
+        net.scan.download_object(ref, tmp_path / ref.url.rpartition("/")[2])
+    with (
+        lf.open_objects(tmp_path) as folder,
+        pytest.raises(lf.InputError, match=r"opened folder.*lf\.active_contracts"),
+    ):
+        by_objects(folder)
+
+
+@pytest.mark.parametrize(
+    ("faults", "error", "words"),
+    [
+        (ObjectFaults(wrong_digest=True), lf.DecodeError, "does not have the digest"),
+        (ObjectFaults(cut=True), lf.DecodeError, "ACS_compact_json_0.zstd cannot be read"),
+        (ObjectFaults(gone=True), lf.NotFoundError, "not found"),
+    ],
+    ids=["wrong digest", "cut", "gone"],
+)
+def test_objects_that_are_not_whole_are_refused(served, faults, error, words):
+    served.sandbox.object_faults = faults
+    with pytest.raises(error, match=words):
+        by_objects(served)
+    part = by_objects(served, allow_partial=True)
+    assert not part.attrs["complete"]
+    assert len(part) < 200
+
+
+def test_nothing_is_left_on_the_disk(net, tmp_path, monkeypatch):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    by_objects(net, limit=3)
+    by_objects(net)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_more_than_a_hundred_batches_need_a_narrower_question(net):
+    with pytest.raises(lf.InputError, match=r"more than 200 contracts: give templates="):
+        by_objects(net, page_size=2)
+    assert len(by_objects(net, page_size=2, limit=250)) == 250
+
+
+@pytest.mark.parametrize("source", ["object", "", None, 1, "auto"])
+def test_an_unknown_source_is_refused_unsent(net, source):
+    before = net.stats.requests
+    with pytest.raises(lf.InputError, match="source="):
+        lf.load_active_contracts(net, source=source)
+    for options in ({"at": "soon"}, {"page_size": 0}, {"templates": []}):
+        with pytest.raises(lf.InputError):
+            by_objects(net, **options)
+    assert net.stats.requests == before
+
+
+def test_a_sync_of_snapshots_by_objects_is_refused_unsent(net, tmp_path):
+    before = net.stats.requests
+    with pytest.raises(lf.InputError, match=r"source='objects' is for the update history.*active_contracts"):
+        lf.open_store(tmp_path / "lake").sync(net, tables=["active_contracts"], source="objects")
+    assert net.stats.requests == before
+
+
+def snapshot_scan(parts, *, time=SNAPSHOT["record_time"], names=None, listed=None, place=SNAPSHOT):
+    """A scan of one snapshot that consists of objects of a test's making."""
+    micros = parse_timestamp(time)[0]
+    folder = f"{format_trimmed(micros)}~{format_trimmed(micros + 86_400_000_000)}"
+    names = names or [f"{folder}/ACS_compact_json_{number}.zstd" for number in range(len(parts))]
+    pages = scan(lambda _: {}, place=place)
+
+    def reply(heard):
+        if "/bulk/acs" in heard.target:
+            base = f"http://{heard.headers['host']}/api/scan/v0/history/bulk/download/"
+            refs = [
+                {"url": base + name, "digest": base64.b64encode(hashlib.sha256(part).digest()).decode()}
+                for name, part in zip(names, parts, strict=True)
+            ]
+            return answer({"record_time": time, "object_refs": refs} if listed is None else listed)
+        for name, part in zip(names, parts, strict=True):
+            if heard.target.endswith(name):
+                return Reply(body=part, headers=(("Content-Type", "application/octet-stream"),))
+        return pages(heard)
+
+    return reply
+
+
+def lines(*items):
+    return object_of(b"".join(json.dumps(item).encode() + b"\n" for item in items))
+
+
+BROKEN = {
+    "no list": ({"listed": {"record_time": "x", "object_refs": 1}}, "GET /v0/history/bulk/acs: "),
+    "no time": ({"listed": {"record_time": "x", "object_refs": []}}, "GET /v0/history/bulk/acs: .*x"),
+    "a later snapshot": ({"time": "2026-01-31T06:00:00Z"}, "asked for a snapshot at or before"),
+    "objects of another snapshot": (
+        {"names": ["2026-01-29T06:00:00Z~2026-01-30T06:00:00Z/ACS_compact_json_0.zstd"]},
+        "is listed for the snapshot of",
+    ),
+    "a list that lacks an object": (
+        {"names": ["2026-01-30T06:00:00Z~2026-01-31T06:00:00Z/ACS_compact_json_1.zstd"]},
+        "object 0 of the snapshot of 2026-01-30T06:00:00Z is not listed",
+    ),
+    "a line that is not JSON": ({"parts": [object_of(b"{}\n{\n")]}, "line 1"),
+    "a line that is no contract": ({"parts": [lines(created(1), 5)]}, "ACS_compact_json_0.zstd.*line 2"),
+    "a contract without its id": ({"parts": [lines({**created(1), "contract_id": None})]}, "contract_id"),
+    "text that is not UTF-8": (
+        {"parts": [object_of(json.dumps(created(1)).encode().replace(b'"1.5"', b'"\xff"') + b"\n")]},
+        "not UTF-8",
+    ),
+    "a last line without its end": ({"parts": [object_of(b"{}")]}, "its last line has no end"),
+}
+
+
+@pytest.mark.parametrize(("options", "reason"), BROKEN.values(), ids=BROKEN)
+def test_what_breaks_the_contract_is_an_error_of_the_package(options, reason):
+    options = {"parts": [lines(created(1))], **options}
+    wrong = pytest.raises(lf.DecodeError, match=reason)
+    with HostileServer(snapshot_scan(**options)) as server, asking(server, attempts=2) as net, wrong:
+        by_objects(net, at="2026-01-30T08:00:00Z")
+
+
+def test_a_filter_names_the_line_that_has_no_stakeholders():
+    parts = [lines(created(1), {**created(2), "signatories": None})]
+    wrong = pytest.raises(lf.DecodeError, match=r"ACS_compact_json_0.zstd, line 2: .*signatories")
+    with HostileServer(snapshot_scan(parts)) as server, asking(server) as net, wrong:
+        by_objects(net, parties=["somebody::12"])
+
+
+def test_members_that_no_column_holds_are_kept():
+    with HostileServer(snapshot_scan([lines(created(1, new="x"))])) as server, asking(server) as net:
+        frame = by_objects(net)
+    assert json.loads(frame.extra[0]) == {"/new": "x"}
+    assert frame.attrs["cursor"] == [4, "2026-01-30T06:00:00.000000Z"]
+
+
+def test_without_a_snapshot_at_that_time_the_migration_stays_open():
+    place = {"record_time": "2026-01-30T03:00:00Z", "migration_id": 4}
+    with HostileServer(snapshot_scan([lines(created(1))], place=place)) as server, asking(server) as net:
+        frame = by_objects(net)
+    assert frame.attrs["cursor"] is None
+    assert frame.attrs["at"] == "2026-01-30T06:00:00.000000Z"
+
+
+def test_parts_are_read_in_the_order_of_their_numbers():
+    folder = "2026-01-30T06:00:00Z~2026-01-31T06:00:00Z"
+    parts = [lines(created(number)) for number in range(12)]
+    order = sorted(range(12), key=str)  # as object storage lists them
+    names = [f"{folder}/ACS_compact_json_{number}.zstd" for number in order]
+    reply = snapshot_scan([parts[number] for number in order], names=names)
+    with HostileServer(reply) as server, asking(server) as net:
+        assert list(by_objects(net).contract_id) == [f"00{number}" for number in range(12)]

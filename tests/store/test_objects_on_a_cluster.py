@@ -1,0 +1,202 @@
+"""Objects read by the workers of a cluster: the same store as without one, whatever happens to a worker."""
+
+import os
+import pickle
+import signal
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+import ledgerframes as lf
+from ledgerframes.paging.proofs import OVERLAP, Proofs
+from ledgerframes.sandbox.object_faults import ObjectFaults
+from ledgerframes.store.coverage import BEGINNING, CLOSED, Interval
+from ledgerframes.store.sync import worker_shard
+from ledgerframes.store.sync.dask_fetching import plain_settings
+from ledgerframes.store.sync.worker_shard import ShardTask, read_shard
+from tests.store.conftest import assert_whole, by_value
+
+pytestmark = pytest.mark.filterwarnings("default")  # the cluster's own libraries warn
+#: Few enough that a segment has several pages.
+PAGE = 25
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    from distributed import Client, LocalCluster
+
+    with (
+        LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None) as workers,
+        Client(workers) as client,
+    ):
+        yield client
+
+
+@pytest.fixture(scope="module")
+def quiet():
+    """Two weeks with a segment of objects per day."""
+    with lf.sandbox(days=14) as net:
+        yield net
+
+
+@pytest.fixture
+def ledger(quiet):
+    yield quiet
+    quiet.sandbox.object_faults = ObjectFaults()
+
+
+def downloads(net):
+    return sum(count for name, count in net.sandbox.requests.items() if "/bulk/download/" in name)
+
+
+def stray_files(store):
+    """The files below the tables that no commit has added."""
+    found = set()
+    for name, table in store._lake.view().stored.items():
+        listed = {Path(table.url, path) for path in table.files.listed}
+        found |= {path for path in (store._lake.folder / name).rglob("*.parquet") if "_delta_log" not in path.parts}
+        found -= listed
+    return {path for path in found if "_sync" not in path.as_posix()}
+
+
+def assert_sound(store, net):
+    assert_whole(store, net, form=by_value)
+    assert store.check(full=True)
+
+
+def test_a_store_from_objects_on_a_cluster_is_that_without_one(store, ledger, cluster, tmp_path):
+    before = downloads(ledger)
+    report = store.sync(ledger, source="objects", engine=cluster, page_size=PAGE, progress=False)
+    assert (report.complete, report.rows["updates"]) == (True, len(ledger.sandbox.world.updates))
+    assert downloads(ledger) - before >= 10
+    assert_sound(store, ledger)
+    assert not stray_files(store)
+    other = lf.open_store(tmp_path / "other")
+    other.sync(ledger, source="objects", page_size=PAGE, progress=False)
+    mine, theirs = store.coverage(), other.coverage()
+    assert mine.drop(columns="settled").equals(theirs.drop(columns="settled"))
+    # A page proves itself, so where pages end decides to the second, but the same updates are final.
+    times = store.load("updates").record_time
+    assert [(times <= at).sum() for at in mine.settled] == [(times <= at).sum() for at in theirs.settled]
+
+
+def test_nothing_is_read_twice_by_the_next_sync(store, ledger, cluster):
+    store.sync(ledger, source="auto", engine=cluster, page_size=PAGE, progress=False)
+    before = downloads(ledger)
+    assert store.sync(ledger, source="auto", engine=cluster, page_size=PAGE, progress=False).rows["updates"] == 0
+    assert downloads(ledger) == before
+    assert_sound(store, ledger)
+
+
+def test_what_a_store_has_in_part_is_not_stored_twice(store, cluster):
+    """A worker's file may hold rows of the end that was not final; only that file is read and filtered."""
+    with lf.sandbox(seed=3, days=6) as net:
+        updates = lf.load_updates(net)
+        end = updates.record_time.iloc[len(updates) // 2 + 7]
+        stored = store.sync(net, end=end, settle="20h", page_size=PAGE, progress=False).rows["updates"]
+        report = store.sync(net, source="objects", engine=cluster, settle="1s", page_size=PAGE, progress=False)
+        assert 0 < report.rows["updates"] == len(net.sandbox.world.updates) - stored
+        assert_sound(store, net)
+        assert not stray_files(store)
+
+
+def test_several_migrations_and_synchronizers_too(store, cluster):
+    with lf.sandbox(seed=5, updates=700, synchronizers=5, migrations=4) as net:
+        for _ in range(2):
+            store.sync(net, source="auto", engine=cluster, page_size=40, settle="1s", progress=False)
+        assert_sound(store, net)
+
+
+@pytest.mark.parametrize(
+    "faults",
+    [ObjectFaults(wrong_digest=True), ObjectFaults(cut=True), ObjectFaults(gone=True), ObjectFaults(overlap=True)],
+    ids=["wrong digest", "cut", "gone", "overlap"],
+)
+def test_pages_replace_objects_that_a_worker_cannot_read(store, ledger, cluster, faults, caplog):
+    ledger.sandbox.object_faults = faults
+    assert store.sync(ledger, source="auto", engine=cluster, page_size=PAGE, progress=False).complete
+    assert_sound(store, ledger)
+    assert ("could not read the objects" in caplog.text) is not faults.overlap
+
+
+def test_a_scan_without_objects_is_read_by_pages_or_refused(store, ledger, cluster):
+    ledger.sandbox.object_faults = ObjectFaults(served=False)
+    with pytest.raises(lf.InputError, match="has no objects; give source='auto'"):
+        store.sync(ledger, source="objects", engine=cluster, progress=False)
+    assert store.sync(ledger, source="auto", engine=cluster, progress=False).complete
+    assert_sound(store, ledger)
+
+
+def test_a_worker_that_dies_while_it_reads_objects_loses_and_doubles_nothing(store, cluster):
+    with lf.sandbox(days=14, latency=0.01) as net:
+
+        def kill():
+            deadline = time.monotonic() + 60
+            while not downloads(net) and time.monotonic() < deadline:
+                time.sleep(0.02)
+            pids = cluster.run(os.getpid)
+            os.kill(next(iter(pids.values())), signal.SIGKILL)
+
+        killer = threading.Thread(target=kill)
+        killer.start()
+        store.sync(net, source="objects", engine=cluster, page_size=PAGE, progress=False)
+        killer.join()
+        assert_sound(store, net)
+
+
+def task_of(store, net, **changes):
+    """The task of a whole migration, and of all segments."""
+    settings = plain_settings(net.settings, workers=1, worker_token=None)
+    interval = Interval(0, BEGINNING, CLOSED)
+    places = tuple(store._lake.history().places.values())
+    task = {"places": places, "segment": (-(2**50), 2**52), **changes}
+    return ShardTask(settings, None, interval, PAGE, Proofs(60_000_000).now(), OVERLAP, replicas=False, **task)
+
+
+def test_no_rows_travel(store, ledger):
+    store.sync(ledger, end="2000-01-01", progress=False)
+    result = read_shard(task_of(store, ledger))
+    assert not result.batches
+    rows = sum(file.rows for file in result.files["updates"])
+    assert rows == sum(update.migration_id == 0 for update in ledger.sandbox.world.updates)
+    assert len(pickle.dumps(result)) < 40_000
+
+
+def test_a_task_that_fails_leaves_no_file(store, ledger, monkeypatch):
+    store.sync(ledger, end="2000-01-01", progress=False)
+    before = stray_files(store)
+    calls = []
+
+    def failing(_, fetched):
+        calls.append(fetched)
+        if len(calls) > 20:
+            raise lf.StoreError("the disk is full")
+        return dict(fetched.batches)
+
+    monkeypatch.setattr(worker_shard.Unrepeated, "rows", failing)
+    monkeypatch.setattr("ledgerframes.store.sync.row_files._BYTES", 10_000)
+    with pytest.raises(lf.StoreError, match="the disk is full"):
+        read_shard(task_of(store, ledger))
+    assert stray_files(store) == before
+
+
+def test_a_worker_that_does_not_see_the_store_says_so(store, ledger, tmp_path):
+    store.sync(ledger, end="2000-01-01", progress=False)
+    task = task_of(store, ledger)
+    (tmp_path / "lake").rename(tmp_path / "elsewhere")
+    with pytest.raises(lf.StoreError, match=r"not there on a worker.*same path"):
+        read_shard(task)
+
+
+def test_a_store_with_credentials_is_refused_unsent(tmp_path, net):
+    class Client:
+        submit = scheduler_info = cancel = None
+
+    secret = lf.open_store(tmp_path / "lake", storage_options={"aws_secret_access_key": "sesame-7"})
+    before = net.stats.requests
+    with pytest.raises(lf.InputError, match="storage_options are not sent to them") as refused:
+        secret.sync(net, source="objects", engine=Client(), progress=False)
+    assert "sesame-7" not in str(refused.value)
+    assert net.stats.requests == before
