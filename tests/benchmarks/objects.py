@@ -1,0 +1,85 @@
+"""`Store.sync` from objects by one and two workers, against their decompression alone and against pages."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+import pyarrow as pa
+
+import ledgerframes as lf
+from tests.benchmarks.lake import sync
+from tests.benchmarks.measuring import Row, side_by_side
+from tests.benchmarks.replay_server import recorded, replayed
+
+UPDATES: Final = 50_000
+PER_OBJECT: Final = 12_500
+PER_FRAME: Final = 2_000  # of about 9 MB, as scans have it
+PAGES, ONE, TWO = "pages of 1,000 from a quick server, 1 worker", "1 worker", "2 workers"
+#: All of the history is one segment; the sandbox's large history ends before.
+SEGMENT: Final = "0001-01-01T00:00:00Z~2100-01-01T00:00:00Z"
+
+
+def rows() -> list[Row]:
+    """One worker against each baseline, and two against one."""
+    items = recorded(UPDATES)
+    size = sum(len(item) + 1 for item in items)
+    lines, count_lines = (
+        ("zstd -dc | wc -l", _by_zstd) if shutil.which("zstd") else ("pyarrow's zstd, lines", _by_arrow)
+    )
+    with _objects(items) as folder, replayed(items) as url, lf.connect(scan_url=url) as net:
+        files = sorted(folder.rglob("*.zstd"))
+        assert count_lines(files) == len(items)
+        found = side_by_side(
+            {
+                ONE: lambda: _sync_folder(folder, 1),
+                TWO: lambda: _sync_folder(folder, 2),
+                lines: lambda: count_lines(files),
+                PAGES: lambda: sync(net, workers=1),
+            },
+            rounds=3,
+        )
+    what = f"sync of {UPDATES:,} updates from objects"
+    return [
+        Row(what=f"{what}, {own}", baseline=baseline, ours=found[own], theirs=found[baseline], size=size)
+        for own, baseline in ((ONE, lines), (TWO, lines), (TWO, ONE), (ONE, PAGES))
+    ]
+
+
+@contextmanager
+def _objects(items: Sequence[bytes]) -> Iterator[Path]:
+    """A folder with the items as objects."""
+    with tempfile.TemporaryDirectory() as name:
+        segment = Path(name) / SEGMENT
+        segment.mkdir()
+        for number, start in enumerate(range(0, len(items), PER_OBJECT)):
+            part = items[start : start + PER_OBJECT]
+            frames = (part[at : at + PER_FRAME] for at in range(0, len(part), PER_FRAME))
+            packed = [pa.compress(b"\n".join(frame) + b"\n", codec="zstd", asbytes=True) for frame in frames]
+            (segment / f"updates_compact_json_{number}.zstd").write_bytes(b"".join(packed))
+        yield Path(name)
+
+
+def _sync_folder(folder: Path, workers: int) -> None:
+    with lf.open_objects(folder) as net:
+        sync(net, workers=workers)
+
+
+def _by_zstd(files: Sequence[Path]) -> int:
+    with subprocess.Popen(["zstd", "-dcq", *map(str, files)], stdout=subprocess.PIPE) as unpacked:
+        counted = subprocess.run(["wc", "-l"], stdin=unpacked.stdout, capture_output=True, check=True)
+    return int(counted.stdout)
+
+
+def _by_arrow(files: Sequence[Path]) -> int:
+    count = 0
+    for file in files:
+        with pa.CompressedInputStream(str(file), "zstd") as stream:
+            while piece := stream.read(2**22):
+                count += piece.count(b"\n")
+    return count
