@@ -5,10 +5,16 @@ import os
 import pytest
 
 from ledgerframes.objects.page_source import ObjectIndex
+from tests.simulation.choices import Choices
+from tests.simulation.clock import SimClock
 from tests.simulation.faults import ALL, OBJECT_FAULTS, Holds, holding
 from tests.simulation.history import Script, draw, run
+from tests.simulation.net import SimScan
+from tests.simulation.objects import Bulk
 from tests.simulation.scripts import literal
-from tests.simulation.world import Item, U
+from tests.simulation.servers import Fleet, Server
+from tests.simulation.storage import Disk
+from tests.simulation.world import BASE, Item, U
 
 #: More of them: `python -m tests.simulation --objects`.
 SEEDS = int(os.environ.get("SIMULATED_HISTORIES", "200")) * 3 // 20
@@ -39,6 +45,22 @@ def test_objects_give_pages(monkeypatch):
 
     assert not outcome.problems
     assert sum(one is not None for one in given) > 4
+
+
+def test_all_pages_of_a_list_come_from_one_server():
+    """Each writes objects of its own, and a token means something to the server that gave it."""
+    items = tuple(Item(0, number * U, "A", name) for number, name in enumerate("abcdefghij", 1))
+    faults, choices = frozenset({"busy-objects"}), Choices(None, {"list": [0, 1]})
+    fleet = Fleet([Server(f"https://scan{number}", items) for number in range(2)], faults, choices)
+    for server in fleet.servers:
+        server.bulk = Bulk(faults, choices, length=U)
+        server.show_all()
+    scan = SimScan(fleet, fleet.servers, Disk(), clock=SimClock(BASE), faults=faults, choices=choices)
+    lists = list(scan.object_lists(after="2000-01-01", up_to="2100-01-01"))
+
+    assert len(lists) > 2
+    assert {answer.server for answer in lists} == {"https://scan0"}
+    assert scan.stats.retries == 1
 
 
 def test_every_fault_of_objects_occurs_but_the_one_that_breaks_an_assumption():
