@@ -26,6 +26,7 @@ from ledgerframes.interfaces.scan_snapshots import SnapshotCalls, When
 from ledgerframes.paging.history import HistoryReader
 from ledgerframes.paging.tokens import follow_tokens
 from ledgerframes.paging.window import Bound, window
+from ledgerframes.transport import Answer
 from ledgerframes.transport.request import Endpoint
 
 UPDATE_BY_ID: Final = Endpoint(
@@ -229,15 +230,32 @@ class Scan(Calls[ScanPreview, ScanRaw], ScanCalls):
             PagingError: the server repeats a page of the list.
             StatusError: 501 or 404: the server has no objects.
         """
+        for answer in self.object_lists(after=after, up_to=up_to):
+            yield from answer.value.object_refs
+
+    def object_lists(self, *, after: When, up_to: When) -> Iterator[Answer[scan_objects.UpdateObjects]]:
+        """The pages of the list of `iter_update_objects`, with the server that gave them: all come from one.
+
+        Args:
+            after: record time, exclusive.
+            up_to: record time, inclusive.
+
+        Raises:
+            PagingError: the server repeats a page of the list.
+            StatusError: 501 or 404: the server has no objects.
+        """
         token: str | None = None
         seen: set[str | None] = set()
+        server: str | None = None
         while True:
             seen.add(token)
-            page = self.update_objects(after=after, up_to=up_to, page_token=token)
-            yield from page.object_refs
-            token = page.next_page_token
+            call = scan_objects.ObjectCalls.update_objects(self, after=after, up_to=up_to, page_token=token)
+            # Servers write objects of their own, and a token means something to the one that made it.
+            answer = self._sender.send(call.request, read=call.read, server=server)
+            yield answer
+            server, token = answer.server, answer.value.next_page_token
             # A server that has not yet written all of the range gives the same token with an empty page: ask later.
-            if token is None or not page.object_refs:
+            if token is None or not answer.value.object_refs:
                 return
             if token in seen:
                 raise PagingError(

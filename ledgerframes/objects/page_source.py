@@ -22,13 +22,14 @@ from ledgerframes.interfaces.answers import UpdatesPage
 from ledgerframes.interfaces.history import PageSource
 from ledgerframes.interfaces.page_reading import HistoryPage
 from ledgerframes.objects.asked_page import AskedPage
-from ledgerframes.objects.segments import Segment, SegmentReader, segments_of
+from ledgerframes.objects.segments import Ahead, Segment, SegmentReader, segments_of
 from ledgerframes.objects.sources import ObjectSource
 from ledgerframes.paging.cursor import Cursor
 from ledgerframes.timestamps import EARLIEST, LATEST
 from ledgerframes.transport import Answer, Stop
 from ledgerframes.transport.request import Request
 from ledgerframes.transport.retrying import Revise
+from ledgerframes.waiting import in_background
 
 _log = logging.getLogger("ledgerframes.objects")
 #: What follows a server's URL where its objects gave a page: their pages say nothing about how large the server's are.
@@ -52,14 +53,18 @@ class ObjectIndex:
         settle: how long before its end a segment may lack updates, in microseconds.
         required: refuse a source that has no objects.
         listed: the record times, (after, up_to], whose objects are listed.
+        ahead: fetches the next object while one is read.
         pages: how many pages objects gave.
+        server: who listed the objects; empty where no server did.
     """
 
     source: ObjectSource
     settle: int
     required: bool = False
     listed: tuple[int, int] = (EARLIEST, LATEST)
+    ahead: Ahead = in_background
     pages: int = 0
+    server: str = ""
     _segments: list[Segment] | None = None
     _failed: set[Segment] = field(default_factory=set)
     _readers: list[SegmentReader] = field(default_factory=list)
@@ -88,6 +93,7 @@ class ObjectIndex:
                     f"source='objects': {self.source.place} has no objects; give source='auto', which reads pages then"
                 )
             self._segments = segments_of(objects or ())
+            self.server = objects[0].server if objects else ""
             _log.info("%s lists %d segments as objects", self.source.place, len(self._segments))
 
     @property
@@ -152,7 +158,7 @@ class ObjectIndex:
         # The first segment of a network begins in the year 1.
         length = min(segment.up_to - segment.after, _A_DAY)
         worthwhile = (self._end(segment) - after.micros) * _WORTHWHILE >= length
-        return SegmentReader(self.source, segment) if worthwhile else None
+        return SegmentReader(self.source, segment, self.ahead) if worthwhile else None
 
     def _segment(self, after: Cursor) -> Segment | None:
         """The segment in which what follows a cursor is read from objects."""
@@ -200,9 +206,12 @@ class ObjectPages:
         self, request: Request, *, server: str | tuple[str, ...] | None, revise: Revise | None
     ) -> Answer[HistoryPage]:
         """Read one page from objects, or ask for it."""
-        sender = self.servers[0]
+        servers = self.servers
+        # What objects show is what the server that listed them has shown, and counts no longer than this one does.
+        sender = self.index.server or servers[0]
+        known = sender in servers and sender + _OBJECTS not in self.left_out
         # A reader names a server where it wants to hear from this one, and nobody else.
-        if not isinstance(server, str) and sender + _OBJECTS not in self.left_out:
+        if known and not isinstance(server, str):
             began = time.monotonic()
             asked = AskedPage.read(request.content)
             page = None if asked.after is None else self.index.page(asked.after, asked.size)

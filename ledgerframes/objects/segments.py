@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import groupby, islice, pairwise
@@ -16,6 +16,9 @@ from ledgerframes.objects.lines import read_lines
 from ledgerframes.objects.sources import ObjectSource, StoredObject
 from ledgerframes.paging.cursor import Cursor
 from ledgerframes.waiting import Coming, in_background
+
+#: Begins a call whose result is wanted later, in a thread of the given name.
+Ahead = Callable[[Callable[[], None], str], Coming[None]]
 
 #: Lines that are looked at together while a reader looks for its place.
 _LOOKED_AT: Final = 1_000
@@ -57,12 +60,14 @@ class SegmentReader:
     Attributes:
         source: where the objects are.
         segment: what is read.
+        ahead: fetches the next object while one is read.
         passed: everything up to this cursor was passed; None before the first page.
         at: the position of the object that is read.
     """
 
     source: ObjectSource
     segment: Segment
+    ahead: Ahead = in_background
     passed: Cursor | None = None
     at: int = 0
     _lines: Generator[bytes] | None = None
@@ -149,7 +154,7 @@ class SegmentReader:
                 coming.result()
             self.source.fetch(stored)
             following = self.segment.objects[place + 1 : place + 2]
-            coming = in_background(partial(self.source.fetch, *following), "ledgerframes-object") if following else None
+            coming = self.ahead(partial(self.source.fetch, *following), "ledgerframes-object") if following else None
             self.at, self._line = place, 0
             with self.source.opened(stored) as file:
                 for batch in read_lines(file, str(stored.name), lines=_LOOKED_AT, most=_BYTES):

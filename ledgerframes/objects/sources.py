@@ -33,11 +33,13 @@ class StoredObject:
         name: what its name says.
         location: its URL or path.
         digest: its SHA-256 as the list has it; empty where there is none.
+        server: who listed it; empty where no server did.
     """
 
     name: ObjectName
     location: str
     digest: str = ""
+    server: str = ""
 
 
 class ObjectSource(Protocol):
@@ -89,11 +91,12 @@ class ScanObjects:
             PagingError: it repeats a page of the list.
         """
         try:
-            return readable(self.scan.iter_update_objects(after=format_timestamp(after), up_to=format_timestamp(up_to)))
+            lists = list(self.scan.object_lists(after=format_timestamp(after), up_to=format_timestamp(up_to)))
         except StatusError as error:
             if error.status in _NOT_SERVED:
                 return None
             raise
+        return readable((ref for page in lists for ref in page.value.object_refs), server=lists[0].server)
 
     def fetch(self, stored: StoredObject) -> None:
         """Download an object.
@@ -122,7 +125,7 @@ def _file(stored: StoredObject) -> str:
     return f"{sha256_of(stored.digest).hex()}.zstd"
 
 
-def readable(refs: Iterable[ObjectRef], kind: str = UPDATES) -> list[StoredObject]:
+def readable(refs: Iterable[ObjectRef], kind: str = UPDATES, *, server: str = "") -> list[StoredObject]:
     """The objects of a kind whose items are written as those of pages are, each once, in their order.
 
     Raises:
@@ -134,7 +137,7 @@ def readable(refs: Iterable[ObjectRef], kind: str = UPDATES) -> list[StoredObjec
         if name is None or not name.readable or name.kind != kind:
             _log.debug("%s is skipped: it does not hold %s as pages do", name_of(ref.url), kind)
             continue
-        known = objects.setdefault(name, StoredObject(name, ref.url, ref.digest))
+        known = objects.setdefault(name, StoredObject(name, ref.url, ref.digest, server))
         if sha256_of(known.digest) != sha256_of(ref.digest):
             raise DecodeError(f"the scan lists {name} with two digests; ask another one", item=str(name))
     return [objects[name] for name in sorted(objects)]

@@ -13,6 +13,8 @@ Simulated:
     servers     each shows a growing part of the ledger: an item may be late by less than `settle`. They catch up
                 between two requests, lag, step back, fork, hide replicas, cap pages.
     net         `PageSource` over them, with the retries and the failover that transport does; real pages of JSON.
+    objects     what servers write of their history as objects, by a plan and with damage of their own (`--objects`);
+                `object_net` lists and downloads them under the real `Scan`, `spool` is the disk that they lie on.
     storage     Delta tables in memory. Every write may be the last: a kill ends the machine, and all that is called
                 afterwards raises. `mirrored` makes the same writes on real deltalake and compares.
     scheduling  `SeededDrive`: workers and commits are steps, and the seed says whose turn it is.

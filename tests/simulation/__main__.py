@@ -2,6 +2,7 @@
 
 python -m tests.simulation --minutes 10 --seed 0          all cores
 python -m tests.simulation --verdicts ...                 worlds of verdicts, with any other option but --mutant
+python -m tests.simulation --objects ...                  servers that have objects, likewise
 python -m tests.simulation --show 4711                    one seed, told step by step
 python -m tests.simulation --shrink 4711 --breaks LIVE    its script, made small
 python -m tests.simulation --mutant by-time               seeds until the mutant is found
@@ -21,9 +22,9 @@ from tests.simulation.scripts import failing, literal, shrink
 from tests.simulation.searching import hunt, simulate
 
 
-def show(seed: int, *, verdicts: bool = False) -> None:
+def show(seed: int, **kinds: bool) -> None:
     """Tell one history."""
-    script = draw(seed, verdicts=verdicts)
+    script = draw(seed, **kinds)
     outcome = run(script)
     print(literal(outcome.script))
     print("\n".join(outcome.log))
@@ -31,9 +32,9 @@ def show(seed: int, *, verdicts: bool = False) -> None:
         print(f"** {problem.holds.name}: {problem.text}")
 
 
-def small(seed: int, breaks: str | None, *, verdicts: bool = False) -> None:
+def small(seed: int, breaks: str | None, **kinds: bool) -> None:
     """Print the shrunk script of a failing seed."""
-    outcome = run(draw(seed, verdicts=verdicts))
+    outcome = run(draw(seed, **kinds))
     broken = failing(outcome)
     if not broken:
         print(f"seed {seed} breaks nothing")
@@ -57,18 +58,22 @@ def main() -> int:
     parser.add_argument("--breaks", choices=[one.name for one in Holds])
     parser.add_argument("--mutant", choices=[*MUTANTS, "all"])
     parser.add_argument("--most", type=int, default=20_000)
+    parser.add_argument("--objects", action="store_true", help="servers have objects as well")
     given = parser.parse_args()
+    kinds = {"verdicts": given.verdicts, "objects": given.objects}
+    if all(kinds.values()):
+        parser.error("--verdicts and --objects do not go together: objects hold updates only")
     if given.show is not None:
-        show(given.show, verdicts=given.verdicts)
+        show(given.show, **kinds)
         return 0
     if given.shrink is not None:
-        small(given.shrink, given.breaks, verdicts=given.verdicts)
+        small(given.shrink, given.breaks, **kinds)
         return 0
     if given.mutant:
         names = list(MUTANTS) if given.mutant == "all" else [given.mutant]
         return int(any(hunt(name, given.seed, given.most) is None for name in names))
     began = time.monotonic()
-    tally = simulate(seed=given.seed, minutes=given.minutes, workers=given.workers, verdicts=given.verdicts)
+    tally = simulate(seed=given.seed, minutes=given.minutes, workers=given.workers, **kinds)
     seconds = time.monotonic() - began
     print(f"{tally.histories:,} histories from seed {given.seed} on, {tally.requests:,} requests, {seconds:,.0f} s,"
           f" {tally.histories / seconds:,.1f} per second on {given.workers} cores")  # fmt: skip

@@ -34,6 +34,7 @@ class Holds(Enum):
     SOUND = "check() is true"
     ROTTEN = "check() is false after any damage to what readers see"
     ENDS = "every run ends within a bounded number of requests, by a report or an error of ours"
+    TIDY = "a sync that reads objects and is not killed leaves no temporary file"
     NO_ALARM = "no sync ends in a PagingError, DecodeError or StoreError"
     MIXED = "the rows of two networks are never mixed"
     FORKS = "a fork that an answer shows is said"
@@ -160,6 +161,24 @@ FAULTS: Final[dict[str, Fault]] = {
 }  # fmt: skip
 
 
+#: Of histories with objects, beside the others.
+OBJECT_FAULTS: Final[dict[str, Fault]] = {
+    "objects-lag": Fault("objects are written long after their segment has passed, or appear later", weight=25),
+    "damaged-objects": Fault(
+        "an object is gone (404), cut off, out of order, or not the one whose digest is listed", weight=40
+    ),
+    "overlapping-objects": Fault("lists name segments of two lengths over the same history", weight=30),
+    "other-encodings": Fault("lists name objects in other encodings", weight=20),
+    "no-objects": Fault("a server has no objects: 501 or 404", weight=15),
+    "busy-objects": Fault("503, time-outs and cut answers to lists and downloads", weight=30),
+    "ties-missing-in-an-object": Fault(
+        "a writer goes on after the time of the last item that it has read, so an object lacks the rest of a tie",
+        "a listed object holds every update of its segment that lies more than settle before the segment's end",
+        ALWAYS, weight=0,
+    ),
+}  # fmt: skip
+
+
 def holding(faults: Collection[str]) -> frozenset[Holds]:
     """The invariants that hold under some faults together."""
-    return frozenset.intersection(ALL, *(FAULTS[name].holds for name in faults))
+    return frozenset.intersection(ALL, *((FAULTS | OBJECT_FAULTS)[name].holds for name in faults))

@@ -19,6 +19,7 @@ import pyarrow as pa
 from ledgerframes.decoding.pages import decode_page
 from ledgerframes.errors import (
     DecodeError,
+    InputError,
     LedgerframesError,
     PagingError,
     PartialResultError,
@@ -36,15 +37,17 @@ from ledgerframes.store.table_sets import NETWORK
 from ledgerframes.timestamps import LATEST, format_timestamp
 from tests.simulation.choices import Choices
 from tests.simulation.clock import SimClock
-from tests.simulation.faults import FAULTS, Holds, holding
+from tests.simulation.faults import FAULTS, OBJECT_FAULTS, Fault, Holds, holding
 from tests.simulation.invariants import Problem, Watch, inside, settled, tell
 from tests.simulation.net import Endless, Seen, SimNet, SimScan
+from tests.simulation.objects import Bulk
 from tests.simulation.rot import damage
 from tests.simulation.scheduling import Deadlock, SeededDrive
 from tests.simulation.servers import Fleet, Server, largest_group
+from tests.simulation.spool import Spool
 from tests.simulation.storage import Disk, Killed, SimLake
 from tests.simulation.stored_as import OF_VERDICTS, UPDATES, StoredAs
-from tests.simulation.world import BASE, SETTLE, Item, U, branched, draw_items, page_of
+from tests.simulation.world import BASE, SETTLE, SPAN, Item, U, branched, draw_items, page_of
 
 
 @dataclass(frozen=True)
@@ -60,6 +63,7 @@ class Script:
         cut: up to where forked servers keep what they have, in microseconds after the world's beginning.
         seed: where the choices are drawn from, if there is no script of them.
         verdicts: whether the event history is synced in place of that of updates.
+        objects: whether servers have objects.
     """
 
     items: tuple[Item, ...]
@@ -70,6 +74,7 @@ class Script:
     cut: int = 0
     seed: int | None = None
     verdicts: bool = False
+    objects: bool = False
 
     @property
     def stored_as(self) -> StoredAs:
@@ -87,6 +92,7 @@ class Outcome:
         log: what happened, in words.
         syncs: how the syncs ended, counted.
         requests: how many were sent.
+        excused: the invariants that did not hold, of those that a fault of the history takes away.
     """
 
     problems: list[Problem]
@@ -94,30 +100,42 @@ class Outcome:
     log: list[str]
     syncs: Counter[str]
     requests: int
+    excused: list[Problem] = field(default_factory=list)
 
 
-def draw(seed: int, among: Collection[str] | None = None, *, verdicts: bool = False) -> Script:
+def draw(seed: int, among: Collection[str] | None = None, *, verdicts: bool = False, objects: bool = False) -> Script:
     """The history of a seed.
 
     Args:
         seed: a whole number.
         verdicts: sync the event history; version 0.1 made no lake of it.
+        objects: servers have objects as well.
         among: only these faults, each of which four of five histories have.
     """
     rng = random.Random(f"{seed}/faults")
-    weights = {name: fault.weight if among is None else 80 * (name in among) for name, fault in FAULTS.items()}
+    weights = {name: _weight(name, fault, among) for name, fault in FAULTS.items()}
     faults = tuple(name for name, weight in weights.items() if rng.random() * 100 < weight)
     faults = tuple(name for name in faults if not verdicts or name != "old-lake")
     rng = random.Random(f"{seed}/world")
-    items = draw_items(rng, faults)
+    # An object gives a page where updates of several times lie more than settle before the end of its segment.
+    size: dict[str, int] = {"few": 6, "most": 20, "span": 2 * SPAN} if objects else {}
+    items = draw_items(rng, faults, **size)
     servers = rng.choice([1, 1, 2, 2, 3]) if {"lagging", "fork", "replicas", "other-network"} & set(faults) else 1
     cut, branch = 0, ()
     if {"fork", "fork-all"} & set(faults):
-        cut = rng.randint(1, 12) * U
+        cut = rng.randint(1, size.get("span", SPAN)) * U
         branch = branched(rng, items, cut)
     elif "other-network" in faults:
-        branch = draw_items(rng, faults, prefix="n")
-    return Script(items, servers, faults, branch=branch, cut=cut, seed=seed, verdicts=verdicts)
+        branch = draw_items(rng, faults, prefix="n", **size)
+    if objects:
+        rng = random.Random(f"{seed}/objects")
+        weights = {name: _weight(name, fault, among) for name, fault in OBJECT_FAULTS.items()}
+        faults += tuple(name for name, weight in weights.items() if rng.random() * 100 < weight)
+    return Script(items, servers, faults, branch=branch, cut=cut, seed=seed, verdicts=verdicts, objects=objects)
+
+
+def _weight(name: str, fault: Fault, among: Collection[str] | None) -> int:
+    return fault.weight if among is None else 80 * (name in among)
 
 
 def run(script: Script, *, lake: Callable[[Disk], Lake] = SimLake) -> Outcome:
@@ -148,6 +166,7 @@ class _History:
         self.frames: dict[str, pa.Table] = {}
         self.largest: Counter[str] = Counter()  # by server, the most items that it has sent in a page
         self.heaviest: Counter[str] = Counter()  # by server, the most bytes of such a page
+        self.spool = Spool() if script.objects else None
         self._set_up()
         self.disk.before, self.disk.after = self._before_write, self._after_write
 
@@ -160,12 +179,14 @@ class _History:
                 server.cap = group + 1 + choices.pick("setup", 3)
             if "low-maximum" in self.faults:
                 server.maximum = group + 1 + choices.pick("setup", 3)
+            if script.objects:
+                server.bulk = Bulk.drawn(self.faults, choices)
         self.fleet = Fleet(servers, self.faults, choices)
         if "replicas" in self.faults:
             self.fleet.behind[servers[0].url] = [Server("replica", script.items)]
         if "other-network" in self.faults:
             servers[-1].items = script.branch
-        for _ in range(choices.pick("moves", 7)):
+        for _ in range(choices.pick("moves", 45 if script.objects else 7)):
             self.fleet.move(0, 1)
         if "old-lake" in self.faults:
             self._write_old_lake()
@@ -173,6 +194,13 @@ class _History:
 
     def run(self) -> Outcome:
         """From the first sync to the end."""
+        if self.spool is None:
+            return self._run_all()
+        with self.spool as spool:
+            self.disk.dying = spool.kill
+            return self._run_all()
+
+    def _run_all(self) -> Outcome:
         try:
             for number in range(1 + self.choices.pick("plan", 3)):
                 if number:
@@ -184,7 +212,8 @@ class _History:
         script = replace(self.script, choices=self.choices.plain(), seed=None)
         must = holding(self.faults)
         problems = [problem for problem in self.watch.problems if problem.holds in must]
-        return Outcome(problems, script, self.log, self.syncs, self.requests)
+        excused = [problem for problem in self.watch.problems if problem.holds not in must]
+        return Outcome(problems, script, self.log, self.syncs, self.requests, excused)
 
     # syncs
 
@@ -217,6 +246,7 @@ class _History:
             commit_bytes=(1, 3000, 10**9)[choices.pick("sync", 3)],
             on_error="reject" if self.broken else "raise",
             progress=False, replicas="replicas" in self.faults, drive=SeededDrive(choices), clock=self.clock,
+            source=("auto", "objects", "pages", "auto")[choices.pick("source", 4)] if self.script.objects else "pages",
         )  # fmt: skip
 
     def _window(self) -> tuple[Any, Any]:
@@ -250,7 +280,7 @@ class _History:
         order = self._order()
         self.log.append(
             f"sync {number}: {len(servers)} servers, {order.workers} workers, pages of {order.page_size},"
-            f" {order.window}"
+            f" {order.window}, {order.source}"
         )
         held = self._held()
         scan, ending, records = self._run(servers, order)
@@ -278,6 +308,7 @@ class _History:
         )
         self.calm, self.refused, self.left_out = calm, False, False
         records: list[str] = []
+        ending = "without an end"
         handler = _Keeping(records)
         logger = logging.getLogger("ledgerframes")
         logger.addHandler(handler)
@@ -294,7 +325,7 @@ class _History:
         except LedgerframesError as error:
             ending = type(error).__name__
             self.log.append(f"  {error}")
-            if not self._expected(error, calm=calm):
+            if not self._expected(error, order, calm=calm):
                 self.watch.say(Holds.NO_ALARM, f"{type(error).__name__}: {error}")
         except Exception as error:  # noqa: BLE001 - anything else is a fault of ours
             ending = f"crash: {type(error).__name__}"
@@ -304,6 +335,7 @@ class _History:
             logger.propagate = propagates
             self.calm, self.disk.dead = True, False
             self.requests += scan.stats.requests
+            self._tidy(ending, order.source)
             for seen in scan.seen:
                 if not seen.damaged and len(seen.items) >= self.largest[seen.url]:
                     self.largest[seen.url] = len(seen.items)
@@ -313,12 +345,24 @@ class _History:
         self.syncs[ending] += 1
         return scan, ending, records
 
-    def _expected(self, error: LedgerframesError, *, calm: bool) -> bool:
+    def _tidy(self, ending: str, source: str) -> None:
+        """Look at what a sync leaves in the folder for temporary files; one by pages leaves what is there."""
+        if self.spool is None:
+            return
+        if ending == "killed":
+            self.spool.revive()
+        elif source != "pages" and (left := self.spool.files()):
+            self.watch.say(Holds.TIDY, f"{', '.join(left)} are left")
+
+    def _expected(self, error: LedgerframesError, order: Any, *, calm: bool) -> bool:
         """Whether a sync may end so under the faults of this history."""
         if calm:
             return False
+        required = order.source == "objects"
         if isinstance(error, RequestError):
-            return bool({"busy", "down", "damaged"} & self.faults)
+            return bool({"busy", "down", "damaged"} & self.faults) or (required and "busy-objects" in self.faults)
+        if isinstance(error, InputError):
+            return required and "no-objects" in self.faults
         if isinstance(error, PartialResultError):
             return len(self.fleet.servers) > 1 or "windows" in self.faults
         if isinstance(error, StoreError):
@@ -400,7 +444,8 @@ class _History:
         faults, self.faults = self.faults, self.faults - {"windows", "long-settle"}
         order = self._order()
         self.faults = faults
-        return order
+        # At the end every sync has to go to its end, also where a server has no objects.
+        return replace(order, source="auto") if order.source == "objects" else order
 
     def _quiet(self) -> None:
         """With no news a sync changes no table, and asks for no more than DESIGN allows.
@@ -442,8 +487,9 @@ class _History:
         before, due = self._versions(), self._price(order.page_size)
         self.log.append(f"nothing new: {order.workers} workers, pages of {order.page_size}")
         scan, _, _ = self._run(list(self.fleet.servers), order, calm=True)
-        if due is not None and scan.stats.requests > due and before == self._versions():
-            self.watch.say(Holds.CHEAP, f"a sync without news sent {scan.stats.requests} requests, {due} are due")
+        sent = scan.stats.requests - scan.of_objects
+        if due is not None and sent > due and before == self._versions():
+            self.watch.say(Holds.CHEAP, f"a sync without news sent {sent} requests, {due} are due")
         return scan.seen
 
     def _price(self, page_size: int) -> int | None:

@@ -24,12 +24,14 @@ class Mutant:
         target: the function, as `module:Class.name`.
         change: makes the mutant out of what is there.
         among: the faults that can show it, to find it sooner.
+        objects: whether servers have objects.
     """
 
     rule: str
     target: str
     change: Callable[[Any], Any]
     among: tuple[str, ...] = ()
+    objects: bool = False
 
     @contextmanager
     def applied(self) -> Iterator[None]:
@@ -240,6 +242,41 @@ def _always_newest(original: Any) -> Any:
     return find
 
 
+def _nobody_in_particular(original: Any) -> Any:
+    def readable(*arguments: Any, server: str = "", **named: Any) -> Any:
+        del server
+        return original(*arguments, **named)
+
+    return readable
+
+
+def _ends_where_objects_end(original: Any) -> Any:
+    def page(self: Any, after: Any, size: int) -> Any:
+        from ledgerframes.interfaces.answers import UpdatesPage
+
+        found = original(self, after, size)
+        known = self._segment(after)
+        return UpdatesPage.read(b'{"transactions":[]}') if found is None and known is not None else found
+
+    return page
+
+
+def _in_place(_original: Any) -> Any:
+    @contextmanager
+    def partial(to: Any) -> Iterator[Any]:
+        to.parent.mkdir(parents=True, exist_ok=True)
+        with to.open("wb", buffering=0) as file:
+            yield file
+
+    return partial
+
+
+def _any_digest(_original: Any) -> Any:
+    from types import SimpleNamespace
+
+    return SimpleNamespace(compare_digest=lambda *_: True)
+
+
 def _prop(change: Callable[[Any], Any]) -> Callable[[Any], Any]:
     return lambda original: property(change)  # noqa: ARG005
 
@@ -347,6 +384,27 @@ MUTANTS: Final[dict[str, Mutant]] = {
     "rejects-repeat": Mutant(
         "rejects are not repeated", "store.sync.rejects:RejectingDecoder.reject", _rejects_again,
         ("broken-item", *_SERVERS),
+    ),
+    "objects-to-their-end": Mutant(
+        "the last settle of a segment comes from pages", "objects.page_source:ObjectIndex._end",
+        lambda original: lambda self, segment: segment.up_to,  # noqa: ARG005
+        ("late", "catching-up"), objects=True,
+    ),
+    "objects-end-the-history": Mutant(
+        "coverage reaches the last item that objects show, not the end of a segment",
+        "objects.page_source:ObjectIndex.page", _ends_where_objects_end, ("late", "catching-up"), objects=True,
+    ),
+    "objects-of-anybody": Mutant(
+        "objects count as what the server that listed them has shown", "objects.sources:readable",
+        _nobody_in_particular, ("other-network", "lagging", "catching-up"), objects=True,
+    ),
+    "any-digest": Mutant(
+        "an object has the digest that is listed for it", "interfaces.object_files:hmac", _any_digest,
+        ("damaged-objects", "busy-objects"), objects=True,
+    ),
+    "objects-in-place": Mutant(
+        "the file of an object appears once it is whole", "interfaces.object_files:_partial", _in_place,
+        ("kill", "catching-up"), objects=True,
     ),
     "as-of-now": Mutant("as_of frames stay", "store.lake:find_versions", _always_newest, _SERVERS),
 }  # fmt: skip

@@ -5,10 +5,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
 from copy import copy
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import msgspec
@@ -17,7 +18,11 @@ from ledgerframes.config.settings import Settings
 from ledgerframes.decoding.paged_histories import EVENT_HISTORY, UPDATE_HISTORY, PagedHistory
 from ledgerframes.errors import DecodeError, LedgerframesError, NoAnswerError, RequestError, ServerError, StatusError
 from ledgerframes.interfaces.answers import UpdatesPage
+from ledgerframes.interfaces.scan import UPDATES as UPDATES_OF_SCAN
+from ledgerframes.interfaces.scan import Scan
 from ledgerframes.interfaces.scan_events import EventsPage
+from ledgerframes.interfaces.scan_objects import ObjectRef, UpdateObjects
+from ledgerframes.interfaces.scan_requests import page_request
 from ledgerframes.paging.cursor import Cursor
 from ledgerframes.paging.window import Window
 from ledgerframes.transport import Answer, Stats
@@ -25,6 +30,7 @@ from ledgerframes.transport.retrying import Revise
 from ledgerframes.transport.stopping import Stop
 from tests.simulation.choices import Choices
 from tests.simulation.clock import SimClock
+from tests.simulation.object_net import ObjectSender
 from tests.simulation.servers import Fleet, Server
 from tests.simulation.storage import Disk
 from tests.simulation.stored_as import OF_VERDICTS, UPDATES, StoredAs
@@ -53,6 +59,11 @@ class Ask(NamedTuple):
 
     after: Cursor | None
     page_size: int
+
+    @property
+    def content(self) -> bytes:
+        """The body of the request, which is read where objects are to answer it."""
+        return page_request(UPDATES_OF_SCAN, self.after, self.page_size, None).content or b""
 
 
 @dataclass(frozen=True)
@@ -102,6 +113,9 @@ class SimScan:
         clock: of the history.
         faults: of the history.
         choices: of the history.
+
+    Attributes:
+        of_objects: how many requests were about objects.
     """
 
     def __init__(
@@ -120,14 +134,15 @@ class SimScan:
         self._order = [server.url for server in servers]
         self._disk = disk
         self._clock = clock
-        self._faults = frozenset() if calm else frozenset(faults)
-        self._choices = choices
+        self.faults = frozenset() if calm else frozenset(faults)
+        self.choices = choices
         self._newest: dict[str, int] = {}
         self._down: set[str] = set()
         self._history, self._lenient = UPDATE_HISTORY, False
         self.stats = Stats()
         self.seen: list[Seen] = []
-        if "down" in self._faults:
+        self.of_objects = 0
+        if "down" in self.faults:
             self._down = {url for url in self._order if choices.chance("down", 30)}
 
     @property
@@ -158,13 +173,24 @@ class SimScan:
         twin._lenient = True
         return twin
 
+    def object_lists(self, **times: Any) -> Iterator[Answer[UpdateObjects]]:
+        """The list of objects, read by the real interface."""
+        return self._bulk().object_lists(**times)
+
+    def download_object(self, ref: ObjectRef, to: Path) -> Path:
+        """Download an object by the real interface."""
+        return self._bulk().download_object(ref, to)
+
+    def _bulk(self) -> Scan:
+        return Scan(ObjectSender(self))
+
     def page_request(self, after: Cursor | None, page_size: int) -> Any:
         return Ask(after, page_size)
 
     def pause(self, seconds: float) -> None:
         self._disk.alive()
         self._clock.sleep(seconds)
-        if "catching-up" in self._faults:
+        if "catching-up" in self.faults:
             self._fleet.move(50, 30, 20)
 
     def page_maximum(self, server: str | None) -> int | None:
@@ -189,7 +215,7 @@ class SimScan:
             outcome = self._attempt(request, url, read)
             if isinstance(outcome, Page):
                 if attempt:
-                    self._order.sort(key=lambda other: other != url)
+                    self.prefer(url)
                 return Answer(outcome, 200, url, request, len(outcome.raw), 0.0, {})
             error = outcome
             told = error if isinstance(error, RequestError) else NoAnswerError(str(error))
@@ -207,23 +233,14 @@ class SimScan:
 
     def _attempt(self, ask: Ask, url: str, read: Any) -> Page | LedgerframesError:
         """Send one request once."""
-        self._clock.sleep(0.01)
-        self.stats.received(200, 1)
-        if self.stats.requests > MOST_REQUESTS:
-            raise Endless(f"{self.stats.requests} requests")
-        if "catching-up" in self._faults:
-            self._fleet.move(60, 25, 15)
-        if "kill" in self._faults and self._choices.chance("kill-request", 2):
-            self._disk.kill()
-        if "interrupt" in self._faults and self._choices.chance("interrupt", 5):
-            raise KeyboardInterrupt
+        self._arrive()
         server = self._servers[url]
         refusal = self._refusal(server, ask)
         if refusal is not None:
             return refusal
         server = self._behind(server)
-        if "stepping-back" in self._faults and self._choices.chance("step-back", 8):
-            server.restore(server.newest - self._choices.pick("step-back", 8) * U // 2, server.items)
+        if "stepping-back" in self.faults and self.choices.chance("step-back", 8):
+            server.restore(server.newest - self.choices.pick("step-back", 8) * U // 2, server.items)
         after = None if ask.after is None else (ask.after.migration_id, ask.after.micros)
         honest = server.page(after, ask.page_size)
         items = self._distorted(server, honest, after, ask.page_size)
@@ -231,7 +248,7 @@ class SimScan:
                                 + [item.at for item in items])  # fmt: skip
         last = len(honest) == len(server.beyond(after))
         self.seen.append(Seen(url, after, ask.page_size, items, self._newest[url], items == honest, last))
-        if "damaged" in self._faults and self._choices.chance("damaged", 8):
+        if "damaged" in self.faults and self.choices.chance("damaged", 8):
             body = self._stored_as.body(items)
             self.seen[-1] = replace(self.seen[-1], damaged=True)
             try:
@@ -240,6 +257,38 @@ class SimScan:
                 return DecodeError(f"the answer of {url} is not whole JSON: {error}")
         return _page(items, self._stored_as, read)
 
+    def arrive(self, url: str) -> Server:
+        """The server that takes a request about objects."""
+        self._disk.alive()
+        self._arrive()
+        self.of_objects += 1
+        return next(server for server in self._fleet.servers if server.url == url)
+
+    def is_down(self, server: Server) -> bool:
+        """Whether a server gives no answer in this sync."""
+        return server.url in self._down
+
+    def prefer(self, url: str) -> None:
+        """Ask this server first from now on."""
+        self._order.sort(key=lambda other: other != url)
+
+    def maybe_kill(self, stream: str, percent: int) -> None:
+        """End the machine, or do not."""
+        if "kill" in self.faults and self.choices.chance(stream, percent):
+            self._disk.kill()
+
+    def _arrive(self) -> None:
+        """What happens at every request."""
+        self._clock.sleep(0.01)
+        self.stats.received(200, 1)
+        if self.stats.requests > MOST_REQUESTS:
+            raise Endless(f"{self.stats.requests} requests")
+        if "catching-up" in self.faults:
+            self._fleet.move(60, 25, 15)
+        self.maybe_kill("kill-request", 2)
+        if "interrupt" in self.faults and self.choices.chance("interrupt", 5):
+            raise KeyboardInterrupt
+
     def _refusal(self, server: Server, ask: Ask) -> LedgerframesError | None:
         """What a server says instead of a page."""
         if server.url in self._down:
@@ -247,7 +296,7 @@ class SimScan:
         if ask.page_size > server.maximum:
             said = f"Exceeded limit maximum ({ask.page_size} > {server.maximum})."
             return StatusError(said, status=400, detail=said)
-        busy = self._choices.weighted("busy", 88, 4, 4, 4) if "busy" in self._faults else 0
+        busy = self.choices.weighted("busy", 88, 4, 4, 4) if "busy" in self.faults else 0
         if busy == 1:
             return ServerError("503", status=503, detail="not yet replicated all data")
         if busy == 2:
@@ -257,7 +306,7 @@ class SimScan:
     def _behind(self, server: Server) -> Server:
         """Whichever of the replicas behind a URL takes the request."""
         replicas = self._fleet.behind.get(server.url)
-        return server if not replicas else [server, *replicas][self._choices.pick("replica", 1 + len(replicas))]
+        return server if not replicas else [server, *replicas][self.choices.pick("replica", 1 + len(replicas))]
 
     def _distorted(
         self, server: Server, items: tuple[Item, ...], after: tuple[int, int] | None, size: int
@@ -265,15 +314,15 @@ class SimScan:
         """What a server that contradicts itself sends instead."""
         if server.url != self._fleet.servers[0].url:
             return items
-        if "ignores-after" in self._faults:
+        if "ignores-after" in self.faults:
             return server.page(None, size)
-        if "never-ending" in self._faults and not items:
+        if "never-ending" in self.faults and not items:
             migration = 1 if after is None else after[0] + 1
             made = Item(migration, 20 * U + migration, "A", f"z{migration}")
             server.ever.add(made)
             return (made,)
-        if "contradiction" in self._faults and items:
-            kind = self._choices.weighted("contradiction", 85, 5, 5, 5)
+        if "contradiction" in self.faults and items:
+            kind = self.choices.weighted("contradiction", 85, 5, 5, 5)
             if kind == 1:
                 return tuple(reversed(items))
             if kind == 2:
@@ -288,6 +337,8 @@ class SimNet:
     """What `run_sync` needs of a network."""
 
     scan: SimScan
+
+    is_remote = True
 
     @property
     def stats(self) -> Stats:

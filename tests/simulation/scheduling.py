@@ -6,6 +6,7 @@ from collections.abc import Callable, Generator, Sequence
 from typing import TypeVar
 
 from ledgerframes.store.sync.driving import Background, Drive, Idle
+from ledgerframes.waiting import Coming
 from tests.simulation.choices import Choices
 
 T = TypeVar("T")
@@ -65,6 +66,13 @@ class SeededDrive(Drive):
         del name
         self._jobs.append(_Queue())
         return self._jobs[-1]
+
+    def ahead(self, call: Callable[[], T], name: str) -> Coming[T]:
+        """Make the call at once."""
+        del name
+        coming: Coming[T] = Coming()
+        coming.run(call)
+        return coming
 
     def _maybe_commit(self) -> None:
         for queue in self._jobs:

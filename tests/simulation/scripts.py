@@ -102,6 +102,8 @@ def literal(script: Script) -> str:
         lines.append(f"    cut={_at(script.cut)},")
     if script.verdicts:
         lines.append("    verdicts=True,")
+    if script.objects:
+        lines.append("    objects=True,")
     return "\n".join([*lines, ")"])
 
 

@@ -55,12 +55,12 @@ class Tally:
             self.failures.setdefault(name, []).extend(seeds)
 
 
-def batch(first: int, *, verdicts: bool = False) -> Tally:
+def batch(first: int, **kinds: bool) -> Tally:
     """Some seeds in a row, in a process of a pool."""
     tally = Tally()
     for seed in range(first, first + _BATCH):
         try:
-            tally.count(seed, run(draw(seed, verdicts=verdicts)))
+            tally.count(seed, run(draw(seed, **kinds)))
         except Exception:  # noqa: BLE001 - a fault of the simulation itself is shown with its seed
             traceback.print_exc()
             tally.failures.setdefault("SIMULATION", []).append(seed)
@@ -73,8 +73,8 @@ def one_thread() -> None:
     pa.set_io_thread_count(1)
 
 
-def simulate(*, seed: int, minutes: float, workers: int, verdicts: bool = False) -> Tally:
-    """Run batches of seeds on all cores until the time is over."""
+def simulate(*, seed: int, minutes: float, workers: int, **kinds: bool) -> Tally:
+    """Run batches of seeds on all cores until the time is over; `kinds` as for `draw`."""
     tally = Tally()
     end = time.monotonic() + minutes * 60
 
@@ -87,7 +87,7 @@ def simulate(*, seed: int, minutes: float, workers: int, verdicts: bool = False)
     with multiprocessing.get_context("spawn").Pool(workers, one_thread) as pool:
         waiting, coming = [], firsts()
         for first in coming:
-            waiting.append(pool.apply_async(batch, (first,), {"verdicts": verdicts}))
+            waiting.append(pool.apply_async(batch, (first,), kinds))
             if len(waiting) > 2 * workers:
                 tally.add(waiting.pop(0).get())
         for result in waiting:
@@ -99,7 +99,7 @@ def hunt(name: str, seed: int, most: int) -> int | None:
     """The first seed that finds a mutant and is well without it."""
     mutant = MUTANTS[name]
     for number in range(seed, seed + most):
-        script = draw(number, mutant.among or None)
+        script = draw(number, mutant.among or None, objects=mutant.objects)
         with mutant.applied():
             broken = failing(run(script))
         if broken and not failing(run(script)):

@@ -6,6 +6,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 
 from tests.simulation.choices import Choices
+from tests.simulation.objects import Bulk
 from tests.simulation.world import OVERLAP, SETTLE, Item, U
 
 LONG_AGO = -(2**62)
@@ -22,6 +23,7 @@ class Server:
         cap: it sends no more items than this, silently.
         maximum: it refuses to be asked for more than this.
         ever: everything that it has shown at any time.
+        bulk: its objects.
     """
 
     url: str
@@ -30,6 +32,7 @@ class Server:
     cap: int = 1000
     maximum: int = 1000
     ever: set[Item] = field(default_factory=set)
+    bulk: Bulk | None = None
 
     @property
     def newest(self) -> int:
@@ -58,11 +61,15 @@ class Server:
         """Show one more item."""
         self.shown.add(item)
         self.ever.add(item)
+        if self.bulk is not None:
+            self.bulk.write(self.shown)
 
     def show_all(self) -> None:
         """Show everything."""
         self.shown = set(self.items)
         self.ever |= self.shown
+        if self.bulk is not None:
+            self.bulk.write(self.shown, all_of_it=True)
 
     def restore(self, cut: int, items: tuple[Item, ...]) -> None:
         """Forget what is later than a record time, and go on with these items."""

@@ -6,8 +6,19 @@ from tests.simulation.faults import Holds
 from tests.simulation.history import Script, run
 from tests.simulation.mutants import MUTANTS
 from tests.simulation.scripts import failing
+from tests.simulation.test_scripts import SCRIPTS
 from tests.simulation.world import Item, U
 
+#: Six updates in one segment of objects, and one far behind it.
+SIX = (
+    Item(0, 1 * U, "A", "a"),
+    Item(0, 2 * U, "A", "b"),
+    Item(0, 3 * U, "A", "c"),
+    Item(0, 4 * U, "A", "d"),
+    Item(0, 4 * U + 1, "A", "e"),
+    Item(0, 4 * U + 2, "A", "f"),
+    Item(0, 20 * U, "A", "w"),
+)
 #: By mutant, what its history breaks, and the history.
 FOUND_BY = {
     "proof-of-anybody": (
@@ -398,6 +409,52 @@ FOUND_BY = {
                 "plan": [1],
                 "servers": [1, 2, 2],
             },
+        ),
+    ),
+    "objects-to-their-end": (
+        Holds.SETTLED,
+        Script(
+            items=(
+                Item(0, 1 * U, "A", "a"),
+                Item(0, 2 * U, "A", "b"),
+                Item(0, 3 * U, "A", "c"),
+                Item(0, 7 * U, "B", "x"),
+                Item(0, 7 * U + 1, "A", "y"),
+                Item(0, 8 * U, "A", "z"),
+                Item(0, 9 * U, "A", "v"),
+                Item(0, 20 * U, "A", "w"),
+            ),
+            faults=("late",),
+            choices={"moves": [8, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1]},
+            objects=True,
+        ),
+    ),
+    "objects-end-the-history": (
+        Holds.REACHED,
+        Script(items=SIX, choices={"moves": [7, 1, 1, 1, 1, 1, 1, 1]}, objects=True),
+    ),
+    "objects-of-anybody": (Holds.MIXED, SCRIPTS["objects-of-a-server-that-is-left-out"]),
+    "any-digest": (
+        Holds.SETTLED,
+        Script(
+            items=SIX,
+            faults=("damaged-objects",),
+            choices={"moves": [7, 1, 1, 1, 1, 1, 1, 1], "object-damage": [2], "objects": [0, 0, 1]},
+            objects=True,
+        ),
+    ),
+    "objects-in-place": (
+        Holds.SETTLED,
+        Script(
+            items=SIX,
+            faults=("kill",),
+            choices={
+                "kill-download": [1],
+                "moves": [7, 1, 1, 1, 1, 1, 1, 1],
+                "objects": [0, 0, 1],
+                "plan": [1],
+            },
+            objects=True,
         ),
     ),
     "as-of-now": (

@@ -355,6 +355,15 @@ SCRIPTS = {
         ),
         cut=7 * U,
     ),
+    # What a server of another network had listed before it was left out was read under the name of the one that stayed.
+    "objects-of-a-server-that-is-left-out": Script(
+        items=(Item(0, 2 * U, "A", "k"), Item(0, 3 * U, "A", "l"), Item(0, 21 * U, "A", "u")),
+        servers=2,
+        faults=("lagging", "other-network"),
+        choices={"moves": [1, 1, 1]},
+        branch=(Item(0, 2 * U, "A", "np"), Item(0, 3 * U, "A", "ng", "assign")),
+        objects=True,
+    ),
 }
 
 

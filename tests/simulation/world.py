@@ -10,6 +10,7 @@ import json
 import random
 from collections.abc import Collection, Sequence
 from functools import lru_cache
+from string import ascii_lowercase
 from typing import Final, NamedTuple
 
 from ledgerframes.timestamps import format_timestamp, to_micros
@@ -73,16 +74,18 @@ def ago(micros: int) -> str:
     return f"{units}U" + (f"{rest - U:+d}" if rest > U // 2 else f"{rest:+d}" if rest else "")
 
 
-def draw_items(rng: random.Random, faults: Collection[str], *, prefix: str = "") -> tuple[Item, ...]:
-    """A ledger: two to six updates, ties and overlapping migrations only where the faults allow them."""
-    count = rng.randint(2, 6)
+def draw_items(
+    rng: random.Random, faults: Collection[str], *, prefix: str = "", few: int = 2, most: int = 6, span: int = SPAN
+) -> tuple[Item, ...]:
+    """A ledger: `few` to `most` updates, ties and overlapping migrations only where the faults allow them."""
+    count = rng.randint(few, most)
     migrations = rng.choice([1, 2, 2, 3]) if "migrations" in faults else 1
     starts = _starts(rng, migrations)
     items: dict[tuple[int, int, str], Item] = {}
-    names = rng.sample("abcdefghijklmnop", count)
+    names = rng.sample("abcdefghijklmnop" if most <= 16 else ascii_lowercase, count)
     for name in names:
         migration = rng.randrange(migrations)
-        last = SPAN if migration == migrations - 1 else min(SPAN, starts[migration + 1] + 6)
+        last = span if migration == migrations - 1 else min(span, starts[migration + 1] + 6)
         if "overlap" not in faults and migration < migrations - 1:
             last = max(starts[migration], starts[migration + 1] - 1)
         at = rng.randint(starts[migration], last) * U
@@ -112,7 +115,7 @@ def _bounded(items: Sequence[Item]) -> list[Item]:
     for item in items:
         firsts[item.migration] = min(item.at, firsts.get(item.migration, item.at))
     following = {one: min((other for other in firsts if other > one), default=one) for one in firsts}
-    last = {one: firsts[other] + OVERLAP if other > one else SPAN * U for one, other in following.items()}
+    last = {one: firsts[other] + OVERLAP if other > one else 0 for one, other in following.items()}
     return [item for item in items if item.at <= last[item.migration] or following[item.migration] == item.migration]
 
 

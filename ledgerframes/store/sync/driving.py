@@ -75,6 +75,9 @@ class Drive(Protocol):
     def background(self, name: str) -> Background:
         """A queue for jobs that run concurrently with the workers."""
 
+    def ahead(self, call: Callable[[], T], name: str) -> Coming[T]:
+        """Make a call whose result is wanted later."""
+
 
 class ThreadDrive:
     """Threads."""
@@ -100,6 +103,10 @@ class ThreadDrive:
     def background(self, name: str) -> Background:
         """One thread, started with the first job."""
         return _BackgroundThread(name)
+
+    def ahead(self, call: Callable[[], T], name: str) -> Coming[T]:
+        """Make the call in a thread of its own."""
+        return in_background(call, name)
 
 
 class OneByOne(ThreadDrive):

@@ -45,7 +45,7 @@ def objects_for(
     folder = _own_folder(lake.url)
     ending = Stop(stop)
     source = ScanObjects(net.scan, KeptFiles(folder, kept=request.workers)).stoppable(ending)
-    index = ObjectIndex(source, request.settle_micros, required=request.source == "objects")
+    index = ObjectIndex(source, request.settle_micros, request.source == "objects", ahead=request.drive.ahead)
     try:
         index.prepare()
         yield index
