@@ -109,6 +109,7 @@ def test_several_migrations_and_synchronizers_too(store, cluster):
         assert_sound(store, net)
 
 
+@pytest.mark.long(quick=1)
 @pytest.mark.parametrize(
     "faults",
     [ObjectFaults(wrong_digest=True), ObjectFaults(cut=True), ObjectFaults(gone=True), ObjectFaults(overlap=True)],
@@ -129,6 +130,7 @@ def test_a_scan_without_objects_is_read_by_pages_or_refused(store, ledger, clust
     assert_sound(store, ledger)
 
 
+@pytest.mark.long
 def test_a_worker_that_dies_while_it_reads_objects_loses_and_doubles_nothing(store, cluster):
     with lf.sandbox(days=14, latency=0.01) as net:
 
