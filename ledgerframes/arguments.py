@@ -126,11 +126,11 @@ def path(value: Any, name: str) -> str:
     """Read the path of a file or folder.
 
     Raises:
-        InputError: it is neither text nor an `os.PathLike` of text.
+        InputError: it is neither text nor an `os.PathLike` of text, empty, or has a null character.
     """
     spelled = os.fspath(value) if isinstance(value, str | os.PathLike) else None
-    if not isinstance(spelled, str):
-        refuse(name, value, "give a path as text or pathlib.Path")
+    if not isinstance(spelled, str) or not spelled or "\0" in spelled:
+        refuse(name, value, "give a path as text or pathlib.Path; the current folder is '.'")
     return spelled
 
 

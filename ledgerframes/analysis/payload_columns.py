@@ -189,7 +189,7 @@ def _by_dictionary(texts: pa.Array) -> list[dict[str, Raw]]:
         return []
     try:
         objects = _objects.decode_lines(_joined(texts))
-    except msgspec.DecodeError:
+    except (msgspec.DecodeError, RecursionError):
         objects = []
     # One by one where a text is broken, or has line feeds of its own.
     return objects if len(objects) == len(texts) else [_object(text) for text in texts.to_pylist()]
@@ -200,6 +200,8 @@ def _object(text: str) -> dict[str, Raw]:
         return _objects.decode(text)
     except msgspec.DecodeError:
         raise InputError(f"payload {visible(text)[:80]!r} is not JSON; give payloads as `load_events` does") from None
+    except RecursionError:
+        raise InputError(f"payload {visible(text[:80])!r}… is nested too deep to be read; leave its row out") from None
 
 
 def is_record(texts: pa.Array | pa.ChunkedArray) -> Any:

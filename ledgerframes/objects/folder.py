@@ -198,7 +198,10 @@ def _local(place: str) -> pa_fs.FileSystem:
     folder = Path(place).absolute()
     if not folder.is_dir():
         raise InputError(f"{place!r} is not a folder: give a folder of objects, or a URL such as 's3://bucket/objects'")
-    return pa_fs.SubTreeFileSystem(str(folder), pa_fs.LocalFileSystem())
+    try:
+        return pa_fs.SubTreeFileSystem(str(folder), pa_fs.LocalFileSystem())
+    except UnicodeEncodeError as error:
+        raise InputError(f"{place!r} is a name that is not UTF-8; rename the folder") from error
 
 
 def _remote(place: str, options: Mapping[str, str]) -> pa_fs.FileSystem:

@@ -60,6 +60,7 @@ class WrittenFolder:
         """
         from filelock import FileLock, Timeout
 
+        self._check()
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
             lock = FileLock(self.folder / _LOCK, blocking=False)
@@ -108,18 +109,27 @@ class WrittenFolder:
         """
         self._list({**self._digests(), **{name: digest for digest, name in objects}})
 
-    def _prepare(self) -> None:
-        try:
-            names = sorted(path.name for path in self.folder.iterdir())
-        except OSError as error:
-            raise unwritable(self.folder, error) from error
-        others = [name for name in names if name != _LOCK and not name.startswith(_ASIDE)]
+    def _check(self) -> None:
+        """Refuse a folder of something else, before anything is written into it."""
+        others = [name for name in self._names() if name != _LOCK and not name.startswith(_ASIDE)]
         if others and DIGESTS not in others:
             raise InputError(
                 f"{str(self.folder)!r} holds {others[0]!r} and no {DIGESTS}, so it is not an earlier export; name a new"
                 " folder"
             )
-        if DIGESTS not in others:
+
+    def _names(self) -> list[str]:
+        try:
+            return sorted(path.name for path in self.folder.iterdir())
+        except FileNotFoundError:
+            return []
+        except OSError as error:
+            raise unwritable(self.folder, error) from error
+
+    def _prepare(self) -> None:
+        self._check()  # once more: what was written meanwhile is not to be removed
+        names = self._names()
+        if DIGESTS not in names:
             self._list({})
         listed = {name.partition("/")[0] for name in self._digests()}
         for name in names:

@@ -10,8 +10,8 @@ from typing import Generic, TypeVar
 import msgspec
 
 from ledgerframes.decoding.splitting import UNREADABLE
-from ledgerframes.errors import DecodeError, LedgerframesError, NoAnswerError, RequestError
-from ledgerframes.transport.failures import is_page, page_words, preview, read_refusal
+from ledgerframes.errors import DecodeError, LedgerframesError, NoAnswerError, RequestError, visible
+from ledgerframes.transport.failures import SHORTENED, is_page, page_words, preview, read_refusal
 from ledgerframes.transport.outcome import Broken, Received
 from ledgerframes.transport.request import PREFIXES, Request
 
@@ -86,7 +86,9 @@ def judge_broken(broken: Broken, request: Request, server: str, *, mask: Masking
         advice = f" What to do: {broken.advice.replace('{interface}', request.endpoint.interface)}."
     elif not request.endpoint.safe:
         advice = " What to do: check whether the command was carried out before sending it again."
-    text = f"{request} at {server} got no answer: {mask(broken.reason)}.{advice}"
+    reason = visible(mask(broken.reason))  # may quote a line that a server or a proxy has sent
+    reason = reason if len(reason) <= SHORTENED else f"{reason[: SHORTENED - 1]}…"
+    text = f"{request} at {server} got no answer: {reason}.{advice}"
     return Failure(
         lambda ending: NoAnswerError(text + ending), broken.transient, broken.elsewhere, unreached=not broken.reached,
         final=broken.final,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -57,6 +58,7 @@ class Proxy:
 
     def refused(self, why: str) -> Broken:
         """What to say where it answers, but does not let the connection through."""
+        why = self._masked(why)
         reason = f"the proxy {self.shown} that {self.variable} names refused: {why or 'it did not say why'}"
         if why.startswith("407"):
             return Broken.for_good(
@@ -65,6 +67,14 @@ class Proxy:
         if _LASTING.match(why) or self.socks:
             return Broken.for_good(reason, "ask the proxy's operator to let this host through, or name it in NO_PROXY")
         return Broken(reason)
+
+    def _masked(self, why: str) -> str:
+        """What it said, without the password if it sends that back."""
+        if self.user is None:
+            return why
+        for secret in (base64.b64encode(b":".join(self.user)), self.user[1]):
+            why = why.replace(secret.decode("latin-1"), "***") if secret else why
+        return why
 
 
 def proxy_for(url: str, proxies: Mapping[str, str] | None = None) -> Proxy | None:

@@ -82,3 +82,9 @@ def test_a_payload_with_line_feeds_is_split():
 def test_a_broken_payload_is_named_among_others():
     with pytest.raises(InputError, match=r"payload '\{\"a\":' is not JSON"):
         leaves(pa.chunked_array([['{"a":1}', '{"a":', '{"a":1}', '{"b":1}']]), None)
+
+
+def test_a_payload_that_is_nested_too_deep_is_named():
+    deep = '{"a":' * 100_000 + "1" + "}" * 100_000
+    with pytest.raises(InputError, match="is nested too deep to be read; leave its row out"):
+        leaves(pa.chunked_array([['{"a":1}', deep]]), None)

@@ -167,7 +167,7 @@ def test_a_folder_of_something_else_is_refused(store, tmp_path, days):
     (tmp_path / "objects" / "thesis.tex").write_text("years of work")
     with pytest.raises(lf.InputError, match=r"holds 'thesis.tex' and no SHA256SUMS"):
         store.export_objects(tmp_path / "objects")
-    assert [path.name for path in (tmp_path / "objects").iterdir() if not path.name.startswith(".")] == ["thesis.tex"]
+    assert [path.name for path in (tmp_path / "objects").iterdir()] == ["thesis.tex"]
 
 
 def test_the_objects_of_another_history_are_refused(store, tmp_path, days):
@@ -191,6 +191,8 @@ def test_two_exports_into_one_folder_are_refused(store, tmp_path, days):
     ("options", "words"),
     [
         ({"folder": 3}, "folder=3"),
+        ({"folder": ""}, "folder=''"),
+        ({"folder": "a\0b"}, "folder="),
         ({"folder": "s3://bucket/objects"}, "give a folder of this machine"),
         ({"object_bytes": 999}, "object_bytes=999"),
         ({"object_bytes": "128 MB"}, "object_bytes="),

@@ -352,6 +352,8 @@ def test_a_list_of_digests_that_is_not_one_is_refused(copied):
     [
         ({"path": "no such folder"}, "is not a folder"),
         ({"path": 7}, "path=7"),
+        ({"path": ""}, "path=''"),
+        ({"path": "a\0b"}, "path="),
         ({"start": "2025-03-08", "end": "2025-03-08"}, "is not after start"),
         ({"start": "2030-01-01"}, "has no objects from start='2030-01-01'"),
         ({"start": "yesterday"}, "start='yesterday'"),
@@ -363,6 +365,16 @@ def test_wrong_arguments_are_refused(daily, options, words):
     with pytest.raises(lf.InputError, match=words) as refused:
         lf.open_objects(**{"path": daily, **options})
     assert "secret" not in str(refused.value)
+
+
+def test_a_folder_whose_name_is_not_utf8_is_refused(tmp_path):
+    folder = Path(os.fsdecode(os.fsencode(tmp_path) + b"/\xff"))
+    try:
+        folder.mkdir()
+    except OSError as error:
+        pytest.skip(f"no such names here: {error}")
+    with pytest.raises(lf.InputError, match="not UTF-8; rename the folder"):
+        lf.open_objects(folder)
 
 
 def test_a_folder_without_objects_is_refused(tmp_path):

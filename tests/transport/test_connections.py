@@ -71,6 +71,13 @@ def test_a_broken_answer_is_no_answer(reply, serve, transport):
         transport(scan_url=server.url, attempts=1).send(READ.request(), read=bytes)
 
 
+def test_a_header_that_is_not_one_is_quoted_in_short(serve, transport):
+    server = serve(raw(b"no colon " + b"x" * 50_000 + b"\r\n"))
+    with pytest.raises(NoAnswerError, match="illegal header line") as caught:
+        transport(scan_url=server.url, attempts=1).send(READ.request(), read=bytes)
+    assert len(str(caught.value)) < 1_000
+
+
 REUSED = {
     "a length": Reply(body=b"[]"),
     "no body": Reply(body=b""),

@@ -94,6 +94,18 @@ def test_a_proxy_of_plain_http_that_wants_a_password_is_said_to(transport, named
     assert "the proxy wants a user and a password" in failed(transport, "http://scan.example", StatusError)
 
 
+def test_what_a_proxy_says_is_short_and_without_the_password_that_it_was_sent(transport, named, serve):
+    def echo(heard):
+        words = f"{heard.headers['proxy-authorization']} {PASSWORD} \x1b[31m" + "x" * 50_000
+        return Reply(raw=f"HTTP/1.1 403 {words}\r\nContent-Length: 0\r\n\r\n".encode())
+
+    named(serve(by=echo).port)
+    said = failed(transport, "https://scan.example", attempts=1)
+    assert "refused: 403 Basic *** *** " in said
+    assert len(said) < 1_000
+    assert said.isprintable()
+
+
 STRAY = b'HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n"another"'
 STRAYS = {
     "bytes behind a length": Reply(body=b"[]" + STRAY, length=2),
