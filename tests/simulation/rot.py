@@ -23,7 +23,7 @@ def damage(disk: Disk, choices: Choices, seen: Mapping[str, Collection[str]]) ->
     kind = choices.pick("rot", 4)
     name = ORDER[choices.pick("rot", 3)]
     states = disk.versions.get(name)
-    if not states:
+    if not states or not any(seen.values()):
         return None
     if kind == 0:
         del disk.versions[name]

@@ -355,6 +355,12 @@ SCRIPTS = {
         ),
         cut=7 * U,
     ),
+    # No fault of the code: a kill left one table, whose rows no reader saw, and that table was lost.
+    "a-table-that-no-reader-saw-is-lost": Script(
+        items=(Item(0, 23 * U, "A", "a"),),
+        faults=("kill", "fork-all"),
+        choices={"check": [1], "fork": [1], "kill-before": [0, 1], "moves": [1, 1], "plan": [2]},
+    ),
     # What a server of another network had listed before it was left out was read under the name of the one that stayed.
     "objects-of-a-server-that-is-left-out": Script(
         items=(Item(0, 2 * U, "A", "k"), Item(0, 3 * U, "A", "l"), Item(0, 21 * U, "A", "u")),
