@@ -361,6 +361,18 @@ SCRIPTS = {
         faults=("kill", "fork-all"),
         choices={"check": [1], "fork": [1], "kill-before": [0, 1], "moves": [1, 1], "plan": [2]},
     ),
+    # An item that pages and objects spell in another order was put into rejects twice.
+    "an-item-that-pages-and-objects-spell-differently": Script(
+        items=(
+            Item(0, 1 * U, "A", "a"),
+            Item(0, 2 * U, "A", "b", "broken"),
+            Item(0, 3 * U, "A", "c"),
+            Item(0, 4 * U, "A", "d"),
+            Item(0, 20 * U, "A", "w"),
+        ),
+        choices={"moves": [4, 1, 1, 1, 1, 1], "plan": [1], "source": [2]},
+        objects=True,
+    ),
     # What a server of another network had listed before it was left out was read under the name of the one that stayed.
     "objects-of-a-server-that-is-left-out": Script(
         items=(Item(0, 2 * U, "A", "k"), Item(0, 3 * U, "A", "l"), Item(0, 21 * U, "A", "u")),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import re
 from collections.abc import Mapping, Sequence
@@ -72,22 +73,44 @@ class RejectingDecoder:
         if not bad:
             return
         if self._stored is None:
-            self._stored = {row["raw"] for row in _rows(self.table.refresh())}
+            self._stored = {_said(row["raw"]) for row in _rows(self.table.refresh())}
         given = pa.RecordBatch.from_pylist(
             [_row(raw, error, self.history) for raw, error in bad], self.table.table.schema
         )
         # Compared as stored: a lake without personal data keeps the item without it.
         rows = self.table.as_kept(given).to_pylist()
-        new = list({row["raw"]: row for row in rows if row["raw"] not in self._stored}.values())
+        new = list({said: row for row in rows if (said := _said(row["raw"])) not in self._stored}.values())
         if not new:
             return
         if not self.table.exists:
             self.table.create({})
         self.table.append([pa.RecordBatch.from_pylist(new, self.table.table.schema)], {})
-        self._stored.update(row["raw"] for row in new)
+        self._stored.update(_said(row["raw"]) for row in new)
         self.count += len(new)
         for row in new:
             _log.warning("an item was put into rejects: %s", row["reason"])
+
+
+def _said(raw: str) -> str:
+    """An item with its members in one order: objects have another than pages."""
+    try:
+        read = json.loads(raw, object_pairs_hook=_sorted_pairs, parse_int=_Number, parse_float=_Number)
+        return repr(read)
+    except (ValueError, TypeError, RecursionError):
+        return raw
+
+
+class _Number(str):
+    """A number as it was written."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return f"number {self}"
+
+
+def _sorted_pairs(pairs: list[tuple[str, Any]]) -> tuple[tuple[str, Any], ...]:
+    return tuple(sorted(pairs, key=lambda pair: pair[0]))
 
 
 def retry(lake: Lake) -> None:
