@@ -220,7 +220,7 @@ def _socks_pool(proxy: Proxy, tls: ssl.SSLContext | None, backend: httpcore.Netw
 def _origin(url: str) -> tuple[str, str, int]:
     parts = urlsplit(url)
     default = 443 if parts.scheme == "https" else 80
-    return parts.scheme, parts.hostname or "", parts.port or default
+    return parts.scheme, (parts.hostname or "").rstrip("."), parts.port or default
 
 
 def _target_of(url: str) -> bytes:
