@@ -52,6 +52,7 @@ from ledgerframes.errors import StoreError as StoreError
 from ledgerframes.export.exporting import export_tables as export_tables
 from ledgerframes.export.formulas import restore_text as restore_text
 from ledgerframes.export.report import ExportReport as ExportReport
+from ledgerframes.loaders.acs.times import snapshot_times as snapshot_times
 from ledgerframes.loaders.active_contracts import load_active_contracts as load_active_contracts
 from ledgerframes.loaders.active_contracts import load_coins as load_coins
 from ledgerframes.loaders.contracts import load_licenses as load_licenses
@@ -85,7 +86,6 @@ from ledgerframes.loaders.planning import Plan as Plan
 from ledgerframes.loaders.planning import migrations as migrations
 from ledgerframes.loaders.planning import plan as plan
 from ledgerframes.loaders.rounds import earliest_reward_round as earliest_reward_round
-from ledgerframes.loaders.snapshot_times import snapshot_times as snapshot_times
 from ledgerframes.loaders.snapshots import load_instruments as load_instruments
 from ledgerframes.loaders.snapshots import load_name_entries as load_name_entries
 from ledgerframes.loaders.snapshots import load_users as load_users

@@ -18,13 +18,13 @@ from ledgerframes.errors import DecodeError, InputError
 from ledgerframes.frames import As, Decimals, Lists
 from ledgerframes.interfaces import scan_snapshots as routes
 from ledgerframes.interfaces.rules import PartyId, Text, each
+from ledgerframes.loaders.acs.by_objects import Wanted, load_from_objects
+from ledgerframes.loaders.acs.pages import SnapshotReader
+from ledgerframes.loaders.acs.times import snapshot_at
 from ledgerframes.loaders.amount_form import held
 from ledgerframes.loaders.history_request import SOURCES, Source
 from ledgerframes.loaders.scan_routes import needing
 from ledgerframes.loaders.signatures import FormOptions
-from ledgerframes.loaders.snapshot_by_objects import Wanted, load_from_objects
-from ledgerframes.loaders.snapshot_pages import SnapshotReader
-from ledgerframes.loaders.snapshot_times import snapshot_at
 from ledgerframes.loaders.table_loader import Form, Origin
 from ledgerframes.paging.window import Bound, bound
 from ledgerframes.tables.active_contracts import ACTIVE_CONTRACTS, COINS, LOCKED_COINS, NOT_IN_SNAPSHOTS

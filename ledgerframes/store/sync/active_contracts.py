@@ -12,10 +12,10 @@ import pyarrow as pa
 
 from ledgerframes.config.settings import source_of
 from ledgerframes.errors import StoreError
+from ledgerframes.loaders.acs.pages import SnapshotReader
+from ledgerframes.loaders.acs.times import snapshot_at
 from ledgerframes.loaders.active_contracts import needing_snapshots, read_contracts
 from ledgerframes.loaders.progress import Progress
-from ledgerframes.loaders.snapshot_pages import SnapshotReader
-from ledgerframes.loaders.snapshot_times import snapshot_at
 from ledgerframes.loaders.table_loader import Origin
 from ledgerframes.paging.cursor import Cursor
 from ledgerframes.paging.tokens import Token

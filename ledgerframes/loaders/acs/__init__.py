@@ -1,0 +1,1 @@
+"""How snapshots of the active contracts are found, and read by pages or by objects; loaders of contracts call it."""
