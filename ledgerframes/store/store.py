@@ -106,7 +106,7 @@ class Store:
             now: what `last` counts from; the clock's time by default.
             page_size: items per request; adapted to what the server can do.
             commit_bytes: commit once the rows take this many bytes in memory, or after a minute; less takes less
-                memory and makes more files. By default 64 MB at first, doubling up to 256 MB in a long sync.
+                memory and makes more files. By default 64 MB at first, growing to 192 MB in a long sync.
             on_error: `"raise"` stops before the commit of a page with an item that breaks the contract; `"reject"`
                 keeps such items whole in the table `rejects` and continues.
             progress: True shows a bar, False nothing, None a bar on a terminal or in a notebook.

@@ -30,7 +30,7 @@ def rows() -> list[Row]:
     items = recorded(UPDATES)
     size = sum(len(item) + 1 for item in items)
     lines, count_lines = (
-        ("zstd -dc | wc -l", _by_zstd) if shutil.which("zstd") else ("pyarrow's zstd, lines", _by_arrow)
+        ("zstd -dc, lines counted", _by_zstd) if shutil.which("zstd") else ("pyarrow's zstd, lines", _by_arrow)
     )
     with _objects(items) as folder, replayed(items) as url, lf.connect(scan_url=url) as net:
         files = sorted(folder.rglob("*.zstd"))

@@ -44,7 +44,7 @@ def committed(pages, size, clock=lambda: 0.0):
 
 
 def test_commits_double_until_they_are_large():
-    sizes = committed(130, CommitSize())
+    sizes = committed(106, CommitSize())
     assert sizes[:-1] == [FIRST, 2 * FIRST, LARGEST, LARGEST, LARGEST]
     assert sizes[-1] < LARGEST
 
