@@ -106,6 +106,8 @@ class HistoryTables:
         changed = {self._put(page.advance): None for page in sorted(pages, key=lambda page: page.advance.interval)}
         written: Counter[str] = Counter()
         if self.slots == before and not any(fresh.values()) and not any(files.values()):
+            for name, place in places.items():
+                place.remove(read[name])
             return written  # the rows read again are those stored
         for name, table in self.tables.items():
             self.slots.commits[name] += 1

@@ -19,8 +19,8 @@ _LEAVING: Final = 1.0
 class Interruptible:
     """Another way, for a main thread that a signal may interrupt.
 
-    httpcore guards its connections by locks in Python: an exception from a signal inside of them leaves one held, and
-    the next request on the same network would wait for ever.
+    An exception from a signal between two instructions of a request would leave its connection open and nobody's; in
+    httpcore, which speaks to proxies of SOCKS, it would leave a lock held, and the next request would wait for ever.
 
     Args:
         way: what sends.

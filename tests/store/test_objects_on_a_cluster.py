@@ -11,6 +11,7 @@ import pytest
 
 import ledgerframes as lf
 from ledgerframes.paging.proofs import OVERLAP, Proofs
+from ledgerframes.sandbox.faults import Faults
 from ledgerframes.sandbox.object_faults import ObjectFaults
 from ledgerframes.store.coverage import BEGINNING, CLOSED, Interval
 from ledgerframes.store.sync import worker_shard
@@ -107,6 +108,18 @@ def test_several_migrations_and_synchronizers_too(store, cluster):
         for _ in range(2):
             store.sync(net, source="auto", engine=cluster, page_size=40, settle="1s", progress=False)
         assert_sound(store, net)
+
+
+@pytest.mark.parametrize(("source", "asked"), [("pages", 1), ("auto", 2)])  # for the list of objects, and to look
+def test_workers_do_not_ask_a_server_that_the_sync_has_left_out(source, asked, store, cluster):
+    """It may be of another network: it gave no answer while the sync looked, and answers by the time workers read."""
+    with lf.sandbox(seed=3, days=6) as own, lf.sandbox(seed=4, days=6) as other:
+        updates = lf.load_updates(own)
+        store.sync(own, end=updates.record_time.iloc[len(updates) // 3], progress=False)
+        with lf.connect(scan_url=[other.sandbox.scan_url, own.sandbox.scan_url], attempts=1) as both:
+            other.sandbox.faults = Faults(sequence=("503",) * asked)
+            store.sync(both, source=source, engine=cluster, page_size=PAGE, progress=False)
+        assert_sound(store, own)
 
 
 @pytest.mark.long(quick=1)

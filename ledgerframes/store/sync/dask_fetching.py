@@ -128,7 +128,8 @@ class ClusterFetcher:
     def _submit(self, done: Any, running: dict[Any, _Rest], rest: _Rest) -> None:
         proofs, request = self.prober.proofs, self.request
         task = ShardTask(
-            self.settings,
+            # A worker has not looked at the servers: those that the sync has left out may be of another network.
+            self.settings | {"scan_url": self.prober.source.servers},
             request.worker_token,
             rest.interval,
             request.page_size,
@@ -215,7 +216,7 @@ def _fetched(rest: _Rest, result: ShardResult) -> Fetched:
         settled=result.settled if joins else rest.settled, span=rest.interval._replace(hi=result.read_to),
         batches={name: _unpacked(own) for name, own in result.batches.items()},
         following=result.following, server=result.server, ended=result.ended, exhausted=result.exhausted,
-        files=result.files,
+        files=result.files, senders=result.senders,
     )  # fmt: skip
 
 

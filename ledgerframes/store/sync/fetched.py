@@ -28,6 +28,7 @@ class Fetched:
         ended: whether the shard is finished.
         exhausted: whether the server had nothing more in this migration.
         files: rows that a worker has stored, by table.
+        senders: everybody who sent them, where there may be several.
     """
 
     key: int
@@ -41,6 +42,7 @@ class Fetched:
     ended: bool = False
     exhausted: bool = False
     files: Mapping[str, Sequence[NewFile]] = field(default_factory=dict)
+    senders: tuple[str, ...] = ()
 
     @property
     def has_rows(self) -> bool:

@@ -28,9 +28,9 @@ class Finality:
 
     def advance(self, fetched: Fetched) -> Advance | None:
         """How far a shard is read; None if that changes nothing in the store."""
-        if fetched.server:
+        for server in filter(None, (fetched.server, *fetched.senders)):
             # The first count is kept: a break at any time since makes all pages since doubtful.
-            self._senders.setdefault(fetched.server, fetched.breaks)
+            self._senders.setdefault(server, fetched.breaks)
         before = self._final.get(fetched.key, fetched.read.lo)
         changes = fetched.has_rows or fetched.span.lo < fetched.span.hi or fetched.settled > before or fetched.exhausted
         if not changes:

@@ -81,6 +81,7 @@ class ShardResult:
         exhausted: as in `Fetched`.
         following: as in `Fetched`.
         server: who answered last.
+        senders: everybody who gave pages.
         left: what could not be read for now, in words.
         files: the rows that were stored, by table.
         failed: how many segments of objects could not be read, so that pages were read instead.
@@ -96,6 +97,7 @@ class ShardResult:
     left: tuple[str, ...] = ()
     files: dict[str, list[NewFile]] = field(default_factory=dict)
     failed: int = 0
+    senders: tuple[str, ...] = ()
 
 
 def read_shard(task: ShardTask) -> ShardResult:
@@ -117,6 +119,7 @@ def _read_shard(task: ShardTask, files: RowFiles) -> ShardResult:
     unrepeated = Unrepeated()
     following: list[Cursor] = []
     server, read, ended, exhausted = "", 0, False, False
+    senders: dict[str, None] = {}
     settings = Settings(**task.settings, scan_token=worker_secret(task.worker_token))
     proofs = Proofs(task.proof.settle, task.overlap, replicas=task.replicas)
     # The worker starts with what was proven before the task was handed out, so it need not probe again.
@@ -133,6 +136,7 @@ def _read_shard(task: ShardTask, files: RowFiles) -> ShardResult:
         for fetched in fetcher.read([task.interval]):
             read_to, settled = fetched.read.hi, fetched.settled
             server, ended, exhausted = fetched.server or server, fetched.ended, exhausted or fetched.exhausted
+            senders.update({fetched.server: None} if fetched.server else {})
             following += [] if fetched.following is None else [fetched.following]
             read += 1
             fresh = unrepeated.rows(fetched)
@@ -148,8 +152,9 @@ def _read_shard(task: ShardTask, files: RowFiles) -> ShardResult:
     first_following = min(following, default=None)
     failed = 0 if objects is None else len(objects.failed)
     return ShardResult(
-        packed, read_to, settled, ended, exhausted, first_following, server, tuple(fetcher.left), files.files, failed
-    )
+        packed, read_to, settled, ended, exhausted, first_following, server, tuple(fetcher.left), files.files, failed,
+        tuple(senders),
+    )  # fmt: skip
 
 
 @contextmanager
