@@ -6,7 +6,7 @@ import heapq
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from decimal import ROUND_CEILING, Decimal
+from decimal import Decimal
 from typing import Any, Final
 
 import numpy as np
@@ -17,6 +17,7 @@ from ledgerframes.analysis.coverage import check_whole
 from ledgerframes.analysis.holdings import AMOUNTS
 from ledgerframes.arguments import duration, names, shown
 from ledgerframes.economics.coins import coin_rows
+from ledgerframes.economics.expiry import expiry_of
 from ledgerframes.economics.form import by_party, given
 from ledgerframes.economics.reading.amounts import amounts
 from ledgerframes.economics.reading.lifetimes import Lifetimes
@@ -185,9 +186,10 @@ def _changes(coins: pa.Table, times: Times, rounds: list[int | None]) -> dict[st
     begun = _places(times, coins["record_time"], missing=0).tolist()
     ended = _places(times, coins["ended_at"], missing=len(times)).tolist()
     columns = (coins[name].to_pylist() for name in ("owner", "amount", "created_round", "rate_per_round", "locked"))
+    expiries = expiry_of(coins).to_pylist()
     caps = Caps.of(rounds)
     changes: dict[str, dict[int, Sums]] = {}
-    for owner, amount, created, rate, locked, start, end in zip(*columns, begun, ended, strict=True):
+    for owner, amount, created, rate, locked, cap, start, end in zip(*columns, expiries, begun, ended, strict=True):
         if start >= len(times):
             continue
         own = changes.setdefault(owner, {})
@@ -198,20 +200,12 @@ def _changes(coins: pa.Table, times: Times, rounds: list[int | None]) -> dict[st
         growing = (amount, rate, rate * created, _ZERO)
         _add(own, start, first, growing, 1)
         reached = False
-        for place, now in caps.switches(_cap(amount, created, rate), start, end):
+        for place, now in caps.switches(cap, start, end):
             reached = now
             _add(own, place, first, (_ZERO, rate, rate * created, -amount), -1 if now else 1)
         if end < len(times):
             _add(own, end, first, (amount, _ZERO, _ZERO, amount) if reached else growing, -1)
     return changes
-
-
-def _cap(amount: Decimal, created: int, rate: Decimal) -> int | None:
-    """The round from which the fee is the coin itself; None if that is never or beyond 64 bits."""
-    if rate <= 0:
-        return None
-    number = created + int((amount / rate).to_integral_value(ROUND_CEILING))
-    return number if number < 2**63 else None
 
 
 def _add(own: dict[int, Sums], place: int, first: int, values: tuple[Decimal, ...], sign: int) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from decimal import ROUND_CEILING, Decimal
 from operator import attrgetter
 from typing import Any, Final
 
@@ -10,6 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ledgerframes.analysis.coverage import check_whole
+from ledgerframes.economics.expiry import expiry_of
 from ledgerframes.economics.form import at_moment, given
 from ledgerframes.economics.reading.choices import COIN_CHOICES
 from ledgerframes.economics.reading.lifetimes import Lifetimes
@@ -22,8 +22,6 @@ from ledgerframes.frames import As, Decimals
 from ledgerframes.paging.cursor import Cursor
 from ledgerframes.paging.window import Bound, bound
 from ledgerframes.tables.coin_stocks import COIN_HISTORY
-
-_LATEST: Final = 2**63 - 1
 
 
 @at_moment
@@ -72,7 +70,7 @@ def coins(
         "ended_by": lives.ended_by(tree),
     }
     rows = coin_rows(lives, notes, more)
-    rows = rows.append_column("expires_at_round", _expiry(rows))
+    rows = rows.append_column("expires_at_round", expiry_of(rows))
     notes.choices(lives.ends, COIN_CHOICES)
     return given(
         rows, COIN_HISTORY, source, notes, as_=as_, decimals=decimals, without_create=lives.without_create()
@@ -100,19 +98,6 @@ def active_coins(source: Source, opening: Any, moment: Cursor | int | None, note
     lives = Lifetimes.of(source, COINS, opening, until=moment)
     rows = coin_rows(lives, notes, {"ended_at": lives.ended("record_time")})
     return rows.filter(pc.is_null(rows["ended_at"]))
-
-
-def _expiry(rows: pa.Table) -> pa.Array:
-    """The first round in which each coin can be expired; null if its rate is 0 or the round has no 64 bits."""
-    columns = (rows[name].to_pylist() for name in ("created_round", "amount", "rate_per_round"))
-    return pa.array([_expires(*cells) for cells in zip(*columns, strict=True)], pa.int64())
-
-
-def _expires(created: int, amount: Decimal, rate: Decimal) -> int | None:
-    if rate <= 0:
-        return None
-    number = created + int((amount / rate).to_integral_value(ROUND_CEILING))
-    return number if -_LATEST <= number <= _LATEST else None
 
 
 def _terms(prefix: str) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 from decimal import Decimal
+from operator import attrgetter
 from typing import Any, Final
 
 import pyarrow as pa
@@ -145,9 +146,9 @@ _TYPES: Final = {field.name: field.type for field in REWARDS.schema}
 _VALUES: Final[dict[str, Callable[[Any], Any]]] = {
     "provider": lambda coupon: getattr(coupon, "provider", None) or coupon.beneficiary,
     "beneficiary": lambda coupon: getattr(coupon, "beneficiary", None) or coupon.provider,
-    "weight": lambda coupon: coupon.weight,
-    "featured": lambda coupon: coupon.featured,
-    "round": lambda coupon: coupon.round.number,
+    "weight": attrgetter("weight"),
+    "featured": attrgetter("featured"),
+    "round": attrgetter("round.number"),
 }
 
 

@@ -110,25 +110,13 @@ def metas_of(outcomes: pa.Table) -> list[dict[str, str | None]]:
     return metas
 
 
-Inner = Callable[[Any], TransferResult | None]
-
-
-def _values(inner: Inner, paid: Callable[[Any], Any], meta: Callable[[Any], Any]) -> dict[str, Callable[[Any], Any]]:
-    """The columns of a result.
-
-    Args:
-        inner: the transfer's own result in it.
-        paid: what was paid.
-        meta: the metadata.
-    """
-
-    def summary(one: Any) -> TransferSummary | None:
-        result = inner(one)
-        return None if result is None else result.summary
-
-    def mining_round(one: Any) -> Round | None:
-        result = inner(one)
-        return None if result is None else result.round
+def _values(
+    summary: Callable[[Any], Any],
+    mining_round: Callable[[Any], Any],
+    paid: Callable[[Any], Any],
+    meta: Callable[[Any], Any],
+) -> dict[str, Callable[[Any], Any]]:
+    """The columns of a result, from what gives its summary, its round, what was paid, and its metadata."""
 
     def said(name: str) -> Callable[[Any], str | None]:
         def text(one: Any) -> str | None:
@@ -144,7 +132,7 @@ def _values(inner: Inner, paid: Callable[[Any], Any], meta: Callable[[Any], Any]
     return {
         "round": Member(mining_round, "number"),
         "paid": paid,
-        "stated": lambda one: summary(one) is not None,
+        "stated": Member(summary),
         "output_fees": Member(summary, "output_fees"),
         **{name: Member(summary, name) for name in _SUMS},
         **{name: said(name) for name in SAYINGS},
@@ -160,6 +148,16 @@ def _inner(one: WrappedResult) -> TransferResult | None:
     return one.transfer or one.result
 
 
+def _summary(one: WrappedResult) -> TransferSummary | None:
+    inner = _inner(one)
+    return None if inner is None else inner.summary
+
+
+def _round(one: WrappedResult) -> Round | None:
+    inner = _inner(one)
+    return None if inner is None else inner.round
+
+
 def _paid(one: WrappedResult) -> Any:
     inner = _inner(one)
     return one.paid if one.paid is not None or inner is None else inner.paid
@@ -170,5 +168,5 @@ def _meta(one: WrappedResult) -> Any:
     return one.meta if one.meta is not None or inner is None else inner.meta
 
 
-_OF_TRANSFERS: Final = _values(lambda one: one, attrgetter("paid"), attrgetter("meta"))
-_OF_WRAPPERS: Final = _values(_inner, _paid, _meta)
+_OF_TRANSFERS: Final = _values(*map(attrgetter, ("summary", "round", "paid", "meta")))
+_OF_WRAPPERS: Final = _values(_summary, _round, _paid, _meta)

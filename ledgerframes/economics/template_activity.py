@@ -51,8 +51,9 @@ def template_activity(
     created = pc.equal(rows["event_type"], "created_event")
     known = pc.and_(pc.is_valid(rows["template_name"]), pc.or_(created, pc.is_valid(rows["choice"])))
     known = pc.fill_null(known, False)  # noqa: FBT003
-    notes.each(str(kind) for kind in rows.filter(pc.invert(known))["event_type"].to_pylist())
-    rows = rows.filter(known)
+    if not pc.all(known).as_py():
+        notes.each(str(kind) for kind in rows.filter(pc.invert(known))["event_type"].to_pylist())
+        rows = rows.filter(known)
     created = pc.equal(rows["event_type"], "created_event").to_numpy(zero_copy_only=False)
     ended = pc.fill_null(rows["consuming"], False).to_numpy(zero_copy_only=False)  # noqa: FBT003
     intervals, seen = Intervals.of(rows, step), Seen.of(rows)

@@ -89,6 +89,8 @@ def _chunked(values: pa.Array) -> pa.ChunkedArray:
 
 def _with(created: pa.Table, others: pa.Table) -> pa.Table:
     """Creates, and contracts that are known from elsewhere."""
+    if not others.num_rows:
+        return created
     fresh = others.filter(pc.invert(pc.is_in(others["contract_id"], created["contract_id"])))
     if not fresh.num_rows:
         return created

@@ -96,16 +96,24 @@ class Member:
 
     Attributes:
         of: gives the inner struct; the columns of one struct have the same function here.
-        name: the member, or a path of members with dots.
+        name: the member, or a path of members with dots; without one, whether there is an inner struct.
     """
 
     of: Callable[[Any], Any]
-    name: str
+    name: str = ""
 
     def __call__(self, struct: Any) -> Any:
         """The value of one struct."""
-        inner = self.of(struct)
-        return None if inner is None else attrgetter(self.name)(inner)
+        return self.values([self.of(struct)])[0]
+
+    def values(self, inner: list[Any]) -> list[Any]:
+        """The values of many inner structs."""
+        if not self.name:
+            return [one is not None for one in inner]
+        get = attrgetter(self.name)
+        if None in inner:
+            return [None if one is None else get(one) for one in inner]
+        return list(map(get, inner))
 
 
 Values = Mapping[str, Callable[[Any], Any]]
@@ -156,8 +164,7 @@ def _each(value: Callable[[Any], Any], structs: list[Any], inner: dict[Any, list
         return list(map(value, structs))
     if value.of not in inner:
         inner[value.of] = list(map(value.of, structs))
-    get = attrgetter(value.name)
-    return [None if one is None else get(one) for one in inner[value.of]]
+    return value.values(inner[value.of])
 
 
 def _column_of(values: list[Any], kind: pa.DataType) -> pa.Array:

@@ -87,9 +87,14 @@ class Intervals:
 
 def coded(column: pa.ChunkedArray) -> tuple[Numbers, list[str | None]]:
     """The number of each value of a column of texts, and the values in order; null is the last."""
-    values = sorted(pc.unique(column.drop_null()).to_pylist())
-    positions = pc.index_in(column, pa.array(values, pa.string()))
-    numbers: Numbers = pc.fill_null(positions, len(values)).to_numpy(zero_copy_only=False).astype(np.int64)
+    found = column.combine_chunks().dictionary_encode()
+    values = found.dictionary.to_pylist()
+    order = sorted(range(len(values)), key=values.__getitem__)
+    # The last place is that of null.
+    places = np.full(len(values) + 1, len(values), np.int64)
+    places[order] = np.arange(len(values))
+    numbers: Numbers = places[pc.fill_null(found.indices, len(values)).to_numpy(zero_copy_only=False)]
+    values.sort()
     return numbers, [*values, None]
 
 
