@@ -19,7 +19,7 @@ from typing import Final
 from ledgerframes.decoding.paged_histories import PagedHistory
 from ledgerframes.errors import DecodeError, InputError, LedgerframesError, PagingError, RequestError, StoppedError
 from ledgerframes.interfaces.answers import UpdatesPage
-from ledgerframes.interfaces.history import PageSource
+from ledgerframes.interfaces.history import HistorySession, PageSource
 from ledgerframes.interfaces.page_reading import HistoryPage
 from ledgerframes.objects.asked_page import AskedPage
 from ledgerframes.objects.segments import Ahead, Segment, SegmentReader, segments_of
@@ -42,6 +42,12 @@ _A_DAY: Final = 86_400_000_000
 def sender_of(server: str) -> str:
     """The server whose objects or pages an answer came from."""
     return server.removesuffix(_OBJECTS)
+
+
+def likely_sender(session: HistorySession) -> str:
+    """Whose the next page of a read will probably be: objects give many in a row, whoever is asked for the others."""
+    last = session.last_server
+    return sender_of(last) if last.endswith(_OBJECTS) else session.server
 
 
 @dataclass

@@ -173,9 +173,14 @@ class HistoryTables:
 
     def held(self, interval: Interval) -> dict[str, int]:
         """The updates stored in an interval, with their record times in microseconds."""
-        rows_held = _read(self._index, ["update_id", "record_time"], rows_of([interval]))
-        times = rows_held["record_time"].cast(pa.int64()).to_pylist()
-        return dict(zip(rows_held["update_id"].to_pylist(), times, strict=True))
+        rows = self.rows_held(interval)
+        return dict(zip(rows["update_id"].to_pylist(), rows["record_time"].to_pylist(), strict=True))
+
+    def rows_held(self, interval: Interval) -> pa.Table:
+        """The same as a table of update_id and record_time."""
+        rows = _read(self._index, ["update_id", "record_time"], rows_of([interval]))
+        columns = (rows["update_id"].cast(pa.string()), rows["record_time"].cast(pa.int64()))
+        return pa.table(columns, names=rows.column_names)
 
     def holds(self, update_ids: Sequence[str]) -> bool:
         """Whether any of some updates is stored."""

@@ -187,7 +187,7 @@ class Agreement:
         ours = {*tail.held, *self.rejected}
         known = bool(rows & ours) or not tail.anchored or self._recognise(server, certain=bool(missing))
         if missing:
-            raise self._lacking(server, tail.interval.migration_id, missing)
+            raise self.lacking(server, tail.interval.migration_id, missing)
         settled = self.history.slots.settled
         for update_id in rows - ours:
             cursor = Cursor(tail.interval.migration_id, here[update_id])
@@ -311,9 +311,9 @@ class Agreement:
             held = self.history.held(Interval(migration_id, BEGINNING, final)) if final > BEGINNING else {}
             missing = {update_id: held[update_id] for update_id in sorted(held.keys() - (shown.keys() - self.rowless))}
             if missing:
-                raise self._lacking(server, migration_id, missing)
+                raise self.lacking(server, migration_id, missing)
 
-    def _lacking(self, server: str, migration_id: int, missing: Mapping[str, int]) -> _DisagreesError:
+    def lacking(self, server: str, migration_id: int, missing: Mapping[str, int]) -> StoreError:
         """The error for stored updates that a server lacks; the remedy depends on whether any of them is settled."""
         settled = self.history.slots.settled
         final = [update_id for update_id, micros in missing.items() if lies_in(Cursor(migration_id, micros), settled)]

@@ -14,7 +14,7 @@ from typing import Final, Protocol
 
 from ledgerframes.errors import DecodeError, PagingError, PartialResultError
 from ledgerframes.interfaces.history import HistorySession, PageRows
-from ledgerframes.objects.page_source import sender_of
+from ledgerframes.objects.page_source import likely_sender, sender_of
 from ledgerframes.paging.history import HistoryReader
 from ledgerframes.paging.modes import Outcome
 from ledgerframes.paging.proofs import NOTHING
@@ -146,8 +146,9 @@ class LocalFetcher:
         more = True
         while more:
             # Without a backlog the next page is the last, and it carries what proof there is itself.
-            if shard.backlog and self.prober.needed(session.server, shard.read_to):
-                for _ in self.prober.probes(session.server, shard.cursor):
+            sender = likely_sender(session)
+            if shard.backlog and self.prober.needed(sender, shard.read_to):
+                for _ in self.prober.probes(sender, shard.cursor):
                     yield _progress(shard), None
             began, cpu = time.perf_counter(), time.thread_time()
             page: PageRows | None = None
@@ -175,7 +176,7 @@ class LocalFetcher:
     def _step(self, shard: Shard, session: HistorySession) -> tuple[Fetched, PageRows, bool]:
         """Ask for one page, and hand a part of what is left to idle workers."""
         proofs = self.prober.proofs
-        shard.rewind(proofs.now().of(session.server))
+        shard.rewind(proofs.now().of(likely_sender(session)))
         shard.trim_page()
         # A proof made after the page was asked for proves nothing about it, so it is taken before.
         proof = proofs.now()

@@ -8,6 +8,7 @@ from ledgerframes.paging.cursor import Cursor
 from ledgerframes.store.new_rows import Advance, Decoded
 from ledgerframes.store.sync.agreement import Agreement
 from ledgerframes.store.sync.fetched import Fetched
+from ledgerframes.store.sync.held_rows import HeldRows
 
 
 @dataclass
@@ -16,10 +17,12 @@ class Finality:
 
     Attributes:
         agreement: asks servers again which network they are of.
+        held: what was stored before where this sync reads.
         first: the cursor of the network's first update, where this sync makes the store.
     """
 
     agreement: Agreement
+    held: HeldRows
     first: Cursor | None = None
     _stale: set[int] = field(default_factory=set)  # shards of which nothing more can become final
     _final: dict[int, int] = field(default_factory=dict)  # of what was handed to the committer
@@ -27,7 +30,11 @@ class Finality:
     _senders: dict[str, int] = field(default_factory=dict)  # who sent what is not committed, with their breaks by then
 
     def advance(self, fetched: Fetched) -> Advance | None:
-        """How far a shard is read; None if that changes nothing in the store."""
+        """How far a shard is read; None if that changes nothing in the store.
+
+        Raises:
+            StoreError: a server lacks a stored update where what it has shown is final.
+        """
         for server in filter(None, (fetched.server, *fetched.senders)):
             # The first count is kept: a break at any time since makes all pages since doubtful.
             self._senders.setdefault(server, fetched.breaks)
@@ -39,6 +46,10 @@ class Finality:
         if self.agreement.proofs.breaks(fetched.server) > fetched.breaks:
             self._stale.add(fetched.key)
         settled = before if fetched.key in self._stale else max(before, fetched.settled)
+        migration_id = fetched.read.migration_id
+        # A look at the beginning of the sync may have come before what proves this.
+        if missing := self.held.lacking(migration_id, before, settled):
+            raise self.agreement.lacking(fetched.server, migration_id, missing)
         self._final[fetched.key] = settled
         return Advance(fetched.key, fetched.read, settled, fetched.exhausted)
 

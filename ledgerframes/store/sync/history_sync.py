@@ -100,6 +100,7 @@ class HistorySync:
     sources: dict[str, None] = field(default_factory=dict)
     _left: list[str] = field(default_factory=list)
     _recognised: bool = True
+    _lagging: Interval | None = None  # where all servers lag behind what is stored
     _seen: set[int] = field(default_factory=set)  # migrations that looks have shown
     _ids: SeenIds = field(init=False)
     _news: dict[Interval, bool] = field(default_factory=dict)  # whether a look at an interval has shown something new
@@ -139,6 +140,9 @@ class HistorySync:
                 known |= self._read(intervals)
             known |= self._seen
             done.update(new)
+        # What was read since may prove that a server is not behind, but lacks what is stored.
+        if self._lagging is not None and self.commit.commits:
+            self.agreement.look(self._lagging, every=True)
         # Without news a sync writes nothing, so versions and files do not grow with every look.
         if self.commit.commits or not self.history.slots.in_step:
             self.history.finish()
@@ -186,6 +190,7 @@ class HistorySync:
         if look.lags and not look.news:
             self._left.append(f"{interval}: the servers lag behind what is stored")
             _log.warning("the servers lag behind the store in migration %d", newest)
+            self._lagging = interval
         return {cursor.migration_id for cursor in look.cursors if cursor.migration_id > newest}
 
     def _before(self, first: int) -> set[int]:
@@ -230,6 +235,7 @@ class HistorySync:
     def _read(self, intervals: list[Interval]) -> set[int]:
         """Read intervals; gives the later migrations that were seen."""
         seen: set[int] = set()
+        self.finality.held.expect(intervals, self.agreement.rejected)
         try:
             with closing(self.fetch.read(intervals)) as results, self._ending():
                 for fetched in results:
@@ -275,7 +281,9 @@ class HistorySync:
             times = rows["record_time"].cast(pa.int64()).to_pylist()
             cursors = [Cursor(fetched.span.migration_id, micros) for micros in times]
             # Over all shards of the sync: an id shown at two cursors would be stored twice, by different workers.
-            self._ids.check(rows["update_id"].to_pylist(), cursors)
+            ids = rows["update_id"].to_pylist()
+            self._ids.check(ids, cursors)
+            self.finality.held.show(fetched.span.migration_id, times, ids)
             count += len(times)
         return count
 

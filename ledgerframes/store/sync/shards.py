@@ -46,6 +46,7 @@ class Shard:
         first: record time of the first of them.
         newest: the last cursor that a page has shown.
         backlog: whether more than the next page is expected.
+        went_back: where the last rewind went back to.
     """
 
     key: int
@@ -59,6 +60,7 @@ class Shard:
     first: int | None = None
     newest: Cursor | None = None
     backlog: bool = False
+    went_back: int | None = None
 
     def __post_init__(self) -> None:
         self.read_to = self.settled = self.interval.lo
@@ -124,10 +126,13 @@ class Shard:
             final: up to this record time the next page will be final.
         """
         # One page then settles what was read before its proof; otherwise the next sync would read it again.
-        if self.settled < self.read_to <= final and isinstance(self.reader.mode, Reading):
+        # Only once to the same place: the pages may come from another server, of which less is proven.
+        useful = self.settled < self.read_to <= final and self.settled != self.went_back
+        if useful and isinstance(self.reader.mode, Reading):
             start = window_of(self.interval._replace(lo=self.settled)).start
             after = None if start is None else before(start)
             if after is not None and after != self.reader.after:
+                self.went_back = self.settled
                 self.reader.rewind(after)
 
     def rest(self) -> float:

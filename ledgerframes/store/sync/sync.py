@@ -26,6 +26,7 @@ from ledgerframes.store.sync.fetching import Fetcher, LocalFetcher
 from ledgerframes.store.sync.finality import Finality
 from ledgerframes.store.sync.from_objects import objects_for
 from ledgerframes.store.sync.gathering import Gathering
+from ledgerframes.store.sync.held_rows import HeldRows
 from ledgerframes.store.sync.history_sync import HistorySync, PageDecoder
 from ledgerframes.store.sync.probing import Prober
 from ledgerframes.store.sync.rejects import RejectingDecoder, rejected_ids
@@ -243,7 +244,7 @@ def _history_sync(
     proofs = Proofs(request.settle_micros, request.overlap, replicas=request.replicas)
     prober = Prober(servers, proofs, request.now_micros, newest=0)
     agreement = Agreement(servers, history, proofs, request.page_size, rejected_ids(lake.table("rejects"), of.pages))
-    finality = Finality(agreement)
+    finality = Finality(agreement, HeldRows(history))
     decode = PageDecoder(of.pages, RejectingDecoder(lake.table("rejects"), of.pages) if request.reject else None)
     fetch: Fetcher
     if request.engine is None:
