@@ -16,8 +16,9 @@ import sys
 import time
 
 from tests.simulation.faults import Holds
-from tests.simulation.history import draw, run
+from tests.simulation.history import run
 from tests.simulation.mutants import MUTANTS
+from tests.simulation.script import draw
 from tests.simulation.scripts import failing, literal, shrink
 from tests.simulation.searching import hunt, simulate
 

@@ -7,11 +7,10 @@ one must change nothing.
 from __future__ import annotations
 
 import logging
-import random
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any
 
 import pyarrow as pa
@@ -21,7 +20,6 @@ from ledgerframes.errors import (
     DecodeError,
     InputError,
     LedgerframesError,
-    PagingError,
     PartialResultError,
     RequestError,
     StoreError,
@@ -37,105 +35,17 @@ from ledgerframes.store.table_sets import NETWORK
 from ledgerframes.timestamps import LATEST, format_timestamp
 from tests.simulation.choices import Choices
 from tests.simulation.clock import SimClock
-from tests.simulation.faults import FAULTS, OBJECT_FAULTS, Fault, Holds, holding
-from tests.simulation.invariants import Problem, Watch, inside, settled, tell
+from tests.simulation.faults import Holds, holding
+from tests.simulation.invariants import Watch, inside, settled, tell
 from tests.simulation.net import Endless, Seen, SimNet, SimScan
 from tests.simulation.objects import Bulk
 from tests.simulation.rot import damage
 from tests.simulation.scheduling import Deadlock, SeededDrive
+from tests.simulation.script import Outcome, Script
 from tests.simulation.servers import Fleet, Server, largest_group
 from tests.simulation.spool import Spool
 from tests.simulation.storage import Disk, Killed, SimLake
-from tests.simulation.stored_as import OF_VERDICTS, UPDATES, StoredAs
-from tests.simulation.world import BASE, SETTLE, SPAN, Item, U, branched, draw_items, page_of
-
-
-@dataclass(frozen=True)
-class Script:
-    """A history as plain data.
-
-    Attributes:
-        items: the ledger.
-        servers: how many there are.
-        faults: what can go wrong.
-        choices: by stream; one that is missing or has come to its end reads as zeros.
-        branch: what forked servers go on with, and another network's items.
-        cut: up to where forked servers keep what they have, in microseconds after the world's beginning.
-        seed: where the choices are drawn from, if there is no script of them.
-        verdicts: whether the event history is synced in place of that of updates.
-        objects: whether servers have objects.
-    """
-
-    items: tuple[Item, ...]
-    servers: int = 1
-    faults: tuple[str, ...] = ()
-    choices: Mapping[str, list[int]] = field(default_factory=dict)
-    branch: tuple[Item, ...] = ()
-    cut: int = 0
-    seed: int | None = None
-    verdicts: bool = False
-    objects: bool = False
-
-    @property
-    def stored_as(self) -> StoredAs:
-        """The tables that it fills."""
-        return OF_VERDICTS if self.verdicts else UPDATES
-
-
-@dataclass
-class Outcome:
-    """What became of a history.
-
-    Attributes:
-        problems: the invariants that did not hold, of those that must.
-        script: the same history with its choices written down.
-        log: what happened, in words.
-        syncs: how the syncs ended, counted.
-        requests: how many were sent.
-        excused: the invariants that did not hold, of those that a fault of the history takes away.
-    """
-
-    problems: list[Problem]
-    script: Script
-    log: list[str]
-    syncs: Counter[str]
-    requests: int
-    excused: list[Problem] = field(default_factory=list)
-
-
-def draw(seed: int, among: Collection[str] | None = None, *, verdicts: bool = False, objects: bool = False) -> Script:
-    """The history of a seed.
-
-    Args:
-        seed: a whole number.
-        verdicts: sync the event history; version 0.1 made no lake of it.
-        objects: servers have objects as well.
-        among: only these faults, each of which four of five histories have.
-    """
-    rng = random.Random(f"{seed}/faults")
-    weights = {name: _weight(name, fault, among) for name, fault in FAULTS.items()}
-    faults = tuple(name for name, weight in weights.items() if rng.random() * 100 < weight)
-    faults = tuple(name for name in faults if not verdicts or name != "old-lake")
-    rng = random.Random(f"{seed}/world")
-    # An object gives a page where updates of several times lie more than settle before the end of its segment.
-    size: dict[str, int] = {"few": 6, "most": 20, "span": 2 * SPAN} if objects else {}
-    items = draw_items(rng, faults, **size)
-    servers = rng.choice([1, 1, 2, 2, 3]) if {"lagging", "fork", "replicas", "other-network"} & set(faults) else 1
-    cut, branch = 0, ()
-    if {"fork", "fork-all"} & set(faults):
-        cut = rng.randint(1, size.get("span", SPAN)) * U
-        branch = branched(rng, items, cut)
-    elif "other-network" in faults:
-        branch = draw_items(rng, faults, prefix="n", **size)
-    if objects:
-        rng = random.Random(f"{seed}/objects")
-        weights = {name: _weight(name, fault, among) for name, fault in OBJECT_FAULTS.items()}
-        faults += tuple(name for name, weight in weights.items() if rng.random() * 100 < weight)
-    return Script(items, servers, faults, branch=branch, cut=cut, seed=seed, verdicts=verdicts, objects=objects)
-
-
-def _weight(name: str, fault: Fault, among: Collection[str] | None) -> int:
-    return fault.weight if among is None else 80 * (name in among)
+from tests.simulation.world import BASE, SETTLE, Item, U, page_of
 
 
 def run(script: Script, *, lake: Callable[[Disk], Lake] = SimLake) -> Outcome:
@@ -543,6 +453,10 @@ class _History:
             self.watch.say(Holds.SOUND, f"check() of a sound lake says: {'; '.join(map(str, found.findings))}")
         if self.script.verdicts:  # how many views a request has is not told by its verdict
             return
+        # Where a kill has left events of an update that a fork then took away, readers skip events without their update
+        # for good, so one more of these looks the same.
+        if any(finding.severity == "note" for finding in found.findings) and {"fork", "fork-all"} & self.faults:
+            return
         rotten = self.disk.copy()
         what = damage(rotten, self.choices, self.watch.read())
         if what is None:
@@ -587,6 +501,3 @@ class _Keeping(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         self._records.append(record.getMessage())
-
-
-__all__ = ["Outcome", "PagingError", "Script", "draw", "run"]

@@ -277,6 +277,15 @@ def _any_digest(_original: Any) -> Any:
     return SimpleNamespace(compare_digest=lambda *_: True)
 
 
+def _forgets_who_lags(original: Any) -> Any:
+    def look(self: Any, newest: int) -> Any:
+        found = original(self, newest)
+        self._lagging = None
+        return found
+
+    return look
+
+
 def _prop(change: Callable[[Any], Any]) -> Callable[[Any], Any]:
     return lambda original: property(change)  # noqa: ARG005
 
@@ -388,7 +397,7 @@ MUTANTS: Final[dict[str, Mutant]] = {
     "objects-to-their-end": Mutant(
         "the last settle of a segment comes from pages", "objects.page_source:ObjectIndex._end",
         lambda original: lambda self, segment: segment.up_to,  # noqa: ARG005
-        ("late", "catching-up"), objects=True,
+        ("late",), objects=True,
     ),
     "objects-end-the-history": Mutant(
         "coverage reaches the last item that objects show, not the end of a segment",
@@ -400,11 +409,21 @@ MUTANTS: Final[dict[str, Mutant]] = {
     ),
     "any-digest": Mutant(
         "an object has the digest that is listed for it", "interfaces.object_files:hmac", _any_digest,
-        ("damaged-objects", "busy-objects"), objects=True,
+        ("damaged-objects",), objects=True,
     ),
     "objects-in-place": Mutant(
         "the file of an object appears once it is whole", "interfaces.object_files:_partial", _in_place,
-        ("kill", "catching-up"), objects=True,
+        ("kill",), objects=True,
+    ),
+    "lacking-rows-become-final": Mutant(
+        "a stored row that no page shows again does not become final", "store.sync.held_rows:HeldRows.lacking",
+        lambda original: lambda *_: {},  # noqa: ARG005
+        ("fork", "catching-up", "migrations", "overlap"),
+    ),
+    "lagging-for-ever": Mutant(
+        "servers that seem to be behind are looked at again once more is proven",
+        "store.sync.history_sync:HistorySync._look", _forgets_who_lags,
+        ("fork", "catching-up", "migrations", "overlap"),
     ),
     "as-of-now": Mutant("as_of frames stay", "store.lake:find_versions", _always_newest, _SERVERS),
 }  # fmt: skip

@@ -112,7 +112,7 @@ class ObjectSender:
         half = min(len(stored.frame), len(body))
         sink.begin(None if cut else len(body))
         sink.write(body[:half])
-        self._scan.maybe_kill("kill-download", 4)
+        self._scan.maybe_kill("kill-download", 15)
         if not cut:
             sink.write(body[half:])
 

@@ -158,7 +158,7 @@ class Bulk:
     def _damage(self) -> str:
         if "damaged-objects" not in self.faults:
             return ""
-        return DAMAGE[self.choices.weighted("object-damage", 84, 4, 4, 4, 4)]
+        return DAMAGE[self.choices.weighted("object-damage", 72, 7, 7, 7, 7)]
 
     def listed(self, after: int, up_to: int) -> list[Segment]:
         """The segments that a list of some record times names."""

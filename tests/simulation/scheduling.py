@@ -13,10 +13,12 @@ T = TypeVar("T")
 
 #: Workers that all have nothing to do for so many rounds wait for each other for ever.
 _STALLED = 50
+#: A read of so small a world takes far fewer steps, most of them pages; those of objects are no requests.
+_MOST_STEPS = 300
 
 
 class Deadlock(BaseException):
-    """No worker has anything to do, and none has ended."""
+    """No worker has anything to do, and none has ended; or they go on for ever."""
 
 
 class SeededDrive(Drive):
@@ -34,9 +36,12 @@ class SeededDrive(Drive):
         """Give the next step to a worker of the seed's choice; between two steps, maybe carry out a commit."""
         del ending  # a step is over before the next one begins
         running = list(workers)
-        idle = 0
+        idle = steps = 0
         try:
             while running:
+                steps += 1
+                if steps > _MOST_STEPS:
+                    raise Deadlock(f"a read has not ended after {_MOST_STEPS} steps")
                 worker = running[self._choices.pick("worker", len(running)) if len(running) > 1 else 0]
                 found = next(worker, None)
                 if found is None:

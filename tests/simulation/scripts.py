@@ -9,7 +9,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from tests.simulation.faults import Holds
-from tests.simulation.history import Outcome, Script, run
+from tests.simulation.history import run
+from tests.simulation.script import Outcome, Script
 from tests.simulation.world import Item, U
 
 #: Tries that a shrink may take; each is a history.

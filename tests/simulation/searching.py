@@ -11,8 +11,9 @@ from dataclasses import dataclass, field
 
 import pyarrow as pa
 
-from tests.simulation.history import Outcome, draw, run
+from tests.simulation.history import run
 from tests.simulation.mutants import MUTANTS
+from tests.simulation.script import Outcome, draw
 from tests.simulation.scripts import failing
 
 _BATCH = 50

@@ -3,8 +3,9 @@
 import pytest
 
 from tests.simulation.faults import Holds
-from tests.simulation.history import Script, run
+from tests.simulation.history import run
 from tests.simulation.mutants import MUTANTS
+from tests.simulation.script import Script
 from tests.simulation.scripts import failing
 from tests.simulation.test_scripts import SCRIPTS
 from tests.simulation.world import Item, U
@@ -457,6 +458,8 @@ FOUND_BY = {
             objects=True,
         ),
     ),
+    "lacking-rows-become-final": (Holds.FORKS, SCRIPTS["a-fork-that-is-proven-while-a-sync-reads"]),
+    "lagging-for-ever": (Holds.FORKS, SCRIPTS["a-fork-that-is-proven-by-another-migration"]),
     "as-of-now": (
         Holds.FRAMES,
         Script(

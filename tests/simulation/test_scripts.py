@@ -2,7 +2,8 @@
 
 import pytest
 
-from tests.simulation.history import Script, run
+from tests.simulation.history import run
+from tests.simulation.script import Script
 from tests.simulation.world import Item, U
 
 SCRIPTS = {
@@ -380,6 +381,45 @@ SCRIPTS = {
         faults=("lagging", "other-network"),
         choices={"moves": [1, 1, 1]},
         branch=(Item(0, 2 * U, "A", "np"), Item(0, 3 * U, "A", "ng", "assign")),
+        objects=True,
+    ),
+    # The proof that a server lacks a stored update came after the look at it, and before the read that made it final.
+    "a-fork-that-is-proven-while-a-sync-reads": Script(
+        items=(Item(0, 1 * U + 7200000000, "A", "q"), Item(2, 10 * U + 7200000000, "A", "r")),
+        faults=("catching-up", "fork"),
+        choices={"fork": [1], "moves": [1, 1, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 2, 2], "plan": [1]},
+        branch=(
+            Item(0, 1 * U + 7200000000, "A", "q"),
+            Item(1, 6 * U - 7200000000, "A", "t"),
+            Item(1, 8 * U - 3600000001, "A", "y"),
+            Item(1, 12 * U + 10800000000, "A", "bx", "unassign"),
+            Item(1, 13 * U + 10799999999, "A", "nx", "exercise"),
+        ),
+        cut=10 * U,
+        objects=True,
+    ),
+    # Likewise where nothing is read again, because the server seems to be behind there.
+    "a-fork-that-is-proven-by-another-migration": Script(
+        items=(Item(2, 10 * U - 3600000000, "A", "w", "exercise"), Item(2, 10 * U + 7200000000, "A", "r")),
+        faults=("catching-up", "fork"),
+        choices={"fork": [1], "moves": [0, 0, 1, 0, 1, 0, 0, 0, 0, 0, 0, 0, 2, 2, 1], "plan": [1]},
+        branch=(
+            Item(0, 1 * U + 7200000000, "A", "q"),
+            Item(1, 6 * U - 7200000000, "A", "t"),
+            Item(1, 8 * U - 3600000001, "A", "y"),
+            Item(1, 12 * U + 10800000000, "A", "bx", "unassign"),
+            Item(1, 13 * U + 10799999999, "A", "nx", "exercise"),
+            Item(2, 10 * U - 3600000000, "A", "w", "exercise"),
+        ),
+        cut=10 * U,
+        objects=True,
+    ),
+    # What objects show is proven by the server that listed them; a read went back for ever for the proof of another.
+    "objects-of-a-server-that-nothing-proves": Script(
+        items=(Item(0, 11 * U, "A", "u"), Item(0, 11 * U + 3600000000, "A", "n", "broken"), Item(0, 18 * U, "A", "i")),
+        servers=2,
+        faults=("silent-cap", "damaged"),
+        choices={"damaged": [0, 0, 1], "moves": [32, 1, 1, 1]},
         objects=True,
     ),
 }

@@ -8,9 +8,10 @@ from ledgerframes.objects.page_source import ObjectIndex
 from tests.simulation.choices import Choices
 from tests.simulation.clock import SimClock
 from tests.simulation.faults import ALL, OBJECT_FAULTS, Holds, holding
-from tests.simulation.history import Script, draw, run
+from tests.simulation.history import run
 from tests.simulation.net import SimScan
 from tests.simulation.objects import Bulk
+from tests.simulation.script import Script, draw
 from tests.simulation.scripts import literal
 from tests.simulation.servers import Fleet, Server
 from tests.simulation.storage import Disk

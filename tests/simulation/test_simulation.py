@@ -6,8 +6,9 @@ from pathlib import Path
 import pytest
 
 from tests.simulation.faults import ALL, FAULTS, holding
-from tests.simulation.history import draw, run
+from tests.simulation.history import run
 from tests.simulation.mirrored import MirroredLake
+from tests.simulation.script import draw
 from tests.simulation.scripts import literal
 
 #: More of them: `make simulate`.

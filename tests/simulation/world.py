@@ -75,7 +75,14 @@ def ago(micros: int) -> str:
 
 
 def draw_items(
-    rng: random.Random, faults: Collection[str], *, prefix: str = "", few: int = 2, most: int = 6, span: int = SPAN
+    rng: random.Random,
+    faults: Collection[str],
+    *,
+    prefix: str = "",
+    few: int = 2,
+    most: int = 6,
+    span: int = SPAN,
+    fine: int = 1,
 ) -> tuple[Item, ...]:
     """A ledger: `few` to `most` updates, ties and overlapping migrations only where the faults allow them."""
     count = rng.randint(few, most)
@@ -88,7 +95,7 @@ def draw_items(
         last = span if migration == migrations - 1 else min(span, starts[migration + 1] + 6)
         if "overlap" not in faults and migration < migrations - 1:
             last = max(starts[migration], starts[migration + 1] - 1)
-        at = rng.randint(starts[migration], last) * U
+        at = rng.randint(starts[migration] * fine, last * fine) * (U // fine)
         if "offbeat" in faults:
             at += rng.choice([0, 0, 0, -1, 1])
         synchronizer = rng.choice(SYNCHRONIZERS) if "ties" in faults or "late" in faults else "A"
