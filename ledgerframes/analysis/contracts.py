@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from pyarrow.acero import Declaration, FilterNodeOptions, HashJoinNodeOptions, TableSourceNodeOptions
 
 from ledgerframes.analysis.coverage import check_same_range, check_whole
 from ledgerframes.arguments import text
@@ -27,7 +29,6 @@ _COLUMNS: Final = (
     "synchronizer_id", "source_synchronizer", "target_synchronizer", "reassignment_counter", "in_flight",
     "migration_id", "record_time",
 )  # fmt: skip
-_FEW: Final = 4
 #: What an opening has to look like: the columns of events and reassignments that this module gives.
 ACTIVE: Final = Table(
     "active_contracts", "One row an active contract.", (), ("contract_id",),
@@ -98,14 +99,17 @@ def replayed(
     moment = bound(at, "at")
     check_same_range(events, reassignments, moment)
     rows = up_to(to_arrow(events, EVENTS, _EVENTS, name="events"), moment)
-    # There is no archived event: a consuming exercise ends a contract, whatever its choice is called.
-    ended = rows["contract_id"].filter(rows["consuming"])
-    legs = None
-    if reassignments is not None:
-        legs = up_to(to_arrow(reassignments, REASSIGNMENTS, _LEG_COLUMNS, name="reassignments"), moment)
-    created = _created(rows, ended, templates)
-    known = _with_earlier(_with_assigned(created, legs, templates), opening)
-    return _placed(_without_ended(known, created, ended), legs), moment
+    legs = REASSIGNMENTS.schema.empty_table() if reassignments is None else reassignments
+    legs = up_to(to_arrow(legs, REASSIGNMENTS, _LEG_COLUMNS, name="reassignments"), moment)
+    before = ACTIVE.schema.empty_table() if opening is None or isinstance(opening, str) else opening
+    before = to_arrow(before, ACTIVE, _COLUMNS, name="opening")
+    shown = [pc.equal(rows["event_type"], "created_event"), pc.equal(legs["kind"], "assignment")]
+    if templates is not None:
+        shown = [pc.and_(mask, _is_of(table, templates)) for mask, table in zip(shown, (rows, legs), strict=True)]
+    ids = [table["contract_id"] for table in (rows, legs, before)]
+    creates, assignments, earlier = _lasting(ids, [*shown, pa.repeat(pa.scalar(value=True), before.num_rows)], rows)
+    known = _with_assigned(_created(rows, creates), legs, assignments)
+    return _placed(_with_earlier(known, before.filter(earlier)), legs), moment
 
 
 def up_to(rows: pa.Table, moment: Any) -> pa.Table:
@@ -121,17 +125,35 @@ def up_to(rows: pa.Table, moment: Any) -> pa.Table:
     )
 
 
-def _created(rows: pa.Table, ended: pa.ChunkedArray, templates: Sequence[str] | None) -> pa.Table:
+def _lasting(ids: list[pa.ChunkedArray], shown: list[Any], rows: pa.Table) -> list[pa.Array]:
+    """Which of the rows that show a contract show one that has not ended, for each of some columns of ids."""
+    tables = [pa.table({"contract_id": own, "shown": mask}) for own, mask in zip(ids, shown, strict=True)]
+    asked = pa.concat_tables(tables)
+    # To look ids up is the larger part of all the work. A join, unlike `is_in`, does it on all cores; it makes a table
+    # of its right side, so that is the smaller one.
+    few = (pc.sum(asked["shown"]).as_py() or 0) < (pc.sum(rows["consuming"]).as_py() or 0)
+    asked = _where(asked.append_column("place", pa.array(np.arange(len(asked)))), "shown")
+    # There is no archived event: a consuming exercise ends a contract, whatever its choice is called.
+    ended = _where(rows.select(["contract_id", "consuming"]), "consuming")
+    keys, place = ["contract_id"], ["place"]
+    if few:
+        join = HashJoinNodeOptions("right anti", keys, keys, left_output=[], right_output=place)
+    else:
+        join = HashJoinNodeOptions("left anti", keys, keys, left_output=place, right_output=[])
+    places = Declaration("hashjoin", join, [ended, asked] if few else [asked, ended]).to_table()["place"]
+    lasting = np.zeros(sum(map(len, ids)), bool)
+    lasting[places.to_numpy()] = True
+    return [pa.array(part) for part in np.split(lasting, np.cumsum([len(own) for own in ids])[:-1])]
+
+
+def _where(rows: pa.Table, mask: str) -> Declaration:
+    """The rows where a column is true, as the input of a join, which takes them as they come: none is copied before."""
+    source = Declaration("table_source", TableSourceNodeOptions(rows))
+    return Declaration("filter", FilterNodeOptions(pc.field(mask)), [source])
+
+
+def _created(rows: pa.Table, alive: pa.Array) -> pa.Table:
     """The first creation of each contract that has not ended; only these are copied, payloads and all."""
-    creates = pc.equal(rows["event_type"], "created_event")
-    if templates is not None:
-        creates = pc.and_(creates, _is_of(rows, templates))
-    # To look an id up is the larger part of all the work, so only those of creates are.
-    ids = rows["contract_id"].filter(creates)
-    if len(ids) < len(ended) // _FEW:
-        ended = ended.filter(pc.is_in(ended, ids))  # a table of few ids is made sooner than one of many
-    lasting = pc.invert(pc.is_in(ids, ended))
-    alive = pc.replace_with_mask(creates.combine_chunks(), creates.combine_chunks(), lasting.combine_chunks())
     # One chunk per column, as later steps pick rows of it: few of many chunks are left.
     alive_rows = rows.drop_columns(["event_type", "consuming"]).filter(alive).combine_chunks()
     # Mostly every contract is created once; where one is not, its first create counts.
@@ -145,26 +167,12 @@ def _is_of(rows: pa.Table, templates: Sequence[str]) -> pa.ChunkedArray:
     return pc.is_in(rows["template_name"], pa.array(templates, pa.string()))
 
 
-def _without_ended(known: pa.Table, created: pa.Table, ended: pa.ChunkedArray) -> pa.Table:
-    """The contracts that have not ended; of those that the events create none has."""
-    others = pc.invert(pc.is_in(known["contract_id"], created["contract_id"]))
-    if not pc.any(others).as_py():
-        return known
-    over = ended.filter(pc.is_in(ended, known["contract_id"].filter(others)))
-    return known.filter(pc.invert(pc.is_in(known["contract_id"], over))) if len(over) else known
-
-
-def _with_assigned(created: pa.Table, legs: pa.Table | None, templates: Sequence[str] | None) -> pa.Table:
+def _with_assigned(created: pa.Table, legs: pa.Table, assignments: pa.Array) -> pa.Table:
     """Creates, and contracts that only an assignment shows: their create is not in the history of this network."""
-    own = _at_rest(created, pa.array([0] * created.num_rows, pa.int64()))
-    if legs is None:
-        return own
+    own = _at_rest(created, pa.array(np.zeros(created.num_rows, np.int64)))
     # A contract can appear first in an assignment: it was created where this history does not reach.
-    first = pc.and_(
-        pc.equal(legs["kind"], "assignment"), pc.invert(pc.is_in(legs["contract_id"], created["contract_id"]))
-    )
-    # At once, since every filter copies what it leaves.
-    shown = legs.filter(first if templates is None else pc.and_(first, _is_of(legs, templates)))
+    first = pc.invert(pc.is_in(legs["contract_id"], created["contract_id"]))
+    shown = legs.filter(pc.and_(assignments, first))
     if not shown.num_rows:
         return own
     order = pc.sort_indices(shown, sort_keys=[("migration_id", "ascending"), ("record_time", "ascending")])
@@ -181,13 +189,12 @@ def _at_rest(contracts: pa.Table, counters: Any) -> pa.Table:
     kept = contracts.select([*_CONTRACT, "synchronizer_id"])
     for name, column in columns.items():
         kept = kept.append_column(name, column)
-    return kept.append_column("in_flight", pa.array([False] * contracts.num_rows, pa.bool_())).select(_COLUMNS)
+    return kept.append_column("in_flight", pa.array(np.zeros(contracts.num_rows, bool))).select(_COLUMNS)
 
 
-def _with_earlier(known: pa.Table, opening: Any) -> pa.Table:
-    if opening is None or (isinstance(opening, str) and opening == "nothing"):
+def _with_earlier(known: pa.Table, before: pa.Table) -> pa.Table:
+    if not before.num_rows:
         return known
-    before = to_arrow(opening, ACTIVE, _COLUMNS, name="opening")
     # a snapshot does not say where its contracts are: what the history says of the same ones is fuller
     bare = pc.and_(pc.is_null(before["reassignment_counter"]), pc.is_in(before["contract_id"], known["contract_id"]))
     before = before.filter(pc.invert(bare))
@@ -195,9 +202,9 @@ def _with_earlier(known: pa.Table, opening: Any) -> pa.Table:
     return pa.concat_tables([before, fresh])
 
 
-def _placed(alive: pa.Table, legs: pa.Table | None) -> pa.Table:
+def _placed(alive: pa.Table, legs: pa.Table) -> pa.Table:
     """Each contract with its latest position: its creation, or the leg with the highest counter."""
-    rows = _moved(alive, legs) if legs is not None and legs.num_rows else alive
+    rows = _moved(alive, legs) if legs.num_rows else alive
     # A snapshot lists its contracts in the order of creation without the times, so they stay as they are, first.
     untold = pc.is_null(rows["record_time"])
     told = rows.filter(pc.invert(untold)) if rows["record_time"].null_count else rows
@@ -208,44 +215,40 @@ def _placed(alive: pa.Table, legs: pa.Table | None) -> pa.Table:
 
 
 def _moved(rows: pa.Table, legs: pa.Table) -> pa.Table:
-    last = _last_legs(legs)
-    numbered = rows.append_column("place", pa.array(range(rows.num_rows), pa.int64()))
-    # Arrow's join cannot carry list columns, so only ids and positions go through it.
-    ids = numbered.select(["contract_id", "place"])
-    joined = ids.join(last, keys="contract_id", join_type="left outer").sort_by("place")
+    last = _last_legs(legs, rows["contract_id"])
+    last = last.take(pc.index_in(rows["contract_id"], last["contract_id"]))
     # By counter and not by time: an assignment may be recorded before its unassignment.
-    newer = pc.fill_null(pc.greater_equal(joined["counter"], pc.fill_null(rows["reassignment_counter"], -1)), False)  # noqa: FBT003
-    away = pc.equal(joined["leg"], "unassignment")
+    newer = pc.fill_null(pc.greater_equal(last["counter"], pc.fill_null(rows["reassignment_counter"], -1)), False)  # noqa: FBT003
+    away = pc.equal(last["leg"], "unassignment")
     nothing = pa.scalar(None, pa.string())
     changed = {
-        "synchronizer_id": pc.if_else(away, nothing, joined["target"]),
-        "source_synchronizer": pc.if_else(away, joined["source"], nothing),
-        "target_synchronizer": pc.if_else(away, joined["target"], nothing),
-        "reassignment_counter": joined["counter"],
+        "synchronizer_id": pc.if_else(away, nothing, last["target"]),
+        "source_synchronizer": pc.if_else(away, last["source"], nothing),
+        "target_synchronizer": pc.if_else(away, last["target"], nothing),
+        "reassignment_counter": last["counter"],
         "in_flight": away,
     }
     columns = [pc.if_else(newer, changed[name], rows[name]) if name in changed else rows[name] for name in _COLUMNS]
     return pa.table(dict(zip(_COLUMNS, columns, strict=True)))
 
 
-def _last_legs(legs: pa.Table) -> pa.Table:
-    """For each contract the leg with the highest counter; of two legs of one counter the assignment."""
-    kept = pa.table(
-        {
-            "contract_id": legs["contract_id"],
-            "leg": legs["kind"],
-            "counter": legs["reassignment_counter"],
-            "source": legs["source_synchronizer"],
-            "target": legs["target_synchronizer"],
-        }
-    )
+def _last_legs(legs: pa.Table, ids: pa.ChunkedArray) -> pa.Table:
+    """For each of the contracts the leg with the highest counter; of two legs of one counter the assignment."""
+    names = {
+        "contract_id": "contract_id",
+        "leg": "kind",
+        "counter": "reassignment_counter",
+        "source": "source_synchronizer",
+        "target": "target_synchronizer",
+    }
+    kept = pa.table({name: legs[column] for name, column in names.items()}).filter(pc.is_in(legs["contract_id"], ids))
     # Of equal counters the assignment comes first, as the later step of the same reassignment.
     order = pc.sort_indices(kept, sort_keys=[("counter", "descending"), ("leg", "ascending")])
     return _first_of_each(kept.take(order), "contract_id")
 
 
 def _first_of_each(rows: pa.Table, name: str) -> pa.Table:
-    numbered = rows.select([name]).append_column("n", pa.array(range(rows.num_rows), pa.int64()))
+    numbered = rows.select([name]).append_column("n", pa.array(np.arange(rows.num_rows)))
     first = numbered.group_by(name).aggregate([("n", "min")])
     return rows.take(first["n_min"])
 

@@ -14,11 +14,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from msgspec import Raw
 
+from ledgerframes.analysis.parts import in_parts
 from ledgerframes.decoding.members import members_of
 from ledgerframes.errors import InputError, visible
 
 # In blocks, because the raw values of a whole history would be in memory beside its text.
-_BLOCK_ROWS: Final = 50_000
+_BLOCK_ROWS: Final = 25_000
 _BLOCK_BYTES: Final = 1 << 27
 _NAMELESS: Final = '""'  # how a path shows a member whose name is empty
 _DEEPEST: Final = 12
@@ -71,16 +72,36 @@ def leaves(payloads: pa.ChunkedArray, wanted: Sequence[str] | None) -> Leaves:
     """
     whole: set[str] = set()
     while True:
-        collected = Leaves(whole=whole)
         try:
-            for block in _blocks(payloads):
-                _split(collected, block, "", wanted, 0)
-                collected.rows += len(block)
+            # Without `wanted` each block is split by the members of those before it.
+            if wanted is None:
+                return _read(payloads, None, whole)
+            return _merged(in_parts(lambda part: _read(part, wanted, whole), payloads), whole)
         except _MixedError as mixed:
             # Earlier blocks are split at this path already, so all of them are read again.
             whole.add(str(mixed))
-        else:
-            return collected
+
+
+def _read(payloads: pa.ChunkedArray, wanted: Sequence[str] | None, whole: set[str]) -> Leaves:
+    collected = Leaves(whole=whole)
+    for block in _blocks(payloads):
+        _split(collected, block, "", wanted, 0)
+        collected.rows += len(block)
+    return collected
+
+
+def _merged(parts: list[Leaves], whole: set[str]) -> Leaves:
+    """The columns of all rows from those of consecutive parts."""
+    merged = Leaves(whole=whole)
+    for part in parts:
+        for path, blocks in part.columns.items():
+            merged.columns.setdefault(path, []).extend((merged.rows + first, values) for first, values in blocks)
+        merged.rows += part.rows
+    for path in [path for path in merged.columns if any(other.startswith(f"{path}.") for other in merged.columns)]:
+        # What is split in one part can be null in all rows of another, but not a value.
+        if merged.columns.pop(path):
+            raise _MixedError(path)
+    return merged
 
 
 def _blocks(payloads: pa.ChunkedArray) -> Iterator[pa.Array]:

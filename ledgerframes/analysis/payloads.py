@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from difflib import get_close_matches
+from functools import partial
+from itertools import chain
 from typing import Any, Final, Literal, get_args
 
 import pandas as pd
@@ -12,6 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ledgerframes.analysis.declared_payloads import as_declared, declared_kinds
+from ledgerframes.analysis.parts import at_once, in_parts
 from ledgerframes.analysis.payload_columns import is_record, leaves
 from ledgerframes.analysis.type_inference import typed
 from ledgerframes.arguments import choice as one_of
@@ -98,7 +101,8 @@ def expand(
     chosen = _chosen(rows, template, choice)
     if not personal:
         position = chosen.column_names.index("payload")
-        chosen = chosen.set_column(position, "payload", without_personal(chosen["payload"]))
+        stripped = [part.chunks for part in in_parts(without_personal, chosen["payload"])]
+        chosen = chosen.set_column(position, "payload", pa.chunked_array(chain.from_iterable(stripped), pa.string()))
     records = is_record(chosen["payload"])
     others = pc.any(pc.invert(records)).as_py()
     payloads = pc.if_else(records, chosen["payload"], _MISSING) if others else chosen["payload"]
@@ -156,13 +160,14 @@ def record_fields(
 
     A record can be wanted beside its own members; it is read apart from them, as JSON.
     """
-    if wanted is None:
-        columns = leaves(payloads, None)
-        return {path: typed(columns.column(path), infer=infer) for path in columns.columns}
-    records = [path for path in wanted if any(other.startswith(f"{path}.") for other in wanted)]
-    reads = [[path for path in wanted if path not in records], *([path] for path in records)]
-    read = [leaves(payloads, paths) for paths in reads if paths]
-    return {path: typed(columns.column(path), infer=infer) for columns in read for path in columns.columns}
+    reads: list[Sequence[str] | None] = [None]
+    if wanted is not None:
+        records = [path for path in wanted if any(other.startswith(f"{path}.") for other in wanted)]
+        reads = [[path for path in wanted if path not in records], *([path] for path in records)]
+    read = [leaves(payloads, paths) for paths in reads if paths != []]
+    cells = {path: columns.column(path) for columns in read for path in columns.columns}
+    values = at_once([partial(typed, column, infer=infer) for column in cells.values()], len(payloads))
+    return dict(zip(cells, values, strict=True))
 
 
 def _chosen(rows: pa.Table, template: str, choice: str | None) -> pa.Table:
@@ -173,7 +178,8 @@ def _chosen(rows: pa.Table, template: str, choice: str | None) -> pa.Table:
         hint = f"; did you mean {near[0]!r}?" if near else ""
         raise InputError(f"template={template!r}: no event here has it{hint} lf.template_catalogue lists them")
     if choice is None:
-        return rows.filter(pc.and_(of_template, pc.equal(rows["event_type"], "created_event")))
+        creates = pc.and_(of_template, pc.equal(rows["event_type"], "created_event"))
+        return pa.concat_tables(in_parts(pa.Table.filter, rows.select([*_IDENTITY, _REST]), creates))
     of_choice = rows.filter(pc.and_kleene(of_template, pc.equal(rows["choice"], choice)))
     if rows.num_rows and not of_choice.num_rows:
         known = ", ".join(sorted(pc.unique(rows["choice"].filter(of_template)).drop_null().to_pylist())) or "none"

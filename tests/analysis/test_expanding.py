@@ -222,3 +222,27 @@ def test_payloads_with_line_breaks_between_members_are_read():
     events = made_up([{"a": "1"}, {"a": "2"}]).assign(payload=['{\n "a":\n "1"\n}', ' {"a": "2"}\n'])
 
     assert list(lf.expand(events, template="M:T")["a"]) == [1, 2]
+
+
+@pytest.mark.parametrize("rows_of_a_chunk", [30_000, 7_000])
+def test_many_rows_are_read_in_parts_and_come_in_their_order(rows_of_a_chunk):
+    payloads = [f'{{"a":"{number}","r":{{"b":"{number}.5"}},"c":{{"contactPoint":"x"}}}}' for number in range(29_999)]
+    payloads.append('{"a":"29999","r":null,"c":{"contactPoint":"me@example.com"}}')
+    few = made_up([{}])
+    events = pa.Table.from_pandas(few.iloc[[0] * 30_000].assign(payload=payloads), preserve_index=False)
+    chunks = pa.Table.from_batches(events.to_batches(max_chunksize=rows_of_a_chunk))
+
+    found = lf.expand(chunks, template="M:T", fields=["a", "r.b", "c"])
+
+    assert found["a"].to_pylist() == list(range(30_000))
+    assert found["r.b"].to_pylist() == [*(Decimal(f"{number}.5") for number in range(29_999)), None]
+    assert found["c"].unique().to_pylist() == ["{}"]
+
+
+def test_a_path_that_is_a_value_in_the_last_of_many_rows_has_no_members():
+    payloads = ['{"a":{"b":"1"},"c":"2"}'] * 29_999
+    events = made_up([{}]).iloc[[0] * 30_000].assign(payload=[*payloads, '{"a":"no record","c":"2"}'])
+
+    assert lf.expand(events, template="M:T", fields=["c"]).c.tolist() == [2] * 30_000
+    with pytest.raises(lf.InputError, match=r"no create of M:T has 'a\.b'"):
+        lf.expand(events, template="M:T", fields=["a.b", "c"])
