@@ -8,10 +8,6 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-# Modules that share their name with a public name are imported first, so that the functions stay on top.
-import ledgerframes.commands
-import ledgerframes.sandbox
-import ledgerframes.tables  # noqa: F401
 from ledgerframes.version import __version__ as __version__
 
 _STUB = ast.parse(Path(__file__).with_suffix(".pyi").read_text(encoding="utf-8"))
@@ -21,8 +17,8 @@ _MODULES = {
     if isinstance(node, ast.ImportFrom) and node.module is not None
     for name in node.names
 }
-#: What a session may never need is imported when it is first asked for.
-_LATER = tuple(f"ledgerframes.{folder}." for folder in ("apps", "economics", "export", "plots", "store"))
+#: What every session needs is imported at once, the rest when it is first asked for.
+_AT_ONCE = ("ledgerframes.errors", "ledgerframes.network")
 
 __all__ = sorted(_MODULES)  # noqa: PLE0605 - written once, in the stub
 
@@ -31,7 +27,9 @@ def __getattr__(name: str) -> Any:
     """Import a public name when it is first asked for."""
     if name not in _MODULES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = globals()[name] = getattr(import_module(_MODULES[name]), name)
+    module = _MODULES[name]
+    value = import_module(f"{module}.{name}") if module == __name__ else getattr(import_module(module), name)
+    globals()[name] = value
     return value
 
 
@@ -40,6 +38,11 @@ def __dir__() -> list[str]:
     return list(__all__)
 
 
+# Importing a module sets its name here, once; these two names are functions.
+for _name in ("sandbox", "tables"):
+    import_module(f"ledgerframes.{_name}")
+    del globals()[_name]
+
 for _name, _module in _MODULES.items():
-    if not _module.startswith(_LATER):
+    if _module in _AT_ONCE:
         globals()[_name] = getattr(import_module(_module), _name)

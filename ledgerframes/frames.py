@@ -210,44 +210,69 @@ def _series(column: pa.ChunkedArray, *, nullable: bool, decimals: Decimals, list
 
 
 _NAT: Final = -(2**63)
+_INT64: Final = 2**63
 _ZERO: Final = Decimal(0)
 _TEXT: Final = pd.StringDtype(na_value=float("nan"))
 
 
+#: Chunks are taken together up to this many bytes: pages give thousands of small ones, and a small one takes 0.1 ms.
+_TOGETHER: Final = 2**24
+#: How many texts show whether texts recur, as parties do and ids do not.
+_SOME: Final = 4096
+
+
 def _tuples(column: pa.ChunkedArray) -> np.ndarray:
     """List cells as tuples, since pandas cannot group by arrays; None where a list is null."""
-    cells, end = np.empty(len(column), dtype=object), 0
+    runs: list[list[pa.ListArray]] = []
+    room = 0
     for chunk in column.chunks:
-        start, end = end, end + len(chunk)
-        _fill(cells[start:end], chunk)
+        if not runs or chunk.nbytes > room:
+            runs.append([])
+            room = _TOGETHER
+        runs[-1].append(chunk)
+        room -= chunk.nbytes
+    cells, end = np.empty(len(column), dtype=object), 0
+    for run in runs:
+        lists = pa.concat_arrays(run)
+        start, end = end, end + len(lists)
+        _fill(cells[start:end], lists)
     return cells
 
 
 def _fill(cells: np.ndarray, lists: pa.ListArray) -> None:
-    """Set the tuples of a chunk, in cells that are None."""
+    """Set the tuples of some lists, in cells that are None."""
     lengths = pc.list_value_length(lists).fill_null(-1).to_numpy()
-    cells[lengths == 0] = _each([()])
+    cells[lengths == 0] = _objects([()])
     ends = np.cumsum(np.maximum(lengths, 0), dtype=np.int64)
     texts = lists.flatten()
-    coded = texts.dictionary_encode()
-    longer = 0
-    if texts.null_count or 2 * len(coded.dictionary) > len(texts):
-        items = texts.to_pylist()
-    else:
-        distinct, codes = np.array(coded.dictionary.to_pylist(), dtype=object), coded.indices.to_numpy()
-        # Most lists have one item: these are taken from one tuple for each text, without a loop.
-        single, longer = np.flatnonzero(lengths == 1), 1
-        cells[single] = _each([(text,) for text in distinct])[codes[ends[single] - 1]]
-        items = distinct[codes].tolist()
-    rows = np.flatnonzero(lengths > longer)
-    last = ends[rows]
-    spans = zip((last - lengths[rows]).tolist(), last.tolist(), strict=True)
-    cells[rows] = _each([tuple(items[start:end]) for start, end in spans])
+    some = texts[:_SOME]
+    recurring = not texts.null_count and 2 * len(some.unique()) <= len(some)
+    coded = texts.dictionary_encode() if recurring else None
+    items = _objects((texts if coded is None else coded.dictionary).to_pylist())
+    codes = np.arange(len(texts)) if coded is None else coded.indices.to_numpy()
+    for length in np.unique(lengths[lengths > 0]).tolist():
+        rows = np.flatnonzero(lengths == length)
+        places = (ends[rows] - length)[:, None] + np.arange(length)
+        cells[rows] = (_shared if recurring and len(items) ** length < _INT64 else _own)(items, codes[places])
 
 
-def _each(tuples: list[tuple[str, ...]]) -> np.ndarray:
-    """Tuples as an array of objects, which numpy would otherwise take for a matrix."""
-    return np.fromiter(tuples, dtype=object, count=len(tuples))
+def _own(items: np.ndarray, codes: np.ndarray) -> np.ndarray:
+    """One tuple of items for each row of codes."""
+    return _objects([*zip(*items[codes.T].tolist(), strict=True)])
+
+
+def _shared(items: np.ndarray, codes: np.ndarray) -> np.ndarray:
+    """The same, made once where rows are equal: each row is a number whose digits are its codes."""
+    digits = len(items) ** np.arange(codes.shape[1])
+    numbers = pa.array(codes @ digits).dictionary_encode()
+    distinct = numbers.dictionary.to_numpy()[:, None] // digits % len(items)
+    cells: np.ndarray = _own(items, distinct)[numbers.indices.to_numpy()]
+    return cells
+
+
+def _objects(values: list[Any]) -> np.ndarray:
+    """Values as an array of objects; numpy would otherwise take tuples for a matrix."""
+    return np.fromiter(values, dtype=object, count=len(values))
 
 
 def _amounts(column: pa.ChunkedArray, decimals: Decimals) -> Any:

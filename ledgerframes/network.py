@@ -13,12 +13,6 @@ from ledgerframes.config.resolving import resolve
 from ledgerframes.config.settings import INTERFACES, Settings, Token
 from ledgerframes.errors import ConfigurationError, InputError
 from ledgerframes.frames import Decimals
-from ledgerframes.interfaces.ledger import Ledger
-from ledgerframes.interfaces.listed_scans import Refusal, listed_scans
-from ledgerframes.interfaces.registry import Registry
-from ledgerframes.interfaces.scan import Scan
-from ledgerframes.interfaces.validator import Validator
-from ledgerframes.paging.window import Window
 from ledgerframes.results import html_pairs
 from ledgerframes.transport import Clock, Stats, Transport
 from ledgerframes.transport.masking import Mask
@@ -26,6 +20,12 @@ from ledgerframes.transport.public_addresses import why_not_public
 from ledgerframes.transport.recording import Way
 
 if TYPE_CHECKING:
+    from ledgerframes.interfaces.ledger import Ledger
+    from ledgerframes.interfaces.listed_scans import Refusal
+    from ledgerframes.interfaces.registry import Registry
+    from ledgerframes.interfaces.scan import Scan
+    from ledgerframes.interfaces.validator import Validator
+    from ledgerframes.paging.window import Window
     from ledgerframes.sandbox.bulk.start import Bulk
     from ledgerframes.sandbox.faults import Faults
     from ledgerframes.sandbox.server import Sandbox
@@ -73,27 +73,39 @@ class Network:
     def transport(self) -> Transport:
         """What sends the requests; made when the first one is."""
         settings = self.settings
-        listed = listed_scans(settings, self._refusal, self._clock) if settings.failover == "network" else ()
+        listed: tuple[str, ...] = ()
+        if settings.failover == "network":
+            from ledgerframes.interfaces.listed_scans import listed_scans
+
+            listed = listed_scans(settings, self._refusal, self._clock)
         return Transport(settings, clock=self._clock, way=self._way, listed_scans=listed)
 
     @cached_property
     def scan(self) -> Scan:
         """The scan interface: the contract's six calls and their neighbours."""
+        from ledgerframes.interfaces.scan import Scan
+
         return Scan(self.transport)
 
     @cached_property
     def ledger(self) -> Ledger:
         """The ledger interface: the contract's eight calls and their neighbours."""
+        from ledgerframes.interfaces.ledger import Ledger
+
         return Ledger(self.transport, has_token=self.settings.token("ledger") is not None)
 
     @cached_property
     def validator(self) -> Validator:
         """The validator interface's four calls."""
+        from ledgerframes.interfaces.validator import Validator
+
         return Validator(self.transport)
 
     @cached_property
     def registry(self) -> Registry:
         """The token registry: the contract's two calls and their neighbours."""
+        from ledgerframes.interfaces.registry import Registry
+
         return Registry(self.transport)
 
     @property

@@ -7,6 +7,7 @@ import random
 import pyarrow as pa
 import pytest
 
+from ledgerframes import frames
 from ledgerframes.frames import shape
 
 TEXTS = pa.list_(pa.string())
@@ -35,3 +36,22 @@ def test_cells_are_the_lists_as_tuples(distinct, nulls):
 
         assert cells.dtype == object
         assert cells.tolist() == [None if texts is None else tuple(texts) for texts in column.to_pylist()]
+
+
+@pytest.mark.parametrize("together", [0, 2_000])
+def test_cells_are_the_same_where_chunks_are_too_large_to_be_taken_together(monkeypatch, together):
+    column = pa.chunked_array([made_up(random.Random(seed), 50, nulls=False).combine_chunks() for seed in range(20)])
+    whole = shape(pa.table({"parties": column}))
+
+    monkeypatch.setattr(frames, "_TOGETHER", together)
+
+    assert shape(pa.table({"parties": column}))["parties"].tolist() == whole["parties"].tolist()
+    assert whole["parties"].tolist() == [None if texts is None else tuple(texts) for texts in column.to_pylist()]
+
+
+def test_equal_lists_of_chunks_share_one_tuple():
+    chunk = pa.array([["alice", "bob"], ["bob"], ["alice", "bob"], [], ["bob", "alice"], []], TEXTS)
+
+    cells = shape(pa.table({"parties": pa.chunked_array([chunk, chunk])}))["parties"]
+
+    assert len({id(cell) for cell in cells}) == 4

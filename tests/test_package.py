@@ -150,10 +150,22 @@ def test_importing_the_package_leaves_the_heavy_libraries_out():
     assert python(f"import sys, ledgerframes; print([name for name in {HEAVY} if name in sys.modules])") == "[]"
 
 
-def test_importing_the_package_leaves_the_lake_the_pictures_and_the_pages_for_later():
-    later = [f"ledgerframes.{name}" for name in ("diagnosis", "export", "plots", "reporting", "store")]
+def test_importing_the_package_imports_what_connects_and_nothing_else():
+    later = (
+        *("analysis", "apps", "cli", "commands", "economics", "export", "interfaces", "loaders", "objects", "paging"),
+        *("plots", "recording", "session_names", "store", "decoding.history", "sandbox.server", "tables.descriptions"),
+    )
+    code = f"import sys, ledgerframes; print([name for name in {later} if 'ledgerframes.' + name in sys.modules])"
 
-    assert python(f"import sys, ledgerframes; print([name for name in {later} if name in sys.modules])") == "[]"
+    assert python(code) == "[]"
+
+
+@pytest.mark.parametrize("name", ["commands", "sandbox", "tables"])
+def test_a_public_name_that_a_module_shares_is_itself_in_either_order(name):
+    expected = "module" if name == "commands" else "function"
+    again = f"import ledgerframes.{name}"
+    for code in (again, f"import ledgerframes; ledgerframes.{name}; {again}"):
+        assert python(f"{code}; print(type(ledgerframes.{name}).__name__)") == expected
 
 
 def test_what_type_checkers_are_told_is_what_is_there():
