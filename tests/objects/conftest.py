@@ -1,4 +1,4 @@
-"""What the tests of objects share: equal rows whatever the order of members, and objects made by hand."""
+"""What tests of objects share: rows equal in any order of members, objects made by hand, a sandbox to be damaged."""
 
 from __future__ import annotations
 
@@ -7,8 +7,18 @@ from decimal import Decimal
 
 import pandas as pd
 import pyarrow as pa
+import pytest
+
+from ledgerframes.sandbox.object_faults import ObjectFaults
 
 JSON_COLUMNS = ("payload", "exercise_result", "extra")
+
+
+@pytest.fixture
+def served(net):
+    """`net`, whose objects are whole again afterwards."""
+    yield net
+    net.sandbox.object_faults = ObjectFaults()
 
 
 def parsed(text):

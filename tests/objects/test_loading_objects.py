@@ -21,13 +21,6 @@ def ledger(request):
         yield net
 
 
-@pytest.fixture
-def served(net):
-    """`net`, whose objects are whole again afterwards."""
-    yield net
-    net.sandbox.object_faults = ObjectFaults()
-
-
 def both(net, **options):
     """A part of the history by pages and by objects, as Arrow tables."""
     return (lf.load_history(net, as_="arrow", source=source, **options) for source in ("pages", "objects"))

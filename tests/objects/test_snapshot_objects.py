@@ -23,13 +23,6 @@ def ledger(request):
         yield net
 
 
-@pytest.fixture
-def served(net):
-    """`net`, whose objects are whole again afterwards."""
-    yield net
-    net.sandbox.object_faults = ObjectFaults()
-
-
 def by_objects(net, **options):
     return lf.load_active_contracts(net, source="objects", **options)
 
