@@ -16,9 +16,10 @@ from ledgerframes.loaders.cross_check import CrossCheck, compare, served_updates
 from ledgerframes.loaders.normalized import Canonical, canonical_updates
 from ledgerframes.paging.cursor import Cursor
 from ledgerframes.paging.window import Bound, Duration, Window, wanted_window
-from ledgerframes.store.coverage import intersection, wanted_in, window_of
+from ledgerframes.store.coverage import Interval, intersection, rows_of, wanted_in, window_of
 from ledgerframes.store.history_tables import ORDER
 from ledgerframes.store.lake import View, declared
+from ledgerframes.store.read.ranges import ranges_of
 from ledgerframes.store.read.reading import Part
 
 if TYPE_CHECKING:
@@ -26,7 +27,8 @@ if TYPE_CHECKING:
     from ledgerframes.store.store import Store
 
 _UPDATES_PER_SAMPLE: Final = 50
-_AN_HOUR: Final = 3_600_000_000
+#: Stored updates that are in memory at once, more if they share a record time.
+_TOGETHER: Final = 2_000
 
 
 @suggesting
@@ -71,7 +73,7 @@ def verify(
     samples = None if sample is None else whole_number(sample, "sample", least=1)
     drawn_by, most = whole_number(seed, "seed"), whole_number(differences, "differences", least=0)
     view = lake.existing(names=ORDER)
-    windows = _covered(view, part) if samples is None else list(_drawn(view, part, samples, drawn_by))
+    windows = list(map(window_of, _covered(view, part)) if samples is None else _drawn(view, part, samples, drawn_by))
     checks: list[CrossCheck] = []
     stripped = not lake.keeps_personal()
     names = [lake.url, ", ".join(net.scan.servers)]
@@ -95,11 +97,11 @@ def _impersonal(update: Canonical) -> Canonical:
     return replace(update, members=without_members(update.members))
 
 
-def _covered(view: View, part: Window) -> list[Window]:
+def _covered(view: View, part: Window) -> tuple[Interval, ...]:
     """The covered intervals of a window."""
     ids = sorted({interval.migration_id for interval in view.covered})
     asked = [interval for migration_id in ids if (interval := wanted_in(part, migration_id)) is not None]
-    return [window_of(interval) for interval in intersection(view.covered, asked)]
+    return intersection(view.covered, asked)
 
 
 def _drawn(view: View, part: Window, sample: int, seed: int) -> Iterator[Window]:
@@ -119,24 +121,10 @@ def _drawn(view: View, part: Window, sample: int, seed: int) -> Iterator[Window]
 
 
 def _stored(view: View, window: Window) -> Iterator[Canonical]:
-    """The stored updates of a window, an hour at a time."""
-    read = Part.of(view, "updates", window, allow_partial=True)
-    for hour in _hours(read.load(["migration_id", "record_time"])):
-        tables = {}
-        for name in ORDER:
-            part = Part.of(view, name, hour, allow_partial=True)
-            tables[name] = part.load(declared(name).names)
-        yield from canonical_updates(tables)
-
-
-def _hours(cursors: pa.Table) -> Iterator[Window]:
-    """Windows of an hour at most that hold all of some cursors."""
-    times = cursors["record_time"].cast(pa.int64()).to_pylist()
-    hours = {
-        (migration_id, micros // _AN_HOUR)
-        for migration_id, micros in zip(cursors["migration_id"].to_pylist(), times, strict=True)
-    }
-    first, last = min(times, default=0), max(times, default=0)
-    for migration_id, hour in sorted(hours):
-        low, high = max(hour * _AN_HOUR, first), min((hour + 1) * _AN_HOUR, last + 1)
-        yield Window(Cursor(migration_id, low), Cursor(migration_id, high))
+    """The stored updates of a window, a few at a time."""
+    for covered in _covered(view, window):
+        parts = {name: Part.of(view, name, window_of(covered), allow_partial=True) for name in ORDER}
+        for lo, hi in ranges_of(parts["updates"], _TOGETHER):
+            rows = rows_of([covered._replace(lo=lo, hi=hi)])
+            tables = {name: part.load(declared(name).names, rows) for name, part in parts.items()}
+            yield from canonical_updates(tables)
