@@ -25,6 +25,8 @@ demo: $(READY)  ## load the embedded ledger, write Parquet, say where the result
 
 # xdist runs one process per processor; PYTEST_XDIST_AUTO_NUM_WORKERS=1 sets another number.
 SPREAD := -n logical --dist worksteal
+# Otherwise every program that a test starts would compile all modules anew.
+test test-long test-python: export PYTHONDONTWRITEBYTECODE =
 
 test: $(READY)  ## the tests, in a few minutes: of what takes long, the first parameters
 	$(BIN)/python -m pytest $(SPREAD)
@@ -33,8 +35,7 @@ test-long: $(READY)  ## the rest of the tests: those that take long
 	$(BIN)/python -m pytest $(SPREAD) -m "long and not soak and not interop"
 
 test-python: $(READY)  ## the tests of reading and storing, without the compiled decoder
-	LEDGERFRAMES_DECODER=python $(BIN)/python -m pytest $(SPREAD) -m "not soak and not interop" \
-	  tests/decoding tests/paging tests/loaders tests/store
+	LEDGERFRAMES_DECODER=python $(BIN)/python -m pytest $(SPREAD) tests/decoding tests/paging tests/loaders tests/store
 
 # Old libraries call what newer libraries have deprecated, so deprecation warnings are not errors here.
 test-oldest:  ## every test, long ones too, with the oldest versions that pyproject allows

@@ -19,9 +19,8 @@ import ledgerframes as lf
 from ledgerframes.cli import app
 from tests.documents import PAGES, ROOT, commands, lines, python_blocks
 
-SHOWN = [
-    page for page in PAGES if python_blocks(page) and page != ROOT / "README.md"
-]  # which is run as a stranger would
+#: Pages whose examples take over four seconds.
+LONG = {"docs/gallery.md", "docs/howto/analysing.md", "docs/howto/objects.md"}
 COMMANDS = sorted({tuple(words) for page in PAGES for words in commands(page) if not words[0].startswith("-")})
 
 
@@ -29,7 +28,14 @@ def name_of(page):
     return page.relative_to(ROOT).as_posix()
 
 
-@pytest.mark.parametrize("page", SHOWN, ids=name_of)
+SHOWN = [
+    pytest.param(page, id=name_of(page), marks=[pytest.mark.long] if name_of(page) in LONG else [])
+    for page in PAGES
+    if python_blocks(page) and page != ROOT / "README.md"  # which is run as a stranger would
+]
+
+
+@pytest.mark.parametrize("page", SHOWN)
 def test_a_page_prints_what_it_says(page, tmp_path, monkeypatch):
     monkeypatch.setenv("MPLBACKEND", "agg")
     monkeypatch.chdir(tmp_path if page.is_relative_to(ROOT / "docs") else ROOT)

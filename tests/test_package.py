@@ -132,6 +132,7 @@ def test_every_error_is_one_of_the_tree():
     assert issubclass(lf.InputError, ValueError)
 
 
+@pytest.mark.long(quick=1)
 @pytest.mark.parametrize(
     "code",
     [
@@ -160,6 +161,7 @@ def test_importing_the_package_imports_what_connects_and_nothing_else():
     assert python(code) == "[]"
 
 
+@pytest.mark.long(quick=1)
 @pytest.mark.parametrize("name", ["commands", "sandbox", "tables"])
 def test_a_public_name_that_a_module_shares_is_itself_in_either_order(name):
     expected = "module" if name == "commands" else "function"
@@ -184,6 +186,7 @@ def test_what_type_checkers_are_told_is_what_is_there():
     ] == []
 
 
+@pytest.mark.long(quick=1)
 @pytest.mark.parametrize(
     "first",
     ["ledgerframes.apps.html_report.page", "ledgerframes.store.sync.report", "ledgerframes.plots.drawing.style"],

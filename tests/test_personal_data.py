@@ -140,6 +140,7 @@ def test_expand_leaves_them_out_unless_told(ledger, keeping):
 # exports
 
 
+@pytest.mark.long(quick=2)
 @pytest.mark.parametrize("form", ["parquet", "csv", "xlsx"])
 @pytest.mark.parametrize("layout", ["file", "hive"])
 def test_exports_of_a_lake_leave_them_out_and_say_so(form, layout, lakes, tmp_path):

@@ -118,6 +118,7 @@ def test_the_command_line_hides_it(net, token, tmp_path):
     hidden(token, (tmp_path / "users.json").read_text())
 
 
+@pytest.mark.long
 def test_a_notebook_hides_it(net, token, tmp_path, monkeypatch):
     import nbformat
     from nbclient import NotebookClient

@@ -72,6 +72,7 @@ with places.held(nap, 0.01), places.held(nap, 0.01):
 """
 
 
+@pytest.mark.long(quick=2)
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="Windows has no signal after so many microseconds")
 @pytest.mark.parametrize("wait", ["drive", "coming", "calls", "held"])
 def test_a_signal_at_any_instruction_breaks_a_wait_off_and_nothing_hangs(wait):

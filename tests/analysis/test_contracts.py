@@ -143,6 +143,7 @@ def test_an_empty_history_has_no_contracts(normal):
     assert lf.holdings_from_events(events, as_of_round=1).empty
 
 
+@pytest.mark.long(quick=2)
 def test_holdings_agree_with_the_formula_contract_by_contract(served):
     try:
         brute_force.holdings(served.items, 0)

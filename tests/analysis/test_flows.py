@@ -16,6 +16,7 @@ def in_micros(value):
     return None if value is pd.NaT else value.asm8.view("i8")
 
 
+@pytest.mark.long(quick=2)
 def test_flows_agree_with_a_walk_over_the_items(served):
     flows = lf.reassignment_flows(served.history.reassignments)
     wanted = brute_force.flows(served.items)
@@ -40,6 +41,7 @@ def test_flows_agree_with_a_walk_over_the_items(served):
         assert (row.in_flight is pd.NaT) == (away is None or back is None)
 
 
+@pytest.mark.long(quick=2)
 def test_every_half_is_in_one_flow(served):
     flows = lf.reassignment_flows(served.history.reassignments)
     kinds = served.history.reassignments.kind.value_counts()

@@ -12,6 +12,7 @@ from ledgerframes.cli.log_lines import TerminalLines, log_handler
 from ledgerframes.cli.plots import _PICTURES
 
 
+@pytest.mark.long(quick=4)
 @pytest.mark.parametrize("picture", _PICTURES)
 def test_every_picture_of_a_lake_is_drawn(command, lake, tmp_path, picture):
     done = command("plot", picture, lake, "-o", tmp_path / "out.png")

@@ -51,6 +51,7 @@ def test_both_ways_split_payloads_alike(texts, wanted):
         members.compare(pa.chunked_array([cells.slice(first)]), wanted)
 
 
+@pytest.mark.long
 @pytest.mark.filterwarnings("ignore::ledgerframes.transport.DeprecatedEndpointWarning")
 def test_both_ways_split_broken_payloads_alike():
     histories = gather().histories

@@ -16,6 +16,7 @@ JSON = st.recursive(
 )
 
 
+@pytest.mark.long
 @settings(max_examples=200, deadline=None)
 @given(items=st.lists(JSON, max_size=6), indent=st.sampled_from([None, 1]), ascii_only=st.booleans())
 def test_a_page_with_an_unreadable_item_is_cut_where_its_items_end(items, indent, ascii_only):

@@ -23,6 +23,7 @@ def world(request):
         yield request.param, lf.load_history(net, start="begin", as_="arrow", progress=False)
 
 
+@pytest.mark.long(quick=2)
 def test_every_change_of_coin_is_explained(world):
     name, history = world
     flows = lf.mint_burn(history)
@@ -35,6 +36,7 @@ def test_every_change_of_coin_is_explained(world):
     assert (known.net_change == known.unexplained + _sum(known, "minted_") - _sum(known, "burned_")).all()
 
 
+@pytest.mark.long(quick=2)
 def test_minted_less_burned_is_the_coin_that_is_there(world):
     _, history = world
     flows, supply = lf.mint_burn(history), lf.supply(history)
@@ -45,6 +47,7 @@ def test_minted_less_burned_is_the_coin_that_is_there(world):
     assert coins[coins.ended_at.isna()].amount.sum() == supply.total.iloc[-1]
 
 
+@pytest.mark.long(quick=2)
 def test_rounds_add_up_to_the_whole(world):
     name, history = world
     rounds = lf.supply_per_round(history)

@@ -62,6 +62,7 @@ def test_every_key_of_a_fact_has_its_row(made):
     assert repeated(star) == {}
 
 
+@pytest.mark.long(quick=1)
 def test_facts_have_the_rows_of_the_lake(made):
     store, star = made
     for fact, table in (("fact_updates", "updates"), ("fact_events", "events"), ("fact_verdicts", "verdicts")):
@@ -93,6 +94,7 @@ def assert_sums(star, fact, rows, columns):
         assert sorted(own) == sorted(cells), f"{fact}.{column}"
 
 
+@pytest.mark.long(quick=1)
 def test_parties_of_an_event_are_its_actors_signatories_and_observers(made):
     store, star = made
     columns = {"acting": "acting_parties", "signatory": "signatories", "observer": "observers"}
@@ -108,6 +110,7 @@ def test_parties_of_an_event_are_its_actors_signatories_and_observers(made):
     assert set(found) == wanted
 
 
+@pytest.mark.long
 def test_what_facts_name_is_what_the_lake_names(weeks):
     store, star = weeks
     transfers = store.load("transfers", as_="arrow").to_pylist()
@@ -129,6 +132,7 @@ def test_what_facts_name_is_what_the_lake_names(weeks):
     assert sorted(map(str, found)) == sorted(map(str, wanted))
 
 
+@pytest.mark.long
 def test_balances_are_those_of_the_coins_at_the_end_of_each_day(weeks):
     store, star = weeks
     days = [row[0] for row in star.ask("select date from dim_date join fact_supply_daily using (date_key) order by 1")]
@@ -155,6 +159,7 @@ def test_balances_are_those_of_the_coins_at_the_end_of_each_day(weeks):
         )[0]] == supply  # fmt: skip
 
 
+@pytest.mark.long
 def test_licenses_of_a_day_are_the_latest_by_then(weeks):
     store, star = weeks
     events = store.load("events", where={"template_name": "Splice.ValidatorLicense:ValidatorLicense"})
@@ -243,6 +248,7 @@ def test_keys_are_the_documented_hash_and_stay_the_same_as_the_lake_grows(tmp_pa
     assert len(stars[2].ask("select update_key from fact_updates")) == 300
 
 
+@pytest.mark.long(quick=1)
 def test_the_model_describes_the_files(made):
     _, star = made
     files = {path.stem for path in star.folder.glob("*.parquet")}

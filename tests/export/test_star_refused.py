@@ -67,6 +67,7 @@ def test_a_store_without_a_history_is_refused(tmp_path):
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.long
 def test_a_place_that_is_taken_is_refused_unless_it_may_be_overwritten(store, tmp_path):
     (tmp_path / "model.json").write_text("somebody's")
     with pytest.raises(lf.InputError, match=r"model\.json.*overwrite=True"):
@@ -78,6 +79,7 @@ def test_a_place_that_is_taken_is_refused_unless_it_may_be_overwritten(store, tm
     assert not list(tmp_path.glob(".*"))
 
 
+@pytest.mark.long
 def test_verdicts_are_left_out_where_there_are_none(store, tmp_path, caplog):
     store.export(tmp_path / "out", model="star")
     star = Exported(tmp_path / "out")
@@ -88,7 +90,7 @@ def test_verdicts_are_left_out_where_there_are_none(store, tmp_path, caplog):
     }
 
 
-@pytest.mark.long(quick=1)
+@pytest.mark.long
 @pytest.mark.parametrize("migrations", [1, 3])
 def test_balances_are_left_out_where_the_history_does_not_begin_at_ledger_begin(tmp_path, migrations):
     store = lf.open_store(tmp_path / "lake")
@@ -108,6 +110,7 @@ def test_balances_are_left_out_where_the_history_does_not_begin_at_ledger_begin(
         assert star.one("select count(*) from fact_transfers") == len(lf.transfers(store))
 
 
+@pytest.mark.long
 def test_an_older_state_is_exported_with_as_of(tmp_path):
     store = lf.open_store(tmp_path / "lake")
     with lf.sandbox(updates=120, migrations=1) as net:

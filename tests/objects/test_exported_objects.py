@@ -49,7 +49,7 @@ def test_rows_are_the_same_to_the_last_character(store, tmp_path, options):
     assert written.updates == len(found["updates"]) == lines_of(tmp_path / "objects") > 100
 
 
-@pytest.mark.long(quick=1)
+@pytest.mark.long
 @pytest.mark.parametrize("seed", [3, 4, 8])
 def test_hostile_rows_have_the_same_values(store, tmp_path, seed):
     with lf.sandbox(seed=seed, updates=300, hostile=True) as net:
@@ -83,6 +83,7 @@ def test_only_what_is_settled_is_written(store, tmp_path, days):
     assert written.up_to[1] <= settled[1]
 
 
+@pytest.mark.long
 def test_a_second_export_adds_what_is_new(store, tmp_path, days):
     store.sync(days, end="2025-03-09T10:00:00Z", progress=False)
     first = store.export_objects(tmp_path / "objects")
@@ -98,6 +99,7 @@ def test_a_second_export_adds_what_is_new(store, tmp_path, days):
         assert found[name].equals(wanted[name]), name
 
 
+@pytest.mark.long(quick=1)
 @pytest.mark.parametrize("kept", [0, 1, 5])
 def test_an_export_that_was_killed_continues(store, tmp_path, days, kept):
     store.sync(days, progress=False)

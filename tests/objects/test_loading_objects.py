@@ -31,6 +31,7 @@ def _is_hostile(net):
     return min(update.migration_id for update in net.sandbox.world.updates) < 0
 
 
+@pytest.mark.long
 def test_every_hostile_item_has_the_same_values_as_a_line():
     with lf.sandbox(seed=3, updates=600, hostile=True) as net:
         items = [update.rendered for update in net.sandbox.world.updates]
@@ -49,6 +50,7 @@ def until(net):
     return migration_id, f"{time[:-1]}9Z"
 
 
+@pytest.mark.long(quick=1)
 def test_both_sources_give_equal_rows(ledger):
     pages, objects = both(ledger, start=BEGIN, end=until(ledger))
     assert len(objects.updates) > (50 if _is_hostile(ledger) else 700)
@@ -56,6 +58,7 @@ def test_both_sources_give_equal_rows(ledger):
         assert values_of(getattr(objects, name)) == values_of(getattr(pages, name)), name
 
 
+@pytest.mark.long(quick=2)
 def test_lists_that_overlap_give_every_row_once(ledger):
     end = until(ledger)
     ledger.sandbox.object_faults = ObjectFaults(overlap=True)

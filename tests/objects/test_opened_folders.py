@@ -405,6 +405,7 @@ def test_a_cluster_cannot_read_opened_objects(store, folder):
         store.sync(net, engine=Client())
 
 
+@pytest.mark.long
 def test_two_folders_and_a_scan_agree(days, daily, copied):
     with lf.open_objects(daily) as one, lf.open_objects(copied) as other:
         assert lf.cross_check(one, other)

@@ -51,6 +51,7 @@ def at_one_time(net, time):
     return {place: lf.load_active_contracts(net, at=place, as_="arrow") for place in found}
 
 
+@pytest.mark.long(quick=1)
 def test_both_sources_give_equal_rows_in_the_same_order(ledger):
     times = in_bulk(ledger)
     assert len(times) >= (1 if min(lf.migrations(ledger).migration_id) < 0 else 3)
@@ -98,6 +99,7 @@ def test_a_limit_counts_the_contracts_that_are_wanted(net):
     assert by_objects(net, templates=[COIN], limit=3).equals(coins.head(3))
 
 
+@pytest.mark.long
 def test_the_newest_snapshot_that_has_objects_at_or_before_a_time_is_taken(net):
     newest, before, *_ = in_bulk(net)
     for at, wanted in [
@@ -136,6 +138,7 @@ def test_a_time_before_every_snapshot_is_a_not_found_error(net):
             by_objects(net, at=at)
 
 
+@pytest.mark.long
 def test_a_snapshot_by_objects_opens_the_history_after_it(net):
     newest, *_, oldest = in_bulk(net)[:4]
     opening = by_objects(net, at=oldest)

@@ -257,6 +257,7 @@ def test_an_amount_that_is_no_number_is_named(picture):
         picture(rows)
 
 
+@pytest.mark.long
 def test_forty_parties_over_time_have_room_for_their_names():
     ax = lf.plot_holding_fees_over_time(frames.holdings(40, snapshots=9), top=40)
 

@@ -29,6 +29,7 @@ def total_height(ax, count):
     return node.get_height() * count / int(label.get_text().replace(",", ""))
 
 
+@pytest.mark.long(quick=2)
 @pytest.mark.parametrize("synchronizers", [2, 5, 20])
 def test_ribbons_are_as_wide_as_their_share_at_both_ends(synchronizers):
     flows = frames.flows(synchronizers, 1000)
@@ -62,6 +63,7 @@ def test_a_route_and_its_return_are_two_ribbons_that_cross():
     assert up[0][1] < up[3][1]
 
 
+@pytest.mark.long
 def test_the_rest_is_put_together_and_nothing_is_lost():
     flows = frames.flows(20, 2000)
 
@@ -246,6 +248,7 @@ def node_colours(ax):
     return {name.get_text(): node.get_facecolor()[:3] for name, node in zip(names, nodes, strict=True)}
 
 
+@pytest.mark.long
 def test_colours_stay_apart_in_a_picture_however_many_names_the_session_knows():
     for numbers in (*(range(first, first + 7) for first in range(0, 30, 6)), range(0, 28, 4), range(3, 31, 4)):
         rows = [flow(f"s{number}::1", f"s{number}::1", "repaired") for number in numbers]

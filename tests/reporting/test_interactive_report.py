@@ -51,6 +51,7 @@ def library():
     return get_plotlyjs()
 
 
+@pytest.mark.long
 def test_the_page_states_the_size_of_what_it_holds(page, history, tmp_path):
     plain = lf.report(history, tmp_path / "plain.html").read_text(encoding="utf-8")
 

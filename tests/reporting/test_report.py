@@ -136,6 +136,7 @@ def test_a_wrong_argument_is_named(filled, tmp_path):
     assert not (tmp_path / "r.html").exists()
 
 
+@pytest.mark.long
 def test_the_same_from_a_shell(command, filled, tmp_path):
     done = command("report", filled._lake.url, "-o", tmp_path / "r.html", "--sections", "provenance,flows")
     assert done.code == 0
@@ -238,6 +239,7 @@ def test_a_change_is_in_percent_where_that_can_be_read(here, before, said):
     assert Figure("x", "y", here, before).change() == said
 
 
+@pytest.mark.long
 def test_a_reassignment_is_counted_one_way(filled, tmp_path):
     words = lf.report(filled, tmp_path / "report.html", sections=["flows", "anomalies"]).read_text()
     flows = lf.reassignment_flows(filled.load("reassignments"))

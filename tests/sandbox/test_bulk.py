@@ -193,6 +193,7 @@ def test_cursors_between_the_migrations_lead_to_the_next_item(after, first):
     assert first_after(after.migration_id, after.record_time) == first
 
 
+@pytest.mark.long
 def test_the_server_pages_like_a_real_one(bulk, history):
     read: list[dict] = []
     after = None
@@ -247,6 +248,7 @@ def test_an_unknown_path_is_a_404_in_text(bulk):
     assert ask(bulk, "GET", "/v2/updates") == (404, b"The requested resource could not be found.")
 
 
+@pytest.mark.long
 def test_a_client_that_hangs_up_in_the_middle_of_a_page_harms_nobody(capfd):
     request = b"POST /api/scan/v2/updates HTTP/1.1\r\nHost: x\r\nContent-Length: 18\r\n\r\n" + b'{"page_size":1000}'
     with start_bulk(2_000) as bulk:

@@ -78,6 +78,7 @@ def world_items(sandbox):
         return list(sandbox.world.items())
 
 
+@pytest.mark.long
 def test_a_command_takes_no_longer_on_a_long_history():
     spans = [per_command(generate(1, updates)) for updates in (500, 20_000)]
 

@@ -52,6 +52,7 @@ def test_the_books_of_a_few_days_balance(days):
     assert Books().read(world.items()).supply * 10**10 == world.coins.units
 
 
+@pytest.mark.long
 def test_a_quarter_is_as_long_as_it_says_and_no_day_is_empty(moments):
     assert timedelta(days=DAYS - 3) < max(moments) - min(moments) < timedelta(days=DAYS + 3)
     per_day = Counter(one.date() for one in moments)
@@ -59,6 +60,7 @@ def test_a_quarter_is_as_long_as_it_says_and_no_day_is_empty(moments):
     assert all(per_day[first + timedelta(days=n)] for n in range((last - first).days))
 
 
+@pytest.mark.long
 def test_people_keep_hours_and_weekends(moments):
     hours, weekdays = Counter(one.hour for one in moments), Counter(one.weekday() for one in moments)
 
@@ -66,6 +68,7 @@ def test_people_keep_hours_and_weekends(moments):
     assert min(weekdays[day] for day in range(5)) > 1.5 * max(weekdays[5], weekdays[6])
 
 
+@pytest.mark.long
 def test_a_quarter_takes_a_few_seconds(quarter):
     assert quarter[1] < 15
 

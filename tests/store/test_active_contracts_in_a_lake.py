@@ -320,6 +320,7 @@ def test_a_scan_without_the_routes_is_one_input_error(store):
         store.sync(net, **SMALL)
 
 
+@pytest.mark.long
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="the highest use is read from /proc")
 def test_memory_does_not_grow_with_the_snapshot():
     short, long = (peak(contracts)["peak_mb"] for contracts in (3_000, 30_000))

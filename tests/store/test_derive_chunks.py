@@ -19,6 +19,7 @@ def parts_of(view):
     return [part for interval in Basis.of(view).intervals for part in reader.parts(interval, [()])]
 
 
+@pytest.mark.long
 def test_parts_do_not_depend_on_how_much_is_planned_at_once(view, monkeypatch):
     monkeypatch.setattr(chunks, "EVENTS_AT_ONCE", 300)
     wanted = parts_of(view)
@@ -27,6 +28,7 @@ def test_parts_do_not_depend_on_how_much_is_planned_at_once(view, monkeypatch):
     assert len(wanted) > 10
 
 
+@pytest.mark.long
 def test_what_is_planned_at_once_is_a_few_files_of_a_month(view, monkeypatch):
     monkeypatch.setattr(chunks, "_PLANNED_AT_ONCE", 100)
     reader = chunks.HistoryReader(view)

@@ -148,6 +148,7 @@ def test_a_damaged_computed_table_is_computed_again(store, net):
     assert store.check(full=True)
 
 
+@pytest.mark.long
 def test_a_table_of_older_rules_is_computed_again(store, net, monkeypatch):
     store.sync(net, progress=False, derive=["mint_burn", "transfers"])
     monkeypatch.setitem(kept.VERSIONS, "transfers", 2)
@@ -231,6 +232,7 @@ def derive_and_die(place, instant):
     return done.returncode != 0
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kills", [3, pytest.param(100, marks=pytest.mark.soak)])
 def test_killed_between_any_two_commits_tables_equal_those_in_one_go(store, kills):
     with lf.sandbox(updates=200 + 6 * kills, migrations=1) as net:
@@ -253,7 +255,7 @@ def test_killed_between_any_two_commits_tables_equal_those_in_one_go(store, kill
     assert store.check(full=True)
 
 
-@pytest.mark.long(quick=1)
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["transfers", "open_contracts", "mint_burn"])
 def test_an_emptied_entry_in_the_middle_of_a_computed_tables_log_is_missed(store, growing, name, tmp_path):
     net, show = growing

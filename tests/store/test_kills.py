@@ -10,7 +10,9 @@ from tests.store.kills import kill_syncs
 
 
 @pytest.mark.parametrize(
-    ("kills", "updates"), [(12, 500), pytest.param(200, 6_000, marks=pytest.mark.soak)], ids=["short", "long"]
+    ("kills", "updates"),
+    [(4, 300), pytest.param(12, 500, marks=pytest.mark.long), pytest.param(200, 6_000, marks=pytest.mark.soak)],
+    ids=["short", "longer", "long"],
 )
 def test_killed_syncs_leave_every_row_once(tmp_path, kills, updates):
     assert kill_syncs(tmp_path, kills=kills, updates=updates, seed=5).kills == kills

@@ -49,6 +49,7 @@ def test_the_newest_entry_of_a_log_is_missed(store, net, name, harm):
     assert store.check()
 
 
+@pytest.mark.long
 def test_an_emptied_entry_of_the_list_of_syncs_is_missed(store):
     sorted((store._lake.folder / "syncs" / "_delta_log").glob("*.json"))[-1].write_bytes(b"")
     assert "syncs: entries of its log" in str(store.check())
@@ -56,7 +57,7 @@ def test_an_emptied_entry_of_the_list_of_syncs_is_missed(store):
     assert store.check()
 
 
-@pytest.mark.long(quick=2)
+@pytest.mark.long(quick=1)
 @pytest.mark.parametrize("name", ["events", "updates", "reassignments"])
 @pytest.mark.parametrize("part", [3, 2])
 def test_an_emptied_entry_in_the_middle_of_a_log_is_missed(store, net, name, part):

@@ -67,6 +67,7 @@ def assert_sound(store, net):
     assert store.check(full=True)
 
 
+@pytest.mark.long
 def test_a_store_from_objects_on_a_cluster_is_that_without_one(store, ledger, cluster, tmp_path):
     before = downloads(ledger)
     report = store.sync(ledger, source="objects", engine=cluster, page_size=PAGE, progress=False)
@@ -83,6 +84,7 @@ def test_a_store_from_objects_on_a_cluster_is_that_without_one(store, ledger, cl
     assert [(times <= at).sum() for at in mine.settled] == [(times <= at).sum() for at in theirs.settled]
 
 
+@pytest.mark.long
 def test_nothing_is_read_twice_by_the_next_sync(store, ledger, cluster):
     store.sync(ledger, source="auto", engine=cluster, page_size=PAGE, progress=False)
     before = downloads(ledger)
@@ -91,6 +93,7 @@ def test_nothing_is_read_twice_by_the_next_sync(store, ledger, cluster):
     assert_sound(store, ledger)
 
 
+@pytest.mark.long
 def test_what_a_store_has_in_part_is_not_stored_twice(store, cluster):
     """A worker's file may hold rows of the end that was not final; only that file is read and filtered."""
     with lf.sandbox(seed=3, days=6) as net:
@@ -103,6 +106,7 @@ def test_what_a_store_has_in_part_is_not_stored_twice(store, cluster):
         assert not stray_files(store)
 
 
+@pytest.mark.long
 def test_several_migrations_and_synchronizers_too(store, cluster):
     with lf.sandbox(seed=5, updates=700, synchronizers=5, migrations=4) as net:
         for _ in range(2):
@@ -110,6 +114,7 @@ def test_several_migrations_and_synchronizers_too(store, cluster):
         assert_sound(store, net)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("source", "asked"), [("pages", 1), ("auto", 2)])  # for the list of objects, and to look
 def test_workers_do_not_ask_a_server_that_the_sync_has_left_out(source, asked, store, cluster):
     """It may be of another network: it gave no answer while the sync looked, and answers by the time workers read."""
@@ -122,7 +127,7 @@ def test_workers_do_not_ask_a_server_that_the_sync_has_left_out(source, asked, s
         assert_sound(store, own)
 
 
-@pytest.mark.long(quick=1)
+@pytest.mark.long
 @pytest.mark.parametrize(
     "faults",
     [ObjectFaults(wrong_digest=True), ObjectFaults(cut=True), ObjectFaults(gone=True), ObjectFaults(overlap=True)],
@@ -135,6 +140,7 @@ def test_pages_replace_objects_that_a_worker_cannot_read(store, ledger, cluster,
     assert ("could not read the objects" in caplog.text) is not faults.overlap
 
 
+@pytest.mark.long
 def test_a_scan_without_objects_is_read_by_pages_or_refused(store, ledger, cluster):
     ledger.sandbox.object_faults = ObjectFaults(served=False)
     with pytest.raises(lf.InputError, match="has no objects; give source='auto'"):

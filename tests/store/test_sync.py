@@ -8,6 +8,7 @@ import ledgerframes as lf
 from tests.store.conftest import BEGIN, LATE, assert_whole
 
 
+@pytest.mark.long(quick=2)
 @pytest.mark.parametrize("workers", [1, 4, 16])
 @pytest.mark.parametrize("page_size", [20, 1000])
 def test_a_history_is_kept_whole(store, workers, page_size):
@@ -19,7 +20,7 @@ def test_a_history_is_kept_whole(store, workers, page_size):
     assert report.left == ()
 
 
-@pytest.mark.long(quick=1)
+@pytest.mark.long
 @pytest.mark.parametrize("workers", [1, 4])
 def test_the_nastiest_history_is_kept_whole(store, workers):
     with lf.sandbox(seed=11, updates=400, hostile=True) as net:

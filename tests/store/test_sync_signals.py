@@ -58,6 +58,7 @@ class Beyond(Holding):
         return super().__call__(heard)
 
 
+@pytest.mark.long(quick=2)
 @pytest.mark.parametrize(("number", "kind"), CASES, ids=[f"{number.name} at {kind}" for number, kind in CASES])
 def test_a_signal_ends_a_sync(number, kind, by_sandbox, middle, tmp_path):
     holding = Beyond(HOLDING[kind], by_sandbox, middle)
@@ -67,6 +68,7 @@ def test_a_signal_ends_a_sync(number, kind, by_sandbox, middle, tmp_path):
     assert_prompt(ended, number)
 
 
+@pytest.mark.long(quick=2)
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=lambda number: number.name)
 @pytest.mark.parametrize("follow", [False, True], ids=["sync", "follow"])
 def test_what_was_whole_at_a_signal_is_in_the_lake(number, follow, by_sandbox, middle, tmp_path):

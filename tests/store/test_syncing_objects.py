@@ -65,6 +65,7 @@ def assert_equal(store, net, *, sound=True):
     assert not sound or store.check(full=True)
 
 
+@pytest.mark.long(quick=1)
 @pytest.mark.parametrize("workers", [1, 4])
 def test_a_store_from_objects_is_that_from_pages(store, ledger, workers):
     before = downloads(ledger)
@@ -175,6 +176,7 @@ def test_a_later_sync_reads_what_is_new(store, ledger):
     assert_equal(store, ledger)
 
 
+@pytest.mark.long
 def test_what_a_killed_sync_has_downloaded_is_not_downloaded_again(store, ledger, own_folder, monkeypatch):
     """The kill itself is in test_kills; here the folder stays, as it does then."""
     with monkeypatch.context() as patched:

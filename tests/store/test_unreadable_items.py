@@ -65,6 +65,7 @@ def test_an_unreadable_item_without_a_place_is_put_aside_too(store, member):
         assert len(store.load("rejects")) == 1
 
 
+@pytest.mark.long(quick=3)
 @pytest.mark.parametrize("value", VALUES.values(), ids=VALUES)
 def test_without_that_an_error_names_the_item(store, value):
     with lf.sandbox(updates=100, migrations=1) as net:
@@ -77,6 +78,7 @@ def test_without_that_an_error_names_the_item(store, value):
             assert broken.update_id in said or "not UTF-8" in said
 
 
+@pytest.mark.long
 def test_a_page_of_one_unreadable_item_is_read_on(store):
     with lf.sandbox(updates=60, migrations=1) as net:
         wanted = lf.load_updates(net, start=BEGIN)

@@ -78,6 +78,7 @@ def test_a_history_and_its_verdicts_cover_what_each_of_them_has(ledger, tmp_path
         store.load("verdicts", start=(1, "2025-03-03"), end=(2, "2025-03-04"))
 
 
+@pytest.mark.long
 def test_both_in_one_sync_and_in_either_order(ledger, tmp_path):
     one, two = lf.open_store(tmp_path / "one"), lf.open_store(tmp_path / "two")
     report = one.sync(ledger, tables=["updates", "verdicts"], progress=False)
@@ -109,6 +110,7 @@ class Dies(BaseException):
     """The machine is gone."""
 
 
+@pytest.mark.long(quick=2)
 @pytest.mark.parametrize("commits", [1, 2, 3, 4, 5, 7])
 def test_a_kill_between_two_commits_loses_nothing(ledger, tmp_path, monkeypatch, commits):
     """A kill is an exception that nothing catches, raised before one of the writes to a table's log."""
@@ -158,6 +160,7 @@ def test_a_lost_table_and_a_damaged_file_are_repaired(ledger, tmp_path):
     assert bool(store.check(full=True))
 
 
+@pytest.mark.long
 def test_what_is_not_final_is_read_again_after_a_repair(ledger, tmp_path):
     store = lf.open_store(tmp_path / "lake")
     store.sync(ledger, tables=["verdicts"], progress=False)
@@ -168,6 +171,7 @@ def test_what_is_not_final_is_read_again_after_a_repair(ledger, tmp_path):
     assert stored(store) == truth(ledger)
 
 
+@pytest.mark.long
 def test_late_verdicts_of_a_slow_synchronizer_are_not_lost(tmp_path):
     with lf.sandbox(seed=4, updates=300, late=0.6) as net:
         store = lf.open_store(tmp_path / "lake")

@@ -118,6 +118,7 @@ def test_a_head_without_end_ends_with_an_error(reply, serve, sized):
     assert seconds < 15  # it would go on for ever
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("size", [1, 7])
 def test_an_error_in_tiny_chunks_is_read_quickly(size, serve, sized, transport):
     chunk = b"%d\r\n%b\r\n" % (size, b"x" * size)
