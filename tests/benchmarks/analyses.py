@@ -104,7 +104,7 @@ def rows() -> list[Row]:
     found = []
     for name, (call, query) in calls.items():
         check_same(call(), connection.sql(query).to_arrow_table(), name)
-        times = side_by_side({"ours": call, BASELINE: lambda q=query: connection.sql(q).to_arrow_table()}, rounds=3)
+        times = side_by_side({"ours": call, BASELINE: lambda q=query: connection.sql(q).to_arrow_table()})
         what = f"{name}, {events.num_rows:,} events, {reassignments.num_rows:,} halves"
         found.append(Row(what=what, baseline=BASELINE, ours=times["ours"], theirs=times[BASELINE], aim=AIM))
         pool = pa.default_memory_pool()

@@ -139,7 +139,7 @@ def _by_script(body: bytes) -> None:
 
 def _in_threads(page: BenchmarkPage, what: str) -> Row:
     """How much sooner two threads have decoded as many pages as one; this is about the time that passes."""
-    pages = [page.body] * 2 * THREADS
+    pages = [page.body] * 8 * THREADS
     with ThreadPoolExecutor(THREADS) as threads:
         calls = {
             "ours": lambda: list(threads.map(decode_page, pages)),
