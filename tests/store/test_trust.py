@@ -106,6 +106,14 @@ def test_an_update_that_one_side_lacks_is_found(filled):
         assert [(one.update_id, one.what) for one in found.differences] == [(gone.update_id, "only in b")]
 
 
+def test_however_many_updates_are_read_at_once_all_are_compared(filled, net, monkeypatch):
+    monkeypatch.setattr("ledgerframes.store.checks.verify._TOGETHER", 7)
+    found = filled.verify(net, sample=None, start="2025-03-03T09:10:00Z", end="2025-03-03T09:20:00Z")
+    wanted = filled.load("updates", start="2025-03-03T09:10:00Z", end="2025-03-03T09:20:00Z")
+    assert found.agree
+    assert found.compared == len(wanted) > 50
+
+
 @pytest.mark.long
 def test_a_sample_is_drawn_again_by_its_seed(filled, net):
     first = filled.verify(net, sample=5, seed=3)
