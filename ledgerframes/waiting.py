@@ -4,6 +4,8 @@ A signal's handler runs in the main thread between any two instructions of Pytho
 `queue` and `concurrent.futures` offer for waiting is Python code around a lock: broken off inside, the lock stays
 held, or a thread that nobody wakes stays asleep, and the program hangs on its way out. `queue.SimpleQueue` waits in
 C, where a signal finds either nothing taken or everything done, so it is the one thing that is waited on here.
+A signal does not always end a wait: the system may hand it to another thread, or just before the wait begins. Python
+runs its handler once the main thread is back, so every wait is one of short ones.
 `Thread.start` waits as well, so the main thread has its threads started by another one.
 """
 
@@ -13,6 +15,7 @@ import _thread
 import os
 import queue
 import threading
+import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -20,6 +23,25 @@ from functools import partial
 from typing import Final, Generic, TypeAlias, TypeVar
 
 T = TypeVar("T")
+
+#: Seconds that a thread waits at a time: far below the two that Ctrl-C may take.
+SLICE: Final = 0.2
+
+
+def taken(items: queue.SimpleQueue[T], seconds: float | None = None) -> T:
+    """Take an item, once there is one.
+
+    Raises:
+        queue.Empty: there was none within so many seconds.
+    """
+    end = None if seconds is None else time.monotonic() + seconds
+    while True:
+        left = SLICE if end is None else end - time.monotonic()
+        try:
+            return items.get(timeout=max(0.0, min(left, SLICE)))
+        except queue.Empty:
+            if end is not None and left <= SLICE:
+                raise
 
 
 class Coming(Generic[T]):
@@ -36,7 +58,7 @@ class Coming(Generic[T]):
         # Looked at before: what an earlier wait took from the queue is not put back where it was broken off.
         if not self._ended:
             try:
-                self._done.get(timeout=timeout)
+                taken(self._done, timeout)
             except queue.Empty:
                 return self._ended
         return True
@@ -236,12 +258,12 @@ class Bounded(Generic[T]):
 
     def put(self, item: T) -> None:
         """Add an item once there is room."""
-        self._room.get()
+        taken(self._room)
         self._items.put(item)
 
     def get(self) -> T:
         """The next item, once there is one."""
-        item = self._items.get()
+        item = taken(self._items)
         self._room.put(None)
         return item
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import signal
 import subprocess
@@ -63,7 +64,29 @@ class Holding:
         return self._reply
 
 
-def signalled(command: Sequence[object], number: signal.Signals, holding: Holding, **options: object) -> Ended:
+def send(process: subprocess.Popen[str], number: signal.Signals) -> None:
+    """Send a signal, which the system usually hands to the main thread."""
+    process.send_signal(number)
+
+
+def send_to_another_thread(process: subprocess.Popen[str], number: signal.Signals) -> None:
+    """Send a signal to a thread that is not the main one, which goes on waiting; of Linux alone."""
+    for task in Path(f"/proc/{process.pid}/task").iterdir():
+        blocked = next(line for line in (task / "status").read_text().splitlines() if line.startswith("SigBlk"))
+        if task.name != str(process.pid) and not int(blocked.split()[1], 16):
+            assert ctypes.CDLL(None).tgkill(process.pid, int(task.name), number) == 0
+            return
+    raise AssertionError("there is no other thread")
+
+
+def signalled(
+    command: Sequence[object],
+    number: signal.Signals,
+    holding: Holding,
+    *,
+    send: Callable[[subprocess.Popen[str], signal.Signals], None] = send,
+    **options: object,
+) -> Ended:
     """Start a program, send it a signal once a server keeps it waiting, and see it end."""
     process = subprocess.Popen(
         list(map(str, command)), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **options
@@ -71,7 +94,7 @@ def signalled(command: Sequence[object], number: signal.Signals, holding: Holdin
     try:
         assert holding.waiting.wait(60), "the program asked for nothing"
         began = time.monotonic()
-        process.send_signal(number)
+        send(process, number)
         out, err = process.communicate(timeout=30)
         return Ended(process.returncode, time.monotonic() - began, out, err)
     finally:

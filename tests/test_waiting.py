@@ -6,11 +6,13 @@ import subprocess
 import sys
 import threading
 import time
+from contextlib import closing
 from functools import partial
 from pathlib import Path
 
 import pytest
 
+from ledgerframes.store.sync.driving import ThreadDrive
 from ledgerframes.waiting import Bounded, Places, in_background, together
 
 TIMES = 400
@@ -39,9 +41,11 @@ def drive():
         with closing(ThreadDrive().run([worker(), worker()], ending=lambda: stopped.append(1))) as results:
             for _ in results:
                 commits.put(nap)
+                commits.wait()
     finally:
         stopped.append(1)
         signal.setitimer(signal.ITIMER_REAL, 0)
+        commits.put(nap)
         commits.finish()
 
 def coming():
@@ -86,6 +90,77 @@ def test_a_signal_at_any_instruction_breaks_a_wait_off_and_nothing_hangs(wait):
         env={**os.environ, "PYTHONPATH": str(Path.cwd())},
     )
     assert (ended.returncode, ended.stdout, ended.stderr) == (0, "ended\n", "")
+
+
+class Broken(BaseException):
+    """What the handler of a signal raises."""
+
+
+def until_broken_off(wait, go):
+    """Let a wait begin, have another thread receive a signal, and see the wait broken off before it has ended."""
+    ended = []
+
+    def leave(*_):
+        ended.append(go.is_set())
+        raise Broken
+
+    def receive():
+        time.sleep(0.1)
+        # A system may hand a process's signal to any thread; this one surely does not wake the thread that waits.
+        signal.pthread_kill(threading.get_ident(), signal.SIGUSR1)
+        go.wait(20)
+
+    before = signal.signal(signal.SIGUSR1, leave)
+    try:
+        in_background(receive, "receive")
+        with pytest.raises(Broken):
+            wait()
+        assert ended == [False]
+    finally:
+        go.set()
+        signal.signal(signal.SIGUSR1, before)
+
+
+def fetched(go):
+    """Wait for what a worker yields."""
+    with closing(ThreadDrive().run([late_worker(go)], ending=go.set)) as given:
+        next(given)
+
+
+def late_worker(go):
+    """A worker that has nothing before it has ended."""
+    silent(go)
+    yield 1
+
+
+def behind_a_job(commits, wait, go):
+    """Wait for a job that is running."""
+    commits.put(partial(silent, go))
+    wait(commits)
+
+
+def silent(go):
+    """End once told, or after a few seconds, and say so."""
+    go.wait(5)
+    go.set()
+
+
+WAITS = {
+    "results of workers": fetched,
+    "result": lambda go: in_background(partial(silent, go), "call").result(),
+    "wait for seconds": lambda go: in_background(partial(silent, go), "call").wait(10),
+    "together": lambda go: together([partial(silent, go)] * 2, "call"),
+    "place for a job": lambda go: behind_a_job(ThreadDrive().background("a"), lambda jobs: jobs.put(go.is_set), go),
+    "job": lambda go: behind_a_job(ThreadDrive().background("b"), lambda jobs: jobs.wait(), go),
+    "last job": lambda go: behind_a_job(ThreadDrive().background("c"), lambda jobs: jobs.finish(), go),
+}
+
+
+@pytest.mark.skipif(not hasattr(signal, "pthread_kill"), reason="Windows sends no signal to a thread")
+@pytest.mark.parametrize("kind", WAITS)
+def test_a_signal_that_another_thread_receives_breaks_a_wait_off(kind):
+    go = threading.Event()
+    until_broken_off(partial(WAITS[kind], go), go)
 
 
 def test_the_result_of_a_call_can_be_waited_for_again():

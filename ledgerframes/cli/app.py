@@ -24,6 +24,7 @@ from ledgerframes.cli.log_lines import log_handler
 from ledgerframes.cli.options import say
 from ledgerframes.cli.output import say_frame
 from ledgerframes.errors import ConfigurationError, InputError, LedgerframesError
+from ledgerframes.waiting import SLICE
 
 app = typer.Typer(
     name="ledgerframes",
@@ -208,7 +209,7 @@ def _serve(handle: Any) -> None:
         say(f"token      {handle.token(SANDBOX_USER)}")
         say("Ctrl-C ends it.", err=True)
         while True:
-            time.sleep(3600)
+            time.sleep(SLICE)
     except KeyboardInterrupt:
         say("ended", err=True)
 

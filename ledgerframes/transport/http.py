@@ -24,9 +24,9 @@ from ledgerframes.transport.connection import PIECE, Incoming
 from ledgerframes.transport.outcome import ERROR_BODY, SLOWEST, Broken, Credential, Received, Sink
 from ledgerframes.transport.pools import Pools
 from ledgerframes.transport.request import Prepared
-from ledgerframes.transport.stopping import SLICE as LOOK
 from ledgerframes.transport.stopping import Stop
 from ledgerframes.transport.tls import tls_problem
+from ledgerframes.waiting import SLICE as LOOK
 from ledgerframes.waiting import in_background
 
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ from contextlib import contextmanager
 
 from ledgerframes.transport.clock import Clock
 from ledgerframes.transport.stats import Stats
-from ledgerframes.transport.stopping import SLICE, Stop
-from ledgerframes.waiting import Places
+from ledgerframes.transport.stopping import Stop
+from ledgerframes.waiting import SLICE, Places
 
 
 class RateLimiter:

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 from ledgerframes.errors import StoppedError
 from ledgerframes.transport.clock import Clock, SystemClock
-
-#: Seconds after which every wait looks whether it is to end: far below the two that Ctrl-C may take.
-SLICE: Final = 0.2
+from ledgerframes.waiting import SLICE
 
 
 class Stop:

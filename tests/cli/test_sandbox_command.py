@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import signal
 import subprocess
+import sys
 import urllib.error
 import urllib.request
 
 import pytest
 
 import ledgerframes as lf
+from tests.signalled import send_to_another_thread
 
 LATEST = 300.0
 
@@ -45,6 +47,14 @@ def test_it_serves_the_ledger_of_its_seed_and_ends_well_at_an_interrupt(serving)
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=LATEST)
     assert (process.returncode, out) == (0, "")
+    assert err.splitlines() == ["Ctrl-C ends it.", "ended"]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux sends a signal to a thread of another process")
+def test_it_ends_at_an_interrupt_that_another_thread_receives(serving):
+    process, _ = serving("--port", "0", "--updates", "5")
+    send_to_another_thread(process, signal.SIGINT)
+    _, err = process.communicate(timeout=LATEST)
     assert err.splitlines() == ["Ctrl-C ends it.", "ended"]
 
 

@@ -9,7 +9,7 @@ import urllib.request
 import pytest
 
 import ledgerframes as lf
-from tests.signalled import HOLDING, Holding, assert_prompt, environment, signalled
+from tests.signalled import HOLDING, Holding, assert_prompt, environment, send_to_another_thread, signalled
 from tests.transport.hostile_server import Heard, HostileServer, Reply
 
 CASES = [(signal.SIGINT, kind) for kind in HOLDING] + [(signal.SIGTERM, "silence")]
@@ -83,3 +83,14 @@ def test_what_was_whole_at_a_signal_is_in_the_lake(number, follow, by_sandbox, m
     lake = lf.open_store(tmp_path / "lake")
     assert lake.check()
     assert 100 <= len(lake.load("updates", allow_partial=True)) < 400
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux sends a signal to a thread of another process")
+def test_a_signal_that_another_thread_receives_ends_a_sync(by_sandbox, middle, tmp_path):
+    holding = Beyond(HOLDING["silence"], by_sandbox, middle)
+    with HostileServer(holding) as server:
+        command = [*PROGRAM, "sync", "lake", "--workers", "1", "--scan-url", server.url]
+        ended = signalled(
+            command, signal.SIGINT, holding, send=send_to_another_thread, cwd=tmp_path, env=environment(tmp_path)
+        )
+    assert_prompt(ended, signal.SIGINT)

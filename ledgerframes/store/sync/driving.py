@@ -13,7 +13,7 @@ from enum import Enum
 from functools import partial
 from typing import Final, Generic, Protocol, TypeVar
 
-from ledgerframes.waiting import Bounded, Coming, in_background, together
+from ledgerframes.waiting import SLICE, Bounded, Coming, in_background, taken, together
 
 T = TypeVar("T")
 
@@ -165,8 +165,8 @@ class _WorkerThreads(Generic[T]):
             self._results.put((None, None))
 
     def stop(self, threads: Sequence[Coming[None]]) -> None:
+        # Without the condition: it is Python code around a lock, and this runs in the main thread. Idle workers look.
         self._stopped = True
-        self._stepped()
         # A worker may wait for room: it has at most a page, an error and its end to give.
         self._results.widen(3 * len(threads))
         for thread in threads:
@@ -178,36 +178,37 @@ class _WorkerThreads(Generic[T]):
             self._change.notify_all()
 
     def _wait(self, before: int) -> None:
-        """Until another worker has taken a step since `before` was read."""
+        """Until another worker has taken a step since `before` was read, or for a moment."""
         with self._change:
-            self._change.wait_for(lambda: self._stopped or self._steps != before)
+            self._change.wait_for(lambda: self._stopped or self._steps != before, SLICE)
 
 
 class _BackgroundThread:
     def __init__(self, name: str) -> None:
         self._name = name
         self._jobs: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
-        # Empty while a job runs. None waits behind another one: rows would pile up in memory when the disk is slow.
-        self._free: queue.SimpleQueue[None] = queue.SimpleQueue()
-        self._free.put(None)
+        # An item for each job that has ended.
+        self._ended: queue.SimpleQueue[None] = queue.SimpleQueue()
+        self._running = 0
         self._error: BaseException | None = None
         self._thread: Coming[None] | None = None
 
     def put(self, job: Callable[[], None]) -> None:
-        self._raise()
+        # None waits behind another one: rows would pile up in memory when the disk is slow.
+        self.wait()
         if self._thread is None:
             self._thread = in_background(self._work, self._name)
-        self._free.get()
         self._jobs.put(job)
-        self._raise()
+        self._running += 1
 
     def wait(self) -> None:
-        self._free.get()
-        self._free.put(None)
+        # A signal may break in anywhere: the count may get too low, which `finish` makes good, but never too high.
+        while self._running:
+            self._running -= 1
+            taken(self._ended)
         self._raise()
 
     def finish(self) -> None:
-        # Without `_free`: a signal behind its `get` leaves it empty for good.
         if self._thread is not None:
             self._jobs.put(None)
             self._thread.wait()
@@ -228,4 +229,4 @@ class _BackgroundThread:
                 self._error = error
             finally:
                 del job  # it holds the rows
-                self._free.put(None)
+                self._ended.put(None)

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 
 from ledgerframes.errors import DecodeError, PagingError, PartialResultError, RequestError
 from ledgerframes.store.sync.report import SyncReport
-from ledgerframes.transport.stopping import SLICE
+from ledgerframes.waiting import SLICE
 
 _log = logging.getLogger("ledgerframes.store")
 
