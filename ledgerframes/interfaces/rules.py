@@ -14,6 +14,8 @@ from msgspec import Meta, Struct
 from ledgerframes.errors import InputError
 
 SHOWN: Final = 120
+# Far beyond what ledgers take. Python's own limit comes at any instruction, also in code that tidies up behind objects.
+_DEEPEST: Final = 400
 
 Text = Annotated[str, Meta(min_length=1, description="text that is not empty")]
 # `\Z` in these patterns, because `$` also matches before a line feed at the end.
@@ -106,12 +108,9 @@ def writable(value: Any, name: str) -> None:
     """Refuse NaN and infinity, which would go out as null, anywhere in a value to be written as JSON.
 
     Raises:
-        InputError: there is one, or the value is nested without end.
+        InputError: there is one, or the value is nested too deeply, or without end.
     """
-    try:
-        _search(value, name)
-    except RecursionError:
-        raise InputError(f"{name} is nested too deeply, or contains itself; give a flatter value") from None
+    _search(value, name, name, 0)
 
 
 def given(**members: Any) -> dict[str, Any]:
@@ -125,15 +124,17 @@ def shown(value: object) -> str:
     return text if len(text) <= SHOWN else f"{text[: SHOWN - 1]}…"
 
 
-def _search(value: Any, name: str) -> None:
+def _search(value: Any, name: str, place: str, depth: int) -> None:
+    if depth > _DEEPEST:
+        raise InputError(f"{name} is nested too deeply, or contains itself; give a flatter value")
     if isinstance(value, float) and not math.isfinite(value):
-        raise InputError(f"{name}={value!r}; JSON has no such number, give another or decimal text")
+        raise InputError(f"{place}={value!r}; JSON has no such number, give another or decimal text")
     if isinstance(value, Mapping):
         for key, member in value.items():
-            _search(member, f"{name}[{key!r}]")
+            _search(member, name, f"{place}[{key!r}]", depth + 1)
     elif isinstance(value, list | tuple):
         for position, member in enumerate(value):
-            _search(member, f"{name}[{position}]")
+            _search(member, name, f"{place}[{position}]", depth + 1)
 
 
 def _words(kind: Any, error: msgspec.ValidationError) -> str:

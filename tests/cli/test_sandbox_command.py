@@ -53,9 +53,10 @@ def test_it_serves_the_ledger_of_its_seed_and_ends_well_at_an_interrupt(serving)
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux sends a signal to a thread of another process")
 def test_it_ends_at_an_interrupt_that_another_thread_receives(serving):
     process, _ = serving("--port", "0", "--updates", "5")
+    assert process.stderr.readline() == "Ctrl-C ends it.\n"
     send_to_another_thread(process, signal.SIGINT)
     _, err = process.communicate(timeout=LATEST)
-    assert err.splitlines() == ["Ctrl-C ends it.", "ended"]
+    assert (process.returncode, err) == (0, "ended\n")
 
 
 def test_it_serves_a_history_of_as_many_days_as_are_asked_for(serving):

@@ -39,6 +39,14 @@ NESTED: list = []
 NESTED.append(NESTED)
 
 
+def nested(levels):
+    """A value of so many levels."""
+    value = ""
+    for _ in range(levels):
+        value = [value]
+    return value
+
+
 @pytest.mark.parametrize(
     ("command", "written"),
     [
@@ -155,6 +163,10 @@ def test_every_optional_member_goes_out_under_the_contracts_name():
         pytest.param(
             [CreateCommand(template_id="t", create_arguments=NESTED)], {}, "nested too deeply", id="endless nesting"
         ),
+        pytest.param(
+            [CreateCommand(template_id="t", create_arguments={"a": nested(400)})], {},
+            r"\.create_arguments is nested too deeply", id="401 levels",
+        ),
         pytest.param([CREATE], {"command_id": ""}, "command_id=''; give 1 to 255", id="empty command id"),
         pytest.param([CREATE], {"act_as": []}, r"act_as=\[\]; give at least 1", id="nobody to act as"),
         pytest.param([CREATE], {"act_as": "alice"}, "act_as='alice'; give a list", id="a bare party"),
@@ -209,6 +221,11 @@ def test_a_broken_rule_is_named_and_nothing_sent(commands, options, said):
         with pytest.raises(InputError, match=said):
             Ledger(transport).submit_and_wait_for_transaction_tree(commands, **WHO | options)
         assert transport.stats.requests == 0
+
+
+def test_a_value_of_400_levels_goes_out():
+    sent = body_of(Ledger(nowhere()), CALL, [CreateCommand(template_id="t", create_arguments=nested(400))], **WHO)
+    assert sent["commands"][0]["CreateCommand"]["createArguments"] == nested(400)
 
 
 def test_the_user_may_be_left_out_only_with_a_token():
