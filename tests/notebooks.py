@@ -59,7 +59,8 @@ def tidy(notebook: Any, folder: Path) -> Any:
     for cell in notebook.cells:
         cell.metadata = {}
         if cell.cell_type == "code":
-            cell.outputs = [_tidied(output, folder) for output in cell.outputs if _is_stored(output)]
+            stored = _joined([output for output in cell.outputs if _is_stored(output)])
+            cell.outputs = [_tidied(output, folder) for output in stored]
     notebook.metadata = {key: notebook.metadata[key] for key in ("kernelspec",)}
     notebook.metadata.kernelspec.pop("path", None)
     return notebook
@@ -69,6 +70,17 @@ def _is_stored(output: Any) -> bool:
     if output.output_type == "stream":
         return bool(output.name == "stdout")
     return "application/vnd.jupyter.widget-view+json" not in output.data
+
+
+def _joined(outputs: list[Any]) -> list[Any]:
+    """Outputs with what was printed in a row as one: a kernel sends it in pieces, cut where its clock says so."""
+    joined: list[Any] = []
+    for output in outputs:
+        if joined and output.output_type == joined[-1].output_type == "stream":
+            joined[-1].text += output.text
+        else:
+            joined.append(output)
+    return joined
 
 
 def _tidied(output: Any, folder: Path) -> Any:
