@@ -27,8 +27,6 @@ HOLDING = {
 LONGEST = 4.0
 #: On a busy one, this many times what a program takes that does nothing but start and end.
 STARTS = 6
-#: Seconds within which a stopped call ends, on a busy machine too; what it waits for comes later.
-SOON = 5.0
 
 
 class Ended(NamedTuple):
@@ -97,7 +95,7 @@ def signalled(
         assert holding.waiting.wait(60), "the program asked for nothing"
         began = time.monotonic()
         send(process, number)
-        out, err = process.communicate(timeout=60)
+        out, err = process.communicate(timeout=30)
         return Ended(process.returncode, time.monotonic() - began, out, err)
     finally:
         process.kill()

@@ -37,7 +37,7 @@ def served(server: Served):
 
 
 def ask(served: Served, path: str = "/updates", body: bytes = b"{}") -> tuple[int, http.client.HTTPMessage, bytes]:
-    connection = http.client.HTTPConnection(served.url.removeprefix("http://"), timeout=60)
+    connection = http.client.HTTPConnection(served.url.removeprefix("http://"), timeout=5)
     try:
         connection.request("POST", path, body=body)
         answer = connection.getresponse()
@@ -73,11 +73,10 @@ def test_answers_in_the_place_of_the_app(served, kind, status, content_type, bod
 
 def test_retry_after_comes_missing_in_seconds_and_as_a_date(served):
     served.faults = Faults(sequence=("429", "429-seconds", "429-date"), retry_after=7)
-    began = time.time()
     missing, seconds, date = (ask(served)[1]["retry-after"] for _ in range(3))
     assert missing is None
     assert seconds == "7"
-    assert began + 6 <= email.utils.parsedate_to_datetime(date).timestamp() <= time.time() + 7.5
+    assert 4 < email.utils.parsedate_to_datetime(date).timestamp() - time.time() <= 7.5
 
 
 @pytest.mark.parametrize(("kind", "handled"), [("reset", 0), ("reset-after", 1), ("reset-in-body", 1)])
@@ -93,7 +92,7 @@ def test_a_reset_is_a_reset_and_says_whether_the_app_ran(served, kind, handled):
 
 def test_a_reset_in_the_body_comes_after_the_headers(served):
     served.faults = Faults.script(["reset-in-body"])
-    connection = http.client.HTTPConnection(served.url.removeprefix("http://"), timeout=60)
+    connection = http.client.HTTPConnection(served.url.removeprefix("http://"), timeout=5)
     connection.request("GET", "/updates")
     answer = connection.getresponse()
     assert answer.status == 200

@@ -132,7 +132,7 @@ def test_a_server_without_tls_is_said(transport, clock):
         sender = transport(scan_url=f"https://127.0.0.1:{listener.getsockname()[1]}")
         with pytest.raises(NoAnswerError, match=r"does not speak TLS.*http://"):
             sender.send(READ.request(), read=bytes)
-        thread.join(60)
+        thread.join(5)
     assert (sender.stats.requests, clock.sleeps) == (1, [])
 
 

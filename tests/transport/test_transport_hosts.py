@@ -107,19 +107,19 @@ def test_only_so_many_requests_are_under_way_at_once(clock):
                 together.append(1)
                 most.append(len(together))
             if not release.is_set():
-                full.wait(60)
-            release.wait(60)
+                full.wait(5)
+            release.wait(5)
             with lock:
                 together.pop()
 
     threads = [threading.Thread(target=pass_through) for _ in range(6)]
     for thread in threads:
         thread.start()
-    full.wait(60)
+    full.wait(5)
     assert len(together) == 2
     release.set()
     for thread in threads:
-        thread.join(60)
+        thread.join(5)
     assert max(most) == 2
 
 
