@@ -36,25 +36,32 @@ def test_a_notebook_runs_in_an_empty_folder_and_tells_what_it_is_stored_with(pat
         assert pictures(new) == pictures(old), old.source
 
 
-def test_what_a_cell_printed_is_the_same_in_however_many_pieces_it_came(tmp_path):
+def complaints(notebook: Any) -> list[str]:
+    """What the cells wrote to standard error, warnings among it, apart from progress bars."""
+    outputs = [output for cell in code_cells(notebook) for output in cell.outputs]
+    said = "".join(output.text for output in outputs if output.output_type == "stream" and output.name == "stderr")
+    return [line for line in said.splitlines() if "Warning" in line]
+
+
+def printed(*pieces: tuple[str, str]) -> Any:
+    """A notebook of one cell whose kernel sent these pieces, each with the name of its stream."""
     from nbformat.v4 import new_code_cell, new_notebook, new_output
 
-    def notebook(*pieces):
-        outputs = [new_output("stream", name=name, text=text) for name, text in pieces]
-        kernel = {"kernelspec": {"name": "python3", "display_name": "Python 3"}}
-        return new_notebook(cells=[new_code_cell("print(1, 2)", outputs=outputs)], metadata=kernel)
+    outputs = [new_output("stream", name=name, text=text) for name, text in pieces]
+    kernel = {"kernelspec": {"name": "python3", "display_name": "Python 3"}}
+    return new_notebook(cells=[new_code_cell("print(1, 2)", outputs=outputs)], metadata=kernel)
 
-    whole = tidy(notebook(("stdout", "1 2\n")), tmp_path)
-    pieces = tidy(notebook(("stdout", "1"), ("stderr", "50 %"), ("stdout", " 2"), ("stdout", "\n")), tmp_path)
+
+def test_what_a_cell_printed_is_the_same_in_however_many_pieces_it_came(tmp_path):
+    whole = tidy(printed(("stdout", "1 2\n")), tmp_path)
+    pieces = tidy(printed(("stdout", "1"), ("stderr", "50 %"), ("stdout", " 2"), ("stdout", "\n")), tmp_path)
     assert code_cells(pieces)[0].outputs == code_cells(whole)[0].outputs
     assert told(code_cells(pieces)[0]) == ["1 2"]
 
 
-def complaints(notebook: Any) -> list[str]:
-    """What the cells wrote to standard error, warnings among it, apart from progress bars."""
-    outputs = [output for cell in code_cells(notebook) for output in cell.outputs]
-    said = [output.text for output in outputs if output.output_type == "stream" and output.name == "stderr"]
-    return [text for text in said if "Warning" in text]
+def test_a_warning_is_found_in_however_many_pieces_it_came():
+    cut = printed(("stderr", "50 %\nFutureWar"), ("stdout", "1"), ("stderr", "ning: soon\n"))
+    assert complaints(cut) == ["FutureWarning: soon"]
 
 
 @every_notebook
