@@ -14,6 +14,7 @@ from __future__ import annotations
 import _thread
 import os
 import queue
+import sys
 import threading
 import time
 from collections import deque
@@ -32,10 +33,12 @@ def taken(items: queue.SimpleQueue[T], seconds: float | None = None) -> T:
     """Take an item, once there is one.
 
     Raises:
-        queue.Empty: there was none within so many seconds.
+        queue.Empty: there was none within so many seconds, or none comes any more because the program ends.
     """
     end = None if seconds is None else time.monotonic() + seconds
     while True:
+        if sys.is_finalizing():  # other threads stand still, and what is left is closed in this one
+            return items.get_nowait()
         left = SLICE if end is None else end - time.monotonic()
         try:
             return items.get(timeout=max(0.0, min(left, SLICE)))
@@ -184,16 +187,18 @@ def together(calls: Sequence[Callable[[], T]], name: str, *, at_once: int | None
         at_once: calls that run at a time; None runs all of them.
 
     Raises:
-        BaseException: a call raised it; those that were running have ended, and no other was begun.
+        BaseException: a call raised it, and those that were running have ended; or a signal's handler did. No other
+            call is begun.
     """
     if len(calls) == 1:
         return [calls[0]()]
     left = deque(enumerate(calls))
     results: dict[int, T] = {}
-    threads = [
-        in_background(partial(_take, left, results), name) for _ in range(min(len(calls), at_once or len(calls)))
-    ]
+    size = min(len(calls), at_once or len(calls))
+    threads: list[Coming[None]] = []
     try:
+        while len(threads) < size:
+            threads.append(in_background(partial(_take, left, results), name))
         for thread in threads:
             thread.wait()
     except BaseException:

@@ -46,7 +46,7 @@ def drive():
         stopped.append(1)
         signal.setitimer(signal.ITIMER_REAL, 0)
         commits.put(nap)
-        commits.finish()
+        commits.wait()
 
 def coming():
     while True:
@@ -89,6 +89,29 @@ def test_a_signal_at_any_instruction_breaks_a_wait_off_and_nothing_hangs(wait):
         timeout=120,
         env={**os.environ, "PYTHONPATH": str(Path.cwd())},
     )
+    assert (ended.returncode, ended.stdout, ended.stderr) == (0, "ended\n", "")
+
+
+LEFT_OPEN = """
+from ledgerframes.store.sync.driving import ThreadDrive
+
+def worker():
+    while True:
+        yield 1
+
+def leave_open():
+    results = ThreadDrive().run([worker(), worker()], ending=lambda: None)
+    next(results)
+    kept = [results]
+    kept.append(kept)  # so that it is closed once the program ends, where threads run no more
+
+leave_open()
+print("ended")
+"""
+
+
+def test_a_program_ends_whatever_it_leaves_open():
+    ended = subprocess.run([sys.executable, "-c", LEFT_OPEN], check=False, capture_output=True, text=True, timeout=60)
     assert (ended.returncode, ended.stdout, ended.stderr) == (0, "ended\n", "")
 
 
@@ -152,7 +175,6 @@ WAITS = {
     "together": lambda go: together([partial(silent, go)] * 2, "call"),
     "place for a job": lambda go: behind_a_job(ThreadDrive().background("a"), lambda jobs: jobs.put(go.is_set), go),
     "job": lambda go: behind_a_job(ThreadDrive().background("b"), lambda jobs: jobs.wait(), go),
-    "last job": lambda go: behind_a_job(ThreadDrive().background("c"), lambda jobs: jobs.finish(), go),
 }
 
 

@@ -17,7 +17,7 @@ from ledgerframes.paging.modes import Ask, Outcome
 from ledgerframes.transport import Answer, Stop
 from ledgerframes.transport.request import Request
 from ledgerframes.transport.retrying import Revise
-from ledgerframes.waiting import in_background
+from ledgerframes.waiting import Coming, in_background
 
 _log = logging.getLogger("ledgerframes.history")
 
@@ -98,10 +98,11 @@ def read_pages(source: PageSource, reader: HistoryReader) -> Iterator[PageRows]:
         PartialResultError: the servers that answer lag behind another one.
     """
     stop = Stop()
-    session = HistorySession(source.stoppable(stop), reader)
-    # In a thread of its own, because waiting for it can be interrupted while a socket cannot.
-    coming = in_background(session.step, _THREAD)
+    coming: Coming[tuple[PageRows, bool]] | None = None
     try:
+        session = HistorySession(source.stoppable(stop), reader)
+        # In a thread of its own, because waiting for it can be interrupted while a socket cannot.
+        coming = in_background(session.step, _THREAD)
         more = True
         while more:
             rows, more = coming.result()
@@ -112,7 +113,8 @@ def read_pages(source: PageSource, reader: HistoryReader) -> Iterator[PageRows]:
     finally:
         # Also where the caller stops iterating early: the request under way must not outlive the read.
         stop.set()
-        coming.wait(_LEAVING)
+        if coming is not None:
+            coming.wait(_LEAVING)
 
 
 class HistorySession:

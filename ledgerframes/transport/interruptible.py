@@ -10,7 +10,7 @@ from ledgerframes.transport.outcome import Broken, Credential, Received, Sink
 from ledgerframes.transport.recording import Way
 from ledgerframes.transport.request import Prepared
 from ledgerframes.transport.stopping import Stop
-from ledgerframes.waiting import in_background
+from ledgerframes.waiting import Coming, in_background
 
 #: Seconds that Ctrl-C waits for the request under way to end.
 _LEAVING: Final = 1.0
@@ -43,12 +43,14 @@ class Interruptible:
             return self._way.send(prepared, credential, seconds=seconds, stop=stop, sink=sink)
         ending = Stop(stop)
         send = partial(self._way.send, prepared, credential, seconds=seconds, stop=ending, sink=sink)
-        coming = in_background(send, "ledgerframes-request")
+        coming: Coming[Received | Broken] | None = None
         try:
+            coming = in_background(send, "ledgerframes-request")
             return coming.result()
         except BaseException:
             ending.set()
-            coming.wait(_LEAVING)
+            if coming is not None:
+                coming.wait(_LEAVING)
             raise
 
     def close(self) -> None:

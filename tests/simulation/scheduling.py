@@ -103,8 +103,6 @@ class _Queue(Background):
             self.step()
         self._raise()
 
-    finish = wait
-
     def step(self) -> None:
         """Carry out the next job; after one that failed, none is."""
         job = self.waiting.pop(0)

@@ -67,7 +67,7 @@ def test_rows_are_collected_while_one_commit_runs_and_no_more():
         jobs.put(lambda: done.append("third"))
     assert done == ["first"]
     with pytest.raises(lf.StoreError, match="full"):
-        jobs.finish()
+        jobs.wait()
 
 
 class Endless(ThreadDrive):
@@ -86,8 +86,6 @@ class Endless(ThreadDrive):
         if self.job is not None:
             job, self.job = self.job, None
             job()
-
-    finish = wait
 
 
 def test_beside_a_large_commit_no_more_is_collected_than_a_first_commit_has():

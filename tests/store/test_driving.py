@@ -13,12 +13,12 @@ def commits():
     return ThreadDrive().background("commit")
 
 
-def test_jobs_run_in_order_and_also_after_an_end(commits):
+def test_jobs_run_in_order_and_also_after_a_wait(commits):
     done = []
     for last in (3, 5):
         for number in range(last):
             commits.put(lambda number=number: done.append(number))
-        commits.finish()
+        commits.wait()
     assert done == [0, 1, 2, 0, 1, 2, 3, 4]
 
 
@@ -32,10 +32,10 @@ def test_nothing_waits_beside_a_job_that_runs(commits):
     assert waiting.is_alive()
     go.set()
     waiting.join(20)
-    commits.finish()
+    commits.wait()
 
 
-@pytest.mark.parametrize("wait", ["put", "wait", "finish"])
+@pytest.mark.parametrize("wait", ["put", "wait"])
 def test_after_a_job_that_fails_none_runs_and_its_error_is_raised(commits, wait):
     done = []
 
@@ -45,9 +45,9 @@ def test_after_a_job_that_fails_none_runs_and_its_error_is_raised(commits, wait)
     def use():
         for job in (fail, *[partial(done.append, 1)] * 3) if wait == "put" else (fail,):
             commits.put(job)
-        (commits.wait if wait == "wait" else commits.finish)()
+        commits.wait()
 
-    for call in (use, commits.finish):
+    for call in (use, commits.wait):
         with pytest.raises(LookupError, match="disk"):
             call()
     assert done == []

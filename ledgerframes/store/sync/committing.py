@@ -109,7 +109,7 @@ class Committer:
         """
         if self._pages:
             self._hand_over()
-        self._jobs.finish()
+        self._jobs.wait()
 
     def _hand_over(self) -> None:
         self._committing = True

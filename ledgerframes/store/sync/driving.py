@@ -13,7 +13,7 @@ from enum import Enum
 from functools import partial
 from typing import Final, Generic, Protocol, TypeVar
 
-from ledgerframes.waiting import SLICE, Bounded, Coming, in_background, taken, together
+from ledgerframes.waiting import SLICE, Bounded, Coming, in_background, together
 
 T = TypeVar("T")
 
@@ -41,14 +41,7 @@ class Background(Protocol):
         """
 
     def wait(self) -> None:
-        """Wait until no job is running.
-
-        Raises:
-            BaseException: a job raised it.
-        """
-
-    def finish(self) -> None:
-        """Wait for all jobs, and end.
+        """Wait for all jobs.
 
         Raises:
             BaseException: a job raised it.
@@ -101,8 +94,8 @@ class ThreadDrive:
         return together(calls, "ledgerframes-probe")
 
     def background(self, name: str) -> Background:
-        """One thread, started with the first job."""
-        return _BackgroundThread(name)
+        """Threads that take turns."""
+        return _Jobs(name)
 
     def ahead(self, call: Callable[[], T], name: str) -> Coming[T]:
         """Make the call in a thread of its own."""
@@ -129,7 +122,7 @@ class _WorkerThreads(Generic[T]):
 
     def __init__(self, size: int) -> None:
         self._results: Bounded[tuple[T | None, BaseException | None]] = Bounded(size + _ROOM)
-        self._running = size
+        self._size = self._running = size
         self._steps = 0
         self._stopped = False
         self._change = threading.Condition()
@@ -167,8 +160,9 @@ class _WorkerThreads(Generic[T]):
     def stop(self, threads: Sequence[Coming[None]]) -> None:
         # Without the condition: it is Python code around a lock, and this runs in the main thread. Idle workers look.
         self._stopped = True
-        # A worker may wait for room: it has at most a page, an error and its end to give.
-        self._results.widen(3 * len(threads))
+        # A worker may wait for room, also one that is not in the list, as a signal came while it was begun: it has at
+        # most a page, an error and its end to give.
+        self._results.widen(3 * self._size)
         for thread in threads:
             thread.wait()
 
@@ -183,50 +177,42 @@ class _WorkerThreads(Generic[T]):
             self._change.wait_for(lambda: self._stopped or self._steps != before, SLICE)
 
 
-class _BackgroundThread:
+class _Jobs:
+    """Jobs in a queue, and threads that run what is in it: one at a time, and each ends when the queue is empty.
+
+    No thread is kept: one whose start a signal broke off would be nobody's, and would take what is another one's.
+    """
+
     def __init__(self, name: str) -> None:
         self._name = name
-        self._jobs: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
-        # An item for each job that has ended.
-        self._ended: queue.SimpleQueue[None] = queue.SimpleQueue()
-        self._running = 0
+        self._jobs: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
+        self._turn = threading.Lock()  # no main thread takes it
         self._error: BaseException | None = None
-        self._thread: Coming[None] | None = None
 
     def put(self, job: Callable[[], None]) -> None:
         # None waits behind another one: rows would pile up in memory when the disk is slow.
         self.wait()
-        if self._thread is None:
-            self._thread = in_background(self._work, self._name)
         self._jobs.put(job)
-        self._running += 1
+        self._begin()
 
     def wait(self) -> None:
-        # A signal may break in anywhere: the count may get too low, which `finish` makes good, but never too high.
-        while self._running:
-            self._running -= 1
-            taken(self._ended)
-        self._raise()
-
-    def finish(self) -> None:
-        if self._thread is not None:
-            self._jobs.put(None)
-            self._thread.wait()
-            self._thread = None  # a later job starts another one
-        self._raise()
-
-    def _raise(self) -> None:
+        # A thread of its own gets its turn behind those before it, and runs what a signal left in the queue.
+        self._begin().result()
         if self._error is not None:
             raise self._error
 
-    def _work(self) -> None:
-        while (job := self._jobs.get()) is not None:
-            try:
-                # Coverage of a later commit builds on a failed one, whose rows are not stored.
-                if self._error is None:
-                    job()
-            except BaseException as error:  # noqa: BLE001 - it is raised where the jobs come from
-                self._error = error
-            finally:
-                del job  # it holds the rows
-                self._ended.put(None)
+    def _begin(self) -> Coming[None]:
+        return in_background(self._run, self._name)
+
+    def _run(self) -> None:
+        with self._turn:
+            while not self._jobs.empty():
+                job = self._jobs.get()
+                try:
+                    # Coverage of a later commit builds on a failed one, whose rows are not stored.
+                    if self._error is None:
+                        job()
+                except BaseException as error:  # noqa: BLE001 - it is raised where the jobs come from
+                    self._error = error
+                finally:
+                    del job  # it holds the rows

@@ -1,0 +1,161 @@
+"""What has threads, broken off by a signal's handler wherever Python runs one: nothing hangs, and no thread goes on."""
+
+import threading
+import time
+from contextlib import closing
+from functools import partial
+
+import pytest
+
+from ledgerframes import waiting
+from ledgerframes.interfaces import history
+from ledgerframes.paging.history import HistoryReader
+from ledgerframes.paging.window import Window
+from ledgerframes.store.sync import driving
+from ledgerframes.store.sync.driving import ThreadDrive
+from ledgerframes.transport import interruptible
+from ledgerframes.transport.interruptible import Interruptible
+from ledgerframes.transport.stopping import Stop
+from ledgerframes.waiting import Places, in_background, together
+from tests.interrupted import HANGS, everywhere
+
+pytestmark = pytest.mark.filterwarnings("ignore::ledgerframes.transport.DeprecatedEndpointWarning")
+
+nap = partial(time.sleep, 0)
+
+
+def gone(*names):
+    """Whether no thread of such a name works any more, after a moment."""
+    until = time.monotonic() + HANGS
+    while any(thread.name.startswith(names) for thread in threading.enumerate()):
+        if time.monotonic() > until:
+            return False
+        time.sleep(0.001)
+    return True
+
+
+def test_workers_and_commits():
+    def worker():
+        yield 1
+        yield 2
+
+    def use(trace):
+        commits, done = ThreadDrive().background("test-commit"), []
+        with trace, closing(ThreadDrive().run([worker(), worker()], ending=nap)) as results:
+            for _ in results:
+                commits.put(nap)
+                commits.wait()
+        # As a sync does: what was read whole is committed after Ctrl-C too.
+        commits.put(lambda: done.append(1))
+        commits.wait()
+        assert done == [1]
+        assert gone("test-commit", "ledgerframes-fetch")
+
+    assert everywhere(use, waiting, driving) >= 60
+
+
+def test_more_workers_than_their_results_have_room_for():
+    def worker():
+        yield from range(9)
+
+    def use(trace):
+        # Its own end is not broken off: that would leave threads that wait for room.
+        with closing(ThreadDrive().run([worker() for _ in range(5)], ending=nap)) as results, trace:
+            next(results)
+        assert gone("ledgerframes-fetch")
+
+    assert everywhere(use, waiting, driving) >= 15
+
+
+def test_a_result():
+    def use(trace):
+        with trace:
+            in_background(nap, "test-call").result()
+        assert gone("test-call")
+
+    assert everywhere(use, waiting) >= 5
+
+
+def test_calls_that_run_together():
+    def use(trace):
+        begun = []
+        with trace:
+            together([lambda: begun.append(time.sleep(0.001))] * 12, "test-call", at_once=2)
+        before = len(begun)
+        assert gone("test-call")
+        assert len(begun) <= before + 2  # those that were running
+
+    assert everywhere(use, waiting) >= 20
+
+
+def test_a_place_that_is_held():
+    def look():
+        looks.append(1)
+        if len(looks) > 50:
+            raise TimeoutError
+
+    def use(trace):
+        looks.clear()
+        places = Places(1)
+        with trace, places.held(nap, 0.01):
+            nap()
+        with places.held(look, 0.01):
+            pass
+
+    looks = []
+    assert everywhere(use, waiting) >= 4
+
+
+class Sending:
+    """Sends for a moment, or until it is told to stop."""
+
+    def __init__(self):
+        self.sent = []
+
+    def send(self, *args, stop, **kwargs):
+        del args, kwargs
+        sending = [stop, None]
+        self.sent.append(sending)
+        until = time.monotonic() + 0.03
+        while not stop.is_set() and time.monotonic() < until:
+            time.sleep(0.001)
+        sending[1] = time.monotonic()
+
+
+def test_a_request_of_the_main_thread(monkeypatch):
+    def use(trace):
+        way = Sending()
+        with trace:
+            Interruptible(way).send(None, None, seconds=5, stop=Stop())
+        left = time.monotonic()
+        time.sleep(0.01)  # its thread may not have begun
+        assert gone("ledgerframes-request")
+        assert all(stop.is_set() or ended <= left for stop, ended in way.sent)
+
+    monkeypatch.setattr(threading, "main_thread", threading.current_thread)
+    assert everywhere(use, waiting, interruptible) >= 7
+
+
+def test_a_read_of_pages(net):
+    class Source:
+        """The scan's pages, with the stop that a read hands down."""
+
+        def __init__(self):
+            self.stops = []
+
+        def stoppable(self, stop):
+            self.stops.append(stop)
+            return net.scan.update_pages.stoppable(stop)
+
+    def use(trace):
+        source = Source()
+        with trace:
+            for _ in read(source):
+                nap()
+        assert all(stop.is_set() for stop in source.stops)
+        assert gone(history._THREAD)
+
+    def read(source):
+        return history.read_pages(source, HistoryReader(Window(), page_size=1000))
+
+    assert everywhere(use, waiting, history) >= 15
