@@ -5,7 +5,6 @@ Signals sent at random hit a place of a few nanoseconds once in days; here each 
 
 from __future__ import annotations
 
-import contextlib
 import dis
 import sys
 import threading
@@ -46,12 +45,12 @@ class Trace:
     goes back.
 
     Args:
-        modules: what is broken off; `contextlib` always.
+        modules: what is broken off.
         at: where to raise.
     """
 
     def __init__(self, modules: tuple[ModuleType, ...], at: Place | None = None) -> None:
-        self._files = {module.__file__ for module in (*modules, contextlib)}
+        self._files = {module.__file__ for module in modules}
         self._at = at
         self._times: Counter[tuple[tuple[CodeType, int], ...]] = Counter()
         self._due = False  # whether a handler runs before the next instruction

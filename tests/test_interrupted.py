@@ -1,16 +1,20 @@
 """What has threads, broken off by a signal's handler wherever Python runs one: nothing hangs, and no thread goes on."""
 
+import contextlib
+import sys
 import threading
 import time
 from contextlib import closing
 from functools import partial
 
+import filelock
 import pytest
 
 from ledgerframes import waiting
 from ledgerframes.interfaces import history
 from ledgerframes.paging.history import HistoryReader
 from ledgerframes.paging.window import Window
+from ledgerframes.store import lake
 from ledgerframes.store.sync import driving
 from ledgerframes.store.sync.driving import ThreadDrive
 from ledgerframes.transport import interruptible
@@ -51,7 +55,7 @@ def test_workers_and_commits():
         assert done == [1]
         assert gone("test-commit", "ledgerframes-fetch")
 
-    assert everywhere(use, waiting, driving) >= 60
+    assert everywhere(use, contextlib, waiting, driving) >= 60
 
 
 def test_more_workers_than_their_results_have_room_for():
@@ -64,7 +68,7 @@ def test_more_workers_than_their_results_have_room_for():
             next(results)
         assert gone("ledgerframes-fetch")
 
-    assert everywhere(use, waiting, driving) >= 15
+    assert everywhere(use, contextlib, waiting, driving) >= 15
 
 
 def test_a_result():
@@ -73,7 +77,7 @@ def test_a_result():
             in_background(nap, "test-call").result()
         assert gone("test-call")
 
-    assert everywhere(use, waiting) >= 5
+    assert everywhere(use, contextlib, waiting) >= 5
 
 
 def test_calls_that_run_together():
@@ -85,7 +89,7 @@ def test_calls_that_run_together():
         assert gone("test-call")
         assert len(begun) <= before + 2  # those that were running
 
-    assert everywhere(use, waiting) >= 20
+    assert everywhere(use, contextlib, waiting) >= 20
 
 
 def test_a_place_that_is_held():
@@ -103,7 +107,25 @@ def test_a_place_that_is_held():
             pass
 
     looks = []
-    assert everywhere(use, waiting) >= 4
+    assert everywhere(use, contextlib, waiting) >= 4
+
+
+def test_a_store_that_is_taken_for_writing(tmp_path):
+    def use(trace):
+        errors, holding = [], lake.Lake(str(tmp_path)).writing()
+        with trace:
+            try:
+                holding.__enter__()
+            except BaseException as error:
+                errors.append(error)  # as Jupyter does: its frames, and what they hold, live on
+                raise
+        if not trace.hit:
+            holding.__exit__(None, None, None)
+        with lake.Lake(str(tmp_path)).writing():
+            pass
+
+    libraries = {sys.modules[kind.__module__] for kind in filelock.FileLock.__mro__ if "filelock" in kind.__module__}
+    assert everywhere(use, lake, *libraries) >= 20
 
 
 class Sending:
@@ -133,7 +155,7 @@ def test_a_request_of_the_main_thread(monkeypatch):
         assert all(stop.is_set() or ended <= left for stop, ended in way.sent)
 
     monkeypatch.setattr(threading, "main_thread", threading.current_thread)
-    assert everywhere(use, waiting, interruptible) >= 7
+    assert everywhere(use, contextlib, waiting, interruptible) >= 7
 
 
 def test_a_read_of_pages(net):
@@ -158,4 +180,4 @@ def test_a_read_of_pages(net):
     def read(source):
         return history.read_pages(source, HistoryReader(Window(), page_size=1000))
 
-    assert everywhere(use, waiting, history) >= 15
+    assert everywhere(use, contextlib, waiting, history) >= 15

@@ -61,19 +61,21 @@ class WrittenFolder:
         from filelock import FileLock, Timeout
 
         self._check()
+        lock = FileLock(self.folder / _LOCK, blocking=False)
         try:
-            self.folder.mkdir(parents=True, exist_ok=True)
-            lock = FileLock(self.folder / _LOCK, blocking=False)
-            lock.acquire()
-        except Timeout as error:
-            raise StoreError(f"{str(self.folder)!r}: another export writes into it; wait for it, or stop it") from error
-        except OSError as error:
-            raise unwritable(self.folder, error) from error
-        try:
+            try:
+                self.folder.mkdir(parents=True, exist_ok=True)
+                lock.acquire()
+            except Timeout as error:
+                raise StoreError(
+                    f"{str(self.folder)!r}: another export writes into it; wait for it, or stop it"
+                ) from error
+            except OSError as error:
+                raise unwritable(self.folder, error) from error
             self._prepare()
             yield
         finally:
-            lock.release()
+            lock.release(force=True)  # also where a signal broke off how it was acquired
 
     def end(self) -> Written | None:
         """Where its objects end; None while there are none.

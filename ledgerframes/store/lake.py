@@ -246,26 +246,26 @@ class Lake:
             return
         from filelock import FileLock, Timeout
 
+        # The operating system frees this lock when its process ends, so a kill leaves no stale lock behind.
+        lock = FileLock(self.folder / _LOCK, blocking=False)
         try:
-            self.folder.mkdir(parents=True, exist_ok=True)
-            # The operating system frees this lock when its process ends, so a kill leaves no stale lock behind.
-            lock = FileLock(self.folder / _LOCK, blocking=False)
-            lock.acquire()
-        except Timeout as error:
-            raise StoreError(
-                f"{self.url}: another sync is running on this store; wait for it, or stop it. The lock ends with its"
-                " process, even if that is killed"
-            ) from error
-        except OSError as error:
-            raise StoreError(
-                f"{self.url} cannot be written: {error}; check the folder's owner and permissions, or open a store"
-                " elsewhere"
-            ) from error
-        try:
+            try:
+                self.folder.mkdir(parents=True, exist_ok=True)
+                lock.acquire()
+            except Timeout as error:
+                raise StoreError(
+                    f"{self.url}: another sync is running on this store; wait for it, or stop it. The lock ends with"
+                    " its process, even if that is killed"
+                ) from error
+            except OSError as error:
+                raise StoreError(
+                    f"{self.url} cannot be written: {error}; check the folder's owner and permissions, or open a store"
+                    " elsewhere"
+                ) from error
             self._check_personal()
             yield
         finally:
-            lock.release()
+            lock.release(force=True)  # also where a signal broke off how it was acquired
 
     def _check_personal(self) -> None:
         if self._asked is not None:

@@ -77,8 +77,11 @@ class Gathering:
         if page is None:
             yield fetched
             return
-        held = self._held.setdefault(fetched.key, _Held(self.clock()))
-        held.pages.append((fetched, page))
+        if fetched.key in self._held:
+            held = self._held[fetched.key]
+            held.pages.append((fetched, page))
+        else:  # at once with its page, as a signal may come in between
+            self._held[fetched.key] = held = _Held(self.clock(), pages=[(fetched, page)])
         held.bytes += size
         self._bytes += size
         if held.bytes >= self.most or _ends(fetched):
