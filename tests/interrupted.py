@@ -10,6 +10,7 @@ import sys
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterator
+from random import Random
 from types import CodeType, FrameType, ModuleType
 from typing import Any, NamedTuple
 
@@ -111,12 +112,13 @@ def _names(code: CodeType) -> dict[int, str]:
     return _NAMES[code]
 
 
-def everywhere(use: Callable[[Trace], None], *modules: ModuleType) -> int:
+def everywhere(use: Callable[[Trace], None], *modules: ModuleType, most: int | None = None) -> int:
     """Do something again and again, broken off at another place each time; gives how many there were.
 
     Args:
         use: does it, under the trace that it is given, and then looks at what is left.
         modules: where to break it off.
+        most: so many of the places, the same ones every time; None takes all.
 
     Raises:
         AssertionError: it hangs, or leaves what it must not; says where it was broken off.
@@ -127,7 +129,10 @@ def everywhere(use: Callable[[Trace], None], *modules: ModuleType) -> int:
         _run(use, trace, "nowhere")
         places |= dict.fromkeys(trace.places)
     hit = 0
-    for place in places:
+    chosen = list(places)
+    if most is not None:
+        Random(most).shuffle(chosen)
+    for place in chosen[:most]:
         for _ in range(TRIES):
             trace = Trace(modules, place)
             _run(use, trace, str(place))
