@@ -7,6 +7,8 @@ C, where a signal finds either nothing taken or everything done, so it is the on
 A signal does not always end a wait: the system may hand it to another thread, or just before the wait begins. Python
 runs its handler once the main thread is back, so every wait is one of short ones.
 `Thread.start` waits as well, so the main thread has its threads started by another one.
+What has to be released is in the `try` from where it begins, and loops in it are `while True`: where `while condition`
+goes back, Python 3.12 and 3.13 run a handler outside of the `try`.
 """
 
 from __future__ import annotations
@@ -197,8 +199,7 @@ def together(calls: Sequence[Callable[[], T]], name: str, *, at_once: int | None
     size = min(len(calls), at_once or len(calls))
     threads: list[Coming[None]] = []
     try:
-        while len(threads) < size:
-            threads.append(in_background(partial(_take, left, results), name))
+        threads.extend(in_background(partial(_take, left, results), name) for _ in range(size))
         for thread in threads:
             thread.wait()
     except BaseException:
@@ -241,10 +242,11 @@ class Places:
         taken: list[None] = []
         try:
             look()
-            while not taken:
+            while True:
                 try:
                     # One call into C from the wait to the list: a signal behind it finds what has to be given back.
                     taken.extend(map(self._free.get, (True,), (every,)))
+                    break
                 except queue.Empty:
                     look()
             yield

@@ -14,6 +14,8 @@ from random import Random
 from types import CodeType, FrameType, ModuleType
 from typing import Any, NamedTuple
 
+import pytest
+
 #: How often a place is hit in one call: the first time and the second; loops go on.
 OFTEN = 2
 #: Calls that show the places; how threads meet decides which are reached.
@@ -116,13 +118,15 @@ def everywhere(use: Callable[[Trace], None], *modules: ModuleType, most: int | N
     """Do something again and again, broken off at another place each time; gives how many there were.
 
     Args:
-        use: does it, under the trace that it is given, and then looks at what is left.
+        use: does it, in a function called under the trace that it is given, and then looks at what is left.
         modules: where to break it off.
         most: so many of the places, the same ones every time; None takes all.
 
     Raises:
         AssertionError: it hangs, or leaves what it must not; says where it was broken off.
     """
+    if sys.version_info >= (3, 13):
+        pytest.skip("this Python traces the instructions of a function from its second call on; 3.12 does at once")
     places: dict[Place, None] = {}
     for _ in range(LOOKS):
         trace = Trace(modules)

@@ -45,15 +45,19 @@ def test_workers_and_commits():
 
     def use(trace):
         commits, done = ThreadDrive().background("test-commit"), []
-        with trace, closing(ThreadDrive().run([worker(), worker()], ending=nap)) as results:
-            for _ in results:
-                commits.put(nap)
-                commits.wait()
+        with trace:
+            run(commits)
         # As a sync does: what was read whole is committed after Ctrl-C too.
         commits.put(lambda: done.append(1))
         commits.wait()
         assert done == [1]
         assert gone("test-commit", "ledgerframes-fetch")
+
+    def run(commits):
+        with closing(ThreadDrive().run([worker(), worker()], ending=nap)) as results:
+            for _ in results:
+                commits.put(nap)
+                commits.wait()
 
     assert everywhere(use, contextlib, waiting, driving) >= 60
 
@@ -101,10 +105,14 @@ def test_a_place_that_is_held():
     def use(trace):
         looks.clear()
         places = Places(1)
-        with trace, places.held(nap, 0.01):
-            nap()
+        with trace:
+            hold(places)
         with places.held(look, 0.01):
             pass
+
+    def hold(places):
+        with places.held(nap, 0.01):
+            nap()
 
     looks = []
     assert everywhere(use, contextlib, waiting) >= 4

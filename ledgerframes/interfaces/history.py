@@ -103,13 +103,14 @@ def read_pages(source: PageSource, reader: HistoryReader) -> Iterator[PageRows]:
         session = HistorySession(source.stoppable(stop), reader)
         # In a thread of its own, because waiting for it can be interrupted while a socket cannot.
         coming = in_background(session.step, _THREAD)
-        more = True
-        while more:
+        while True:
             rows, more = coming.result()
             if more:
                 coming = in_background(session.step, _THREAD)
             if rows.rows:
                 yield rows
+            if not more:
+                return
     finally:
         # Also where the caller stops iterating early: the request under way must not outlive the read.
         stop.set()

@@ -138,7 +138,7 @@ class FolderHistory:
                 nearest = max(near, key=lambda one: one.inner.passed or _BEFORE_ALL)
                 self._readers.remove(nearest)
                 return nearest
-            while len(self._readers) >= _READERS:
+            for _ in range(len(self._readers) - _READERS + 1):
                 self._readers.pop(0).inner.close()  # the one that has not been asked for longest
         objects = self.objects[first:]
         return _Reader(first, SegmentReader(self.source, Segment(self.begin, objects[-1].name.up_to, objects)))

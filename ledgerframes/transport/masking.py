@@ -44,8 +44,8 @@ class Mask:
             if token in self._tokens or len(token) < SHORTEST:
                 return
             self._tokens[token] = None
-            while len(self._tokens) > REMEMBERED:
-                del self._tokens[next(iter(self._tokens))]
+            for forgotten in list(self._tokens)[:-REMEMBERED]:
+                del self._tokens[forgotten]
             forms = {form for known in self._tokens for form in _forms(known)}
             # The longest first, or a part would be replaced inside its token and the rest stay readable.
             self._pattern = re.compile("|".join(map(re.escape, sorted(forms, key=len, reverse=True))))

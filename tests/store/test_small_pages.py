@@ -183,8 +183,7 @@ def test_what_a_signal_breaks_off_is_given_as_far_as_it_is_whole(pages):
     def use(trace):
         given = []
         with trace:
-            for fetched in Gathering(PageDecoder(), 100_000).decoded(results(pages, ended=True)):
-                given.append(fetched)
+            given.extend(Gathering(PageDecoder(), 100_000).decoded(results(pages, ended=True)))
         assert ids(given) == ids_of(pages)[: len(ids(given))]
 
     assert everywhere(use, gathering) >= 10

@@ -115,7 +115,7 @@ class ClusterWork:
         try:
             while True:
                 seen.extend((part, self._submit(contracts_in, part)) for part in islice(waiting, most - len(seen)))
-                while seen and len(running) < most:
+                for _ in range(min(len(seen), most - len(running))):
                     running.append(self._begun(*seen.popleft()))
                 if not running:
                     return

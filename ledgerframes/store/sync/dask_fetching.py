@@ -107,9 +107,11 @@ class ClusterFetcher:
         running: dict[Any, _Rest] = {}
         done: Any = as_completed()  # type: ignore[no-untyped-call]
         try:
-            while waiting or running:
-                while waiting and len(running) < _TASKS_PER_WORKER * workers:
+            while True:
+                for _ in range(min(len(waiting), _TASKS_PER_WORKER * workers - len(running))):
                     self._submit(done, running, waiting.popleft())
+                if not running:
+                    return
                 future = next(done)
                 rest = running.pop(future)
                 result: ShardResult = future.result()
