@@ -24,6 +24,9 @@ LOOKS = 5
 TRIES = 3
 #: Seconds after which a call hangs.
 HANGS = 20.0
+#: Whether this Python traces each instruction.
+TRACES = sys.version_info < (3, 13)
+WHY_NOT = "this Python traces the instructions of a function from its second call on; 3.12 does at once"
 
 
 class Broken(BaseException):
@@ -125,8 +128,8 @@ def everywhere(use: Callable[[Trace], None], *modules: ModuleType, most: int | N
     Raises:
         AssertionError: it hangs, or leaves what it must not; says where it was broken off.
     """
-    if sys.version_info >= (3, 13):
-        pytest.skip("this Python traces the instructions of a function from its second call on; 3.12 does at once")
+    if not TRACES:
+        pytest.skip(WHY_NOT)
     places: dict[Place, None] = {}
     for _ in range(LOOKS):
         trace = Trace(modules)

@@ -1,27 +1,28 @@
 """What has threads, broken off by a signal's handler wherever Python runs one: nothing hangs, and no thread goes on."""
 
 import contextlib
+import os
+import subprocess
 import sys
 import threading
 import time
 from contextlib import closing
 from functools import partial
+from pathlib import Path
 
-import filelock
 import pytest
 
 from ledgerframes import waiting
 from ledgerframes.interfaces import history
 from ledgerframes.paging.history import HistoryReader
 from ledgerframes.paging.window import Window
-from ledgerframes.store import lake
 from ledgerframes.store.sync import driving
 from ledgerframes.store.sync.driving import ThreadDrive
 from ledgerframes.transport import interruptible
 from ledgerframes.transport.interruptible import Interruptible
 from ledgerframes.transport.stopping import Stop
 from ledgerframes.waiting import Places, in_background, together
-from tests.interrupted import HANGS, everywhere
+from tests.interrupted import HANGS, TRACES, WHY_NOT, everywhere
 
 pytestmark = pytest.mark.filterwarnings("ignore::ledgerframes.transport.DeprecatedEndpointWarning")
 
@@ -118,22 +119,43 @@ def test_a_place_that_is_held():
     assert everywhere(use, contextlib, waiting) >= 4
 
 
-def test_a_store_that_is_taken_for_writing(tmp_path):
-    def use(trace):
-        errors, holding = [], lake.Lake(str(tmp_path)).writing()
-        with trace:
-            try:
-                holding.__enter__()
-            except BaseException as error:
-                errors.append(error)  # as Jupyter does: its frames, and what they hold, live on
-                raise
-        if not trace.hit:
-            holding.__exit__(None, None, None)
-        with lake.Lake(str(tmp_path)).writing():
-            pass
+# A program of its own: broken off inside of it, filelock would end every later fork of this process.
+TAKEN = """
+import sys
+from filelock import FileLock
+from ledgerframes.store import lake
+from tests.interrupted import everywhere
 
-    libraries = {sys.modules[kind.__module__] for kind in filelock.FileLock.__mro__ if "filelock" in kind.__module__}
-    assert everywhere(use, lake, *libraries) >= 20
+def use(trace):
+    errors, holding = [], lake.Lake(sys.argv[1]).writing()
+    with trace:
+        try:
+            holding.__enter__()
+        except BaseException as error:
+            errors.append(error)  # as Jupyter does: its frames, and what they hold, live on
+            raise
+    if not trace.hit:
+        holding.__exit__(None, None, None)
+    with lake.Lake(sys.argv[1]).writing():
+        pass
+
+libraries = {sys.modules[kind.__module__] for kind in FileLock.__mro__ if "filelock" in kind.__module__}
+print(everywhere(use, lake, *libraries))
+"""
+
+
+@pytest.mark.skipif(not TRACES, reason=WHY_NOT)
+def test_a_store_that_is_taken_for_writing(tmp_path):
+    ended = subprocess.run(
+        [sys.executable, "-c", TAKEN, str(tmp_path)],
+        check=False,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        env={**os.environ, "PYTHONPATH": str(Path.cwd())},
+    )
+    assert ended.returncode == 0, ended.stderr
+    assert int(ended.stdout) >= 20
 
 
 class Sending:
