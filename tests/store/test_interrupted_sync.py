@@ -1,6 +1,8 @@
 """A sync that a signal's handler breaks off anywhere: the next one has every row once, and the store is sound."""
 
 import shutil
+import threading
+import time
 from importlib import import_module
 from pkgutil import walk_packages
 
@@ -8,6 +10,8 @@ import pytest
 
 import ledgerframes as lf
 from ledgerframes import store, waiting
+from ledgerframes.store.history_tables import HistoryTables
+from ledgerframes.store.sync import committing
 from tests.interrupted import everywhere
 
 pytestmark = pytest.mark.filterwarnings("ignore::ledgerframes.transport.DeprecatedEndpointWarning")
@@ -33,3 +37,22 @@ def test_a_sync_that_is_broken_off_anywhere_loses_nothing(tmp_path, source, most
             shutil.rmtree(tmp_path / "lake")
 
         assert everywhere(use, waiting, *MODULES, most=most) >= 10
+
+
+@pytest.mark.long
+def test_no_commit_outlives_a_sync_that_is_broken_off(tmp_path, monkeypatch):
+    def slowly(tables, pages):
+        time.sleep(0.1)
+        return commit(tables, pages)
+
+    def use(trace):
+        lake = lf.open_store(tmp_path / "lake")
+        with trace:
+            lake.sync(net, page_size=20, commit_bytes=1, workers=1)
+        assert "ledgerframes-commit" not in {thread.name for thread in threading.enumerate()}
+        shutil.rmtree(tmp_path / "lake", ignore_errors=True)
+
+    commit = HistoryTables.commit
+    monkeypatch.setattr(HistoryTables, "commit", slowly)  # a slow disk
+    with lf.sandbox(seed=7, updates=30) as net:
+        assert everywhere(use, committing) >= 5

@@ -249,11 +249,12 @@ class HistorySync:
                         self.shown.advance(rows, read_to)
                     if fetched.following is not None:
                         seen.add(fetched.following.migration_id)
-        except BaseException:
-            # After Ctrl-C or an error the pages that were read whole are kept; the next sync resumes behind them.
-            self._save_what_is_whole()
+            self.commit.finish()
+        except BaseException as error:
+            # After Ctrl-C or an error the pages that were read whole are kept; the next sync resumes behind them. And no
+            # commit outlives the lock of the store.
+            self._save_what_is_whole(error)
             raise
-        self.commit.finish()
         return seen
 
     @contextmanager
@@ -265,11 +266,12 @@ class HistorySync:
             self.stop.set()
             raise
 
-    def _save_what_is_whole(self) -> None:
+    def _save_what_is_whole(self, after: BaseException) -> None:
         try:
             self.commit.finish()
         except StoreError as error:
-            _log.warning("the pages read last could not be committed: %s", error)
+            if error is not after:
+                _log.warning("the pages read last could not be committed: %s", error)
 
     def _check_ids(self, fetched: Fetched) -> int:
         """Check the ids of updates; gives how many there are."""
