@@ -251,8 +251,8 @@ class HistorySync:
                         seen.add(fetched.following.migration_id)
             self.commit.finish()
         except BaseException as error:
-            # After Ctrl-C or an error the pages that were read whole are kept; the next sync resumes behind them. And no
-            # commit outlives the lock of the store.
+            # After Ctrl-C or an error the pages that were read whole are kept; the next sync resumes behind them. No
+            # commit outlives the store's lock.
             self._save_what_is_whole(error)
             raise
         return seen
