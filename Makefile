@@ -51,7 +51,7 @@ test-matrix:  ## every test on each Python of PYTHONS that is installed
 	  else echo "$$python is not installed: skipped"; fi; \
 	done
 
-soak: $(READY)  ## the long runs: five hundred loads under each fault
+soak: $(READY)  ## the long runs: five hundred loads under each fault, a sync broken off at every place
 	$(BIN)/python -m pytest -m soak
 
 MINUTES ?= 5

@@ -14,6 +14,7 @@ import pytest
 
 from ledgerframes.store.sync.driving import ThreadDrive
 from ledgerframes.waiting import Bounded, Places, in_background, together
+from tests.interrupted import Broken
 
 TIMES = 400
 INTERRUPTED = """
@@ -113,10 +114,6 @@ print("ended")
 def test_a_program_ends_whatever_it_leaves_open():
     ended = subprocess.run([sys.executable, "-c", LEFT_OPEN], check=False, capture_output=True, text=True, timeout=60)
     assert (ended.returncode, ended.stdout, ended.stderr) == (0, "ended\n", "")
-
-
-class Broken(BaseException):
-    """What the handler of a signal raises."""
 
 
 def until_broken_off(wait, go):
