@@ -91,6 +91,7 @@ def check_content(wheels: dict[str, Path]) -> None:
         assert ("-cp311-abi3-" in wheel.name) == (decoder == "compiled"), wheel.name
         assert wheel.name.endswith("-py3-none-any.whl") == (decoder == "python"), wheel.name
         assert [name for name in names if name.endswith((".cpp", ".hpp"))] == [], f"{wheel.name} holds sources"
+        assert [name for name in names if not name.startswith("ledgerframes")] == [], f"{wheel.name} holds other files"
 
 
 def try_on(python: str, wheels: dict[str, Path], folder: Path) -> bool:

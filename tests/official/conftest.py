@@ -1,16 +1,14 @@
-"""The folder of official files, and one conversation with a sandbox of each release."""
+"""One conversation with a sandbox of each release."""
 
 import pytest
 
 from ledgerframes.sandbox.server import start
 from tests.official.conversations import conversation, short_conversation
-from tests.official.interface_files import official as official  # noqa: PLC0414 - a fixture
 
 
 @pytest.fixture(scope="session")
-def turns(official):
+def turns():
     """What goes over the wire with the releases that the sandbox has."""
-    assert official
     with start(seed=7, updates=200) as sandbox:
         found = conversation(sandbox)
         for options in ({"release": "3.6"}, {"older": True}):

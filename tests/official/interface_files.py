@@ -1,9 +1,8 @@
 """The official OpenAPI files as JSON Schemas: operations by interface, method and path; the tests beside call it.
 
-The files lie beside the project in `../shared/openapi`; where that folder is missing, the tests that need it are
-skipped. OpenAPI 3.0 says some things otherwise than JSON Schema does: `nullable`, `discriminator`, formats that bound
-numbers. Alternatives of `oneOf` are told apart by the members that only one of them requires, so that a fault inside of
-one is reported where it is.
+`openapi/NOTICE.md` says where the files come from. OpenAPI 3.0 says some things otherwise than JSON Schema does:
+`nullable`, `discriminator`, formats that bound numbers. Alternatives of `oneOf` are told apart by the members that only
+one of them requires, so that a fault inside of one is reported where it is.
 """
 
 from __future__ import annotations
@@ -16,10 +15,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import pytest
 import yaml
 
-FOLDER = Path(__file__).resolve().parents[3] / "shared" / "openapi"
+FOLDER = Path(__file__).parent / "openapi"
 
 #: Which files describe an interface; the allocation factory and the instruments are two of the registry's.
 FILES = {
@@ -35,14 +33,6 @@ _BITS = {"int8": 8, "int32": 32, "int64": 64}
 _INSTANT = r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)$"
 _KEPT = ("type", "required", "enum", "pattern", "minItems", "maxItems", "minLength", "maxLength", "minimum", "maximum")
 _MAP_KEY = re.compile(r"\d+|.+:\d+")
-
-
-@pytest.fixture(scope="session")
-def official() -> Path:
-    """The folder of official files; skips the test where it is missing."""
-    if not FOLDER.is_dir():
-        pytest.skip(f"no official interface files: the folder {FOLDER} is missing")
-    return FOLDER
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,6 @@ pytestmark = [
     # The answers are of made-up times, long before the one that is asked for.
     pytest.mark.filterwarnings("ignore::ledgerframes.loaders.holdings.SnapshotWarning"),
     pytest.mark.filterwarnings("ignore::ledgerframes.transport.DeprecatedEndpointWarning"),
-    pytest.mark.usefixtures("official"),
 ]
 SEEDS = range(3)
 SNAPSHOT = {"record_time": "2999-01-30T06:00:00Z", "migration_id": 4}
