@@ -46,7 +46,7 @@ def from_beginning(
             pc.equal(events["record_time"], pa.scalar(first["record_time"], events["record_time"].type)),
         )
         bootstraps = pc.and_(pc.equal(events["template_name"], _TEMPLATE), pc.equal(events["choice"], _CHOICE))
-        if pc.any(pc.and_(here, pc.fill_null(bootstraps, False))).as_py():
+        if pc.any(pc.and_(here, bootstraps.fill_null(fill_value=False))).as_py():
             return True
     begun = _ids(events, "event_type", "created_event") | _ids(reassignments, "kind", "assignment")
     used = _ids(events, "event_type", "exercised_event") | _ids(reassignments, "kind", "unassignment")

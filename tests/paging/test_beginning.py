@@ -9,6 +9,8 @@ from ledgerframes.decoding.history import decode_items
 from ledgerframes.paging.beginning import EVENT_COLUMNS, LEG_COLUMNS, from_beginning
 from tests.replay import read_capture
 
+pytestmark = pytest.mark.usefixtures("captures")
+
 
 def decided(items, **known):
     batches = decode_items([msgspec.json.encode(item) for item in items], endpoint="POST /v2/updates").batches
@@ -18,13 +20,13 @@ def decided(items, **known):
 
 
 @pytest.fixture
-def page(captures):
+def page():
     """The first 25 updates of MainNet."""
     return read_capture("scan-updates-page").body["transactions"]
 
 
 @pytest.fixture
-def later(captures):
+def later():
     """Updates of MainNet a year and a half later."""
     return [item["update"] for item in read_capture("scan-events-page").body["events"] if item.get("update")]
 
@@ -63,7 +65,7 @@ def test_without_a_bootstrap_and_without_an_older_contract_nothing_is_known(page
     assert decided([]) is None
 
 
-def test_an_unassigned_contract_was_created_before_and_an_assigned_one_begins_here(captures):
+def test_an_unassigned_contract_was_created_before_and_an_assigned_one_begins_here():
     assignment = read_capture("scan-updates-assignment").body["transactions"]
     assert decided(assignment) is None
     event = assignment[0]["event"]
