@@ -268,6 +268,8 @@ def sandbox(
     faults: str | Faults | None = None,
     release: str = "3.5",
     older: bool = False,
+    prune_before: Any = None,
+    prune: str | None = None,
     live: str | None = None,
     holdings_limit: int = 1_000,
 ) -> Network:
@@ -293,6 +295,10 @@ def sandbox(
         faults: what goes wrong how often: `"429:0.1,reset:0.05,latency:80ms"`, or a `Faults`.
         release: `"3.5"`, or `"3.6"` for a newer ledger and a scan of its time.
         older: serve as an older release does.
+        prune_before: the scan no longer has what was recorded before this time (text or datetime), or before this pair
+            of migration id and time; its bulk objects do. `net.sandbox.prune` changes it later, and
+            `net.sandbox.replica(prune_before=...)` is another scan of the same ledger.
+        prune: instead, the scan keeps this time before the newest update, such as `"30d"`, and moves on with `live`.
         live: the ledger grows by itself at this rate, such as `"50/s"`.
         holdings_limit: a holdings summary of more coin contracts than this is refused.
 
@@ -314,13 +320,14 @@ def sandbox(
                 "synchronizers": synchronizers != 3, "migrations": migrations != 3, "hostile": hostile, "load": load,
                 "silent_cap": silent_cap, "lag": lag, "late": late, "faults": faults, "release": release != "3.5",
                 "older": older, "live": live, "holdings_limit": holdings_limit != 1_000, "updates": updates != 2_000,
-                "days": days is not None,
+                "days": days is not None, "prune_before": prune_before is not None, "prune": prune,
             }  # fmt: skip
             return _bulk_sandbox(bulk, world, seed=seed, port=port, page_maximum=page_maximum, latency=latency)
         return _whole_sandbox(
             seed=seed, updates=updates, days=days, synchronizers=synchronizers, migrations=migrations, hostile=hostile,
             load=load, port=port, page_maximum=page_maximum, silent_cap=silent_cap, lag=lag, late=late, latency=latency,
-            faults=faults, release=release, older=older, live=live, holdings_limit=holdings_limit,
+            faults=faults, release=release, older=older, prune_before=prune_before, prune=prune, live=live,
+            holdings_limit=holdings_limit,
         )  # fmt: skip
     except ValueError as error:
         raise InputError(str(error)) from error

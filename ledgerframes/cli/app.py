@@ -150,6 +150,10 @@ def sandbox(
     hostile: Annotated[bool, typer.Option(help="Serve the nastiest legal data.")] = False,
     release: Annotated[str, typer.Option(help="Serve as this ledger release does: 3.5 or 3.6.")] = "3.5",
     live: Annotated[str | None, typer.Option(help='Let the ledger grow: "50/s", "90/min", "10/h".')] = None,
+    prune_before: Annotated[
+        str | None, typer.Option(help="The scan has nothing older than this time, or MIGRATION@TIME.")
+    ] = None,
+    prune: Annotated[str | None, typer.Option(help='The scan keeps this much: "30d", "6h", "20m".')] = None,
     load: Annotated[Path | None, typer.Option(help="Serve the ledger kept in this file.")] = None,
     save: Annotated[Path | None, typer.Option(help="Keep the ledger in this file when it ends.")] = None,
     faults: Annotated[
@@ -171,6 +175,7 @@ def sandbox(
     if save is not None:
         opt.check_folder(save.parent)
     asked: dict[str, Any] = {"days": days, "port": port, "hostile": hostile, "release": release, "live": live}
+    asked |= {"prune_before": opt.bound(prune_before), "prune": prune}
     try:
         net = start(seed=seed, updates=updates, load=load, faults=faults, **asked)
     except OSError as error:

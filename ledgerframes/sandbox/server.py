@@ -15,10 +15,9 @@ from ledgerframes.sandbox.hostile.generate import generate_hostile
 from ledgerframes.sandbox.http.callers import Access
 from ledgerframes.sandbox.object_faults import ObjectFaults
 from ledgerframes.sandbox.serving import Served, serve
-from ledgerframes.sandbox.start_options import check_days, check_faults, real, switch, whole
+from ledgerframes.sandbox.start_options import check_days, check_faults, read_pruning, real, switch, whole
 from ledgerframes.sandbox.world import timestamps
 from ledgerframes.sandbox.world.package_store import Stored
-from ledgerframes.sandbox.world.snapshots import instants
 from ledgerframes.sandbox.world.tokens import DAY, Issuer
 from ledgerframes.sandbox.world.views import View
 from ledgerframes.sandbox.world.world import World
@@ -45,6 +44,8 @@ def start(
     faults: Faults | None = None,
     release: str = "3.5",
     older: bool = False,
+    prune_before: Any = None,
+    prune: str | None = None,
     live: str | None = None,
     holdings_limit: int = 1_000,
     issuer: Issuer | None = None,
@@ -73,6 +74,11 @@ def start(
             deprecated routes say in a header that they are.
         older: a release with the earliest round under its former path, without the newer holdings summary, and with a
             ledger that has no pages of updates and active contracts.
+        prune_before: the scan has thrown away what was recorded before this time (text or datetime), or before this
+            pair of migration id and time: updates, events and snapshots. Its bulk objects still have everything.
+            `Sandbox.prune` changes it later.
+        prune: instead, the scan keeps what was recorded in this time (`30d`, `6h`, `20m`, `90s`) before the ledger's
+            newest update; it moves on as the ledger grows.
         live: the ledger grows at this rate, such as `50/s`, until the sandbox stops.
         holdings_limit: a holdings summary of more coin contracts than this is refused.
         issuer: issues the tokens that the server accepts; a new one by default.
@@ -97,6 +103,7 @@ def start(
     holdings_limit = whole(holdings_limit, "holdings_limit", least=1)
     hostile, older = switch(hostile, "hostile"), switch(older, "older")
     check_faults(faults)
+    pruning = read_pruning(prune_before, prune)
     issuer = issuer or Issuer()
     if load is not None:
         world = load_world(load)
@@ -104,8 +111,9 @@ def start(
         usual = {"synchronizers": synchronizers, "migrations": migrations}
         world = generate_hostile(seed, updates) if hostile else generate(seed, updates, **usual, days=days)
     spoiled = SpoiledObjects()
+    view = View(world, lag=lag, late=late, seed=seed, pruning=pruning)
     app = _app(
-        View(world, lag=lag, late=late, seed=seed),
+        view,
         Access(world.accounts, issuer),
         holdings_limit=holdings_limit,
         page_maximum=page_maximum,
@@ -115,9 +123,8 @@ def start(
         spoiled=spoiled,
     )
     served = serve(app, port=port, faults=faults, latency=latency)
-    return Sandbox(
-        world, served, spoiled, issuer=issuer, growth=None if rate is None else LedgerGrowth(world.advance, rate=rate)
-    )
+    growth = None if rate is None else LedgerGrowth(world.advance, rate=rate)
+    return Sandbox(view, served, spoiled, issuer=issuer, growth=growth)
 
 
 class SpoiledObjects:
@@ -140,14 +147,15 @@ class Sandbox:
 
     def __init__(
         self,
-        world: World,
+        view: View,
         served: Served,
         spoiled: SpoiledObjects,
         *,
         issuer: Issuer,
         growth: LedgerGrowth | None = None,
     ) -> None:
-        self.world = world
+        self.world = view.world
+        self._view = view
         self._spoiled = spoiled
         self._served = served
         self._issuer = issuer
@@ -201,6 +209,18 @@ class Sandbox:
     def object_faults(self, faults: ObjectFaults) -> None:
         self._spoiled.faults = faults
 
+    def prune(self, *, before: Any = None, window: str | None = None) -> None:
+        """Throw away what the scan has shown so far, from the next request on; without arguments it has everything.
+
+        Args:
+            before: as `prune_before` of `start`.
+            window: as `prune` of `start`.
+
+        Raises:
+            ValueError: one of them is not valid, or both are given.
+        """
+        self._view.pruning = read_pruning(before, window)
+
     def advance(self, *, updates: int) -> None:
         """Add a number of updates to the ledger, all in its newest migration.
 
@@ -240,7 +260,7 @@ class Sandbox:
     def snapshots(self, migration_id: int) -> list[str]:
         """The record times of a migration's snapshots, at which `exact` finds a holdings summary, oldest first."""
         with self.world.lock:
-            return [timestamps.exact(instant) for instant in instants(self.world, migration_id)]
+            return [timestamps.exact(instant) for instant in self._view.instants(migration_id)]
 
     def stop(self) -> None:
         """Close every connection, free the port and stop the growth; a second call does nothing."""
@@ -291,7 +311,7 @@ def _app(
             *Scan(view, ScanOptions(newer=release != CURRENT, older=older, **options)).routes(),
             *neighbours(view, gate, older=older, holdings_maximum=holdings_limit, object_faults=spoiled.now, **options),
         ],
-        "validator": Validator(world, gate, holdings_maximum=holdings_limit, older=older).routes(),
+        "validator": Validator(view, gate, holdings_maximum=holdings_limit, older=older).routes(),
         "ledger": [*LedgerRoutes(Ledger(world), gate, older=older).routes(), *PackageRoutes(world, gate).routes()],
         "registry": Registry(world).routes(),
     }

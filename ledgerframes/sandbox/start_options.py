@@ -4,13 +4,20 @@ from __future__ import annotations
 
 import math
 import operator
+import re
+from datetime import UTC, datetime
 from typing import Any, Final
 
 from ledgerframes.sandbox.faults import Faults
 from ledgerframes.sandbox.generator.calendar import UPDATES_PER_DAY
+from ledgerframes.sandbox.world import timestamps
+from ledgerframes.sandbox.world.views import Pruning
 
 DEFAULT_UPDATES: Final = 2_000
 LONGEST: Final = 3_650
+
+_WINDOW: Final = re.compile(r"(\d{1,6})([smhd])", re.ASCII)
+_SECONDS: Final = {"s": 1, "m": 60, "h": 3_600, "d": 86_400}
 
 
 def whole(value: Any, name: str, *, least: int | None = None, most: int | None = None) -> int:
@@ -81,3 +88,41 @@ def check_faults(value: Any) -> None:
     """
     if value is not None and not isinstance(value, Faults):
         raise ValueError(f"faults={value!r} is not valid: give Faults(...), or text such as '429:0.1,reset:0.05'")
+
+
+def read_pruning(before: Any, window: Any) -> Pruning | None:
+    """Read what a server no longer has; None where it keeps everything.
+
+    Args:
+        before: a time, as text or datetime, or a pair of migration id and time.
+        window: text such as `30d`, `6h`, `20m` or `90s`.
+
+    Raises:
+        ValueError: one is not valid, or both are given.
+    """
+    if window is None:
+        return None if before is None else Pruning(before=_read_place(before))
+    if before is not None:
+        raise ValueError(f"prune_before={before!r} and prune={window!r} do not go together: leave one out")
+    match = _WINDOW.fullmatch(window) if isinstance(window, str) else None
+    if match is None:
+        raise ValueError(f"prune={window!r} is not valid: give a number of days, hours, minutes or seconds such as 30d")
+    return Pruning(window=int(match[1]) * _SECONDS[match[2]] * timestamps.SECOND)
+
+
+def _read_place(before: Any) -> int | timestamps.Cursor:
+    if isinstance(before, tuple | list) and len(before) == 2:
+        return whole(before[0], "prune_before", least=0), _read_time(before[1], before)
+    return _read_time(before, before)
+
+
+def _read_time(value: Any, given: Any) -> int:
+    """Microseconds of a time; without a zone it is in UTC."""
+    try:
+        time = value if isinstance(value, datetime) else datetime.fromisoformat(value)
+        time = time if time.tzinfo is not None else time.replace(tzinfo=UTC)
+        return timestamps.parse(time.isoformat())
+    except (TypeError, ValueError, OverflowError) as error:
+        raise ValueError(
+            f"prune_before={given!r} is not valid: give a time such as 2025-03-03T09:30Z, or (migration id, time)"
+        ) from error

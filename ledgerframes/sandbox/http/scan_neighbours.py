@@ -46,7 +46,7 @@ def neighbours(
         holdings_maximum: a summary of more coin contracts than this is refused.
         object_faults: gives what is wrong with the objects of the history.
     """
-    summaries = _Summaries(view.world, gate, holdings_maximum=holdings_maximum, older=older)
+    summaries = _Summaries(view, gate, holdings_maximum=holdings_maximum, older=older)
     newer = [] if older else [Route("/v1/holdings/summary", summaries.holdings_without_fees, methods=["POST"])]
     objects = [] if older else ObjectRoutes(view, object_faults).routes()
     return [

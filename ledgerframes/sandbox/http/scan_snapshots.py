@@ -23,7 +23,6 @@ from ledgerframes.sandbox.http.responses import (
 )
 from ledgerframes.sandbox.world import timestamps
 from ledgerframes.sandbox.world.active_set import Active, active_at
-from ledgerframes.sandbox.world.snapshots import snapshot_at
 from ledgerframes.sandbox.world.templates import COIN, LOCKED_COIN
 from ledgerframes.sandbox.world.timestamps import Cursor
 from ledgerframes.sandbox.world.views import View
@@ -95,7 +94,7 @@ class SnapshotRoutes:
             name = "before" if text is None else "migration_id"
             raise RefusalError(400, f"Request is missing required query parameter '{name}'")
         with self.view.world.lock:
-            snapshot = self._snapshot(migration_id, _parse(text) - 1, exact=False)
+            snapshot = self.view.snapshot(migration_id, _parse(text) - 1, exact=False)
         if snapshot is None:
             raise RefusalError(404, f"No snapshots found before {text}")
         return json_answer(encode({"record_time": timestamps.exact(snapshot)}))
@@ -157,26 +156,13 @@ class SnapshotRoutes:
     def _cursor(self, wanted: _Snapshot) -> Cursor:
         exact = wanted.record_time_match != "at_or_before"
         with self.view.world.lock:
-            snapshot = self._snapshot(wanted.migration_id, _parse(wanted.record_time), exact=exact)
+            snapshot = self.view.snapshot(wanted.migration_id, _parse(wanted.record_time), exact=exact)
         if snapshot is None:
             raise RefusalError(
                 404,
                 f"No snapshot found for migration {wanted.migration_id} and {wanted.record_time}",
             )
         return wanted.migration_id, snapshot
-
-    def _snapshot(self, migration_id: int, micros: int, *, exact: bool) -> int | None:
-        """The snapshot that this server has; it has none later than the newest update that it shows."""
-        world = self.view.world
-        shown = max(0, len(world.updates) - self.view.lag)
-        newest = world.updates[shown - 1] if shown else None
-        if newest is None or newest.migration_id < migration_id:
-            return None
-        if newest.migration_id == migration_id and newest.record_time < micros:
-            if exact:
-                return None
-            micros = newest.record_time
-        return snapshot_at(world, migration_id, micros, exact=exact)
 
     def _page(self, wanted: _Snapshot, kept: list[Active], tell: _Tell) -> Response:
         left = [contract for contract in kept if wanted.after is None or contract.row > wanted.after]

@@ -21,7 +21,7 @@ from ledgerframes.sandbox.world.coin_history import Coin
 from ledgerframes.sandbox.world.contracts import Contract
 from ledgerframes.sandbox.world.holdings import summarize
 from ledgerframes.sandbox.world.preapprovals import preapproval_of
-from ledgerframes.sandbox.world.snapshots import snapshot_at
+from ledgerframes.sandbox.world.views import View
 from ledgerframes.sandbox.world.world import World
 
 HOLDINGS_MAXIMUM: Final = 1_000
@@ -47,14 +47,20 @@ class Validator:
     """The handlers of one validator.
 
     Attributes:
+        view: what the scans behind it show.
         holdings_maximum: a summary of more coin contracts than this is refused.
         older: a release without the summary under /v1.
     """
 
-    world: World
+    view: View
     gate: Access
     holdings_maximum: int = HOLDINGS_MAXIMUM
     older: bool = False
+
+    @property
+    def world(self) -> World:
+        """The ledger."""
+        return self.view.world
 
     def routes(self) -> list[BaseRoute]:
         """The routes, without the interface's prefix."""
@@ -144,7 +150,7 @@ class Validator:
         except ValueError as error:
             raise RefusalError(400, str(error)) from error
         exact = wanted.record_time_match != "at_or_before"
-        snapshot = snapshot_at(self.world, wanted.migration_id, asked, exact=exact)
+        snapshot = self.view.snapshot(wanted.migration_id, asked, exact=exact)
         if snapshot is None:
             raise RefusalError(404, f"No snapshot found for migration {wanted.migration_id} and {wanted.record_time}")
         return snapshot

@@ -1,12 +1,40 @@
-"""What one server shows of a world: all, or less because it lags, or some updates late; the scan routes read it."""
+"""What one server shows of a world: all, or less because it lags or prunes, or some updates late; routes read it."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import islice
 from random import Random
 
 from ledgerframes.sandbox.world import timestamps
+from ledgerframes.sandbox.world.snapshots import instants, snapshot_at
 from ledgerframes.sandbox.world.timestamps import Cursor
 from ledgerframes.sandbox.world.world import Update, World
+
+
+@dataclass(frozen=True, slots=True)
+class Pruning:
+    """What a server no longer has; one of the two members is set.
+
+    Attributes:
+        before: everything before this record time, in every migration; or before this place in the history.
+        window: everything but the last microseconds before the ledger's newest record time.
+    """
+
+    before: int | Cursor | None = None
+    window: int | None = None
+
+    def begin(self, migration_id: int, *, newest: int) -> Cursor:
+        """Where what is left of a migration begins; later migrations where nothing is.
+
+        Args:
+            migration_id: of the migration.
+            newest: the ledger's newest record time.
+        """
+        if isinstance(self.before, tuple):
+            return max((migration_id, timestamps.FIRST), self.before)
+        return migration_id, newest - (self.window or 0) if self.before is None else self.before
 
 
 class View:
@@ -22,6 +50,9 @@ class View:
         late_requests: how many pages pass over a late update before it appears.
         late_span: seconds before the newest record time within which updates count as young.
         seed: decides which updates are late.
+
+    Attributes:
+        pruning: what this server has thrown away, if anything; can be set at any time.
     """
 
     def __init__(
@@ -33,8 +64,10 @@ class View:
         late_requests: int = 3,
         late_span: float = 60.0,
         seed: int = 0,
+        pruning: Pruning | None = None,
     ) -> None:
         self.world = world
+        self.pruning = pruning
         self.lag = lag
         self._late = late
         self._late_requests = late_requests
@@ -47,11 +80,10 @@ class View:
         with self.world.lock:
             start, end = self.world.position(after), max(0, len(self.world.updates) - self.lag)
             hidden = self._hidden(end)
-            if not hidden:
+            if not hidden and self.pruning is None:
                 return self.world.updates[start : min(end, start + page_size)]
-            # More than a page, because hidden updates do not count towards its size.
-            ahead = self.world.updates[start : min(end, start + page_size + len(hidden))]
-            shown = [update for update in ahead if update.update_id not in hidden][:page_size]
+            kept = (update for update in self._kept(start, end) if update.update_id not in hidden)
+            shown = list(islice(kept, page_size))
             self._count_passed(hidden, start, shown, whole=len(shown) < page_size)
             return shown
 
@@ -60,7 +92,45 @@ class View:
         with self.world.lock:
             end = max(0, len(self.world.updates) - self.lag)
             beyond = end < len(self.world.updates) and update >= self.world.updates[end]
-            return not beyond and update.update_id not in self._hidden(end)
+            pruned = self.is_pruned((update.migration_id, update.record_time))
+            return not beyond and not pruned and update.update_id not in self._hidden(end)
+
+    def is_pruned(self, place: Cursor) -> bool:
+        """Whether this server has thrown away what was recorded there."""
+        return self.pruning is not None and place < self.pruning.begin(place[0], newest=self.world.now)
+
+    def snapshot(self, migration_id: int, record_time: int, *, exact: bool) -> int | None:
+        """This server's snapshot of that time, or else the latest one at or before it; None if there is none.
+
+        It has none later than the newest update that it shows, and none that it has pruned.
+        """
+        shown = max(0, len(self.world.updates) - self.lag)
+        newest = self.world.updates[shown - 1] if shown else None
+        if newest is None or newest.migration_id < migration_id:
+            return None
+        if newest.migration_id == migration_id and newest.record_time < record_time:
+            if exact:
+                return None
+            record_time = newest.record_time
+        found = snapshot_at(self.world, migration_id, record_time, exact=exact)
+        return None if found is None or self.is_pruned((migration_id, found)) else found
+
+    def instants(self, migration_id: int) -> list[int]:
+        """The snapshot instants of a migration that this server has not pruned, the oldest first."""
+        return [one for one in instants(self.world, migration_id) if not self.is_pruned((migration_id, one))]
+
+    def _kept(self, start: int, end: int) -> Iterator[Update]:
+        """The updates from one position up to another, without those that are pruned."""
+        updates, at = self.world.updates, start
+        while at < end:
+            migration_id, record_time = updates[at][:2]
+            if self.is_pruned((migration_id, record_time)):
+                assert self.pruning is not None
+                first, time = self.pruning.begin(migration_id, newest=self.world.now)
+                at = self.world.position((first, time - 1))
+            else:
+                yield updates[at]
+                at += 1
 
     def _hidden(self, end: int) -> dict[str, Update]:
         if not self._late or not end:
