@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from ledgerframes.arguments import path as path_argument
 from ledgerframes.decoding.paged_histories import EVENT_HISTORY, UPDATE_HISTORY, PagedHistory
-from ledgerframes.errors import InputError, PagingError
+from ledgerframes.errors import InputError
 from ledgerframes.interfaces import scan_objects
 from ledgerframes.interfaces.answers import Contract, ContractWithState, Update, UpdateItem, UpdatesPage, reads
 from ledgerframes.interfaces.calls import Call, CallMethod, Calls, Preview, Raw
@@ -24,7 +24,7 @@ from ledgerframes.interfaces.scan_requests import ValueEncoding, at_least_one, c
 from ledgerframes.interfaces.scan_requests import value_encoding as encoding_of
 from ledgerframes.interfaces.scan_snapshots import SnapshotCalls, When
 from ledgerframes.paging.history import HistoryReader
-from ledgerframes.paging.tokens import follow_tokens
+from ledgerframes.paging.tokens import TokenChecks, follow_tokens
 from ledgerframes.paging.window import Bound, window
 from ledgerframes.transport import Answer
 from ledgerframes.transport.request import Endpoint
@@ -245,10 +245,9 @@ class Scan(Calls[ScanPreview, ScanRaw], ScanCalls):
             StatusError: 501 or 404: the server has no objects.
         """
         token: str | None = None
-        seen: set[str | None] = set()
         server: str | None = None
+        checks, known = TokenChecks(scan_objects.UPDATE_OBJECTS.path), set[str]()
         while True:
-            seen.add(token)
             call = scan_objects.ObjectCalls.update_objects(self, after=after, up_to=up_to, page_token=token)
             # Servers write objects of their own, and a token means something to the one that made it.
             answer = self._sender.send(call.request, read=call.read, server=server)
@@ -257,11 +256,9 @@ class Scan(Calls[ScanPreview, ScanRaw], ScanCalls):
             # A server that has not yet written all of the range gives the same token with an empty page: ask later.
             if token is None or not answer.value.object_refs:
                 return
-            if token in seen:
-                raise PagingError(
-                    f"{scan_objects.UPDATE_OBJECTS.path}: the server repeats the page token {token[:80]!r}; it would"
-                    " never end"
-                )
+            urls = {ref.url for ref in answer.value.object_refs}
+            checks.follow(token, new=not urls <= known)
+            known |= urls
 
     def download_object(self, ref: scan_objects.ObjectRef, to: str | os.PathLike[str]) -> Path:
         """Download an object to a file, in bounded memory, and check its digest (young).

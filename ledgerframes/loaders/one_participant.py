@@ -16,6 +16,7 @@ from ledgerframes.interfaces.ledger_pages import LEDGER_END, LedgerEnd
 from ledgerframes.interfaces.rules import PartyId, Text, each
 from ledgerframes.loaders.contracts import party_list
 from ledgerframes.loaders.table_loader import Origin
+from ledgerframes.paging.tokens import TokenChecks
 from ledgerframes.transport import Answer
 
 if TYPE_CHECKING:
@@ -29,8 +30,6 @@ _end: Final = msgspec.json.Decoder(LedgerEnd)
 #: The release whose published interface file has the routes; no document names the first one.
 KNOWN: Final = "3.5.14"
 LAST_OFFSET: Final = 2**63 - 1
-#: This many empty pages in a row may still lead to one with items.
-_EMPTY: Final = 1_000
 #: The most pages to read when no argument bounds the read.
 _FREE_PAGES: Final = 100
 
@@ -134,8 +133,9 @@ class PageChecks:
     endpoint: str
     token: str | None = None
     pages: int = 0
-    _seen: set[str] = field(default_factory=set)
-    _empty: int = 0
+
+    def __post_init__(self) -> None:
+        self._checks = TokenChecks(self.endpoint)
 
     def answer(self, send: Callable[[str | None], Answer[bytes] | None], read: Callable[[bytes], Page]) -> Page:
         """Fetch the page of the current token.
@@ -167,13 +167,7 @@ class PageChecks:
             PagingError: the token repeats, or only empty pages come; following them would never end.
         """
         self.pages += 1
-        self._empty = 0 if items else self._empty + 1
-        if self._empty > _EMPTY:
-            raise PagingError(f"{self.endpoint}: the participant gave {self._empty} empty pages in a row")
-        if token is not None and token in self._seen:
-            raise PagingError(f"{self.endpoint}: the participant repeats a page token; its pages would never end")
-        if token is not None:
-            self._seen.add(token)
+        self._checks.follow(token, new=items > 0)
         self.token = token
 
     def check_length(self, rows: int, *, bounded: bool, remedy: str) -> None:

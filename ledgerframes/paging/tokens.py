@@ -1,18 +1,61 @@
-"""`follow_tokens`: paging by opaque tokens; the loaders of licenses, users and instruments use it."""
+"""Paging by opaque tokens: `follow_tokens` lists every item, `TokenChecks` refuses pages that would never end."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import Final, TypeVar
 
+import msgspec
+
+from ledgerframes.arguments import shown
 from ledgerframes.errors import PagingError
 
 Page = TypeVar("Page")
 Item = TypeVar("Item")
 Token = int | str
 
-#: This many empty pages in a row may still lead to one with items.
-_EMPTY: Final = 1_000
+#: This many pages in a row may show nothing new, and the next one still does.
+_IDLE: Final = 80
+
+
+class TokenChecks:
+    """The one rule for pages that are followed by tokens: a token comes once, and pages go on showing something new.
+
+    Args:
+        endpoint: for messages.
+        token: of the page that a read begins with; None is the first page.
+    """
+
+    def __init__(self, endpoint: str, token: Token | None = None) -> None:
+        self._endpoint = endpoint
+        self._seen = {token}
+        self._idle = 0
+
+    def follow(self, token: Token | None, *, new: bool) -> None:
+        """Take the token that came with a page.
+
+        Args:
+            token: of the page that follows; None after the last one.
+            new: whether the page has an item that no page before it had.
+
+        Raises:
+            PagingError: the token repeats, or too many pages in a row show nothing new; they would never end.
+        """
+        if token is None:
+            return
+        # Some registries ignore the page token and send their first page again.
+        if token in self._seen:
+            raise PagingError(
+                f"{self._endpoint}: the server gave page token {shown(token)} again; pages of a server that repeats a"
+                " page token never end. Ask another server, or this one's operator"
+            )
+        self._seen.add(token)
+        self._idle = 0 if new else self._idle + 1
+        if self._idle > _IDLE:
+            raise PagingError(
+                f"{self._endpoint}: {self._idle} pages in a row show nothing new, each with another page token, now"
+                f" {shown(token)}; they would never end. Ask another server, or this one's operator"
+            )
 
 
 def follow_tokens(
@@ -22,27 +65,28 @@ def follow_tokens(
 ) -> Iterator[Item]:
     """Yield every item until a page has no token or an empty one; the length of a page proves nothing.
 
+    An item that an earlier page had, equal in every byte, comes once.
+
     Args:
         fetch: reads the page of a token; None is the first page.
         split: takes a page apart into items and next token.
         endpoint: for the message.
 
     Raises:
-        PagingError: a token repeats, or only empty pages come; following them would never end.
+        PagingError: a token repeats, or pages show nothing new any more; following them would never end.
     """
-    seen: set[Token] = set()
+    checks = TokenChecks(endpoint)
+    seen: set[int] = set()
     token: Token | None = None
-    empty = 0
     while True:
         items, token = split(fetch(token))
-        yield from items
-        empty = 0 if items else empty + 1
-        if empty > _EMPTY:
-            raise PagingError(f"{endpoint}: the server gave {empty} empty pages in a row, each with another token")
+        known = len(seen)
+        for item in items:
+            digest = hash(msgspec.json.encode(item))
+            if digest not in seen:
+                seen.add(digest)
+                yield item
         # Scan leaves the last token out or sends null, the ledger sends an empty text.
         if token is None or token == "":
             return
-        # Some registries ignore the page token and send their first page again.
-        if token in seen:
-            raise PagingError(f"{endpoint}: the server gave page token {token!r} again; its pages would never end")
-        seen.add(token)
+        checks.follow(token, new=len(seen) > known)

@@ -286,7 +286,10 @@ def test_pages_without_items_end_sometime():
             "lowestPageOffsetExclusive": 0, "highestPageOffsetInclusive": 0, "nextPageToken": f"one:0{'0' * number}",
         }  # fmt: skip
 
-    with connected(Participant(spoil=nothing)) as net, pytest.raises(lf.PagingError, match="empty pages in a row"):
+    with (
+        connected(Participant(spoil=nothing)) as net,
+        pytest.raises(lf.PagingError, match="pages in a row show nothing new"),
+    ):
         lf.load_ledger_history(net, PARTY, limit=5)
 
 

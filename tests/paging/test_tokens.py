@@ -9,7 +9,7 @@ from ledgerframes.paging.tokens import follow_tokens
 
 
 @given(pages=st.lists(st.lists(st.integers(), max_size=4), min_size=1, max_size=9), last=st.sampled_from([None, ""]))
-def test_every_page_is_read_whatever_its_length(pages, last):
+def test_every_page_is_read_whatever_its_length_and_every_item_comes_once(pages, last):
     asked = []
 
     def fetch(token):
@@ -19,7 +19,7 @@ def test_every_page_is_read_whatever_its_length(pages, last):
     def split(page):
         return pages[page], str(page + 1) if page + 1 < len(pages) else last
 
-    assert list(follow_tokens(fetch, split, "GET /x")) == [item for page in pages for item in page]
+    assert list(follow_tokens(fetch, split, "GET /x")) == list(dict.fromkeys(item for page in pages for item in page))
     assert len(asked) == len(pages)
 
 
@@ -29,9 +29,9 @@ def test_a_repeated_token_is_refused():
 
 
 def test_empty_pages_without_end_are_refused_and_a_full_one_between_them_starts_anew():
-    pages = iter([*([[]] * 900), [1], *([[]] * 5_000)])
+    pages = iter([*([[]] * 79), [1], *([[]] * 5_000)])
     tokens = iter(range(10_000))
     found = follow_tokens(lambda _token: next(pages), lambda page: (page, next(tokens)), "GET /x")
     assert next(found) == 1
-    with pytest.raises(PagingError, match="1001 empty pages in a row"):
+    with pytest.raises(PagingError, match="81 pages in a row show nothing new"):
         next(found)

@@ -16,6 +16,7 @@ from ledgerframes.interfaces.history import named_maximum
 from ledgerframes.interfaces.scan_snapshots import SnapshotPage
 from ledgerframes.loaders.table_loader import Origin
 from ledgerframes.paging.cursor import Cursor
+from ledgerframes.paging.tokens import Token, TokenChecks
 from ledgerframes.timestamps import format_timestamp, parse_timestamp
 
 if TYPE_CHECKING:
@@ -23,8 +24,6 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger("ledgerframes.loaders")
 _page: Final = msgspec.json.Decoder(SnapshotPage)
-
-Token = int | str
 
 
 @dataclass
@@ -71,7 +70,7 @@ class SnapshotReader:
 
         Raises:
             RequestError: no server returned the whole snapshot.
-            PagingError: a server repeats a page token.
+            PagingError: a server repeats a page or its token, or its pages do not end.
             DecodeError: an answer breaks the contract, or belongs to another snapshot.
         """
         while True:
@@ -104,15 +103,20 @@ class SnapshotReader:
         return isinstance(error, StatusError) and error.status in {400, 401, 403}
 
     def _pages_of_one(self) -> Iterator[list[Raw]]:
-        seen = {self.following}
+        checks, firsts = TokenChecks(self.endpoint, self.following), set[int]()
         while True:
             page = self._ask(self.following)
             self.following, self._resumed = page.next_page_token, False
-            if self.following is not None and self.following in seen:
+            # One per page, since a snapshot can hold millions of contracts.
+            first = hash(bytes(page.created_events[0])) if page.created_events else None
+            checks.follow(self.following, new=first is not None)
+            if first in firsts:
                 raise PagingError(
-                    f"{self.endpoint}: the server repeats the page token {self.following!r}; it would never end"
+                    f"{self.endpoint}: two pages of one snapshot begin with the same contract; its pages would never"
+                    " end, or its contracts come twice. Ask another server, or this one's operator"
                 )
-            seen.add(self.following)
+            if first is not None:
+                firsts.add(first)
             yield page.created_events
             if self.following is None:
                 return

@@ -16,6 +16,7 @@ from ledgerframes.interfaces.scan_snapshots import SNAPSHOT_TIME
 from ledgerframes.loaders.planning import first_cursors
 from ledgerframes.loaders.scan_routes import needing
 from ledgerframes.paging.cursor import Cursor
+from ledgerframes.paging.tokens import TokenChecks
 from ledgerframes.paging.window import Bound, Window, bound, window
 from ledgerframes.timestamps import EARLIEST, EPOCH, LATEST, MICROSECOND, format_timestamp, parse_timestamp
 
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 _log = logging.getLogger("ledgerframes.loaders")
 #: The most snapshots to list without a range; a network takes one every few hours.
 _FREE: Final = 100
+#: Networks take snapshots hours apart; one less than a second before another is no new one.
+_CLOSEST: Final = 1_000_000
 _INSTEAD: Final = 'load the history from start="begin", and lf.active_contracts replays it up to any moment'
 
 
@@ -54,7 +57,7 @@ def snapshot_times(
             snapshots and neither `start` nor `limit`.
         RequestError: the scan gave no answer.
         DecodeError: an answer breaks the contract.
-        PagingError: the scan does not keep to the order of time.
+        PagingError: the scan does not keep to the order of time, or its snapshots do not end.
 
     Example:
         >>> import ledgerframes as lf
@@ -124,7 +127,9 @@ def _newest_first(scan: Scan, wanted: Window, firsts: list[Cursor]) -> Iterator[
     for first in reversed(firsts):
         low, high = _range(wanted, first.migration_id)
         place = high
+        checks = TokenChecks(str(SNAPSHOT_TIME))
         while place > low and (micros := _before(scan, first.migration_id, place)) is not None and micros >= low:
+            checks.follow(micros, new=place - micros >= _CLOSEST)
             yield Cursor(first.migration_id, micros)
             place = micros
 

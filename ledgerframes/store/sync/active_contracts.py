@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 import pyarrow as pa
 
 from ledgerframes.config.settings import source_of
-from ledgerframes.errors import StoreError
+from ledgerframes.errors import PagingError, StoreError
 from ledgerframes.loaders.acs.pages import SnapshotReader
 from ledgerframes.loaders.acs.times import snapshot_at
 from ledgerframes.loaders.active_contracts import needing_snapshots, read_contracts
@@ -72,6 +72,7 @@ class SnapshotSync:
         Raises:
             RequestError: no server gave the whole snapshot; what was read before is kept.
             DecodeError: an answer breaks the contract; likewise.
+            PagingError: the pages repeat or do not end; nothing of the snapshot is kept.
             StoreError: the store cannot be written.
         """
         with needing_snapshots():
@@ -132,6 +133,9 @@ class SnapshotSync:
                     if full:
                         enough.grow()
                     self._commit(State.READING)
+        except PagingError:
+            self._take_back()
+            raise
         except BaseException:
             # Whole pages need not be read again, whatever ended this.
             if self._pages:
@@ -139,6 +143,16 @@ class SnapshotSync:
                     self._commit(State.READING)
             raise
         self._commit(State.WHOLE)
+
+    def _take_back(self) -> None:
+        """Remove what is stored of a snapshot whose pages contradict each other: no sync is to resume it."""
+        assert self._snapshot is not None
+        stored, number = stored_snapshots(self.table), self._snapshot.number
+        if number < len(stored):
+            none = self.table.table.schema.remove_metadata().empty_table()
+            gone = replace(stored[number], rows=0, state=State.REMOVED)
+            self.table.change(none, files_of(self.table, stored[number]), gone.numbers)
+        self.rows = 0
 
     def _add(self, items: list[Any], source: str) -> None:
         """Decode a page and keep it for the next commit."""

@@ -1,0 +1,144 @@
+"""Pages that go on for ever, each with another token, end in a PagingError within a hundred requests."""
+
+import itertools
+import json
+from datetime import UTC, datetime, timedelta
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+
+import ledgerframes as lf
+from ledgerframes.config.settings import Settings
+from tests.clocks import SkippingClock
+from tests.loaders.snapshot_scan import created, scan
+from tests.transport.hostile_server import HostileServer, answer
+
+#: What a page shows, by its number.
+KINDS = {
+    "the same page": lambda _number: [0, 1],
+    "empty pages": lambda _number: [],
+    "three pages in turn": lambda number: [2 * (number % 3), 2 * (number % 3) + 1],
+    "nothing new after forty": lambda number: [min(number, 40)],
+}
+ITEMS = {
+    "validator_licenses": lambda number: {
+        "contract_id": f"00{number}", "template_id": "ab:Splice.ValidatorLicense:ValidatorLicense",
+        "payload": {"validator": f"v{number}", "sponsor": "s", "dso": "d"}, "created_event_blob": "",
+        "created_at": "2026-01-30T05:00:00Z",
+    },
+    "instruments": lambda number: {
+        "id": f"i{number}", "name": "n", "symbol": "s", "decimals": 10, "supportedApis": {},
+    },
+    "users": lambda number: {"id": f"u{number}", "isDeactivated": False},
+}  # fmt: skip
+LISTS = {
+    "load_licenses": ("validator_licenses", "next_page_token", lf.load_licenses),
+    "load_instruments": ("instruments", "nextPageToken", lf.load_instruments),
+    "load_users": ("users", "nextPageToken", lf.load_users),
+    "iter_validator_licenses": (
+        "validator_licenses", "next_page_token", lambda net: list(net.scan.iter_validator_licenses()),
+    ),
+    "iter_instruments": ("instruments", "nextPageToken", lambda net: list(net.registry.iter_instruments())),
+    "iter_users": ("users", "nextPageToken", lambda net: list(net.ledger.iter_users())),
+}  # fmt: skip
+SNAPSHOTS = {
+    "load_active_contracts": lambda net: lf.load_active_contracts(
+        net, templates=["splice-amulet:Splice.Amulet:Amulet"]
+    ),
+    "load_coins": lambda net: lf.load_coins(net, ["o"]),
+}
+
+
+def endless(member, following, shown, item):
+    """Replies with one page after another, each with a token of its own."""
+    pages = itertools.count()
+
+    def reply(_heard):
+        number = next(pages)
+        token = number + 1 if following == "next_page_token" else f"token-{number + 1}"
+        return answer({member: [item(one) for one in shown(number)], following: token})
+
+    return reply
+
+
+def connected(url):
+    urls = {f"{interface}_url": (url,) for interface in ("scan", "validator", "registry", "ledger")}
+    return lf.Network(Settings(**urls, ledger_token="t0ken-of-the-test"), clock=SkippingClock())
+
+
+def snapshots(shown):
+    numbers = itertools.count()
+
+    def page(after):
+        number = next(numbers)
+        return {
+            "created_events": [created(one) for one in shown(number)], "next_page_token": (after or 0) + 1 + number % 2,
+        }  # fmt: skip
+
+    return scan(page)
+
+
+@pytest.mark.parametrize("shown", KINDS.values(), ids=KINDS)
+@pytest.mark.parametrize("load", LISTS)
+def test_a_list_without_end_is_refused(load, shown):
+    member, following, call = LISTS[load]
+    reply = endless(member, following, shown, ITEMS[member])
+    with HostileServer(reply) as server, connected(server.url) as net:
+        with pytest.raises(lf.PagingError, match=r"(?s)nothing new.*Ask another server"):
+            call(net)
+        assert len(server.heard) <= 140 if shown is KINDS["nothing new after forty"] else len(server.heard) <= 100
+
+
+def test_what_a_partial_result_holds_comes_once():
+    reply = endless("users", "nextPageToken", KINDS["three pages in turn"], ITEMS["users"])
+    with HostileServer(reply) as server, connected(server.url) as net:
+        users = lf.load_users(net, allow_partial=True)
+    assert users.user_id.tolist() == [f"u{number}" for number in range(6)]
+    assert users.attrs["complete"] is False
+
+
+@pytest.mark.parametrize("shown", list(KINDS.values())[:3], ids=list(KINDS)[:3])
+@pytest.mark.parametrize("load", SNAPSHOTS.values(), ids=SNAPSHOTS)
+def test_a_snapshot_without_end_is_refused(load, shown):
+    with HostileServer(snapshots(shown)) as server, connected(f"{server.url}/api/scan") as net:
+        with pytest.raises(lf.PagingError, match="Ask another"):
+            load(net)
+        assert len(server.heard) <= 100
+
+
+@pytest.mark.parametrize("shown", list(KINDS.values())[:3], ids=list(KINDS)[:3])
+@pytest.mark.parametrize("commit_bytes", [1, 10**7], ids=["small commits", "one commit"])
+def test_a_sync_of_a_snapshot_without_end_leaves_nothing_behind(shown, commit_bytes, tmp_path):
+    store = lf.open_store(tmp_path / "lake")
+    options = {"tables": ["active_contracts"], "progress": False, "commit_bytes": commit_bytes}
+    with HostileServer(snapshots(shown)) as server, connected(f"{server.url}/api/scan") as net:
+        for _ in range(2):
+            before = len(server.heard)
+            with pytest.raises(lf.PagingError, match="Ask another"):
+                store.sync(net, **options)
+            assert len(server.heard) - before <= 100
+            assert store.load("active_contracts", allow_partial=True).empty
+    good = scan(lambda _after: {"created_events": [created(0), created(1)]})
+    with HostileServer(good) as server, connected(f"{server.url}/api/scan") as net:
+        assert store.sync(net, **options).complete
+    assert store.load("active_contracts").contract_id.tolist() == ["000", "001"]
+    assert store.check(full=True)
+
+
+def test_snapshots_a_microsecond_apart_are_refused():
+    first = datetime(2026, 1, 1, tzinfo=UTC)
+    update = {
+        "update_id": "u", "migration_id": 4, "record_time": f"{first:%Y-%m-%dT%H:%M:%SZ}", "workflow_id": "",
+        "synchronizer_id": "s", "effective_at": "2026-01-01T00:00:00Z", "root_event_ids": [], "events_by_id": {},
+    }  # fmt: skip
+
+    def reply(heard):
+        if heard.target.endswith("/v2/updates"):
+            return answer({"transactions": [] if "after" in json.loads(heard.body) else [update]})
+        before = datetime.fromisoformat(parse_qs(urlsplit(heard.target).query)["before"][0])
+        return answer({"record_time": f"{before - timedelta(microseconds=1):%Y-%m-%dT%H:%M:%S.%fZ}"})
+
+    with HostileServer(reply) as server, connected(server.url) as net:
+        with pytest.raises(lf.PagingError, match="nothing new"):
+            lf.snapshot_times(net, start="2020-01-01")
+        assert len(server.heard) <= 100
