@@ -3,6 +3,7 @@
 import builtins
 import inspect
 import json
+import re
 from decimal import Decimal
 
 import matplotlib.pyplot as plt
@@ -16,6 +17,7 @@ from tests.plots import frames
 from tests.plots.seen import drawn
 
 go = pytest.importorskip("plotly.graph_objects")
+pio = pytest.importorskip("plotly.io")
 
 ONE = {
     "plot_reassignment_flows": frames.flows(2, 1),
@@ -324,3 +326,34 @@ def test_forty_nodes_and_the_space_between_them_fit_the_height():
 def test_no_line_crosses_the_amount_of_the_largest_bar():
     figure = lf.plot_supply(frames.instruments(3), backend="plotly")
     assert figure.layout.yaxis.zeroline is False
+
+
+@pytest.mark.parametrize("way", ["to_html", "write_html", "notebook", "plotly.io"])
+def test_a_figure_offers_no_upload_no_link_and_no_idle_button(way, tmp_path, monkeypatch):
+    monkeypatch.setattr(pio.renderers, "default", "plotly_mimetype")  # as in JupyterLab
+    figure = draw("plot_rewards", ONE["plot_rewards"])
+
+    if way == "write_html":
+        figure.write_html(tmp_path / "figure.html", include_plotlyjs=False)
+        html = (tmp_path / "figure.html").read_text(encoding="utf-8")
+    elif way == "notebook":
+        html = json.dumps(figure._repr_mimebundle_()["application/vnd.plotly.v1+json"])
+    else:
+        html = (
+            pio.to_html(figure, include_plotlyjs=False)
+            if way == "plotly.io"
+            else figure.to_html(include_plotlyjs=False)
+        )
+
+    # plotly.io's own functions know the layout alone: there the button is gone, and the logo stays.
+    removed = json.loads(re.search(r'"modebar": ?\{"remove": ?(\[.*?\])', html)[1])
+    assert {"sendChartToCloud", "lasso2d", "select2d"} <= set(removed)
+    if way != "plotly.io":
+        assert re.search(r'"displaylogo": ?false, ?"showSendToCloud": ?false', html)
+
+
+def test_a_caller_may_set_what_a_figure_is_shown_with():
+    html = draw("plot_rewards", ONE["plot_rewards"]).to_html({"displaylogo": True, "scrollZoom": True})
+
+    assert re.search(r'"displaylogo": ?true, ?"showSendToCloud": ?false', html)
+    assert '"scrollZoom": true' in html

@@ -3,6 +3,8 @@
 import builtins
 import json
 import re
+import shutil
+import subprocess
 
 import pytest
 
@@ -43,6 +45,31 @@ def test_the_page_needs_nothing_else_and_may_not_ask_for_it(page):
     assert "default-src 'none'" in own
     assert re.findall(r"""(?:src|href)=['"](?!data:)""", own) == []
     assert page.count("plotly.js v") == 1
+
+
+def test_a_chart_is_drawn_without_upload_and_without_plotlys_site(page):
+    config = json.loads(re.search(r"const CONFIG = (\{.*?\});", page)[1])
+
+    assert (config["showSendToCloud"], config["plotlyServerURL"], config["displaylogo"]) == (False, "", False)
+    assert "Plotly.react(chart.querySelector('div'), spec.data, spec.layout, CONFIG)" in page
+
+
+@pytest.mark.long
+def test_a_browser_shows_no_button_that_sends_a_chart_away(page, tmp_path):
+    browser = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    if browser is None:
+        pytest.skip("no Chromium here; on Debian: apt-get install chromium")
+    (tmp_path / "report.html").write_text(page, encoding="utf-8")
+
+    options = ("--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--dump-dom")
+    profile = f"--user-data-dir={tmp_path / 'profile'}"
+    command = [browser, *options, profile, "--virtual-time-budget=20000", (tmp_path / "report.html").as_uri()]
+    shown = subprocess.run(command, capture_output=True, text=True, timeout=300, check=True).stdout
+
+    buttons = re.findall(r"<(?:a|button)[^>]*modebar-btn[^>]*", shown)
+    titles = {re.search(r'(?:data-title|aria-label)="(.*?)"', button)[1] for button in buttons}
+    assert titles == {"Download plot as a PNG", "Zoom", "Pan", "Zoom in", "Zoom out", "Reset axes", "Reset view"}
+    assert "plotly.com" not in " ".join(buttons)
 
 
 def library():

@@ -20,7 +20,7 @@ _DRAW: Final = """
   const draw = theme => {
     for (const chart of document.querySelectorAll('figure.chart')) {
       const spec = JSON.parse(chart.querySelector('script.' + theme).textContent);
-      Plotly.react(chart.querySelector('div'), spec.data, spec.layout, {responsive: true, displaylogo: false});
+      Plotly.react(chart.querySelector('div'), spec.data, spec.layout, CONFIG);
     }
   };
   const now = () => draw(dark.matches ? 'dark' : 'light');
@@ -51,7 +51,9 @@ def scripts() -> tuple[str, str]:
     """What a page with such pictures needs in its head and at its end, and none of it from elsewhere."""
     from plotly.offline import get_plotlyjs
 
-    return POLICY, f"<script>{get_plotlyjs()}</script><script>{_DRAW}</script>"
+    from ledgerframes.plots.interactive.local_figure import config
+
+    return POLICY, f"<script>{get_plotlyjs()}</script><script>const CONFIG = {json.dumps(config())};{_DRAW}</script>"
 
 
 def scripts_megabytes() -> float:

@@ -24,13 +24,13 @@ _WRAP: Final = 110  # characters of a second line in the width of a page
 
 def figure(title: str, second: str, tones: Tones, *, height: int = 440) -> Figure:
     """An empty figure with title and second line, in the colours of the ground."""
-    from plotly.graph_objects import Figure
+    from ledgerframes.plots.interactive.local_figure import LocalFigure
 
     lines = _wrapped(second)
     words = f"<b>{said(title)}</b>" + "".join(
         f"<br><span style='font-size:12px;color:{tones.quiet}'>{line}</span>" for line in lines
     )
-    made = Figure()
+    made = LocalFigure()
     made.update_layout(
         template="none", height=height, paper_bgcolor=colour(tones.ground), plot_bgcolor=colour(tones.ground),
         title={"text": words, "x": 0, "xref": "paper", "y": 1, "yref": "container", "yanchor": "top",
