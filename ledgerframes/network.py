@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Callable, Sequence
 from functools import cached_property
 from types import TracebackType
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, Self, get_args
 
 from ledgerframes.arguments import choice, flag, suggesting
 from ledgerframes.config.resolving import resolve
-from ledgerframes.config.settings import INTERFACES, Settings, Token
+from ledgerframes.config.settings import INTERFACES, InsecureHttpWarning, Settings, Token
 from ledgerframes.errors import ConfigurationError, InputError
 from ledgerframes.frames import Decimals
 from ledgerframes.results import html_pairs
@@ -165,6 +166,8 @@ class Network:
 
 @suggesting
 def connect(
+    network: Urls | None = None,
+    /,
     *,
     profile: str | None = None,
     scan_url: Urls | None = None,
@@ -187,6 +190,7 @@ def connect(
     max_answer_bytes: int | None = None,
     ledger_carrier: Literal["bearer", "websocket"] | None = None,
     ca_file: str | os.PathLike[str] | None = None,
+    insecure_http: bool | None = None,
     personal: bool | None = None,
     failover: Literal["given", "network"] | None = None,
     decimals: Decimals | None = None,
@@ -196,7 +200,10 @@ def connect(
     What is not given here comes from `LEDGERFRAMES_*` variables, then from the profile, then from the defaults of
     `Settings`.
 
+    No token is demanded: a server that wants one answers 401, and the error says which argument takes it.
+
     Args:
+        network: a profile's name, as `profile=`, or a scan's URL, as `scan_url=`.
         profile: name of a profile in the user's `config.toml`.
         scan_url: base URL of the scan, with its prefix (`https://HOST/api/scan`); a list is tried in turn.
         validator_url: base URL of the validator (`https://HOST/api/validator`).
@@ -218,6 +225,8 @@ def connect(
         max_answer_bytes: the largest answer taken, in bytes after decompression.
         ledger_carrier: the header that carries the ledger's token: `"bearer"` or `"websocket"`.
         ca_file: certificates (PEM) of a private authority, trusted beside the usual ones.
+        insecure_http: True sends tokens over plain http beyond this machine too, for a participant inside a cluster or
+            a compose network. Anyone on the way can read them; an `InsecureHttpWarning` says so.
         personal: True keeps personal data, the contact points of validators' operators, in what is loaded, expanded
             and exported; by default they are left out (docs/howto/personal-data.md).
         failover: `"network"` asks the scans of `scan_url` for the network's other scans before the first request, and
@@ -234,18 +243,43 @@ def connect(
         ConfigurationError: an address, token, limit or profile cannot be used.
 
     Example:
-        >>> net = connect(scan_url="https://scan.example.com/api/scan")
+        >>> net = connect("https://scan.example.com/api/scan")
     """
+    if network is not None:
+        profile, scan_url = _named(network, profile, scan_url)
     settings = resolve(
         profile=profile, scan_url=scan_url, validator_url=validator_url, registry_url=registry_url,
         ledger_url=ledger_url, token=token, scan_token=scan_token, validator_token=validator_token,
         registry_token=registry_token, ledger_token=ledger_token, rate=rate, burst=burst, parallel=parallel,
         attempts=attempts, budget=budget, connect_timeout=connect_timeout, read_timeout=read_timeout,
         deadline=deadline, max_answer_bytes=max_answer_bytes, ledger_carrier=ledger_carrier, ca_file=ca_file,
+        insecure_http=insecure_http,
         personal=None if personal is None else flag(personal, "personal"), failover=failover,
         decimals=None if decimals is None else choice(decimals, "decimals", get_args(Decimals)),
     )  # fmt: skip
+    if urls := [url for _, url in settings.unencrypted()]:
+        warnings.warn(
+            f"insecure_http=True: a token goes to {', '.join(urls)} unencrypted, and whoever is on the way can use it",
+            InsecureHttpWarning, stacklevel=3,
+        )  # fmt: skip
     return Network(settings)
+
+
+def _named(network: Any, profile: str | None, scan_url: Urls | None) -> tuple[str | None, Urls | None]:
+    """Profile and scan's address, of which the first argument of `connect` is one."""
+    if not network or not isinstance(network, str | list | tuple):
+        raise ConfigurationError(f"connect({network!r}): give a profile's name or a scan's URL")
+    if not isinstance(network, str) or "://" in network:
+        if scan_url is not None:
+            raise ConfigurationError(
+                f"connect({network!r}) and scan_url= both are the scan's address; give one of them"
+            )
+        return profile, network
+    if "/" in network or "." in network:
+        raise ConfigurationError(f"connect({network!r}) is not a URL: write https://{network}")
+    if profile is not None:
+        raise ConfigurationError(f"connect({network!r}) and profile={profile!r} both name a profile; give one of them")
+    return network, scan_url
 
 
 @suggesting

@@ -42,6 +42,7 @@ def record(
     max_answer_bytes: int | None = None,
     ledger_carrier: Literal["bearer", "websocket"] | None = None,
     ca_file: str | os.PathLike[str] | None = None,
+    insecure_http: bool | None = None,
     personal: bool | None = None,
     failover: Literal["given", "network"] | None = None,
     decimals: Decimals | None = None,
@@ -74,6 +75,7 @@ def record(
         max_answer_bytes: as `connect` takes it.
         ledger_carrier: as `connect` takes it.
         ca_file: as `connect` takes it.
+        insecure_http: as `connect` takes it.
         personal: as `connect` takes it.
         failover: as `connect` takes it; the answers of listed scans are not replayed.
         decimals: as `connect` takes it.
@@ -101,8 +103,8 @@ def record(
         "registry_token": registry_token, "ledger_token": ledger_token, "rate": rate, "burst": burst,
         "parallel": parallel, "attempts": attempts, "budget": budget, "connect_timeout": connect_timeout,
         "read_timeout": read_timeout, "deadline": deadline, "max_answer_bytes": max_answer_bytes,
-        "ledger_carrier": ledger_carrier, "ca_file": ca_file, "personal": personal, "failover": failover,
-        "decimals": decimals,
+        "ledger_carrier": ledger_carrier, "ca_file": ca_file, "insecure_http": insecure_http, "personal": personal,
+        "failover": failover, "decimals": decimals,
     }  # fmt: skip
     told = sorted(name for name, value in given.items() if value is not None)
     if net is not None and told:

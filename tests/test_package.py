@@ -94,7 +94,7 @@ def test_the_public_names_are_these():
 @pytest.mark.parametrize(
     ("function", "arguments"),
     {
-        "connect": ["profile", "scan_url", "validator_url", "registry_url", "ledger_url", "token"],
+        "connect": ["network", "profile", "scan_url", "validator_url", "registry_url", "ledger_url", "token"],
         "sandbox": ["seed", "updates", "bulk"],
         "load_history": ["net", "start", "end", "last", "limit"],
         "load_update": ["net", "update_id"],

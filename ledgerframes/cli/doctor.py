@@ -22,6 +22,7 @@ def doctor(
     ledger_url: opt.LedgerUrl = None,
     rate: opt.Rate = None,
     ca_file: opt.CaFile = None,
+    insecure_http: opt.InsecureHttp = False,
     failover: opt.Failover = None,
     as_json: opt.AsJson = False,
 ) -> None:
@@ -32,7 +33,9 @@ def doctor(
     from ledgerframes.apps.doctor.examine import doctor as examine
 
     urls = {"validator_url": validator_url, "registry_url": registry_url, "ledger_url": ledger_url}
-    with opt.network(profile, scan_url, rate, ca_file=ca_file, failover=failover, **urls) as net:
+    with opt.network(
+        profile, scan_url, rate, ca_file=ca_file, failover=failover, insecure_http=insecure_http, **urls
+    ) as net:
         diagnosis = examine(net, store=store)
     say(diagnosis.to_json() if as_json else str(diagnosis))
     if not diagnosis:

@@ -68,6 +68,7 @@ def sync(
     ledger_url: opt.LedgerUrl = None,
     rate: opt.Rate = None,
     ca_file: opt.CaFile = None,
+    insecure_http: opt.InsecureHttp = False,
     failover: opt.Failover = None,
     as_json: opt.AsJson = False,
 ) -> None:
@@ -88,7 +89,9 @@ def sync(
         "derive": None if derive is None else [name for name in derive.split(",") if name],
     }  # fmt: skip
     urls = {"validator_url": validator_url, "registry_url": registry_url, "ledger_url": ledger_url}
-    with opt.network(profile, scan_url, rate, ca_file=ca_file, failover=failover, **urls) as net:
+    with opt.network(
+        profile, scan_url, rate, ca_file=ca_file, failover=failover, insecure_http=insecure_http, **urls
+    ) as net:
         if not follow:
             _show(lake.sync(net, **options), as_json=as_json)
             return

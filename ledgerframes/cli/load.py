@@ -87,6 +87,7 @@ def load(
     ledger_url: opt.LedgerUrl = None,
     rate: opt.Rate = None,
     ca_file: opt.CaFile = None,
+    insecure_http: opt.InsecureHttp = False,
     failover: opt.Failover = None,
 ) -> None:
     """Load a table, or the history's three, into Parquet, CSV or JSON.
@@ -117,7 +118,9 @@ def load(
     }  # fmt: skip
     urls = {"validator_url": validator_url, "registry_url": registry_url, "ledger_url": ledger_url}
     loader, arguments = _call(table, {name: value for name, value in given.items() if value is not None})
-    with opt.network(profile, scan_url, rate, ca_file=ca_file, failover=failover, **urls) as net:
+    with opt.network(
+        profile, scan_url, rate, ca_file=ca_file, failover=failover, insecure_http=insecure_http, **urls
+    ) as net:
         loaded = loader(net, as_="arrow", **arguments)
         personal = personal or net.settings.personal
     tables = {table: loaded} if not isinstance(loaded, tuple) else loaded._asdict()  # type: ignore[attr-defined]

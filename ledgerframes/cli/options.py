@@ -52,6 +52,12 @@ CaFile = Annotated[
         help="Certificates (PEM) of a private authority, trusted beside the usual.", rich_help_panel="Network"
     ),
 ]
+InsecureHttp = Annotated[
+    bool,
+    typer.Option(
+        "--insecure-http", help="Send a token over plain http too, on a private network.", rich_help_panel="Network"
+    ),
+]
 Failover = Annotated[
     str | None,
     typer.Option(
@@ -82,6 +88,7 @@ def network(
     *,
     ca_file: str | None = None,
     failover: str | None = None,
+    insecure_http: bool = False,
     **urls: list[str] | None,
 ) -> Network:
     """Connect as the options say; what they leave out comes from LEDGERFRAMES_* and the profile."""
@@ -90,6 +97,7 @@ def network(
         "rate": rate,
         "ca_file": ca_file,
         "failover": failover,
+        "insecure_http": insecure_http or None,
         **{name: url or None for name, url in urls.items()},
     }
     return connect(profile=profile, **{name: value for name, value in given.items() if value is not None})

@@ -41,6 +41,7 @@ def add(
     token_command: Annotated[str | None, typer.Option(help="Command that prints it, asked anew each minute.")] = None,
     rate: opt.Rate = None,
     ca_file: opt.CaFile = None,
+    insecure_http: opt.InsecureHttp = False,
     failover: opt.Failover = None,
     also: Annotated[
         list[str] | None,
@@ -55,7 +56,8 @@ def add(
     given: dict[str, Any] = {
         "scan_url": scan_url, "validator_url": validator_url, "registry_url": registry_url, "ledger_url": ledger_url,
         "token_env": token_env, "token_file": token_file, "token_command": token_command, "rate": rate,
-        "failover": failover, "ca_file": ca_file and str(Path(ca_file).expanduser().absolute()),
+        "failover": failover, "insecure_http": insecure_http or None,
+        "ca_file": ca_file and str(Path(ca_file).expanduser().absolute()),
     }  # fmt: skip
     own = {key: _single(value) for key, value in given.items() if value not in (None, [], "")}
     for key, value in _pairs(also or ()):

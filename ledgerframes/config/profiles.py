@@ -87,9 +87,9 @@ def read_profile(profile: str, folder: Path, environ: Mapping[str, str]) -> dict
     profiles = profiles_of(read_text(path), path)
     if profile not in profiles:
         names = ", ".join(sorted(profiles)) or "none"
-        raise ConfigurationError(
-            f"{path} has no table [profiles.{profile}]; it has: {names}. `ledgerframes profile add {profile}` makes it"
-        )
+        close = difflib.get_close_matches(profile, profiles, n=1)
+        remedy = f"did you mean {close[0]!r}?" if close else f"`ledgerframes profile add {profile}` makes it"
+        raise ConfigurationError(f"{path} has no table [profiles.{profile}]; it has: {names}. {remedy}")
     return settings_of(profiles[profile], f"profile {profile!r} in {path}", folder, environ)
 
 

@@ -7,7 +7,7 @@ import math
 import operator
 import os
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, Final, Literal, NoReturn, cast
@@ -25,6 +25,10 @@ _HOST = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?\.?", re.ASCII)
 _DOT = re.compile("%2e", re.IGNORECASE)
 _LONGEST_URL: Final = 2_000
 _TOKEN = re.compile(r"[!-~]+", re.ASCII)
+
+
+class InsecureHttpWarning(UserWarning):
+    """`insecure_http=True` sends a token over plain http: whoever is on the way can read and use it."""
 
 
 class Secret:
@@ -81,6 +85,7 @@ class Settings:
             public authorities, or those that `SSL_CERT_FILE`, `REQUESTS_CA_BUNDLE` or `SSL_CERT_DIR` name.
         personal: keep personal data: the contact points that operators of validators gave. Without it, licenses,
             `expand`, exports and reports leave them out; docs/howto/personal-data.md says where they remain.
+        insecure_http: send tokens over plain http beyond loopback too, as to a participant in the same cluster.
         failover: which scans are asked where one fails: those of `scan_url` ("given"), or after them also those that
             they list ("network").
         decimals: how loaders give amounts to pandas where their own `decimals=` is left out: `"object"` (exact),
@@ -110,6 +115,7 @@ class Settings:
     ledger_carrier: Literal["bearer", "websocket"] = "bearer"
     ca_file: str | None = None
     personal: bool = False
+    insecure_http: bool = False
     failover: Literal["given", "network"] = "given"
     decimals: Literal["object", "arrow", "float", "string"] = "object"
 
@@ -120,7 +126,6 @@ class Settings:
             object.__setattr__(self, name, urls)
             secret = _secret(getattr(self, f"{interface}_token"), f"{interface}_token")
             object.__setattr__(self, f"{interface}_token", secret)
-            _refuse_clear_text(interface, urls, secret)
         for field in fields(self):
             if isinstance(field.default, int | float) and not isinstance(field.default, bool):
                 object.__setattr__(self, field.name, _number(getattr(self, field.name), field.name, field.default))
@@ -128,8 +133,15 @@ class Settings:
             raise ConfigurationError(f"ledger_carrier={self.ledger_carrier!r}; give 'bearer' or 'websocket'")
         if self.ca_file is not None:
             object.__setattr__(self, "ca_file", check_ca_file(self.ca_file, "ca_file"))
-        if not isinstance(self.personal, bool):
-            raise ConfigurationError(f"personal={self.personal!r} is not valid: give True or False")
+        for name in ("personal", "insecure_http"):
+            if not isinstance(getattr(self, name), bool):
+                raise ConfigurationError(f"{name}={getattr(self, name)!r} is not valid: give True or False")
+        clear = None if self.insecure_http else next(self.unencrypted(), None)
+        if clear is not None:
+            raise ConfigurationError(
+                f"{clear[0]}={clear[1]!r} would carry a token unencrypted: use https, or no token there; on a private "
+                "network that you trust, insecure_http=True allows it"
+            )
         if self.failover not in ("given", "network"):
             raise ConfigurationError(f"failover={self.failover!r} is not valid: give 'given' or 'network'")
         if self.decimals not in ("object", "arrow", "float", "string"):
@@ -155,6 +167,13 @@ class Settings:
             )
         return given
 
+    def unencrypted(self) -> Iterator[tuple[str, str]]:
+        """Each setting and URL that a token would reach in clear text: over http, and not on this machine."""
+        for interface in INTERFACES:
+            for url in getattr(self, f"{interface}_url") if self.token(interface) is not None else ():
+                if url.startswith("http://") and not is_loopback(url):
+                    yield f"{interface}_url", url
+
     def token(self, interface: Interface) -> Secret | None:
         """The token of an interface, if it has one."""
         return cast("Secret | None", getattr(self, f"{interface}_token"))
@@ -170,9 +189,14 @@ def is_loopback(url: str) -> bool:
     """Whether a URL points to this very machine."""
     host = urlsplit(url).hostname or ""
     try:
-        return host == "localhost" or ipaddress.ip_address(host).is_loopback
+        return host == "localhost" or is_localhost_name(host) or ipaddress.ip_address(host).is_loopback
     except ValueError:
         return False
+
+
+def is_localhost_name(host: str) -> bool:
+    """Whether a host is a name below localhost, which RFC 6761 reserves for loopback whatever a resolver says."""
+    return host.lower().rstrip(".").endswith(".localhost")
 
 
 def check_url(url: object, name: str) -> str:
@@ -259,14 +283,6 @@ def _listed(value: object, name: str) -> tuple[object, ...]:
 
 def _secret(value: Secret | Token | None, name: str) -> Secret | None:
     return value if value is None or isinstance(value, Secret) else Secret(value, name=name)
-
-
-def _refuse_clear_text(interface: str, urls: tuple[str, ...], secret: Secret | None) -> None:
-    for url in urls:
-        if secret is not None and url.startswith("http://") and not is_loopback(url):
-            raise ConfigurationError(
-                f"{interface}_url={url!r} would carry a token unencrypted; use https, or no token for {interface}"
-            )
 
 
 def _number(value: object, name: str, default: float) -> float:

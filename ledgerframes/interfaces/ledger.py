@@ -53,34 +53,32 @@ from ledgerframes.timestamps import format_timestamp, to_micros
 from ledgerframes.transport.request import Endpoint
 
 SUBMIT_REASSIGNMENT: Final = Endpoint(
-    interface="ledger", method="POST", path="/v2/commands/async/submit-reassignment", safe=False, auth=True
+    interface="ledger", method="POST", path="/v2/commands/async/submit-reassignment", safe=False
 )
 SUBMIT_AND_WAIT_FOR_REASSIGNMENT: Final = Endpoint(
-    interface="ledger", method="POST", path="/v2/commands/submit-and-wait-for-reassignment", safe=False, auth=True
+    interface="ledger", method="POST", path="/v2/commands/submit-and-wait-for-reassignment", safe=False
 )
 SUBMIT_AND_WAIT_FOR_TREE: Final = Endpoint(
     interface="ledger",
     method="POST",
     path="/v2/commands/submit-and-wait-for-transaction-tree",
     safe=False,
-    auth=True,
     deprecated="deprecated since release 3.4, removal planned for 3.5; submit-and-wait-for-transaction replaces it",
 )
 TRANSACTION_BY_ID: Final = Endpoint(
     interface="ledger",
     method="POST",
     path="/v2/updates/transaction-by-id",
-    auth=True,
     deprecated="deprecated since release 3.4; newer releases have POST /v2/updates/update-by-id, used where it is",
 )
-UPDATE_BY_ID: Final = Endpoint(interface="ledger", method="POST", path="/v2/updates/update-by-id", auth=True)
-LIST_USERS: Final = Endpoint(interface="ledger", method="GET", path="/v2/users", auth=True)
-CREATE_USER: Final = Endpoint(interface="ledger", method="POST", path="/v2/users", safe=False, auth=True)
+UPDATE_BY_ID: Final = Endpoint(interface="ledger", method="POST", path="/v2/updates/update-by-id")
+LIST_USERS: Final = Endpoint(interface="ledger", method="GET", path="/v2/users")
+CREATE_USER: Final = Endpoint(interface="ledger", method="POST", path="/v2/users", safe=False)
 UPLOAD_PACKAGE: Final = Endpoint(
-    interface="ledger", method="POST", path="/v2/packages", safe=False, auth=True,
+    interface="ledger", method="POST", path="/v2/packages", safe=False,
     deprecated="to be removed in a future release; the /dars upload does the same until it goes, too",
 )  # fmt: skip
-VALIDATE_DAR: Final = Endpoint(interface="ledger", method="POST", path="/v2/dars/validate", auth=True)
+VALIDATE_DAR: Final = Endpoint(interface="ledger", method="POST", path="/v2/dars/validate")
 
 
 class LedgerCalls(LedgerPageCalls):

@@ -35,9 +35,9 @@ from ledgerframes.interfaces.one_server import OneServerCalls
 from ledgerframes.interfaces.rules import Count64, PartyId, Positive32, each, fits, given, shown, unless_none
 from ledgerframes.transport.request import Endpoint
 
-LEDGER_END: Final = Endpoint(interface="ledger", method="GET", path="/v2/state/ledger-end", auth=True)
-UPDATES_PAGE: Final = Endpoint(interface="ledger", method="POST", path="/v2/updates/get-updates-page", auth=True)
-CONTRACTS_PAGE: Final = Endpoint(interface="ledger", method="POST", path="/v2/state/active-contracts-page", auth=True)
+LEDGER_END: Final = Endpoint(interface="ledger", method="GET", path="/v2/state/ledger-end")
+UPDATES_PAGE: Final = Endpoint(interface="ledger", method="POST", path="/v2/updates/get-updates-page")
+CONTRACTS_PAGE: Final = Endpoint(interface="ledger", method="POST", path="/v2/state/active-contracts-page")
 
 
 class LedgerEnd(Struct, frozen=True):

@@ -18,21 +18,17 @@ RecordTimeMatch = Literal["exact", "at_or_before"]
 When = str | date | datetime
 _Match = Annotated[RecordTimeMatch, Meta(description="'exact' or 'at_or_before'")]
 
-# Every validator call takes a token: the servers ask for it on the scan-proxy routes too.
 HOLDINGS_SUMMARY: Final = Endpoint(
     interface="validator",
     method="POST",
     path="/v0/scan-proxy/holdings/summary",
-    auth=True,
     deprecated="deprecated since 0.6.3; POST /v1/scan-proxy/holdings/summary replaces it, without fees",
 )
-HOLDINGS_SUMMARY_V1: Final = Endpoint(
-    interface="validator", method="POST", path="/v1/scan-proxy/holdings/summary", auth=True
-)
-TRANSFER_OFFERS: Final = Endpoint(interface="validator", method="GET", path="/v0/wallet/transfer-offers", auth=True)
-NAME_ENTRIES: Final = Endpoint(interface="validator", method="GET", path="/v0/entry/all", auth=True)
+HOLDINGS_SUMMARY_V1: Final = Endpoint(interface="validator", method="POST", path="/v1/scan-proxy/holdings/summary")
+TRANSFER_OFFERS: Final = Endpoint(interface="validator", method="GET", path="/v0/wallet/transfer-offers")
+NAME_ENTRIES: Final = Endpoint(interface="validator", method="GET", path="/v0/entry/all")
 TRANSFER_PREAPPROVAL: Final = Endpoint(
-    interface="validator", method="GET", path="/v0/scan-proxy/transfer-preapprovals/by-party/{party}", auth=True
+    interface="validator", method="GET", path="/v0/scan-proxy/transfer-preapprovals/by-party/{party}"
 )
 
 

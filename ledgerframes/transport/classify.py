@@ -101,8 +101,8 @@ def judge_refusal(received: Received, request: Request, server: str, *, mask: Ma
     return Failure(
         lambda ending: refusal.error(request, server, ending),
         transient=refusal.transient,
-        # A 500 repeats on the same server, but is often a fault of that server alone.
-        elsewhere=refusal.transient or refusal.status == 500,
+        # A 500 repeats on the same server, but is often a fault of that server alone; so is a list of known addresses.
+        elsewhere=refusal.transient or refusal.status == 500 or (refusal.status == 403 and not refusal.with_token),
         wait=refusal.wait,
         unknown_route=refusal.unknown_route,
         not_found=refusal.status == 404 and not refusal.unknown_route,

@@ -51,6 +51,15 @@ _UNKNOWN_ROUTE: Final = (
     "the server does not know this path: it runs another release, "
     "or {interface}_url= lacks a prefix such as /api/{interface}"
 )
+_AUTHENTICATE: Final = (
+    "this server wants a token, and none was given: give {interface}_token=, set LEDGERFRAMES_{INTERFACE}_TOKEN, or "
+    "have a profile fetch it"
+)
+ADMITS_KNOWN_ADDRESSES: Final = (
+    'this scan admits known addresses only: ask its operator, or try others with failover="network"'
+)
+#: What to do about a refusal where no token was sent, by interface.
+_WITHOUT_TOKEN: Final[Mapping[int, Mapping[str, str]]] = {401: {}, 403: {"scan": ADMITS_KNOWN_ADDRESSES}}
 _CHALLENGED: Final = frozenset({401, 403})
 _PARAMETER: Final = re.compile(r'\b(error|error_description)\s*=\s*(?:"([^"]*)"|([^\s",]+))', re.IGNORECASE)
 _PAGE: Final = re.compile(rb"<(!doctype html|html|head|body)\b", re.IGNORECASE)
@@ -65,6 +74,7 @@ class Refusal:
     Attributes:
         transient: another attempt may do better.
         wait: seconds the server asks to wait, if it does.
+        with_token: whether the request carried a token.
     """
 
     status: int
@@ -77,6 +87,7 @@ class Refusal:
     unknown_route: bool = False
     transient: bool = False
     wait: float | None = None
+    with_token: bool = True
 
     def error(self, request: Request, server: str, ending: str = "") -> StatusError:
         """The error to raise for it."""
@@ -107,7 +118,10 @@ class Refusal:
             advice = "redirects are not followed: give the address it points to as {interface}_url=, if you trust it"
         elif self.status < 500 and self.status not in _ADVICE:
             advice = "mend the request as the server says"
-        text = advice.format(interface=request.endpoint.interface)
+        elif self.status in _WITHOUT_TOKEN and not self.with_token:
+            advice = _WITHOUT_TOKEN[self.status].get(request.endpoint.interface, _AUTHENTICATE)
+        interface = request.endpoint.interface
+        text = advice.format(interface=interface, INTERFACE=interface.upper())
         return f"What to do: {text}."
 
 
@@ -146,6 +160,7 @@ def read_refusal(received: Received, *, mask: Callable[[str], str], now: float) 
         unknown_route=received.status == 405 or (received.status == 404 and not {"error", "code"} & body.keys()),
         transient=received.status in TRANSIENT_STATUSES or category in TRANSIENT_CATEGORIES,
         wait=retry_after(received.headers.get("retry-after"), now) or retry_info(body.get("retryInfo")),
+        with_token=received.with_token,
     )
 
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Final, TypeVar
 
 import httpcore
 
-from ledgerframes.config.settings import Settings
+from ledgerframes.config.settings import Settings, is_localhost_name
 from ledgerframes.transport.body import TooLargeError, collect, pour
 from ledgerframes.transport.codings import PLAIN, DamagedError, UnknownCodingError
 from ledgerframes.transport.connection import PIECE, Incoming
@@ -236,6 +236,7 @@ class _Opening(httpcore.NetworkBackend):
         socket_options: Iterable[httpcore.SOCKET_OPTION] | None = None,
     ) -> _Stream:
         seconds = self._limits.within(timeout)
+        host = "127.0.0.1" if is_localhost_name(host) else host  # most resolvers do not know such names
 
         def opening() -> httpcore.NetworkStream:
             try:

@@ -28,11 +28,16 @@ class Credential:
 
 @dataclass(frozen=True)
 class Received:
-    """A whole answer, header names in lower case; of an error's body only the first `ERROR_BODY` bytes."""
+    """A whole answer, header names in lower case; of an error's body only the first `ERROR_BODY` bytes.
+
+    Attributes:
+        with_token: whether the request carried a token.
+    """
 
     status: int
     headers: Mapping[str, str] = field(repr=False)
     body: bytes = field(repr=False)
+    with_token: bool = False
 
     @property
     def succeeded(self) -> bool:

@@ -39,7 +39,6 @@ class Endpoint:
         method: the HTTP method.
         path: the path template, such as `/v1/updates/{update_id}`.
         safe: asking twice changes nothing, so it may be tried again; a command is sent once whatever happens.
-        auth: a token is always required.
         deprecated: since when it is, and what replaces it.
         not_found_is_local: one server's 404 proves nothing, so every server is asked.
     """
@@ -48,7 +47,6 @@ class Endpoint:
     method: str
     path: str
     safe: bool = True
-    auth: bool = False
     deprecated: str | None = None
     not_found_is_local: bool = False
 

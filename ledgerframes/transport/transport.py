@@ -8,13 +8,13 @@ import threading
 import weakref
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import TracebackType
 from typing import Final, Self, TypeVar
 from urllib.parse import quote, urlencode, urlsplit
 
 from ledgerframes.config.settings import INTERFACES, Interface, Secret, Settings, is_loopback, source_of
-from ledgerframes.errors import ConfigurationError, InputError
+from ledgerframes.errors import InputError
 from ledgerframes.transport.classify import Answer
 from ledgerframes.transport.clock import Clock, SystemClock
 from ledgerframes.transport.downloads import DOWNLOAD, Download, FileHosts, origin_of, why_refused
@@ -156,7 +156,7 @@ class Transport:
             stop: ends the request from another thread.
 
         Raises:
-            ConfigurationError: the interface has no server, or the endpoint needs a token and has none.
+            ConfigurationError: the interface has no server, or its token cannot be fetched.
             NoAnswerError: nothing whole arrived, or more than `max_answer_bytes`.
             StatusError: the server refused the request.
             DecodeError: the body breaks the contract, or was not whole at any attempt.
@@ -243,11 +243,6 @@ class Transport:
             )
         self._check_open()
         secret = self._secret(endpoint.interface, server)
-        if secret is None and endpoint.auth:
-            raise ConfigurationError(
-                f"{endpoint} needs a token; give connect({endpoint.interface}_token=...) "
-                f"or set LEDGERFRAMES_{endpoint.interface.upper()}_TOKEN"
-            )
         if not endpoint.safe:  # before it is sent: a warning made an error must not hide a command's result
             sender.memory.warn_once(endpoint)
         prepared = self._prepare(request, server)
@@ -257,6 +252,8 @@ class Transport:
             # A command is not broken off: whether it was carried out could not be known.
             under_way = stop if endpoint.safe else Stop()  # the outcome of a command that was sent has to be known
             outcome = self._wire.send(prepared, credential, seconds=seconds, stop=under_way)
+        if isinstance(outcome, Received):
+            outcome = replace(outcome, with_token=secret is not None)
         status, size = (outcome.status, len(outcome.body)) if isinstance(outcome, Received) else (0, 0)
         sender.stats.received(status, size)
         if endpoint.safe and 200 <= status < 300:  # no warning for a route that the server does not have

@@ -27,7 +27,7 @@ from tests.clocks import NOON
 
 READ = Endpoint(interface="scan", method="GET", path="/v0/thing")
 PAGES = Endpoint(interface="scan", method="POST", path="/v2/updates")
-COMMAND = Endpoint(interface="ledger", method="POST", path="/v2/commands/do", safe=False, auth=True)
+COMMAND = Endpoint(interface="ledger", method="POST", path="/v2/commands/do", safe=False)
 
 FAULTS = {
     "reset before": Reply(hang_up="before"),

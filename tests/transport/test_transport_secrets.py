@@ -20,8 +20,8 @@ from ledgerframes.transport import Endpoint, Transport
 
 TOKEN = 'eyJhbGciOiJFUzI1NiJ9.eyJzdWIiOiJhbGljZSJ9/"x+.c2lnbmF0dXJlLW9mLWFsaWNl'
 SIGNATURE = "c2lnbmF0dXJlLW9mLWFsaWNl"
-LEDGER = Endpoint(interface="ledger", method="GET", path="/v2/users", auth=True)
-COMMAND = Endpoint(interface="ledger", method="POST", path="/v2/users", auth=True, safe=False)
+LEDGER = Endpoint(interface="ledger", method="GET", path="/v2/users")
+COMMAND = Endpoint(interface="ledger", method="POST", path="/v2/users", safe=False)
 SCAN = Endpoint(interface="scan", method="GET", path="/v0/x")
 
 ECHOES = {
@@ -177,13 +177,6 @@ def test_no_token_goes_where_a_revised_request_would_take_it(serve, transport):
         sender.send(SCAN.request(), read=bytes, revise=lambda _request, _error: LEDGER.request())
     assert len(scan.heard) == 1
     assert ledger.heard == []
-
-
-def test_an_endpoint_that_needs_a_token_is_not_asked_without(serve, transport):
-    server = serve()
-    with pytest.raises(ConfigurationError, match="ledger_token="):
-        transport(ledger_url=server.url).send(LEDGER.request(), read=bytes)
-    assert server.heard == []
 
 
 def test_a_function_is_asked_for_the_token_at_each_request(serve, transport):

@@ -1,0 +1,142 @@
+"""How a new user gets in: LocalNet's addresses, no token where none is needed, plain http where it is asked for."""
+
+import warnings
+
+import pytest
+
+import ledgerframes as lf
+from ledgerframes.config.profiles import FILE
+from ledgerframes.config.settings import InsecureHttpWarning
+from ledgerframes.errors import ConfigurationError, NotAuthorizedError
+from tests.transport.hostile_server import HostileServer, answer, text
+
+TOKEN = "eyJhbGciOiJFUzI1NiJ9.eyJzdWIiOiJhbGljZSJ9.c2lnbmF0dXJl"
+USERS = answer({"users": [], "nextPageToken": ""})
+
+
+def at(name, url):
+    """The same port of this machine, under another name."""
+    return url.replace("127.0.0.1", name)
+
+
+@pytest.fixture
+def profiles(tmp_path, monkeypatch):
+    """Writes the user's config.toml."""
+    folder = tmp_path / "ledgerframes"
+    folder.mkdir()
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    monkeypatch.setattr("sys.platform", "linux")
+    return (folder / FILE).write_text
+
+
+def test_the_addresses_of_the_official_localnet_work_as_printed():
+    with lf.sandbox(updates=60) as net:
+        sandbox, token = net.sandbox, net.sandbox.token("validator_operator")
+        with lf.connect(
+            scan_url=at("scan.localhost", sandbox.scan_url),
+            validator_url=at("wallet.localhost", sandbox.validator_url),
+            ledger_url=at("localhost", sandbox.ledger_url),
+            token=token,
+        ) as localnet:
+            assert len(lf.load_updates(localnet)) == 60
+            assert "found" in lf.load_transfer_preapprovals(localnet, [lf.load_licenses(localnet).validator[0]])
+            assert len(lf.load_users(localnet)) > 0
+
+
+def test_a_name_of_this_machine_is_sent_as_host_past_proxies_and_limits(monkeypatch):
+    monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:1")
+    with HostileServer([answer({"earliest_round": 7})]) as server:
+        with lf.connect(scan_url=at("scan.localhost", server.url), rate=0.001, burst=1, budget=20) as net:
+            assert [lf.earliest_reward_round(net) for _ in range(3)] == [7, 7, 7]
+        assert {heard.headers["host"] for heard in server.heard} == {f"scan.localhost:{server.port}"}
+
+
+@pytest.mark.parametrize("load", [lf.load_users, lf.load_name_entries], ids=["ledger", "validator"])
+def test_no_token_is_demanded(load):
+    with HostileServer(lambda heard: USERS if "users" in heard.target else answer({"entries": []})) as server:
+        with lf.connect(ledger_url=server.url, validator_url=server.url) as net:
+            assert len(load(net)) == 0
+        assert "authorization" not in server.heard[0].headers
+
+
+@pytest.mark.parametrize("interface", ["scan", "validator", "registry", "ledger"])
+def test_a_401_without_a_token_says_which_and_how(interface):
+    ask = {
+        "scan": lf.load_licenses, "validator": lf.load_name_entries, "registry": lf.load_instruments,
+        "ledger": lf.load_users,
+    }[interface]  # fmt: skip
+    with HostileServer([text("The supplied authentication is invalid", 401)]) as server:
+        with lf.connect(**{f"{interface}_url": server.url}) as net, pytest.raises(NotAuthorizedError) as caught:
+            ask(net)
+        assert len(server.heard) == 1
+    said = str(caught.value)
+    assert "wants a token, and none was given" in said
+    assert (f" {interface}_token=" in said, f"LEDGERFRAMES_{interface.upper()}_TOKEN" in said) == (True, True)
+
+
+def test_a_token_over_plain_http_needs_insecure_http_and_is_warned_of(profiles):
+    private = {"ledger_url": "http://participant:7575", "token": TOKEN}
+    with pytest.raises(ConfigurationError, match=r"insecure_http=True"):
+        lf.connect(**private)
+    with pytest.warns(InsecureHttpWarning, match=r"http://participant:7575") as caught:
+        net = lf.connect(**private, insecure_http=True)
+    assert TOKEN not in str(caught[0].message) + repr(net)
+    assert caught[0].filename == __file__
+
+    profiles('[profiles.box]\nledger_url = "http://participant:7575"\ntoken_env = "T"\ninsecure_http = true\n')
+    with pytest.warns(InsecureHttpWarning):
+        lf.connect(profile="box")
+
+
+def test_plain_http_without_a_token_is_nothing_to_warn_of():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        lf.connect(ledger_url="http://participant:7575")
+        lf.connect(ledger_url="http://wallet.localhost:2000", token=TOKEN)
+
+
+@pytest.mark.parametrize("given", ["argument", "name"])
+def test_connect_takes_a_profiles_name_or_a_scans_address(given, profiles):
+    with HostileServer([answer({"earliest_round": 7})]) as server:
+        profiles(f'[profiles.mainnet]\nscan_url = "{server.url}"\n')
+        with lf.connect("mainnet" if given == "name" else server.url) as net:
+            assert lf.earliest_reward_round(net) == 7
+
+
+@pytest.mark.parametrize(
+    ("first", "options", "said"),
+    [
+        ("mainet", {}, r"did you mean 'mainnet'"),
+        ("zzz", {}, r"it has: devnet, mainnet"),
+        ("scan.example.com/api/scan", {}, r"write https://scan\.example\.com/api/scan"),
+        ("mainnet", {"profile": "devnet"}, r"both name a profile"),
+        ("https://scan.example.com", {"scan_url": "https://b.example"}, r"both are the scan's address"),
+        ("", {}, r"a profile's name or a scan's URL"),
+        (7, {}, r"a profile's name or a scan's URL"),
+    ],
+)
+def test_a_first_argument_that_is_neither_is_said_to_be_wrong(first, options, said, profiles):
+    profiles("[profiles.mainnet]\n[profiles.devnet]\n")
+    with pytest.raises(ConfigurationError, match=said):
+        lf.connect(first, **options)
+
+
+RBAC = text("RBAC: access denied", 403)
+
+
+def test_a_scan_that_admits_known_addresses_says_so_and_the_next_one_is_asked():
+    with HostileServer([RBAC]) as closed, HostileServer([answer({"earliest_round": 7})]) as open_:
+        with lf.connect(closed.url) as net, pytest.raises(NotAuthorizedError) as caught:
+            lf.earliest_reward_round(net)
+        assert "RBAC: access denied" in str(caught.value)
+        assert 'admits known addresses only: ask its operator, or try others with failover="network"' in str(
+            caught.value
+        )
+        assert len(closed.heard) == 1
+
+        with lf.connect([closed.url, open_.url]) as net:
+            assert [lf.earliest_reward_round(net) for _ in range(2)] == [7, 7]
+        assert (len(closed.heard), len(open_.heard)) == (2, 2)
+
+        with lf.connect(closed.url, scan_token=TOKEN) as net, pytest.raises(NotAuthorizedError, match="does not allow"):
+            lf.earliest_reward_round(net)
