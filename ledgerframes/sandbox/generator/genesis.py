@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from itertools import pairwise
 from typing import Any, Final
 
@@ -9,19 +10,20 @@ from ledgerframes.sandbox.generator.coins import tap
 from ledgerframes.sandbox.generator.coupons import first_reward_state
 from ledgerframes.sandbox.generator.development_fund import manager_of
 from ledgerframes.sandbox.generator.licenses import grant
-from ledgerframes.sandbox.generator.mining_rounds import open_round
+from ledgerframes.sandbox.generator.mining_rounds import FIRST_PRICE, open_round
 from ledgerframes.sandbox.generator.names import grant_names
 from ledgerframes.sandbox.generator.offers import leave_offer
 from ledgerframes.sandbox.generator.preapproving import preapprove
 from ledgerframes.sandbox.generator.simulation import Simulation
 from ledgerframes.sandbox.generator.tokens import found_token
 from ledgerframes.sandbox.world import timestamps
-from ledgerframes.sandbox.world.amounts import UNITS
+from ledgerframes.sandbox.world.amounts import UNITS, decimal
 from ledgerframes.sandbox.world.configuration import coin_rules, dso_rules, name_of
 from ledgerframes.sandbox.world.contracts import Contract, Template
 from ledgerframes.sandbox.world.coupon_book import round_of
 from ledgerframes.sandbox.world.templates import (
     COIN_RULES,
+    DSO_BOOTSTRAP,
     DSO_RULES,
     FEATURED_RIGHT,
     NAME_RULES,
@@ -35,17 +37,20 @@ FEATURED: Final = 3
 
 
 def bootstrap(tx: Transaction, sim: Simulation) -> None:
-    """Create everything that later activities rely on."""
-    dso = sim.parties.dso
+    """Create everything that later activities rely on, beginning as real ledgers do: by the bootstrap of the DSO.
+
+    The first update of a real ledger creates `Splice.DsoBootstrap:DsoBootstrap` and exercises `DsoBootstrap_Bootstrap`
+    on it, which creates the rules, the first rounds and the first reward states, and returns a plain text. What real
+    ledgers add in later updates follows in the same one here, each under a root of its own: the validators' licenses,
+    the rights, the first wallets.
+    """
+    dso, sponsors = sim.parties.dso, sim.parties.sponsors
     synchronizers, main = sim.world.synchronizers, sim.main
-    rules = _rule(
-        tx, sim, DSO_RULES, dso_rules(dso, members=sim.parties.sponsors, synchronizers=synchronizers, main=main), None
-    )
-    root = tx.exercise(rules, "DsoRules_Bootstrap", {"round0Number": "0"}, acting=(dso,))
+    governance = dso_rules(dso, members=sponsors, synchronizers=synchronizers, main=main)
     calendar = sim.calendar
     terms = coin_rules(
         dso,
-        manager=manager_of(sim.parties.sponsors),
+        manager=manager_of(sponsors),
         synchronizers=synchronizers,
         main=main,
         tick=calendar.tick,
@@ -53,46 +58,90 @@ def bootstrap(tx: Transaction, sim: Simulation) -> None:
         fees_end=calendar.fees_end,
         begin=calendar.begin,
     )
-    _rule(tx, sim, COIN_RULES, terms, root)
+    names = _name_rules()
+    start = tx.create(
+        DSO_BOOTSTRAP,
+        _bootstrap_terms(dso, sponsors[0], governance=governance, coin=terms, names=names),
+        signatories=(dso,),
+        observers=(sponsors[0],),
+    )
+    root = tx.exercise(start, "DsoBootstrap_Bootstrap", {}, acting=(dso,), consuming=True)
+    root["exercise_result"] = "DsoBootstrap_BootstrapResult"
+    rules = _rule(tx, sim, DSO_RULES, governance, root, contract_id=_rules_id(dso))
+    coin = _rule(tx, sim, COIN_RULES, terms, root)
     _rule(tx, sim, TRANSFER_FACTORY, {"dso": dso}, root)
-    sim.world.ans_rules = _rule(tx, sim, NAME_RULES, {"dso": dso, "config": _name_rules()}, root)
+    sim.world.ans_rules = _rule(tx, sim, NAME_RULES, {"dso": dso, "config": names}, root)
+    argument = {
+        "amuletPrice": start.payload["amuletPrice"],
+        "round0Duration": start.payload["round0Duration"],
+        "initialRound": None,
+    }
+    opening = tx.exercise(coin, "AmuletRules_Bootstrap_Rounds", argument, acting=(dso,), under=root)
     for number in range(3):
-        open_round(tx, sim, number, root, usable=sim.now + max(0, number - 1) * calendar.tick)
-    for sponsor in sim.parties.sponsors:
+        opened = open_round(tx, sim, number, opening, usable=sim.now + max(0, number - 1) * calendar.tick)
+        opening["exercise_result"] = {"openMiningRoundCid": opened.contract_id, "initialRound": None}
+    for sponsor in sponsors:
         first_reward_state(tx, sim, sponsor, under=root)
-    sim.collecting = list(sim.parties.sponsors)
+    sim.collecting = list(sponsors)
     for validator in sim.parties.validators:
-        sponsor = sim.parties.sponsors[0]
-        argument = {"sponsor": sponsor, "validator": validator, "version": None, "contactPoint": None}
-        granting = tx.exercise(rules, "DsoRules_OnboardValidator", argument, acting=(sponsor,), under=root)
+        argument = {"sponsor": sponsors[0], "validator": validator, "version": None, "contactPoint": None}
+        granting = tx.exercise(rules, "DsoRules_OnboardValidator", argument, acting=(sponsors[0],))
         granting["exercise_result"] = {"validatorLicense": grant(tx, sim, validator, under=granting).contract_id}
-    _rights(tx, sim, root)
-    found_token(tx, sim, under=root)
-    _first_wallets(tx, sim, root)
+    _rights(tx, sim)
+    found_token(tx, sim)
+    _first_wallets(tx, sim)
 
 
-def _rights(tx: Transaction, sim: Simulation, root: Event) -> None:
+def _bootstrap_terms(dso: str, founder: str, *, governance: Any, coin: Any, names: Any) -> dict[str, Any]:
+    """The payload of the contract that begins the ledger, with the members of a real one."""
+    (_, member), *_ = governance["svs"]
+    configuration = coin["configSchedule"]["initialValue"]
+    return {
+        "dso": dso,
+        "sv1Party": founder,
+        "sv1Name": member["name"],
+        "sv1RewardWeight": member["svRewardWeight"],
+        "sv1ParticipantId": member["participantId"],
+        "sv1SynchronizerNodes": [],
+        "round0Duration": configuration["tickDuration"],
+        "amuletConfig": configuration,
+        "amuletPrice": decimal(FIRST_PRICE),
+        "ansRulesConfig": names,
+        "config": governance["config"],
+        "initialTrafficState": governance["initialTrafficState"],
+        "isDevNet": True,
+        "initialRound": None,
+    }
+
+
+def _rules_id(dso: str) -> str:
+    """The id of the DSO's rules, from its party alone."""
+    digest = hashlib.sha512(dso.encode()).hexdigest()
+    return f"00{digest[:64]}ca101220{digest[64:]}"
+
+
+def _rights(tx: Transaction, sim: Simulation) -> None:
     """Let the first validators be featured, and each validator claim what its users' burning earns."""
     dso = sim.parties.dso
     for provider in sim.parties.validators[:FEATURED]:
         payload = {"dso": dso, "provider": provider}
-        tx.create(FEATURED_RIGHT, payload, signatories=(dso,), observers=(provider,), owner=provider, under=root)
+        tx.create(FEATURED_RIGHT, payload, signatories=(dso,), observers=(provider,), owner=provider)
     for user in (*sim.parties.validators, *sim.parties.sponsors, *sim.parties.people):
         validator = sim.parties.host(user)
         payload = {"dso": dso, "user": user, "validator": validator}
         signatories = tuple(dict.fromkeys((user, validator)))
-        tx.create(VALIDATOR_RIGHT, payload, signatories=signatories, owner=user, under=root)
+        tx.create(VALIDATOR_RIGHT, payload, signatories=signatories, owner=user)
 
 
-def _first_wallets(tx: Transaction, sim: Simulation, root: Event) -> None:
+def _first_wallets(tx: Transaction, sim: Simulation) -> None:
     """Give the first wallets something to list: names, offers, and a preapproval for every other one."""
     first = (sim.parties.validators[0], *sim.parties.people[:8])
     # For the preapprovals, which their provider pays for.
-    tap(tx, sim, first[0], 2_000 * UNITS, under=root)
+    tap(tx, sim, first[0], 2_000 * UNITS)
     for place, party in enumerate(first):
-        grant_names(tx, sim, party, under=root)
+        grant_names(tx, sim, party)
         if place % 2 == 0:
-            preapprove(tx, sim, party, under=root)
+            preapprove(tx, sim, party)
     for sender, receiver in pairwise(first):
         leave_offer(tx, sim, sender=sender, receiver=receiver)
 
@@ -125,9 +174,9 @@ def report_status(tx: Transaction, sim: Simulation) -> None:
 
 
 def _rule(
-    tx: Transaction, sim: Simulation, template: Template, payload: dict[str, Any], under: Event | None
+    tx: Transaction, sim: Simulation, template: Template, payload: dict[str, Any], under: Event, contract_id: str = ""
 ) -> Contract:
-    rule = tx.create(template, payload, signatories=(sim.parties.dso,), under=under)
+    rule = tx.create(template, payload, signatories=(sim.parties.dso,), under=under, contract_id=contract_id)
     sim.rules[template.entity] = rule
     return rule
 

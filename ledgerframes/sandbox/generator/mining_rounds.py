@@ -27,7 +27,7 @@ from ledgerframes.sandbox.world.templates import (
 )
 from ledgerframes.sandbox.world.transaction import Event, Transaction
 
-_FIRST_PRICE: Final = 50_000_000
+FIRST_PRICE: Final = 50_000_000
 _LOWEST_PRICE: Final = 30_000_000
 _HIGHEST_PRICE: Final = 120_000_000
 
@@ -236,7 +236,7 @@ def _per_coupon(issuance: Issuance) -> dict[str, str]:
 def _next_price(sim: Simulation) -> int:
     """The coin's price in USD, which wanders from round to round."""
     if not sim.rounds:
-        return _FIRST_PRICE
+        return FIRST_PRICE
     before = units(sim.rounds[-1].payload["amuletPrice"])
     # Members vote on six decimal places.
     wandered = before * sim.rng.randrange(97_000, 103_500) // 10**5 // 10**4 * 10**4

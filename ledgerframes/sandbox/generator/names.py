@@ -94,12 +94,12 @@ def collect_payment(tx: Transaction, sim: Simulation) -> None:
     root["exercise_result"] = step["exercise_result"]
 
 
-def grant_names(tx: Transaction, sim: Simulation, owner: str, *, under: Event) -> None:
+def grant_names(tx: Transaction, sim: Simulation, owner: str) -> None:
     """Give a party a name that lasts and one that soon expires; nobody pays for, renews or ends either."""
     for purpose, lifetime in (("wallet", LIFETIME), ("trial", TRIAL)):
         payload = _names(sim, owner, f"{owner.partition('::')[0]}-{purpose}")
         payload["expiresAt"] = timestamps.trimmed(sim.now + lifetime)
-        tx.create(NAME_ENTRY, payload, signatories=(sim.parties.dso, owner), under=under)
+        tx.create(NAME_ENTRY, payload, signatories=(sim.parties.dso, owner))
 
 
 def names_of(world: World, owner: str) -> list[Contract]:

@@ -21,11 +21,11 @@ SECOND_ID: Final = "HARBOR-SILVER"
 Payload = dict[str, Any]
 
 
-def found_token(tx: Transaction, sim: Simulation, *, under: Event) -> None:
+def found_token(tx: Transaction, sim: Simulation) -> None:
     """Create the instrument's rules, which its admin signs."""
     admin = sim.parties.validators[3]
     payload = {"admin": admin, "instrumentId": SECOND_ID}
-    sim.rules[TOKEN_RULES.entity] = tx.create(TOKEN_RULES, payload, signatories=(admin,), under=under)
+    sim.rules[TOKEN_RULES.entity] = tx.create(TOKEN_RULES, payload, signatories=(admin,))
 
 
 def act(tx: Transaction, sim: Simulation) -> None:

@@ -18,6 +18,7 @@ ISSUING_ROUND: Final = Template("Splice.Round:IssuingMiningRound", "splice-amule
 PREAPPROVAL: Final = Template("Splice.AmuletRules:TransferPreapproval", "splice-amulet")
 LICENSE: Final = Template("Splice.ValidatorLicense:ValidatorLicense", "splice-amulet")
 DSO_RULES: Final = Template("Splice.DsoRules:DsoRules", "splice-dso-governance")
+DSO_BOOTSTRAP: Final = Template("Splice.DsoBootstrap:DsoBootstrap", "splice-dso-governance")
 STATUS_REPORT: Final = Template("Splice.DSO.SvState:SvStatusReport", "splice-dso-governance")
 NAME_RULES: Final = Template("Splice.Ans:AnsRules", "splice-amulet-name-service")
 NAME_ENTRY: Final = Template("Splice.Ans:AnsEntry", "splice-amulet-name-service")
@@ -57,7 +58,7 @@ TEMPLATES: Final = (
     SV_COUPON, FAUCET_COUPON, LIVENESS_RECORD, UNCLAIMED_REWARD, ACTIVITY_MARKER, FEATURED_RIGHT, VALIDATOR_RIGHT,
     SUMMARIZING_ROUND, CLOSED_ROUND, MEMBER_TRAFFIC, TRANSFER_INSTRUCTION, CONFIRMATION, SV_REWARD_STATE, NAME_CONTEXT,
     SUBSCRIPTION_REQUEST, SUBSCRIPTION, IDLE_SUBSCRIPTION, FIRST_PAYMENT, LATER_PAYMENT, TOKEN, TOKEN_RULES,
-    FUND_COUPON, UNCLAIMED_FUND_COUPON,
+    FUND_COUPON, UNCLAIMED_FUND_COUPON, DSO_BOOTSTRAP,
 )  # fmt: skip
 
 TRANSFER_INTERFACE: Final = "Splice.Api.Token.TransferInstructionV1:TransferFactory"

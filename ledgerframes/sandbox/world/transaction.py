@@ -51,10 +51,14 @@ class Transaction:
         owner: str = "",
         under: Event | None = None,
         template_id: str = "",
+        contract_id: str = "",
     ) -> Contract:
-        """Create a contract, as a root or under an exercise; without a template id, of its package's newest version."""
+        """Create a contract, as a root or under an exercise.
+
+        Without a template id it is of its package's newest version; without an id it gets a random one.
+        """
         contract = Contract(
-            self.sim.contract_id(),
+            contract_id or self.sim.contract_id(),
             template,
             template_id or self.sim.packages.template_id(template),
             payload,
