@@ -1,4 +1,4 @@
-"""`aliases`: names for parties and synchronizers, which pictures, reports and exports use in place of their ids."""
+"""`aliases`: names for parties and synchronizers, which charts and reports show in place of their ids."""
 
 from __future__ import annotations
 
@@ -22,17 +22,24 @@ class Aliases:
 
     def __init__(self, names: Mapping[str, str], before: Mapping[str, str]) -> None:
         self.names = dict(names)
-        self._before = dict(before)
+        self._before: dict[str, str] | None = dict(before)
+        self._restored: list[dict[str, str]] = []
 
     def __enter__(self) -> Self:
-        """The names hold since the call; nothing more is done."""
+        """Set the names, whatever was set since the call."""
+        held = dict(_session)
+        # `with lf.aliases(…):` has set them already; its block ends with what held before the call.
+        just_called = self._before is not None and held == self.names
+        self._restored.append(self._before or {} if just_called else held)
+        self._before = None
+        _set(self.names)
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Put back the names that held before the call."""
-        _set(self._before)
+        """Restore the names that held before the block."""
+        _set(self._restored.pop())
 
     def __len__(self) -> int:
         return len(self.names)
@@ -46,16 +53,16 @@ _session: Final[dict[str, str]] = {}
 
 
 def aliases(names: Any = None) -> Aliases:
-    """Give parties and synchronizers names, which pictures, reports and exports then show in place of their ids.
+    """Give parties and synchronizers names, which charts and reports then show in place of their ids.
 
     The names hold for the session, until the next call, which replaces them; `lf.aliases()` removes them all. In a
-    `with` statement they hold within its block. Frames keep their ids: names are for what people read. Exports keep the
-    ids too, and have the names in columns beside them, such as `party_id_alias`.
+    `with` statement they hold within its block. Frames and exports keep their ids; an export with `aliases=True` has
+    the names too, in columns such as `party_id_alias`.
 
     Args:
         names: a dictionary from id to name, a frame with the columns `id` and `alias`, the result of `load_names` (its
-            columns `party` and `name`), or a list of these. Of several names of one id a later source's counts, and
-            within a frame the first. Rows without an id or a name (null) are passed over.
+            columns `party` and `name`), or a list of these. If an id has several names, the last source wins; within
+            a frame, the first row. Rows without an id or a name (null) are skipped.
 
     Returns:
         The names by id in `.names`; a context manager.

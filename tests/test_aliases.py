@@ -46,6 +46,19 @@ def test_names_hold_until_the_next_call_or_to_the_end_of_a_block():
     assert all_aliases() == {}
 
 
+def test_a_block_has_its_own_names_whatever_was_called_since():
+    first = lf.aliases({ALICE: "Alice"})
+    lf.aliases({BOB: "Bob"})
+
+    for _ in range(2):
+        with first as named:
+            assert all_aliases() == named.names == {ALICE: "Alice"}
+            with first:
+                assert all_aliases() == {ALICE: "Alice"}
+            assert all_aliases() == {ALICE: "Alice"}
+        assert all_aliases() == {BOB: "Bob"}
+
+
 @pytest.mark.parametrize(
     "wrong",
     [5, "alice", {ALICE: 5}, {5: "x"}, {ALICE: " "}, {ALICE: "x" * 201}, pd.DataFrame({"party_id": ["a"]}), [5]],

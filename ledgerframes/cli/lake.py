@@ -12,7 +12,7 @@ import typer
 
 from ledgerframes.cli import options as opt
 from ledgerframes.cli.app import app
-from ledgerframes.cli.output import say_frame, say_table
+from ledgerframes.cli.output import check_output, say_frame, say_table, write_tables
 from ledgerframes.errors import InputError
 
 if TYPE_CHECKING:
@@ -155,18 +155,21 @@ def sql(
     *,
     as_of: AsOf = None,
     allow_partial: Annotated[bool, typer.Option("--allow-partial", help="Read a history with holes.")] = False,
-    output: Annotated[Path | None, typer.Option("--output", "-o", help="A file .parquet, .csv or .json.")] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="A file .parquet, .csv, .json or .xlsx, or - for CSV on standard output."),
+    ] = None,
     as_json: opt.AsJson = False,
 ) -> None:
     """Ask a lake in SQL.
 
     Example: ledgerframes sql lake "select kind, count(*) from updates group by kind"
     """
+    if output is not None:
+        check_output(output, tables="the answer", several=False)
     answer = existing(store).sql(query, as_of=as_of, allow_partial=allow_partial, as_="arrow")
     if output is not None:
-        from ledgerframes.export.table_files import write_file
-
-        opt.say(f"{write_file(answer, output)}\t{answer.num_rows} rows")
+        write_tables({"rows": answer}, output)
     else:
         say_table(answer, as_json=as_json)
 
@@ -174,10 +177,12 @@ def sql(
 @app.command()
 def export(
     store: StorePlace,
-    target: Annotated[Path, typer.Argument(help="A folder, or for a workbook a file .xlsx.")],
+    target: Annotated[Path, typer.Argument(help="A folder, or a file .xlsx, .parquet or .csv.")],
     *,
     tables: Annotated[str | None, typer.Option(help="Names with commas between them; by default all.")] = None,
-    file_format: Annotated[str, typer.Option("--format", help="parquet, csv or xlsx.")] = "parquet",
+    file_format: Annotated[
+        str | None, typer.Option("--format", help="parquet, csv or xlsx; by default what the target's ending says.")
+    ] = None,
     export_profile: Annotated[
         str | None, typer.Option("--for", help="bi: for programs without lists and exact decimals.")
     ] = None,

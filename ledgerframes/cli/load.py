@@ -11,6 +11,7 @@ import typer
 from ledgerframes.arguments import did_you_mean
 from ledgerframes.cli import options as opt
 from ledgerframes.cli.app import app
+from ledgerframes.cli.output import check_output, write_tables
 from ledgerframes.errors import InputError
 from ledgerframes.paging.window import Bound
 from ledgerframes.tables.catalogue import CATALOGUE
@@ -50,7 +51,12 @@ def _names(incomplete: str) -> list[str]:
 def load(
     *,
     table: Annotated[str, typer.Argument(help=f"One of: {', '.join(LOADABLE)}.", autocompletion=_names)],
-    output: Annotated[Path, typer.Option("--output", "-o", help="A file .parquet, .csv or .json, or a folder.")],
+    output: Annotated[
+        Path,
+        typer.Option(
+            "--output", "-o", help="A file .parquet, .csv, .json or .xlsx, a folder, or - for CSV on standard output."
+        ),
+    ],
     start: opt.Start = None,
     end: opt.End = None,
     last: opt.Last = None,
@@ -90,22 +96,17 @@ def load(
     insecure_http: opt.InsecureHttp = False,
     failover: opt.Failover = None,
 ) -> None:
-    """Load a table, or the history's three, into Parquet, CSV or JSON.
+    """Load one table, or all three history tables, into Parquet, CSV, JSON or a workbook.
 
     Examples:
     ledgerframes load history -o lake --scan-url https://HOST/api/scan --last 1h
 
     ledgerframes load licenses -o licenses.csv --scan-url https://HOST/api/scan
     """
-    from ledgerframes.export.table_files import WRITERS
-
     if table not in LOADABLE:
         hint = did_you_mean(table, LOADABLE) or f"; there are {', '.join(LOADABLE)}"
         raise InputError(f"{table!r} is not a table that can be loaded{hint}")
-    single = output.suffix.lower() in WRITERS
-    if single and table in _SEVERAL:
-        raise InputError(f"{table} is several tables; name a folder instead of the file {str(output)!r}")
-    opt.check_folder(output.parent if single else output)
+    check_output(output, tables=table, several=table in _SEVERAL)
     bound = _offset if table in _BY_OFFSET else _bound
     given: dict[str, Any] = {
         "start": bound(start, "start"), "end": bound(end, "end"), "last": last, "limit": limit,
@@ -124,7 +125,7 @@ def load(
         loaded = loader(net, as_="arrow", **arguments)
         personal = personal or net.settings.personal
     tables = {table: loaded} if not isinstance(loaded, tuple) else loaded._asdict()  # type: ignore[attr-defined]
-    _write(tables if personal else _impersonal(tables), output, single=single)
+    write_tables(tables if personal else _impersonal(tables), output)
 
 
 def _bound(text: str | None, _name: str) -> Bound | None:
@@ -179,15 +180,3 @@ def _impersonal(tables: dict[str, Any]) -> dict[str, Any]:
 
     opened = {name: open_source(name, data, personal=False) for name, data in tables.items()}
     return {name: pa.Table.from_batches(table.batches, table.schema) for name, table in opened.items()}
-
-
-def _write(tables: dict[str, Any], output: Path, *, single: bool) -> None:
-    from ledgerframes.export.table_files import write_file, write_parquet
-
-    if single:
-        ((name, data),) = tables.items()
-        files = {name: write_file(data, output)}
-    else:
-        files = write_parquet(tables, output)
-    for name, path in files.items():
-        opt.say(f"{path}\t{tables[name].num_rows} rows")

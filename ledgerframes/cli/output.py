@@ -1,4 +1,4 @@
-"""Tables on standard output: as JSON, fitted to the terminal, or in a pipe with one line per row."""
+"""Tables on standard output: as JSON, fitted to the terminal, or one line per row in a pipe; and in files."""
 
 from __future__ import annotations
 
@@ -6,18 +6,22 @@ import io
 import json
 import shutil
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from decimal import Decimal
 from math import isnan
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, Final
 
 import pandas as pd
 import pyarrow as pa
 
-from ledgerframes.cli.options import say
-from ledgerframes.errors import visible
+from ledgerframes.cli.options import check_folder, say
+from ledgerframes.errors import InputError, visible
 
+#: Names of standard output, for `--output`.
+STDOUT: Final = ("-", "/dev/stdout")
 _NARROWEST: Final = 9  # characters per column; with fewer, a row becomes a list of its cells
 _SHORT: Final = 24  # longest cell that is wrapped only as a last resort
 
@@ -42,6 +46,53 @@ def say_table(table: pa.Table, *, as_json: bool) -> None:
         _say_columns(
             [(name, values.to_pylist()) for name, values in zip(table.column_names, table.columns, strict=True)]
         )
+
+
+def check_output(output: Path, *, tables: str, several: bool) -> None:
+    """Refuse an `--output` that the tables cannot go to, before they are loaded.
+
+    Raises:
+        InputError: its ending names no format, or one file or standard output would have to take several tables.
+    """
+    from ledgerframes.export.table_files import WORKBOOK, WRITERS
+
+    ending = output.suffix.lower()
+    single = str(output) in STDOUT or ending in WRITERS
+    if several and single:
+        raise InputError(f"{tables} is several tables; give a folder or a workbook ({WORKBOOK}), not {str(output)!r}")
+    if str(output) in STDOUT:
+        return
+    if ending and not single and ending != WORKBOOK and not output.is_dir():
+        known = ", ".join((*WRITERS, WORKBOOK))
+        raise InputError(
+            f"--output {str(output)!r}: the ending is not valid: give a file ending in {known}, '-' for CSV on standard"
+            " output, or a folder whose name has no dot"
+        )
+    check_folder(output.parent if ending and not output.is_dir() else output)
+
+
+def write_tables(tables: Mapping[str, pa.Table], output: Path) -> None:
+    """Write tables to a file or a folder, and say where; or one as CSV to standard output."""
+    from ledgerframes.export.exporting import export_tables
+    from ledgerframes.export.table_files import WORKBOOK, WRITERS, write_file, write_parquet
+
+    ending = output.suffix.lower()
+    if str(output) in STDOUT:
+        ((name, table),) = tables.items()
+        with TemporaryDirectory() as folder, write_file(table, Path(folder) / f"{name}.csv").open("rb") as rows:
+            shutil.copyfileobj(rows, sys.stdout.buffer)
+            sys.stdout.buffer.flush()
+        say(f"{table.num_rows} rows", err=True)
+        return
+    if ending == WORKBOOK and not output.is_dir():
+        export_tables(tables, output, overwrite=True)
+        files = dict.fromkeys(tables, output)
+    elif ending in WRITERS and not output.is_dir():
+        files = {name: write_file(table, output) for name, table in tables.items()}
+    else:
+        files = write_parquet(tables, output)
+    for name, path in files.items():
+        say(f"{path}\t{tables[name].num_rows} rows")
 
 
 def _say_columns(columns: Columns) -> None:

@@ -116,7 +116,7 @@ def _check(target: Path, *, overwrite: bool) -> None:
     if target.suffix.lower() not in _ENDINGS:
         raise InputError(f"--output {str(target)!r} is not valid: give a file that ends in {', '.join(_ENDINGS)}")
     if target.exists() and not overwrite:
-        raise InputError(f"{str(target)!r} is there already; pass --overwrite, or name another file")
+        raise InputError(f"{str(target)!r} already exists; pass --overwrite, or name another file")
     opt.check_folder(target.parent)
 
 

@@ -50,7 +50,7 @@ def add_profile(
         import tomlkit
 
         if name in there and not replace:
-            raise InputError(f"profile {name!r} is there already; `--replace` takes its place")
+            raise InputError(f"profile {name!r} already exists; pass --replace to replace it")
         if "profiles" not in document:
             document["profiles"] = tomlkit.table(is_super_table=True)
         table = tomlkit.table()

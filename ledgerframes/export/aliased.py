@@ -1,4 +1,4 @@
-"""The session's names for parties and synchronizers as columns of an export; `shape` adds them."""
+"""The session's names for parties and synchronizers as columns of an export that asked for them; `shape` adds them."""
 
 from __future__ import annotations
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
@@ -19,6 +20,7 @@ _ASIDE: Final = ".ledgerframes-"
 _LOCK: Final = "lock"
 _HELD: Final = (5, 32, 33)  # what Windows says of a file that Excel, say, has open
 _REMEDY: Final = "name another place or make room"
+_JOURNAL: Final = "moves.json"
 _PARTITION: Final = re.compile(r"[a-z_]+=[0-9-]+|part-\d+\.parquet", re.ASCII)
 
 
@@ -41,7 +43,7 @@ def writing(place: str | os.PathLike[str]) -> Iterator[None]:
 class Staging:
     """A hidden folder beside the final places; what is in it is moved there by `commit`, or else forgotten.
 
-    Whatever an earlier, killed run left behind is removed at the start.
+    A move that an earlier, killed run had begun is finished at the start; anything else that it left is removed.
     """
 
     def __init__(self, folder: str | os.PathLike[str], *, overwrite: bool) -> None:
@@ -58,17 +60,19 @@ class Staging:
 
     def __enter__(self) -> Self:
         """Make the hidden folder."""
+        _refuse_stdout(str(self._folder))
         with writing(self._folder):
             self._folder.mkdir(parents=True, exist_ok=True)
             _sweep(self._folder)
             self._aside = Path(tempfile.mkdtemp(prefix=_ASIDE, dir=self._folder)).absolute()
-            self._life.callback(shutil.rmtree, self._aside, ignore_errors=True)
+            self._life.callback(_forget, self._aside)
             self._life.enter_context(_locked(self._aside / _LOCK))
             (self._aside / "new").mkdir()
+            (self._aside / "old").mkdir()
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        """Remove the hidden folder."""
+        """Remove the hidden folder, unless a move that it was in could not be finished."""
         self._life.close()
 
     @property
@@ -82,8 +86,9 @@ class Staging:
         Raises:
             InputError: the name is taken and may not be overwritten, or never may: a link, or somebody else's folder.
         """
+        _refuse_stdout(name)
         with writing(self._folder / name):
-            self._check(self._folder / name)
+            _check(self._folder / name, overwrite=self._overwrite)
         self._names.append(name)
         return self._aside / "new" / name
 
@@ -92,36 +97,71 @@ class Staging:
         return self._folder / name
 
     def commit(self) -> None:
-        """Move everything to its place, each file safe on disk before.
+        """Move everything to its place, each file safe on disk before; a move once begun is finished by the next run.
 
         Raises:
             InputError: a name was taken meanwhile, or the disk refuses.
         """
+        for name in self._names:
+            with writing(self._folder / name):
+                _check(self._folder / name, overwrite=self._overwrite)
         with writing(self._folder):
             for path in sorted((self._aside / "new").rglob("*")):
                 _sync(path)
-        for name in self._names:
-            final = self._folder / name
-            with writing(final):
-                self._check(final)
-                if final.is_dir():
-                    final.rename(self._aside / f"old-{name}")
-                (self._aside / "new" / name).replace(final)
-        with writing(self._folder):
-            _sync(self._folder)
+            draft = self._aside / f"{_JOURNAL}-draft"
+            draft.write_text(json.dumps(self._names), encoding="utf-8")
+            _sync(draft)
+            draft.replace(self._aside / _JOURNAL)
+            _sync(self._aside)
+        _move(self._aside, self._folder)
 
-    def _check(self, final: Path) -> None:
-        if final.is_symlink():
-            raise InputError(f"{str(final)!r} is a link and would lead elsewhere; remove it or name another folder")
-        if not final.exists():
-            return
-        if not self._overwrite:
-            raise InputError(f"{str(final)!r} is there already; say overwrite=True, or name another folder")
-        staged_folder = not final.suffix
-        if final.is_dir() and not (staged_folder and _only_partitions(final)):
-            raise InputError(
-                f"cannot write {str(final)!r}: a folder with other things in it is there; move it or name another place"
-            )
+
+def _move(aside: Path, folder: Path) -> None:
+    """Move what a journal names to its places, from wherever an earlier run was killed.
+
+    Raises:
+        InputError: a name was taken meanwhile, or the disk refuses.
+    """
+    for name in json.loads((aside / _JOURNAL).read_text(encoding="utf-8")):
+        new, final = aside / "new" / Path(name).name, folder / Path(name).name
+        with writing(final):
+            if not new.exists():
+                continue
+            _check(final, overwrite=True)
+            if final.is_dir():
+                final.rename(aside / "old" / final.name)
+            new.replace(final)
+    with writing(folder):
+        _sync(folder)
+        (aside / _JOURNAL).unlink()
+
+
+def _refuse_stdout(name: str) -> None:
+    if name == "-":
+        raise InputError(
+            "'-' is not a file or folder here; `ledgerframes load` and `sql` write CSV to standard output with -o -"
+        )
+
+
+def _forget(aside: Path) -> None:
+    if not (aside / _JOURNAL).exists():
+        shutil.rmtree(aside, ignore_errors=True)
+
+
+def _check(final: Path, *, overwrite: bool) -> None:
+    if final.is_symlink():
+        raise InputError(f"{str(final)!r} is a link and would lead elsewhere; remove it or name another folder")
+    if not final.exists():
+        return
+    if not overwrite:
+        raise InputError(f"{str(final)!r} already exists; pass overwrite=True, or name another folder")
+    staged_folder = not final.suffix
+    if final.is_dir() and not (staged_folder and _only_partitions(final)):
+        raise InputError(
+            f"cannot write {str(final)!r}: a folder with other things in it is there; move it or name another place"
+        )
+    if not final.is_dir() and not final.is_file():
+        raise InputError(f"{str(final)!r} is a device, not a file; name another one")
 
 
 def write_text(target: Path, text: str, *, overwrite: bool) -> None:
@@ -161,15 +201,14 @@ def _locked(path: Path) -> Iterator[None]:
 
 
 def _sweep(folder: Path) -> None:
-    """Remove hidden folders whose process is gone."""
+    """Finish the moves of processes that are gone, and remove their hidden folders."""
     for aside in folder.glob(f"{_ASIDE}*"):
-        if not aside.is_symlink() and (aside / _LOCK).is_file() and _free(aside / _LOCK):
-            shutil.rmtree(aside, ignore_errors=True)
-
-
-def _free(lock: Path) -> bool:
-    with ExitStack() as held:
-        return _taken(lock, held)
+        with ExitStack() as held:
+            if aside.is_symlink() or not (aside / _LOCK).is_file() or not _taken(aside / _LOCK, held):
+                continue
+            if (aside / _JOURNAL).is_file():
+                _move(aside, folder)
+        shutil.rmtree(aside, ignore_errors=True)
 
 
 def _taken(path: Path, held: ExitStack) -> bool:

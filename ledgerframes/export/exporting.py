@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final, Literal, get_args
+from typing import Any, Final, Literal, cast, get_args
 
 import pyarrow as pa
 
@@ -27,6 +27,7 @@ from ledgerframes.export.sinks import Sink, pour
 from ledgerframes.export.sources import Opened, Source, open_source
 from ledgerframes.export.workbook import Sheets, Workbook
 from ledgerframes.frames import attrs_of
+from ledgerframes.session_names import all_aliases
 from ledgerframes.version import __version__
 
 Format = Literal["parquet", "csv", "xlsx"]
@@ -49,6 +50,7 @@ class _Export:
     origin: Mapping[str, str]
     personal: bool | None
     bi_version: BiVersion | None
+    names: Mapping[str, str]
 
     def opened(self) -> Iterator[tuple[Opened, Shape]]:
         """The tables, each opened when its turn comes, and its shape in the export."""
@@ -56,8 +58,9 @@ class _Export:
             table = open_source(name, source, personal=self.personal)
             twice = self.format == "xlsx"
             shape = shape_of(
-                name, table.schema, flat=self.flat, times=self.times, twice=twice, bi_version=self.bi_version or 2
-            )
+                name, table.schema, flat=self.flat, times=self.times, twice=twice, bi_version=self.bi_version or 2,
+                names=self.names,
+            )  # fmt: skip
             yield table, shape
 
 
@@ -94,7 +97,7 @@ def export_tables(
     sources: Mapping[str, Source],
     target: str | os.PathLike[str],
     *,
-    format: Format = "parquet",  # noqa: A002 - the word that pandas, polars and Delta use
+    format: Format | None = None,  # noqa: A002 - the word that pandas, polars and Delta use
     profile: Profile | None = None,
     layout: Layout = "file",
     times: Times = "us",
@@ -102,25 +105,25 @@ def export_tables(
     provenance: Mapping[str, Any] | None = None,
     personal: bool | None = None,
     bi_version: BiVersion = 2,
+    aliases: bool = False,
 ) -> ExportReport:
     """Write tables to files that other programs read, in bounded memory.
 
-    Where `lf.aliases` gave names, a column of ids of parties or synchronizers is followed by one of their names, such
-    as `party_id_alias`.
-
     Everything is written aside and moved to its place when all of it is whole: an export that fails leaves what was
-    there before, and nothing else.
+    there before, and nothing else. If the process is killed while the files are moved, the next export into that folder
+    finishes the move before it does anything else.
 
     Args:
         sources: by table name, what gives its rows: an Arrow table, dataset, reader or record batches, a DataFrame
             of pandas or polars, or a callable that gives one of these when the table's turn comes.
-        target: a folder; for a workbook also the path of the workbook, ending in `.xlsx`.
+        target: a folder, or a file whose ending names the format: `.xlsx`, or of a single table `.parquet` or `.csv`.
         format: Parquet (zstd, the columns' meanings in the schema), CSV (UTF-8, RFC 4180, exact, formulas defused:
-            `restore_text` gives a text cell back as it was), or one workbook with a sheet a table.
+            `restore_text` returns a text cell as it was), or one workbook with a sheet per table; by default what the
+            ending of `target` says, and Parquet for a folder.
         profile: "bi" has no nested columns (lists as JSON), an amount as a number under its own name (the nearest
             double) and exact as text in `NAME_exact`, times in UTC without zone. A workbook is always so, and has
             times exact in `NAME_text`, since its own are of milliseconds.
-        layout: a file a table, or "hive": tables of the history in folders `migration_id=…/record_month=…`, which
+        layout: one file per table, or "hive": tables of the history in folders `migration_id=…/record_month=…`, which
             then are those two columns; Parquet only.
         times: "ms" takes the microseconds off, toward the past.
         overwrite: whether files of an earlier export may be replaced.
@@ -131,6 +134,8 @@ def export_tables(
         bi_version: the form of amounts for BI programs and workbooks, recorded in the report, in the provenance and
             in the `model.json` of a star. 1 is the earlier form, for reports that were built on it: the exact
             text under the amount's own name and the number in `NAME_double`.
+        aliases: whether a column of ids of parties or synchronizers is followed by one of the names that `lf.aliases`
+            gave them, such as `party_id_alias`.
 
     Returns:
         Rows, bytes and files of each table, and the cells of a workbook that had to be cut to 32,767 characters.
@@ -145,8 +150,31 @@ def export_tables(
         ...     lf.export_tables({"licenses": lf.load_licenses(net, as_="arrow")}, folder + "/out", format="csv").rows
         24
     """
-    asked = _check(sources, format, profile, layout, times, provenance, personal, bi_version)
+    named = all_aliases() if flag(aliases, "aliases") else {}
+    format = format_of(target, format, layout)  # noqa: A001
+    asked = _check(sources, format, profile, layout, times, provenance, personal, bi_version, named)
     return _export(asked, target, None, overwrite=overwrite)
+
+
+def format_of(target: str | os.PathLike[str], format: Format | None, layout: Layout = "file") -> Format:  # noqa: A002
+    """The format of an export: what the caller says, or the ending of the target, or Parquet for a folder.
+
+    Raises:
+        InputError: the ending names another format, or none.
+    """
+    place = Path(path(target, "target"))
+    ending = place.suffix.lower()
+    known = [f".{name}" for name in get_args(Format)]
+    if not ending or place.is_dir() or layout != "file" or format not in (None, *get_args(Format)):
+        return "parquet" if format is None else format
+    if ending not in known:
+        raise InputError(
+            f"{os.fspath(target)!r}: the ending is not valid: give a file ending in {', '.join(known)}, or a"
+            " folder whose name has no dot"
+        )
+    if format not in (None, ending[1:]):
+        raise InputError(f"format={format!r} and the ending of {os.fspath(target)!r} differ; leave one of them out")
+    return cast("Format", ending[1:])
 
 
 def export_with(
@@ -161,6 +189,7 @@ def export_with(
     provenance: Mapping[str, Any],
     personal: bool,
     bi_version: BiVersion = 2,
+    aliases: bool = False,
 ) -> ExportReport:
     """Write tables as `export_tables` does, and a text beside them.
 
@@ -175,11 +204,13 @@ def export_with(
         provenance: likewise.
         personal: likewise.
         bi_version: likewise.
+        aliases: likewise.
 
     Raises:
         InputError: as `export_tables`.
     """
-    asked = _check(sources, format, profile, "file", times, provenance, personal, bi_version)
+    named = all_aliases() if aliases else {}
+    asked = _check(sources, format, profile, "file", times, provenance, personal, bi_version, named)
     return _export(asked, target, companion, overwrite=overwrite)
 
 
@@ -188,13 +219,13 @@ def _export(
 ) -> ExportReport:
     start = time.perf_counter()
     format = asked.format  # noqa: A001
-    folder, name = _place(path(target, "target"), format)
+    folder, name = _place(path(target, "target"), asked)
     with Staging(folder, overwrite=flag(overwrite, "overwrite")) as staging, ExitStack() as ending:
         beside = None if companion is None else staging.place(companion.name)
         if companion is not None:
             ending.callback(companion.end)
             companion.begin(staging.scratch)
-        written = _workbook(asked, staging, name) if format == "xlsx" else _files(asked, staging)
+        written = _workbook(asked, staging, name) if format == "xlsx" else _files(asked, staging, name)
         if companion is not None and beside is not None:
             with writing(staging.final(companion.name)):
                 beside.write_text(companion.text(written), encoding="utf-8", newline="")
@@ -215,6 +246,7 @@ def _check(
     provenance: Mapping[str, Any] | None,
     personal: bool | None,  # noqa: FBT001 - all of it is export_tables' own
     bi_version: BiVersion,
+    named: Mapping[str, str],
 ) -> _Export:
     for name, value, known in (
         ("format", format, get_args(Format)),
@@ -235,7 +267,7 @@ def _check(
     if bi_version == 1 and not flat:
         raise InputError(f'bi_version=1 is for profile="bi" and workbooks; leave it out, {format} has exact amounts')
     form: BiVersion = 1 if bi_version == 1 else 2  # a number of NumPy, say, is not JSON
-    return _Export(sources, format, flat, layout, times, _origin(provenance), personal, form if flat else None)
+    return _Export(sources, format, flat, layout, times, _origin(provenance), personal, form if flat else None, named)
 
 
 def _origin(provenance: Mapping[str, Any] | None) -> dict[str, str]:
@@ -245,22 +277,28 @@ def _origin(provenance: Mapping[str, Any] | None) -> dict[str, str]:
         raise InputError(f"provenance is not JSON: {error}; give texts, numbers, lists and mappings") from error
 
 
-def _place(target: str | os.PathLike[str], format: Format) -> tuple[Path, str]:  # noqa: A002
-    """The folder, and the workbook's name in it or nothing."""
+def _place(target: str | os.PathLike[str], asked: _Export) -> tuple[Path, str]:
+    """The folder, and the name in it of the workbook or of the only table's file; else nothing."""
     if "://" in os.fspath(target):
         raise InputError(f"{os.fspath(target)!r} is not a folder of this machine; export to one and copy it from there")
     path = Path(target)
-    if format != "xlsx":
-        return path, ""
-    return (path.parent, path.name) if path.suffix.lower() == ".xlsx" else (path, WORKBOOK)
+    if path.suffix.lower() != f".{asked.format}" or asked.layout == "hive" or path.is_dir():
+        return path, WORKBOOK if asked.format == "xlsx" else ""
+    if asked.format != "xlsx" and len(asked.sources) > 1:
+        raise InputError(
+            f"{os.fspath(target)!r} is one file, and there are {len(asked.sources)} tables; name a folder, or a"
+            " workbook (.xlsx)"
+        )
+    return path.parent, path.name
 
 
-def _files(asked: _Export, staging: Staging) -> list[WrittenTable]:
+def _files(asked: _Export, staging: Staging, only: str) -> list[WrittenTable]:
     ending = "" if asked.layout == "hive" else f".{asked.format}"
-    paths = {name: staging.place(name + ending) for name in asked.sources}
+    files = {name: only or name + ending for name in asked.sources}
+    paths = {name: staging.place(file) for name, file in files.items()}
     written = []
     for table, shape in asked.opened():
-        place = staging.final(table.name + ending)
+        place = staging.final(files[table.name])
         with writing(place):
             sink = _sink(asked, table, shape, paths[table.name])
         pour(table, shape, sink, place)

@@ -22,7 +22,6 @@ from ledgerframes.export.texts import (
     record_text,
     time_text,
 )
-from ledgerframes.session_names import all_aliases
 
 Times = Literal["us", "ms"]
 #: 2: the number has the amount's name and its exact text `_exact`; 1: the text has it and the number `_double`.
@@ -92,6 +91,7 @@ def shape_of(
     times: Times = "us",
     twice: bool = False,
     bi_version: BiVersion = 2,
+    names: Mapping[str, str] | None = None,
 ) -> Shape:
     """Decide the columns of a table's export.
 
@@ -102,24 +102,25 @@ def shape_of(
         times: "ms" takes microseconds off, toward the past.
         twice: times also as text, for programs whose own times are coarser.
         bi_version: which of the two has the amount's own name.
+        names: of ids, for a column of names behind each column of ids.
 
     Raises:
         InputError: a column's name or type cannot be exported.
     """
-    names = safe_columns([field.name for field in schema])
-    fields = [(_renamed(field, names[field.name]), field.name) for field in schema]
+    safe = safe_columns([field.name for field in schema])
+    fields = [(_renamed(field, safe[field.name]), field.name) for field in schema]
     outputs = [
         replace(output, source=source)
         for field, source in fields
         for output in _outputs(table, field, flat, times, twice, bi_version)
     ]
-    outputs = [with_name for output in outputs for with_name in _with_alias(output, all_aliases())]
+    outputs = [with_name for output in outputs for with_name in _with_alias(output, names or {})]
     check_columns(table, [output.field.name for output in outputs])
     return Shape(tuple(outputs))
 
 
 def _with_alias(output: Output, names: Mapping[str, str]) -> Iterator[Output]:
-    """A column, and behind one of ids their names, where the session has names at all."""
+    """A column, and behind one of ids their names, where there are any."""
     yield output
     if names and has_alias(output.field):
         metadata = {b"description": f"Name that was given to {output.field.name}.".encode()}

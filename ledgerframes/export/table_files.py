@@ -14,6 +14,7 @@ import pyarrow as pa
 from ledgerframes.errors import InputError
 from ledgerframes.export.atomic_write import Staging, writing
 from ledgerframes.export.csv_files import CsvFile
+from ledgerframes.export.exporting import export_tables
 from ledgerframes.export.parquet import ParquetFile
 from ledgerframes.export.shape import shape_of
 from ledgerframes.export.sinks import Sink, pour
@@ -38,7 +39,7 @@ def write_parquet(tables: Mapping[str, pa.Table], folder: str | os.PathLike[str]
 
 
 def write_file(table: pa.Table, path: str | os.PathLike[str]) -> Path:
-    """Write one table in the form its ending names: `.parquet`, `.csv` or `.json`.
+    """Write one table in the form its ending names: `.parquet`, `.csv`, `.json` or `.xlsx`.
 
     CSV has lists as JSON text and formulas defused (`restore_text`), JSON is an array of objects; both have amounts
     as exact decimal text and times in UTC. A file is written beside its place and moved there when it is whole, so a
@@ -49,12 +50,15 @@ def write_file(table: pa.Table, path: str | os.PathLike[str]) -> Path:
         path: the file; its folder is made if it is not there.
 
     Raises:
-        InputError: the ending is not one of the three, or the file cannot be written.
+        InputError: the ending is not one of the four, or the file cannot be written.
     """
     target = Path(path)
+    if target.suffix.lower() == WORKBOOK:
+        export_tables({"rows": table}, target, overwrite=True)
+        return target
     write = WRITERS.get(target.suffix.lower())
     if write is None:
-        raise InputError(f"{str(target)!r}: the ending is not valid: give one of {', '.join(WRITERS)}")
+        raise InputError(f"{str(target)!r}: the ending is not valid: give one of {', '.join((*WRITERS, WORKBOOK))}")
     with Staging(target.parent, overwrite=True) as staging:
         write(table, staging.place(target.name), target)
         staging.commit()
@@ -95,6 +99,7 @@ def _exact(value: Any) -> str:
     return format(value, "f") if isinstance(value, Decimal) else str(value)
 
 
+WORKBOOK: Final = ".xlsx"
 WRITERS: Final[dict[str, Callable[[pa.Table, Path, Path], None]]] = {
     ".parquet": _parquet,
     ".csv": _csv,

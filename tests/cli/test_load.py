@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 
@@ -97,3 +98,45 @@ def test_instruments_of_some_ids_are_loaded(command, tmp_path):
         )  # fmt: skip
     assert ended.code == 0, ended.err
     assert "2 rows" in ended.out
+
+
+@pytest.mark.parametrize("place", ["-", "/dev/stdout"])
+def test_standard_output_takes_one_table_as_csv(command, scan, tmp_path, place):
+    ended = command("load", "updates", "-o", place, "--scan-url", scan, "--limit", 5)
+
+    assert ended.code == 0, ended.err
+    lines = ended.out.splitlines()
+    assert lines[0].startswith("migration_id,record_time,")
+    assert len(lines) == 6
+    assert ended.err == "5 rows\n"
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_workbook_takes_one_table_or_several(command, scan, tmp_path):
+    one = command("load", "updates", "-o", "one.xlsx", "--scan-url", scan, "--limit", 5)
+    three = command("load", "history", "-o", "three.xlsx", "--scan-url", scan, "--limit", 5)
+
+    assert one.out == "one.xlsx\t5 rows\n"
+    assert [line.split("\t")[0] for line in three.out.splitlines()] == ["three.xlsx"] * 3
+    assert [*pd.read_excel(tmp_path / "one.xlsx", sheet_name=None)] == ["updates", "about"]
+    assert [*pd.read_excel(tmp_path / "three.xlsx", sheet_name=None)] == [*THREE, "about"]
+
+
+NOWHERE = {
+    "another ending": (
+        "updates",
+        "x.txt",
+        "the ending is not valid: give a file ending in .parquet, .csv, .json, .xlsx",
+    ),
+    "several tables into a file": ("history", "x.csv", "history is several tables"),
+    "several tables to standard output": ("history", "-", "history is several tables"),
+}
+
+
+@pytest.mark.parametrize(("table", "place", "said"), NOWHERE.values(), ids=NOWHERE)
+def test_an_output_that_cannot_take_it_is_refused_before_anything_is_asked(command, tmp_path, table, place, said):
+    ended = command("load", table, "-o", place, "--scan-url", "http://127.0.0.1:9")
+
+    assert ended.code == 2
+    assert said in ended.err
+    assert list(tmp_path.iterdir()) == []

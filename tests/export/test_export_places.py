@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import stat
 import subprocess
@@ -164,7 +165,7 @@ def test_a_name_taken_while_the_export_runs_is_not_overwritten(tmp_path):
         (tmp_path / "t.parquet").write_text("somebody's")
         yield from ONE.to_batches()
 
-    with pytest.raises(lf.InputError, match="there already"):
+    with pytest.raises(lf.InputError, match="already exists"):
         lf.export_tables({"t": meanwhile}, tmp_path)
     assert (tmp_path / "t.parquet").read_text() == "somebody's"
 
@@ -267,3 +268,70 @@ def test_a_file_that_another_program_has_open_is_said_to_be():
         writing("book.xlsx"),
     ):
         raise HeldOpenError(13, "The process cannot access the file because it is being used by another process")
+
+
+ENDINGS = {
+    "x.xlsx": ["x.xlsx"], "X.CSV": ["X.CSV"], "x.parquet": ["x.parquet"], "folder": ["t.parquet"], "a.b": ["t.parquet"],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("target", "files"), ENDINGS.items(), ids=ENDINGS)
+def test_the_ending_of_a_target_is_its_format(tmp_path, target, files):
+    (tmp_path / "a.b").mkdir()  # a folder that exists is one, whatever its name
+
+    report = lf.export_tables({"t": ONE}, tmp_path / target)
+
+    place = tmp_path / target
+    assert (left(place) if place.is_dir() else [place.name]) == files
+    assert report.format == ("parquet" if place.is_dir() else place.suffix[1:].lower())
+    first = {".xlsx": b"PK", ".csv": b"a\r\n", ".parquet": b"PAR1"}[Path(files[0]).suffix.lower()]
+    assert Path(report.files[0]).read_bytes().startswith(first)
+
+
+TARGETS = {
+    "x.txt": ({}, r"the ending is not valid: give a file ending in \.parquet, \.csv, \.xlsx"),
+    "x.json": ({}, "the ending is not valid"),
+    "x.csv": ({"format": "parquet"}, "format='parquet' and the ending of .* differ"),
+    "-": ({"format": "csv"}, "'-' is not a file or folder here"),
+    "two.csv": ({}, "is one file, and there are 2 tables; name a folder, or a workbook"),
+}
+
+
+@pytest.mark.parametrize(("target", "options", "said"), [(name, *rest) for name, rest in TARGETS.items()], ids=TARGETS)
+def test_a_target_of_another_ending_is_refused(tmp_path, monkeypatch, target, options, said):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(lf.InputError, match=said):
+        lf.export_tables({"t": ONE, "u": ONE} if target == "two.csv" else {"t": ONE}, target, **options)
+    assert left(tmp_path) == []
+
+
+def test_a_device_is_never_replaced(tmp_path):
+    os.mkfifo(tmp_path / "t.parquet")
+
+    with pytest.raises(lf.InputError, match="is a device, not a file"):
+        lf.export_tables({"t": ONE}, tmp_path, overwrite=True)
+    assert (tmp_path / "t.parquet").is_fifo()
+
+
+STAR = """
+    import resource, sys
+    import ledgerframes as lf
+    store = lf.open_store(sys.argv[1])
+    store.tables()
+    resource.setrlimit(resource.RLIMIT_FSIZE, (500, 500))
+    try:
+        store.export(sys.argv[2], model="star")
+    except lf.InputError as error:
+        print(error)
+"""
+
+
+@pytest.mark.long
+def test_a_disk_that_is_full_of_a_star_is_named(tmp_path):
+    with lf.sandbox(updates=60) as net:
+        lf.open_store(tmp_path / "lake").sync(net, progress=False)
+
+    said = run(STAR, tmp_path / "lake", tmp_path / "out")
+
+    assert re.fullmatch(r"cannot write '.*out.*File too large.*make room\n", said.stdout), said.stderr
+    assert left(tmp_path / "out") == []

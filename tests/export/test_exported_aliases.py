@@ -1,4 +1,4 @@
-"""Names that the session gives to ids stand beside them in exports."""
+"""Names that the session gives to ids stand beside them in exports that ask for them, and in no others."""
 
 import pandas as pd
 import pyarrow as pa
@@ -15,7 +15,7 @@ ROWS = pa.table({"party_id": [ALICE, None, BOB, ALICE], "amount": [1, 2, 3, 4], 
 @pytest.mark.parametrize("form", ["parquet", "csv", "xlsx"])
 def test_a_column_of_ids_is_followed_by_one_of_names(tmp_path, form):
     with lf.aliases({ALICE: "Alice", "other": "=1+1"}):
-        lf.export_tables({"t": ROWS}, tmp_path, format=form)
+        lf.export_tables({"t": ROWS}, tmp_path, format=form, aliases=True)
 
     read = {"parquet": pd.read_parquet, "csv": pd.read_csv, "xlsx": pd.read_excel}[form]
     written = read(tmp_path / ("ledgerframes.xlsx" if form == "xlsx" else f"t.{form}"))
@@ -25,15 +25,39 @@ def test_a_column_of_ids_is_followed_by_one_of_names(tmp_path, form):
     assert written.party_id.dropna().to_list() == [ALICE, BOB, ALICE]
 
 
-def test_an_export_without_names_is_as_it_was(tmp_path):
-    lf.export_tables({"t": ROWS}, tmp_path)
+@pytest.mark.parametrize("options", [{}, {"profile": "bi"}, {"aliases": False}], ids=str)
+def test_an_export_that_does_not_ask_for_names_has_the_columns_that_it_always_has(tmp_path, options):
+    with lf.aliases({ALICE: "Alice"}):
+        lf.export_tables({"t": ROWS}, tmp_path, **options)
 
     assert pq.read_schema(tmp_path / "t.parquet").names == ROWS.column_names
 
 
+@pytest.mark.parametrize("options", [{"tables": ["updates"]}, {"model": "star"}], ids=["tables", "star"])
+def test_an_export_of_a_store_asks_for_names_too(tmp_path, options):
+    store = lf.open_store(tmp_path / "lake")
+    with lf.sandbox(updates=50) as net:
+        store.sync(net, progress=False)
+    synchronizer = store.load("updates")["synchronizer_id"][0]
+
+    with lf.aliases({synchronizer: "Home"}):
+        store.export(tmp_path / "plain", **options)
+        store.export(tmp_path / "named", aliases=True, **options)
+
+    assert named(tmp_path / "plain") == set()
+    assert named(tmp_path / "named") == {"Home"}
+
+
+def named(folder):
+    """The names in all columns of names."""
+    read = [pq.read_table(path) for path in folder.glob("*.parquet")]
+    names = [table[name] for table in read for name in table.column_names if name.endswith("_alias")]
+    return {name for column in names for name in column.to_pylist()} - {None}
+
+
 def test_a_name_that_is_a_formula_is_defused_in_csv(tmp_path):
     with lf.aliases({ALICE: "=1+1"}):
-        lf.export_tables({"t": ROWS}, tmp_path, format="csv")
+        lf.export_tables({"t": ROWS}, tmp_path, format="csv", aliases=True)
 
     assert "'=1+1" in (tmp_path / "t.csv").read_text()
 

@@ -157,4 +157,4 @@ def _check(target: Path, *, overwrite: bool) -> None:
     if target.is_dir():
         raise InputError(f"{str(target)!r} is a folder; name the file for the page")
     if target.exists() and not overwrite:
-        raise InputError(f"{str(target)!r} is there already; pass overwrite=True, or name another file")
+        raise InputError(f"{str(target)!r} already exists; pass overwrite=True, or name another file")

@@ -14,7 +14,7 @@ from ledgerframes.export.shape import BiVersion, Times
 from ledgerframes.paging.window import Bound, Duration, wanted_window
 from ledgerframes.store.keywords import AsOf
 from ledgerframes.store.read.reading import exported
-from ledgerframes.store.star.exporting import export_star
+from ledgerframes.store.star.exporting import export_star, star_format
 
 if TYPE_CHECKING:
     from ledgerframes.store.store import Store
@@ -26,7 +26,7 @@ def export(
     target: str | os.PathLike[str],
     *,
     tables: Iterable[str] | None = None,
-    format: Format = "parquet",  # noqa: A002 - the word that pandas, polars and Delta use
+    format: Format | None = None,  # noqa: A002 - the word that pandas, polars and Delta use
     profile: Profile | None = None,
     layout: Layout = "file",
     times: Times = "us",
@@ -39,12 +39,13 @@ def export(
     personal: bool = False,
     model: Literal["star"] | None = None,
     bi_version: BiVersion = 2,
+    aliases: bool = False,
 ) -> ExportReport:
     """Write stored tables to files that other programs read; docs/bi.md says how they read them.
 
     Args:
         self: the store.
-        target: a folder; for a workbook a file `.xlsx` or a folder.
+        target: a folder, or a file whose ending names the format; see `export_tables`.
         tables: which; by default all that exist. Snapshots are exported whole.
         format: see `export_tables`, as for `profile`, `layout`, `times` and `overwrite`.
         profile: `"bi"` for programs without lists and exact decimals.
@@ -61,6 +62,7 @@ def export(
             how they relate; docs/star.md describes them. It is made of the whole history, so it takes no `tables`,
             `start`, `end`, `last` or `layout="hive"`. Computed tables that the store does not keep are computed for it.
         bi_version: 1 for the older form of amounts; see `export_tables`.
+        aliases: also write the names that `lf.aliases` gave; see `export_tables`.
 
     Returns:
         What was written.
@@ -82,7 +84,8 @@ def export(
         choice(model, "model", ["star"])
         _refuse_with_model(tables=tables, start=start, end=end, last=last, layout=None if layout == "file" else layout)
         return export_star(
-            self._lake, self._lake.existing(as_of), target, format=format, profile=profile, times=times,
+            self._lake, self._lake.existing(as_of), target, format=star_format(target, format), profile=profile,
+            times=times, aliases=flag(aliases, "aliases"),
             overwrite=flag(overwrite, "overwrite"), allow_partial=flag(allow_partial, "allow_partial"),
             as_of=None if as_of is None else str(as_of), personal=flag(personal, "personal"),
             bi_version=bi_version,
@@ -95,7 +98,7 @@ def export(
     return export_tables(
         sources, target, format=format, profile=profile, layout=layout, times=times, overwrite=overwrite,
         provenance={"source": self._lake.url, "range": str(part), "as_of": as_of and str(as_of)}, personal=personal,
-        bi_version=bi_version,
+        bi_version=bi_version, aliases=aliases,
     )  # fmt: skip
 
 

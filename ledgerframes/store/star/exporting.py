@@ -5,9 +5,11 @@ from __future__ import annotations
 import logging
 import os
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any, Final
 
-from ledgerframes.export.exporting import Companion, Format, Profile, WrittenTable, export_with
+from ledgerframes.errors import InputError
+from ledgerframes.export.exporting import Companion, Format, Profile, WrittenTable, export_with, format_of
 from ledgerframes.export.report import ExportReport
 from ledgerframes.export.shape import BiVersion, Times
 from ledgerframes.store.lake import Lake, View
@@ -17,6 +19,18 @@ from ledgerframes.store.star.star import Star
 
 _log = logging.getLogger("ledgerframes.store")
 MODEL: Final = "model.json"
+
+
+def star_format(target: str | os.PathLike[str], format: Format | None) -> Format:  # noqa: A002
+    """The format of a star.
+
+    Raises:
+        InputError: the target is one file for all tables, and not a workbook.
+    """
+    chosen = format_of(target, format)
+    if chosen != "xlsx" and Path(target).suffix.lower() == f".{chosen}" and not Path(target).is_dir():
+        raise InputError(f"{os.fspath(target)!r} is one file, and a star is several tables; name a folder")
+    return chosen
 
 
 def export_star(
@@ -32,6 +46,7 @@ def export_star(
     as_of: str | None,
     personal: bool,
     bi_version: BiVersion = 2,
+    aliases: bool = False,
     keys: Keys | None = None,
 ) -> ExportReport:
     """Write the tables of a star, and `model.json` that says how they relate; all or nothing.
@@ -47,7 +62,8 @@ def export_star(
         allow_partial: export a history with gaps.
         as_of: the name of the state, if it is an older one.
         personal: keep personal data; the star has none in columns of its own.
-        bi_version: see `export_tables`.
+        bi_version: see `export_tables`, as for `aliases`.
+        aliases: likewise.
         keys: how keys are computed; shorter ones collide.
 
     Raises:
@@ -69,11 +85,14 @@ def export_star(
         )
 
     provenance: dict[str, Any] = {"source": lake.url, "model": "star", "as_of": as_of}
-    report = export_with(
-        star.sources(), target, Companion(MODEL, text, star.begin, star.close), format=format, profile=profile,
-        times=times, overwrite=overwrite, provenance=provenance, personal=personal,
-        bi_version=bi_version,
-    )  # fmt: skip
+    try:
+        report = export_with(
+            star.sources(), target, Companion(MODEL, text, star.begin, star.close), format=format, profile=profile,
+            times=times, overwrite=overwrite, provenance=provenance, personal=personal, bi_version=bi_version,
+            aliases=aliases,
+        )  # fmt: skip
+    except OSError as error:  # a star keeps keys and changes in files of its own until it is written
+        raise InputError(f"cannot write {os.fspath(target)!r}: {error}; name another place or make room") from error
     for name, why in star.left_out.items():
         _log.warning("%s was left out: %s", name, why)
     return report
