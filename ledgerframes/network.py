@@ -304,6 +304,7 @@ def sandbox(
     older: bool = False,
     prune_before: Any = None,
     prune: str | None = None,
+    auth: Literal["token", "none"] = "token",
     live: str | None = None,
     holdings_limit: int = 1_000,
 ) -> Network:
@@ -333,12 +334,15 @@ def sandbox(
             of migration id and time; its bulk objects do. `net.sandbox.prune` changes it later, and
             `net.sandbox.replica(prune_before=...)` is another scan of the same ledger.
         prune: instead, the scan keeps this time before the newest update, such as `"30d"`, and moves on with `live`.
+        auth: `"token"`: ledger and validator ask for a token, as on a network. `"none"`: they answer without one, as
+            participants of developers often do; the returned network has no token then.
         live: the ledger grows by itself at this rate, such as `"50/s"`.
         holdings_limit: a holdings summary of more coin contracts than this is refused.
 
     Returns:
-        A connected network with a token of the user `validator_operator`; a context manager, or alive until the
-        interpreter ends. Its handle is `net.sandbox`; `net.sandbox.token(user)` gives another user's token.
+        A connected network, with a token of the user `validator_operator` if one is needed; a context manager, or
+        alive until the interpreter ends. Its handle is `net.sandbox`; `net.sandbox.token(user)` gives another user's
+        token.
 
     Raises:
         InputError: an argument breaks a rule, or the file to load holds no world.
@@ -355,12 +359,13 @@ def sandbox(
                 "silent_cap": silent_cap, "lag": lag, "late": late, "faults": faults, "release": release != "3.5",
                 "older": older, "live": live, "holdings_limit": holdings_limit != 1_000, "updates": updates != 2_000,
                 "days": days is not None, "prune_before": prune_before is not None, "prune": prune,
+                "auth": auth != "token",
             }  # fmt: skip
             return _bulk_sandbox(bulk, world, seed=seed, port=port, page_maximum=page_maximum, latency=latency)
         return _whole_sandbox(
             seed=seed, updates=updates, days=days, synchronizers=synchronizers, migrations=migrations, hostile=hostile,
             load=load, port=port, page_maximum=page_maximum, silent_cap=silent_cap, lag=lag, late=late, latency=latency,
-            faults=faults, release=release, older=older, prune_before=prune_before, prune=prune, live=live,
+            faults=faults, release=release, older=older, prune_before=prune_before, prune=prune, auth=auth, live=live,
             holdings_limit=holdings_limit,
         )  # fmt: skip
     except ValueError as error:
@@ -378,7 +383,7 @@ def _bulk_sandbox(bulk: int, world: dict[str, Any], **options: Any) -> Network:
     return Network(resolve(environ={}, scan_url=handle.scan_url), sandbox=handle)
 
 
-def _whole_sandbox(*, faults: str | Faults | None, seed: int, **options: Any) -> Network:
+def _whole_sandbox(*, faults: str | Faults | None, seed: int, auth: str, **options: Any) -> Network:
     """A network over the made-up ledger with its four interfaces."""
     from ledgerframes.sandbox.faults import Faults
     from ledgerframes.sandbox.server import start
@@ -387,13 +392,13 @@ def _whole_sandbox(*, faults: str | Faults | None, seed: int, **options: Any) ->
         told = Faults.parse(faults, seed=seed) if isinstance(faults, str) else faults
     except ValueError as error:
         raise InputError(f"faults={faults!r} is not valid: {error}") from error
-    handle = start(seed=seed, faults=told, **options)
+    handle = start(seed=seed, faults=told, auth=auth, **options)
     settings = resolve(
         environ={},
         scan_url=handle.scan_url,
         validator_url=handle.validator_url,
         registry_url=handle.registry_url,
         ledger_url=handle.ledger_url,
-        token=handle.token(SANDBOX_USER),
+        token=None if auth == "none" else handle.token(SANDBOX_USER),
     )
     return Network(settings, sandbox=handle)

@@ -153,6 +153,7 @@ def sandbox(
     prune_before: Annotated[
         str | None, typer.Option(help="The scan has nothing older than this time, or MIGRATION@TIME.")
     ] = None,
+    auth: Annotated[str, typer.Option(help='"token", or "none": answer without one.')] = "token",
     prune: Annotated[str | None, typer.Option(help='The scan keeps this much: "30d", "6h", "20m".')] = None,
     load: Annotated[Path | None, typer.Option(help="Serve the ledger kept in this file.")] = None,
     save: Annotated[Path | None, typer.Option(help="Keep the ledger in this file when it ends.")] = None,
@@ -160,7 +161,7 @@ def sandbox(
         str | None, typer.Option(help='What goes wrong how often, such as "429:0.1,reset:0.05,latency:80ms".')
     ] = None,
 ) -> None:
-    """Serve a made-up ledger until Ctrl-C, and say where and with which token (it opens nothing but this sandbox).
+    """Serve a simulated ledger until Ctrl-C, and say where and with which token (it opens nothing but this sandbox).
 
     Example: ledgerframes sandbox --port 8080, then in another shell
     ledgerframes load history -o lake --limit 500 --scan-url http://127.0.0.1:8080/api/scan
@@ -175,13 +176,13 @@ def sandbox(
     if save is not None:
         opt.check_folder(save.parent)
     asked: dict[str, Any] = {"days": days, "port": port, "hostile": hostile, "release": release, "live": live}
-    asked |= {"prune_before": opt.bound(prune_before), "prune": prune}
+    asked |= {"prune_before": opt.bound(prune_before), "prune": prune, "auth": auth}
     try:
         net = start(seed=seed, updates=updates, load=load, faults=faults, **asked)
     except OSError as error:
         raise InputError(str(error)) from error
     with net:
-        _serve(net.sandbox)
+        _serve(net.sandbox, needs_token=auth != "none")
         if save is not None:
             _keep(net.sandbox, save)
 
@@ -202,7 +203,7 @@ def _keep(handle: Any, file: Path) -> None:
     say(f"kept in {file}", err=True)
 
 
-def _serve(handle: Any) -> None:
+def _serve(handle: Any, *, needs_token: bool) -> None:
     """Say where the sandbox is, and wait for an interrupt; being asked to terminate counts as one."""
     from ledgerframes.network import SANDBOX_USER
 
@@ -211,7 +212,8 @@ def _serve(handle: Any) -> None:
     try:
         for interface in ("scan", "validator", "registry", "ledger"):
             say(f"{interface:<10} {getattr(handle, f'{interface}_url')}")
-        say(f"token      {handle.token(SANDBOX_USER)}")
+        if needs_token:
+            say(f"token      {handle.token(SANDBOX_USER)}")
         say("Ctrl-C ends it.", err=True)
         while True:
             time.sleep(SLICE)

@@ -8,9 +8,11 @@ import socket
 import struct
 import time
 from collections.abc import Awaitable, Callable, MutableMapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from email.utils import formatdate
 from typing import Any
+from urllib.parse import parse_qs
 
 from ledgerframes.sandbox.faults import OK, Drawn, Faults
 
@@ -72,15 +74,34 @@ async def answer(exchange: InjectedExchange, *, drawn: Drawn, faults: Faults) ->
 
 async def _having_read(exchange: InjectedExchange) -> InjectedExchange:
     """The exchange after its whole request was read: closing with unread bytes would send a reset."""
+    whole, _ = await with_body(exchange)
+    return whole
+
+
+async def with_body(exchange: InjectedExchange) -> tuple[InjectedExchange, bytes]:
+    """The exchange after its whole request was read, to be read again by the app, and the request's body."""
     messages = [await exchange.receive()]
     while messages[-1].get("more_body"):
         messages.append(await exchange.receive())
+    body = b"".join(message.get("body", b"") for message in messages)
     messages.reverse()
 
     async def receive() -> Message:
         return messages.pop() if messages else await exchange.receive()
 
-    return replace(exchange, receive=receive)
+    return replace(exchange, receive=receive), body
+
+
+def page_size_of(scope: Scope, body: bytes) -> int:
+    """How many items a request asks for: in its body, or in its query; 0 if it does not say."""
+    with suppress(ValueError, RecursionError):
+        asked = json.loads(body or b"null")
+        size = asked.get("page_size", asked.get("maxPageSize")) if isinstance(asked, dict) else None
+        if isinstance(size, int):
+            return size
+    query = parse_qs(scope.get("query_string", b"").decode("latin-1"))
+    sizes = [size for name in ("limit", "page_size", "pageSize") for size in query.get(name, ())]
+    return next((int(size) for size in sizes if size.isdecimal()), 0)
 
 
 def _refusal(kind: str, faults: Faults) -> InjectedAnswer | None:
@@ -89,6 +110,7 @@ def _refusal(kind: str, faults: Faults) -> InjectedAnswer | None:
     too_many = "The server is currently receiving too many requests."
     behind = json.dumps({"error": "This scan has not yet replicated all data; ask another one."})
     answers = {
+        "403": _answer(403, TEXT, "RBAC: access denied"),
         "429": _answer(429, TEXT, too_many),
         "429-seconds": _answer(429, TEXT, too_many, retry_after=str(faults.retry_after)),
         "429-date": _answer(429, TEXT, too_many, retry_after=later),

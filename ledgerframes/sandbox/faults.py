@@ -14,6 +14,7 @@ OK = "ok"
 
 KINDS: Mapping[str, str] = MappingProxyType(
     {
+        "403": "access denied, as text: the server admits known addresses only",
         "429": "too many requests, as text, without Retry-After",
         "429-seconds": "too many requests, Retry-After in seconds",
         "429-date": "too many requests, Retry-After as an HTTP date",
@@ -65,6 +66,7 @@ class Faults:
         retry_after: seconds that 429-seconds and 429-date name.
         drip: seconds between two pieces of a dripped body.
         drip_pieces: the number of pieces at most, which bounds the total time.
+        largest_page: a request for a page of more items gets a gateway's 504, whatever else is drawn.
 
     Raises:
         ValueError: an unknown kind, or probabilities that are not between 0 and 1 in sum.
@@ -80,6 +82,7 @@ class Faults:
     retry_after: int = 1
     drip: float = 0.01
     drip_pieces: int = 20
+    largest_page: int | None = None
 
     def __post_init__(self) -> None:
         unknown = sorted((set(self.rates) - set(KINDS)) | (set(self.sequence) - set(KINDS) - {OK}))
@@ -135,8 +138,8 @@ class FaultDraws:
         with self._lock:
             return Counter(self._injected)
 
-    def draw(self, path: str) -> Drawn:
-        """The fault of a request to this path."""
+    def draw(self, path: str, *, page_size: int = 0) -> Drawn:
+        """The fault of a request to this path, for a page of so many items; 0 if it asks for no page."""
         faults = self.faults
         always = 0.0 if faults.delays_only_drawn else faults.latency
         if faults.paths and not path.startswith(faults.paths):
@@ -144,6 +147,8 @@ class FaultDraws:
         with self._lock:
             # Both are drawn for each request, so that one fault does not shift those that follow.
             kind, cut = self._kind(), self._random.random()
+            if faults.largest_page is not None and page_size > faults.largest_page:
+                kind = "504"
             if faults.limit is not None and self._injected.total() >= faults.limit:
                 kind = OK
             if kind != OK:

@@ -11,6 +11,7 @@ from typing import Any, Self
 from ledgerframes.sandbox.faults import Faults
 from ledgerframes.sandbox.generator.generate import generate
 from ledgerframes.sandbox.generator.growth import LedgerGrowth, parse_rate
+from ledgerframes.sandbox.generator.made_up_users import OPERATOR
 from ledgerframes.sandbox.hostile.generate import generate_hostile
 from ledgerframes.sandbox.http.callers import Access
 from ledgerframes.sandbox.object_faults import ObjectFaults
@@ -46,6 +47,7 @@ def start(
     older: bool = False,
     prune_before: Any = None,
     prune: str | None = None,
+    auth: str = "token",
     live: str | None = None,
     holdings_limit: int = 1_000,
     issuer: Issuer | None = None,
@@ -79,6 +81,7 @@ def start(
             `Sandbox.prune` changes it later.
         prune: instead, the scan keeps what was recorded in this time (`30d`, `6h`, `20m`, `90s`) before the ledger's
             newest update; it moves on as the ledger grows.
+        auth: `"token"`: ledger and validator ask for a valid token. `"none"`: they answer without one, as `OPERATOR`.
         live: the ledger grows at this rate, such as `50/s`, until the sandbox stops.
         holdings_limit: a holdings summary of more coin contracts than this is refused.
         issuer: issues the tokens that the server accepts; a new one by default.
@@ -104,6 +107,9 @@ def start(
     hostile, older = switch(hostile, "hostile"), switch(older, "older")
     check_faults(faults)
     pruning = read_pruning(prune_before, prune)
+    nobody = {"token": "", "none": OPERATOR}.get(auth)
+    if nobody is None:
+        raise ValueError(f"auth={auth!r} is not valid: give 'token' or 'none'")
     issuer = issuer or Issuer()
     if load is not None:
         world = load_world(load)
@@ -114,7 +120,7 @@ def start(
     view = View(world, lag=lag, late=late, seed=seed, pruning=pruning)
     app = _app(
         view,
-        Access(world.accounts, issuer),
+        Access(world.accounts, issuer, nobody),
         holdings_limit=holdings_limit,
         page_maximum=page_maximum,
         silent_cap=silent_cap,

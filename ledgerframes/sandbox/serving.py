@@ -16,7 +16,16 @@ from email.utils import formatdate
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, cast
 
-from ledgerframes.sandbox.fault_injection import App, InjectedExchange, Receive, Scope, Send, answer
+from ledgerframes.sandbox.fault_injection import (
+    App,
+    InjectedExchange,
+    Receive,
+    Scope,
+    Send,
+    answer,
+    page_size_of,
+    with_body,
+)
 from ledgerframes.sandbox.faults import OK, Drawn, FaultDraws, Faults
 
 if TYPE_CHECKING:
@@ -169,8 +178,12 @@ class Served:
             await asyncio.sleep(self.latency)
         if draws is None:
             await answer(exchange, drawn=Drawn(OK, 0.0, 0.0), faults=Faults())
-        else:
-            await answer(exchange, drawn=draws.draw(scope["path"]), faults=draws.faults)
+            return
+        size = 0
+        if draws.faults.largest_page is not None:
+            exchange, body = await with_body(exchange)
+            size = page_size_of(scope, body)
+        await answer(exchange, drawn=draws.draw(scope["path"], page_size=size), faults=draws.faults)
 
     async def _counted(self, scope: Scope, receive: Receive, send: Send) -> None:
         name = f"{scope['method']} {scope['path']}"

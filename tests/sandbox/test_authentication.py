@@ -10,6 +10,7 @@ from asking import ask
 
 from ledgerframes.sandbox.server import start
 from ledgerframes.sandbox.world.tokens import Issuer, TokenError
+from tests.token_server import TokenServer
 
 NOW = 1_700_000_000.0
 LEDGER = [
@@ -29,6 +30,9 @@ VALIDATOR = [
     ("POST", "/v0/scan-proxy/holdings/summary"),
     ("POST", "/v1/scan-proxy/holdings/summary"),
     ("GET", "/v0/scan-proxy/transfer-preapprovals/by-party/alice"),
+    ("GET", "/v0/scan-proxy/dso"),
+    ("GET", "/v0/scan-proxy/open-and-issuing-mining-rounds"),
+    ("POST", "/v0/scan-proxy/ans-rules"),
 ]
 EVERYWHERE = [("ledger", *one) for one in LEDGER] + [("validator", *one) for one in VALIDATOR]
 
@@ -160,3 +164,34 @@ def test_no_token_stands_in_what_the_sandbox_says(sandbox, caplog):
     for said in (answer.body.decode(), str(answer.headers), caplog.text, repr(sandbox), repr(Issuer())):
         assert token.split(".")[2] not in said
         assert "key=" not in said
+
+
+def test_without_authentication_everybody_is_answered_with_any_token_or_none():
+    with start(updates=60, auth="none") as open_to_all:
+        for token in (None, "a.b.c"):
+            users = send(open_to_all, "ledger", "GET", "/v2/users", token=token)
+            assert (users.status, len(users.json["users"])) == (200, 100)
+            for interface, method, path in EVERYWHERE:
+                assert send(open_to_all, interface, method, path, token=token).status not in (401, 403), path
+        entries = send(open_to_all, "validator", "GET", "/v0/entry/all").json["entries"]
+        assert entries, "those of the operator"
+
+
+def test_how_to_authenticate_is_checked():
+    with pytest.raises(ValueError, match="auth='oauth' is not valid: give 'token' or 'none'"):
+        start(auth="oauth")
+
+
+def test_a_token_endpoint_hands_out_tokens_for_client_credentials_that_end_soon(sandbox):
+    form = "grant_type=client_credentials&client_id=analyst&client_secret={}&audience=here"
+    with TokenServer(sandbox, lifetime=-1) as expired, TokenServer(sandbox) as server:
+        endpoint = ask(f"{server.issuer}/.well-known/openid-configuration").json["token_endpoint"]
+        answers = {secret: ask(endpoint, form.format(secret).encode()) for secret in ("wrong", "correct+horse")}
+        late = ask(f"{expired.issuer}/token", form.format("correct+horse").encode()).json["access_token"]
+        other = ask(endpoint, b"grant_type=password")
+
+    token = answers["correct+horse"].json["access_token"]
+    assert (answers["wrong"].status, answers["wrong"].json) == (401, {"error": "invalid_client"})
+    assert (other.status, other.json) == (400, {"error": "unsupported_grant_type"})
+    assert server.asked[0] == {"grant_type": "client_credentials", "client_id": "analyst", "audience": "here"}
+    assert [send(sandbox, "ledger", "GET", "/v2/users", token=one).status for one in (token, late)] == [200, 401]

@@ -49,6 +49,7 @@ def ask(served: Served, path: str = "/updates", body: bytes = b"{}") -> tuple[in
 @pytest.mark.parametrize(
     ("kind", "status", "content_type", "body"),
     [
+        ("403", 403, "text/plain", "RBAC: access denied"),
         ("429", 429, "text/plain", "too many requests"),
         ("429-seconds", 429, "text/plain", "too many requests"),
         ("429-date", 429, "text/plain", "too many requests"),
@@ -159,6 +160,16 @@ def test_a_script_hits_the_requests_in_turn_and_then_stops(served):
 def test_other_paths_are_left_alone_and_use_nothing_up(served):
     served.faults = Faults.script(["500"], paths="/updates")
     assert [ask(served, path)[0] for path in ("/other", "/updates", "/updates")] == [200, 500, 200]
+
+
+def test_a_gateway_gives_up_on_pages_that_are_too_large_for_it(served):
+    served.faults = Faults(largest_page=100, paths="/updates")
+    asked = {
+        ("/updates", b'{"page_size": 101}'): 504, ("/updates", b'{"page_size": 100}'): 200,
+        ("/updates?limit=500", b""): 504, ("/updates?limit=5", b""): 200, ("/updates", b"no JSON"): 200,
+        ("/updates", b'{"maxPageSize": 200}'): 504, ("/other", b'{"page_size": 200}'): 200,
+    }  # fmt: skip
+    assert {(path, body): ask(served, path, body)[0] for path, body in asked} == asked
 
 
 def test_a_limit_bounds_the_number_of_faults(served):

@@ -9,6 +9,7 @@ import urllib.error
 import urllib.request
 
 import pytest
+from asking import ask
 
 from ledgerframes.sandbox.faults import Faults
 from ledgerframes.sandbox.server import start
@@ -76,3 +77,13 @@ def test_a_program_that_forgets_to_stop_it_still_ends():
 
     assert done.stdout.startswith("http://127.0.0.1:")
     assert done.stderr == ""
+
+
+def test_it_answers_under_the_names_of_a_localnet_and_hands_on_addresses_under_them():
+    body = {"start_record_time": "0001-01-01T00:00:00Z", "end_record_time": "9999-01-01T00:00:00Z", "page_size": 1000}
+    with start(updates=300) as sandbox:
+        host = sandbox.url.replace("http://127.0.0.1", "scan.localhost")
+        listed = ask(f"{sandbox.scan_url}/v0/history/bulk/updates", body, headers={"Host": host}).json["object_refs"]
+
+    assert listed
+    assert all(one["url"].startswith(f"http://{host}/api/scan/") for one in listed)

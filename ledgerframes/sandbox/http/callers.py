@@ -31,10 +31,12 @@ class Access:
     Attributes:
         accounts: who is known.
         issuer: whose tokens count.
+        nobody: the user that a request without a valid token counts as; where it is empty, such a request is refused.
     """
 
     accounts: Accounts
     issuer: Issuer
+    nobody: str = ""
 
     def user(self, headers: Mapping[str, str], *, websocket: bool = False) -> User:
         """The user a request comes from.
@@ -46,13 +48,7 @@ class Access:
         Raises:
             AccessError: no valid token (401), or one of a user who is unknown or deactivated (403).
         """
-        token = _bearer(headers) or (_protocol(headers) if websocket else "")
-        if not token:
-            raise AccessError(401, "a bearer token is needed")
-        try:
-            user_id = self.issuer.user_id(token)
-        except TokenError as error:
-            raise AccessError(401, str(error)) from error
+        user_id = self._user_id(_bearer(headers) or (_protocol(headers) if websocket else ""))
         user = self.accounts.get(user_id)
         if user is None:
             # 403 and not 401: the token is valid, another one of the same user would not help.
@@ -60,6 +56,15 @@ class Access:
         if user.deactivated:
             raise AccessError(403, f"the token's user {user_id!r} is deactivated")
         return user
+
+    def _user_id(self, token: str) -> str:
+        """Whose token it is, or `nobody`."""
+        try:
+            return self.issuer.user_id(token)
+        except TokenError as error:
+            if self.nobody:
+                return self.nobody
+            raise AccessError(401, str(error) if token else "a bearer token is needed") from error
 
 
 def _bearer(headers: Mapping[str, str]) -> str:

@@ -62,7 +62,9 @@ class CurrentRoutes:
             "/v0/ans-entries/by-name/{name:path}": self.name_by_name,
             "/v0/validators/validator-faucets": self.faucets,
             "/v0/featured-apps": self.featured_apps,
+            "/v0/featured-apps/{provider_party_id:path}": self.featured_app,
             "/v0/dso": self.dso,
+            "/v0/dso-party-id": self.dso_party,
             "/v0/scans": self.scans,
         }
         rounds = Route("/v0/open-and-issuing-mining-rounds", self.rounds, methods=["POST"])
@@ -161,6 +163,21 @@ class CurrentRoutes:
             apps = [contract_record(right) for right in self.world.contracts.of(FEATURED_RIGHT)]
         return json_answer(encode({"featured_apps": apps}))
 
+    async def featured_app(self, request: Request) -> Response:
+        """GET /v0/featured-apps/{provider_party_id}: an empty object where there is none."""
+        provider = request.path_params["provider_party_id"]
+        with self.world.lock:
+            rights = [one for one in self.world.contracts.of(FEATURED_RIGHT) if one.payload["provider"] == provider]
+        return json_answer(encode({"featured_app_right": contract_record(rights[0])} if rights else {}))
+
+    async def dso_party(self, request: Request) -> Response:  # noqa: ARG002 - Starlette's signature
+        """GET /v0/dso-party-id."""
+        with self.world.lock:
+            rules = self.world.rules.get(DSO_RULES.entity)
+        if rules is None:
+            raise RefusalError(404, "This ledger has no DsoRules")
+        return json_answer(encode({"dso_party_id": rules.payload["dso"]}))
+
     async def dso(self, request: Request) -> Response:  # noqa: ARG002 - Starlette's signature
         """GET /v0/dso."""
         with self.world.lock:
@@ -173,9 +190,9 @@ class CurrentRoutes:
                 "sv_party_id": next(iter(members)),
                 "dso_party_id": dso_rules.payload["dso"],
                 "voting_threshold": -(-2 * len(members) // 3),
-                "latest_mining_round": _with_state(self.world.rounds[-1]),
-                "amulet_rules": _with_state(coin_rules),
-                "dso_rules": _with_state(dso_rules),
+                "latest_mining_round": with_state(self.world.rounds[-1]),
+                "amulet_rules": with_state(coin_rules),
+                "dso_rules": with_state(dso_rules),
                 "sv_node_states": [self._node(dso_rules, party, name) for party, name in members.items()],
                 "initial_round": "0",
             }
@@ -261,11 +278,12 @@ def _ids(body: dict[str, Any], name: str) -> list[Any]:
 def _by_id(contracts: Iterable[Contract], known: list[Any]) -> dict[str, Any]:
     """Contracts by their ids, without those that the caller knows."""
     return {
-        contract.contract_id: _with_state(contract, whole=contract.contract_id not in known) for contract in contracts
+        contract.contract_id: with_state(contract, whole=contract.contract_id not in known) for contract in contracts
     }  # fmt: skip
 
 
-def _with_state(contract: Contract, *, whole: bool = True) -> dict[str, Any]:
+def with_state(contract: Contract, *, whole: bool = True) -> dict[str, Any]:
+    """A contract and where it is; only where it is, if the caller has the contract."""
     told: dict[str, Any] = {"contract": contract_record(contract)} if whole else {}
     if contract.synchronizer_id is not None:
         told["domain_id"] = contract.synchronizer_id

@@ -15,6 +15,7 @@ from ledgerframes.sandbox.generator.names import names_of
 from ledgerframes.sandbox.generator.offers import offers_of
 from ledgerframes.sandbox.http.callers import Access, AccessError
 from ledgerframes.sandbox.http.responses import INT64, UNREADABLE, RefusalError, contract_record, encode, json_answer
+from ledgerframes.sandbox.http.scan_proxy import ScanProxy
 from ledgerframes.sandbox.world import timestamps
 from ledgerframes.sandbox.world.accounts import User
 from ledgerframes.sandbox.world.coin_history import Coin
@@ -74,6 +75,7 @@ class Validator:
             Route("/v0/wallet/transfer-offers", self.transfer_offers, methods=["GET"]),
             Route("/v0/entry/all", self.name_entries, methods=["GET"]),
             Route(by_party, self.transfer_preapproval, methods=["GET"]),
+            *ScanProxy(self.view, self._caller).routes(),
         ]
 
     async def holdings_with_fees(self, request: Request) -> Response:
