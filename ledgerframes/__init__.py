@@ -18,7 +18,7 @@ _MODULES = {
     for name in node.names
 }
 #: What every session needs is imported at once, the rest when it is first asked for.
-_AT_ONCE = ("ledgerframes.errors", "ledgerframes.network")
+_AT_ONCE = ("ledgerframes.errors", "ledgerframes.network", "ledgerframes.embedded")
 
 __all__ = sorted(_MODULES)  # noqa: PLE0605 - written once, in the stub
 

@@ -33,6 +33,7 @@ from ledgerframes.economics.token_transfers import token_transfers as token_tran
 from ledgerframes.economics.traffic_purchases import traffic_purchases as traffic_purchases
 from ledgerframes.economics.transfers import transfers as transfers
 from ledgerframes.economics.validator_liveness import validator_liveness as validator_liveness
+from ledgerframes.embedded import sandbox as sandbox
 from ledgerframes.errors import ConfigurationError as ConfigurationError
 from ledgerframes.errors import ConflictError as ConflictError
 from ledgerframes.errors import DecodeError as DecodeError
@@ -93,7 +94,6 @@ from ledgerframes.loaders.verdicts import Verdicts as Verdicts
 from ledgerframes.loaders.verdicts import load_verdicts as load_verdicts
 from ledgerframes.network import Network as Network
 from ledgerframes.network import connect as connect
-from ledgerframes.network import sandbox as sandbox
 from ledgerframes.objects.opening import open_objects as open_objects
 from ledgerframes.plots.balances import plot_balances as plot_balances
 from ledgerframes.plots.burn import plot_burn as plot_burn

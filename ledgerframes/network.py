@@ -1,4 +1,4 @@
-"""A connected network: the four interfaces behind one name; what `lf.connect` and `lf.sandbox` return."""
+"""A connected network: the four interfaces behind one name; what `lf.connect` returns, and `lf.sandbox`."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ import warnings
 from collections.abc import Callable, Sequence
 from functools import cached_property
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Final, Literal, Self, get_args
+from typing import TYPE_CHECKING, Any, Literal, Self, get_args
 
 from ledgerframes.arguments import choice, flag, suggesting
 from ledgerframes.config.resolving import resolve
 from ledgerframes.config.settings import INTERFACES, InsecureHttpWarning, Settings, Token
-from ledgerframes.errors import ConfigurationError, InputError
+from ledgerframes.errors import ConfigurationError
 from ledgerframes.frames import Decimals
 from ledgerframes.results import html_pairs
 from ledgerframes.transport import Clock, Stats, Transport
@@ -28,11 +28,7 @@ if TYPE_CHECKING:
     from ledgerframes.interfaces.validator import Validator
     from ledgerframes.paging.window import Window
     from ledgerframes.sandbox.bulk.start import Bulk
-    from ledgerframes.sandbox.faults import Faults
     from ledgerframes.sandbox.server import Sandbox
-
-#: Who an analyst is on the sandbox: administers, reads as any party, has a wallet.
-SANDBOX_USER: Final = "validator_operator"
 
 Urls = str | Sequence[str]
 
@@ -280,125 +276,3 @@ def _named(network: Any, profile: str | None, scan_url: Urls | None) -> tuple[st
     if profile is not None:
         raise ConfigurationError(f"connect({network!r}) and profile={profile!r} both name a profile; give one of them")
     return network, scan_url
-
-
-@suggesting
-def sandbox(
-    *,
-    seed: int = 7,
-    updates: int = 2_000,
-    bulk: int | None = None,
-    days: int | None = None,
-    synchronizers: int = 3,
-    migrations: int = 3,
-    hostile: bool = False,
-    load: str | os.PathLike[str] | None = None,
-    port: int = 0,
-    page_maximum: int = 1_000,
-    silent_cap: int | None = None,
-    lag: int = 0,
-    late: float = 0.0,
-    latency: float = 0.0,
-    faults: str | Faults | None = None,
-    release: str = "3.5",
-    older: bool = False,
-    prune_before: Any = None,
-    prune: str | None = None,
-    auth: Literal["token", "none"] = "token",
-    live: str | None = None,
-    holdings_limit: int = 1_000,
-) -> Network:
-    """Start an embedded, made-up ledger on a loopback port and connect to it; no network is needed.
-
-    Args:
-        seed: the same seed makes the same ledger.
-        updates: length of its history.
-        days: instead, a quiet history of this many days with busy and quiet hours and weekdays, about 160 updates per
-            day; `days=90` takes a few seconds.
-        bulk: instead, a read-only history of this many updates in its own process, for benchmarks; of the other
-            arguments it takes `seed`, `port`, `page_maximum` and `latency`.
-        synchronizers: how many synchronizers there are.
-        migrations: how many migration ids there are.
-        hostile: serve the nastiest legal data in place of a plausible ledger.
-        load: serve the ledger that `net.sandbox.save` kept in this file; it has its own seed and length.
-        port: the port on 127.0.0.1; 0 takes a free one.
-        page_maximum: the largest page of updates; a request for more is refused.
-        silent_cap: silently give at most this many updates per page.
-        lag: how many of the last updates this server has not seen yet.
-        late: which share of the slowest synchronizer's newest updates shows up late, from 0 to 1.
-        latency: seconds that every request waits.
-        faults: what goes wrong how often: `"429:0.1,reset:0.05,latency:80ms"`, or a `Faults`.
-        release: `"3.5"`, or `"3.6"` for a newer ledger and a scan of its time.
-        older: serve as an older release does.
-        prune_before: the scan no longer has what was recorded before this time (text or datetime), or before this pair
-            of migration id and time; its bulk objects do. `net.sandbox.prune` changes it later, and
-            `net.sandbox.replica(prune_before=...)` is another scan of the same ledger.
-        prune: instead, the scan keeps this time before the newest update, such as `"30d"`, and moves on with `live`.
-        auth: `"token"`: ledger and validator ask for a token, as on a network. `"none"`: they answer without one, as
-            participants of developers often do; the returned network has no token then.
-        live: the ledger grows by itself at this rate, such as `"50/s"`.
-        holdings_limit: a holdings summary of more coin contracts than this is refused.
-
-    Returns:
-        A connected network, with a token of the user `validator_operator` if one is needed; a context manager, or
-        alive until the interpreter ends. Its handle is `net.sandbox`; `net.sandbox.token(user)` gives another user's
-        token.
-
-    Raises:
-        InputError: an argument breaks a rule, or the file to load holds no world.
-
-    Example:
-        >>> with sandbox(seed=7, updates=100) as net:
-        ...     net.sandbox.url.startswith("http://127.0.0.1:")
-        True
-    """
-    try:
-        if bulk is not None:
-            world = {
-                "synchronizers": synchronizers != 3, "migrations": migrations != 3, "hostile": hostile, "load": load,
-                "silent_cap": silent_cap, "lag": lag, "late": late, "faults": faults, "release": release != "3.5",
-                "older": older, "live": live, "holdings_limit": holdings_limit != 1_000, "updates": updates != 2_000,
-                "days": days is not None, "prune_before": prune_before is not None, "prune": prune,
-                "auth": auth != "token",
-            }  # fmt: skip
-            return _bulk_sandbox(bulk, world, seed=seed, port=port, page_maximum=page_maximum, latency=latency)
-        return _whole_sandbox(
-            seed=seed, updates=updates, days=days, synchronizers=synchronizers, migrations=migrations, hostile=hostile,
-            load=load, port=port, page_maximum=page_maximum, silent_cap=silent_cap, lag=lag, late=late, latency=latency,
-            faults=faults, release=release, older=older, prune_before=prune_before, prune=prune, auth=auth, live=live,
-            holdings_limit=holdings_limit,
-        )  # fmt: skip
-    except ValueError as error:
-        raise InputError(str(error)) from error
-
-
-def _bulk_sandbox(bulk: int, world: dict[str, Any], **options: Any) -> Network:
-    """A network over the bulk server, which takes no options of a made-up ledger."""
-    from ledgerframes.sandbox.bulk.start import start_bulk
-
-    for name, given in world.items():
-        if given:
-            raise InputError(f"bulk= and {name}= do not go together: a bulk history is always the same; leave one out")
-    handle = start_bulk(bulk, **options)
-    return Network(resolve(environ={}, scan_url=handle.scan_url), sandbox=handle)
-
-
-def _whole_sandbox(*, faults: str | Faults | None, seed: int, auth: str, **options: Any) -> Network:
-    """A network over the made-up ledger with its four interfaces."""
-    from ledgerframes.sandbox.faults import Faults
-    from ledgerframes.sandbox.server import start
-
-    try:
-        told = Faults.parse(faults, seed=seed) if isinstance(faults, str) else faults
-    except ValueError as error:
-        raise InputError(f"faults={faults!r} is not valid: {error}") from error
-    handle = start(seed=seed, faults=told, auth=auth, **options)
-    settings = resolve(
-        environ={},
-        scan_url=handle.scan_url,
-        validator_url=handle.validator_url,
-        registry_url=handle.registry_url,
-        ledger_url=handle.ledger_url,
-        token=None if auth == "none" else handle.token(SANDBOX_USER),
-    )
-    return Network(settings, sandbox=handle)

@@ -10,10 +10,10 @@ import pandas as pd
 
 from ledgerframes.analysis.flows import reassignment_flows
 from ledgerframes.analysis.holdings import holdings_from_events
+from ledgerframes.embedded import sandbox
 from ledgerframes.frames import shape
 from ledgerframes.loaders.history import History, load_history
 from ledgerframes.loaders.planning import migrations, plan
-from ledgerframes.network import sandbox
 from ledgerframes.plots.drawing.style import style
 from ledgerframes.plots.fees import plot_holding_fees
 from ledgerframes.plots.flows import plot_reassignment_flows

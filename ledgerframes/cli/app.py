@@ -166,7 +166,7 @@ def sandbox(
     Example: ledgerframes sandbox --port 8080, then in another shell
     ledgerframes load history -o lake --limit 500 --scan-url http://127.0.0.1:8080/api/scan
     """
-    from ledgerframes.network import sandbox as start
+    from ledgerframes.embedded import sandbox as start
 
     if load is not None:
         kept = "the kept ledger has its own"
@@ -205,7 +205,7 @@ def _keep(handle: Any, file: Path) -> None:
 
 def _serve(handle: Any, *, needs_token: bool) -> None:
     """Say where the sandbox is, and wait for an interrupt; being asked to terminate counts as one."""
-    from ledgerframes.network import SANDBOX_USER
+    from ledgerframes.embedded import SANDBOX_USER
 
     for number in (signal.SIGINT, signal.SIGTERM):  # a shell's background job starts with the first one ignored
         signal.signal(number, signal.default_int_handler)
