@@ -8,7 +8,7 @@ from typing import Any, TypedDict
 
 from ledgerframes.frames import Decimals, Lists
 from ledgerframes.paging.window import Bound, Duration
-from ledgerframes.store.read.reading import Where
+from ledgerframes.store.read.where import Where
 
 #: A state of a store: the id of the sync that left it, or a time.
 AsOf = str | date | datetime

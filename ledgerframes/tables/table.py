@@ -80,21 +80,21 @@ class Table:
         kept = tuple(column for column in self.columns if not column.asked or column.asked in asked)
         return replace(self, columns=kept)
 
-    def pick(self, columns: Iterable[str] | None) -> tuple[str, ...]:
-        """Check a caller's `columns=` and return the names to keep, in the caller's order.
+    def pick(self, columns: Iterable[str] | None, argument: str = "columns") -> tuple[str, ...]:
+        """Check the column names in a caller's argument, and return the names to keep, in the caller's order.
 
         Raises:
             InputError: a name is not a column of this table, or is given twice.
         """
         if columns is None:
             return self.names
-        kept = names(columns, "columns")
+        kept = names(columns, argument)
         for name in kept:
             if name not in self.names:
                 hint = did_you_mean(name, self.names) or f"; it has {', '.join(self.names)}"
-                raise InputError(f"columns: table {self.name!r} has no column {name!r}{hint}")
+                raise InputError(f"{argument}: table {self.name!r} has no column {name!r}{hint}")
         if len(set(kept)) != len(kept):
-            raise InputError(f"columns={list(kept)!r} names a column twice; name each once")
+            raise InputError(f"{argument}={list(kept)!r} names a column twice; name each once")
         return kept
 
 

@@ -50,3 +50,12 @@ def test_a_table_without_rows_is_written_with_its_columns(filled, tmp_path):
     found = pq.read_table(tmp_path / "out" / "licenses.parquet")
     assert found.num_rows == 0
     assert "loaded_at" in found.column_names
+
+
+def test_a_table_that_is_not_exported_is_refused_by_name(tmp_path):
+    store = lf.open_store(tmp_path / "lake")
+    with lf.sandbox(updates=20) as net:
+        store.sync(net, progress=False)
+
+    with pytest.raises(lf.InputError, match="tables: 'syncs' is not exported; the store has updates"):
+        store.export(tmp_path / "out", tables=["syncs"])

@@ -1,5 +1,7 @@
 """A lake on object storage: an S3-compatible server on loopback, with everything that a folder can do."""
 
+import os
+import pickle
 import subprocess
 import sys
 import threading
@@ -9,6 +11,7 @@ import pytest
 
 import ledgerframes as lf
 from tests.store.conftest import assert_whole
+from tests.store.test_reading import WORKER
 
 SERVER = """
 import logging, sys
@@ -57,6 +60,15 @@ def test_a_bucket_is_synced_read_asked_and_checked(options, tmp_path):
     assert store.check()
     store.compact()
     assert store.export(tmp_path / "out").tables[0].rows == 240
+    frame = store.dask("updates")
+    graph = pickle.dumps(frame)
+    assert SECRET.encode() not in graph
+    assert SECRET not in repr(frame) + repr(dict(frame.dask)) + repr(frame.expr.operands)
+    assert len(frame.compute()) == 240
+    (tmp_path / "graph").write_bytes(graph)
+    worker = [sys.executable, "-c", WORKER, tmp_path / "graph"]
+    ended = subprocess.run(worker, env={**os.environ, **options}, capture_output=True, text=True, check=False)
+    assert ended.stdout == "240\n", ended.stderr
     assert SECRET not in repr(store) + str(store.syncs()) + repr(first) + str(store.load("updates").attrs)
 
 

@@ -1,6 +1,9 @@
 """Reading a store: the same rows in every form and engine, only what is covered, only the bytes that are needed."""
 
 import json
+import pickle
+import subprocess
+import sys
 from decimal import Decimal
 from pathlib import Path
 
@@ -116,6 +119,27 @@ def test_dask_gives_what_load_gives(filled, history):
     assert len(filled.dask("licenses").compute()) == 0
 
 
+WORKER = """
+import pickle, sys
+frame = pickle.load(open(sys.argv[1], "rb"))
+print(len(frame.compute(scheduler="synchronous")))
+"""
+
+
+def test_a_worker_elsewhere_finds_a_lake_that_was_opened_by_a_relative_path(net, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    store = lf.open_store("lake")
+    store.sync(net, progress=False)
+    (tmp_path / "graph").write_bytes(pickle.dumps(store.dask("updates")))
+    (tmp_path / "elsewhere").mkdir()
+
+    worker = [sys.executable, "-c", WORKER, tmp_path / "graph"]
+    ended = subprocess.run(worker, cwd=tmp_path / "elsewhere", capture_output=True, text=True, check=False)
+
+    assert ended.stdout == f"{len(store.load('updates'))}\n", ended.stderr
+    assert list((tmp_path / "elsewhere").iterdir()) == []
+
+
 @pytest.mark.parametrize(
     ("call", "message"),
     [
@@ -124,7 +148,7 @@ def test_dask_gives_what_load_gives(filled, history):
         (lambda store: store.load("events", columns=["choise"]), "did you mean 'choice'"),
         (lambda store: store.load("events", where={"choise": 1}), "did you mean 'choice'"),
         (lambda store: store.load("events", where="choice = 1"), "store.sql"),
-        (lambda store: store.load("events", where=[("choice", "~", 1)]), "where="),
+        (lambda store: store.load("events", where=[("choice", "~", "x")]), "where="),
         (lambda store: store.load("events", as_="csv"), "as_='csv'"),
         (lambda store: store.load("licenses", start="2024-01-01"), "where="),
         (lambda store: store.sql("select * from nothing"), "updates"),
@@ -251,3 +275,88 @@ def test_the_tables_of_the_history_are_partitioned_by_month(filled):
     assert isinstance(filled._lake.history(), HistoryTables)
     folders = {path.parent.name for path in (filled._lake.folder / "events").rglob("*.parquet")}
     assert folders == {"record_month=2025-03"}
+
+
+def rows_where(store, where, table="updates"):
+    return store.load(table, where=where)
+
+
+def test_a_pair_is_a_range_and_a_list_is_its_values(filled, history):
+    updates = history.updates
+    start, end = updates.record_time[50], updates.record_time[150]
+
+    for low, high, wanted in (
+        (start, end, (updates.record_time >= start) & (updates.record_time < end)),
+        (start.isoformat(), None, updates.record_time >= start),
+        (None, end.to_pydatetime(), updates.record_time < end),
+        (None, None, updates.record_time.notna()),
+    ):
+        assert list(rows_where(filled, {"record_time": (low, high)}).update_id) == list(updates.update_id[wanted])
+    assert len(rows_where(filled, {"record_time": [start, end]})) == updates.record_time.isin([start, end]).sum()
+    assert len(rows_where(filled, {"migration_id": (1, 2)})) == (updates.migration_id == 1).sum()
+
+
+def test_nulls_lie_in_no_range(filled, history):
+    known = history.updates.effective_at.dropna()
+    assert len(rows_where(filled, {"effective_at": (known.min(), None)})) == len(known)
+    assert len(rows_where(filled, {"effective_at": None})) == history.updates.effective_at.isna().sum()
+
+
+WITH_TIMES = {
+    "equal": (lambda time: {"record_time": time}, lambda rows, time: rows.record_time == time),
+    "compared": (lambda time: [("record_time", ">=", time)], lambda rows, time: rows.record_time >= time),
+    "in": (lambda time: [("record_time", "in", [time])], lambda rows, time: rows.record_time == time),
+    "or": (
+        lambda time: [[("record_time", ">=", time)], [("kind", "=", "assignment")]],
+        lambda rows, time: (rows.record_time >= time) | (rows.kind == "assignment"),
+    ),
+    "and": (
+        lambda time: [("record_time", ">=", time), ("kind", "not in", ["assignment"])],
+        lambda rows, time: (rows.record_time >= time) & (rows.kind != "assignment"),
+    ),
+}
+
+
+@pytest.mark.parametrize(("where", "wanted"), WITH_TIMES.values(), ids=WITH_TIMES)
+def test_times_may_be_text_wherever_they_stand(filled, history, where, wanted):
+    time = history.updates.record_time[77]
+
+    found = rows_where(filled, where(time.isoformat()))
+
+    assert list(found.update_id) == list(history.updates.update_id[wanted(history.updates, time)])
+
+
+WRONG_VALUES = {
+    "day of a time": ("updates", {"record_time": "3.3.2025"}, "where\\['record_time'\\]='3.3.2025' is not a time"),
+    "number for a time": ("updates", {"record_time": 5}, "the column holds times"),
+    "text for a number": (
+        "updates",
+        {"migration_id": "0"},
+        "where\\['migration_id'\\]='0' is not valid: give a whole number",
+    ),
+    "large number": ("updates", {"migration_id": 10**30}, "give a whole number from"),
+    "not a number": ("updates", {"migration_id": float("nan")}, "give a whole number from"),
+    "number for text": ("updates", {"kind": 3}, "give text, which the column holds"),
+    "text for a truth": ("events", {"consuming": "yes"}, "give True or False"),
+    "list column": ("events", {"signatories": "alice"}, "which where= cannot compare; use store.sql"),
+    "amount": ("name_entries", {"amount": float("nan")}, "the column holds amounts; give a Decimal"),
+    "fine amount": ("name_entries", {"amount": "0.00000000001"}, "of 10 decimals at most"),
+    "in a list": ("updates", {"migration_id": [0, "1"]}, "where\\['migration_id'\\]='1'"),
+    "in a triple": ("updates", [("migration_id", ">", "1")], "where\\['migration_id'\\]='1'"),
+    "three of a tuple": ("updates", {"migration_id": (0, 1, 2)}, "give a list for several values, or a pair"),
+    "unknown column": (
+        "events",
+        {"template": "x"},
+        "where: table 'events' has no column 'template'; did you mean 'template_id'",
+    ),
+    "unknown operator": ("updates", [("kind", "~", "x")], "is not a list of .column, operator, value"),
+    "two of a triple": ("updates", [("kind", "x")], "is not a list of .column, operator, value"),
+    "expression": ("updates", pc.field("record_time") > pc.scalar("2025"), "cannot be applied to 'updates'"),
+    "text": ("updates", "kind = 'x'", "store.sql takes SQL"),
+}
+
+
+@pytest.mark.parametrize(("table", "where", "said"), WRONG_VALUES.values(), ids=WRONG_VALUES)
+def test_a_condition_of_another_type_is_refused_with_its_value_and_the_rule(filled, table, where, said):
+    with pytest.raises(lf.InputError, match=said):
+        filled.load(table, where=where)

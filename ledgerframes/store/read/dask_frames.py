@@ -20,6 +20,25 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
+class StorageOptions:
+    """A store's storage options in the process that opened it; pickled they are empty, since they may be credentials.
+
+    Other processes take credentials from their own environment.
+    """
+
+    def __init__(self, here: Mapping[str, str]) -> None:
+        self.here = here
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return StorageOptions, ({},)
+
+    def __dask_tokenize__(self) -> str:
+        return "storage options"
+
+    def __repr__(self) -> str:
+        return "<storage options>"
+
+
 def dask_frame(
     lake: Lake,
     view: View,
@@ -50,7 +69,8 @@ def dask_frame(
         if not paths:
             return frames.from_pandas(empty, npartitions=1)
         return frames.from_map(
-            read_file, sorted(paths), url=lake.url, options=lake.options, verify=lake.verify, name=name,
+            read_file, sorted(paths), url=lake.url if lake.folder is None else str(lake.folder),
+            options=StorageOptions(lake.options), verify=lake.verify, name=name,
             version=view.tables[name].version, columns=list(columns), rows=part.rows, decimals=decimals, meta=empty,
             enforce_metadata=False,
         )  # fmt: skip
@@ -60,7 +80,7 @@ def read_file(
     path: str,
     *,
     url: str,
-    options: Mapping[str, str],
+    options: StorageOptions,
     verify: Verify,
     name: str,
     version: int,
@@ -71,7 +91,7 @@ def read_file(
     """One file's rows; runs on any worker of Dask, so all arguments are plain values."""
     table = declared(name)
     # Opened anew by version: a handle of the Delta library cannot be sent to another process.
-    stored = Lake(url, storage_options=options, verify=verify).table(name).as_of(version)
+    stored = Lake(url, storage_options=options.here, verify=verify).table(name).as_of(version)
     data = stored.dataset()
     fragment = next(file for file in data.get_fragments() if file.path == path)
     with damage_named([stored]):

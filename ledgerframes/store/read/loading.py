@@ -14,7 +14,8 @@ from ledgerframes.paging.window import Bound, Duration, Window, wanted_window, w
 from ledgerframes.store.keywords import AsOf, LoadOptions, SqlOptions
 from ledgerframes.store.lake import declared
 from ledgerframes.store.read.dask_frames import dask_frame
-from ledgerframes.store.read.reading import Part, Where, conditions
+from ledgerframes.store.read.reading import Part
+from ledgerframes.store.read.where import Where, conditions
 
 if TYPE_CHECKING:
     import pyarrow.dataset as ds
@@ -53,7 +54,8 @@ def load(
         start: inclusive; a time for every migration from there, a pair (migration id, time), or `"begin"`.
         end: exclusive; likewise.
         last: count back from now; instead of `start`.
-        where: `{column: value}` or `{column: [values]}`, `[(column, ">", value), …]`, or a pyarrow expression.
+        where: `{column: value}`, `{column: [values]}`, `{column: (start, end)}` for a range, start inclusive, end
+            exclusive, None for an open side; `[(column, ">", value), …]`; or a pyarrow expression. Times as in `start`.
         as_of: an older state: a sync's id, or a time.
         allow_partial: return what is there of a range that is not wholly covered.
         as_: `"pandas"`, `"arrow"` or `"polars"`.
@@ -139,6 +141,9 @@ def dask(
     decimals: Decimals | None = None,
 ) -> Any:
     """Open a stored table as a Dask DataFrame, one partition per file; rows are read when computed.
+
+    Workers find a folder under the same absolute path. `storage_options` are not sent to them: they take credentials
+    and endpoint of an object store from their own environment.
 
     Args:
         self: the store.

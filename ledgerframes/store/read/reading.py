@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial, reduce
-from typing import TYPE_CHECKING, Any, Final
+from functools import partial
+from typing import TYPE_CHECKING, Final
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -28,8 +28,6 @@ from ledgerframes.tables.table import Table
 
 if TYPE_CHECKING:
     import pyarrow.dataset as ds
-
-Where = Any  # a pyarrow Expression, a mapping of column to value or values, or a list of (column, operator, value)
 
 _TIME: Final = pa.timestamp("us", "UTC")
 _ORDER: Final[tuple[str, ...]] = ("loaded_at", "position", "migration_id", "record_time", "update_id", "node_index")
@@ -81,40 +79,6 @@ def _holes(covered: Sequence[Interval], window: Window, ended: Collection[int]) 
         if ids and cursor is not None and cursor.migration_id > ids[-1]:
             holes.append(Interval(cursor.migration_id, BEGINNING, CLOSED))
     return merged(holes)
-
-
-def conditions(where: Where, table: Table) -> pc.Expression | None:
-    """Read a caller's `where=`.
-
-    Raises:
-        InputError: it names a column that the table lacks, or is not of a known form.
-    """
-    if where is None or isinstance(where, pc.Expression):
-        return where
-    if isinstance(where, Mapping):
-        table.pick(list(where))
-        terms = [_is(name, value) for name, value in where.items()]
-        return reduce(lambda left, right: left & right, terms) if terms else None
-    if isinstance(where, Sequence) and not isinstance(where, str):
-        import pyarrow.parquet as pq
-
-        try:
-            terms = [term for group in where for term in ([group] if isinstance(group, tuple) else group)]
-            table.pick(sorted({term[0] for term in terms}))
-            return pq.filters_to_expression(list(where))
-        except (TypeError, ValueError, IndexError) as error:
-            if isinstance(error, InputError):
-                raise
-            raise InputError(f"where={where!r} is not a list of (column, operator, value): {error}") from error
-    raise InputError(
-        f"where={where!r}: give {{column: value}}, [(column, '>', value)] or a pyarrow expression; store.sql takes SQL"
-    )
-
-
-def _is(name: str, value: Any) -> pc.Expression:
-    if isinstance(value, list | tuple | set | frozenset):
-        return pc.field(name).isin(list(value))
-    return pc.field(name).is_null() if value is None else pc.field(name) == value
 
 
 def batches_of(
@@ -318,6 +282,8 @@ def exported(
     every = [name for name in view.versions if name != OPEN_CONTRACTS.name]
     for name in every if tables is None else tables:
         declared(name)
+        if name not in view.tables:
+            raise InputError(f"tables: {name!r} is not exported; the store has {', '.join(every) or 'no table yet'}")
         window = wanted if set_of(name) else Window()
         part = Part.of(view, name, window, allow_partial=allow_partial)
         sources[name] = partial(batches_of, part.table, part.data, part.rows)
