@@ -8,7 +8,6 @@ import io
 import json
 import os
 import sys
-import time
 import urllib.error
 import urllib.parse
 import urllib.request
@@ -157,22 +156,23 @@ def newest(template):
     return created[-1]["contract_id"]
 
 
-before = holdings()
 tap = {
     "templateId": "#splice-amulet:Splice.AmuletRules:AmuletRules", "contractId": newest(":AmuletRules"),
     "choice": "AmuletRules_DevNet_Tap",
     "choiceArgument": {"receiver": alice, "amount": "1000.0", "openRound": newest(":OpenMiningRound")},
 }  # fmt: skip
-good(
+tree = good(
     f"{LEDGER}/v2/commands/submit-and-wait-for-transaction-tree",
     commands("story-5", {"ExerciseCommand": tap}), token=TELLER,
-)  # fmt: skip
-for _ in range(200):
-    after = holdings()
-    if float(after) >= float(before) + 1000:
-        break
-    time.sleep(0.05)
-assert float(after) >= float(before) + 1000, (before, after)
+)["transactionTree"]  # fmt: skip
+# Alice pays and is paid meanwhile, so her balance says nothing; but a snapshot follows each command, and only commands
+# spend what a command made: this coin is in it.
+values = [node["CreatedTreeEvent"]["value"] for node in tree["eventsById"].values() if "CreatedTreeEvent" in node]
+(coin,) = (value for value in values if value["templateId"].endswith(":Splice.Amulet:Amulet"))
+assert float(coin["createArgument"]["amount"]["initialAmount"]) == 1000
+assert float(holdings()) >= 1000
+(made,) = (item for item in history() if coin["contractId"] in json.dumps(item))
+assert made["update_id"] == tree["updateId"]
 
 # What a wallet and a name service know.
 assert "offers" in good(f"{VALIDATOR}/v0/wallet/transfer-offers", token=TELLER)

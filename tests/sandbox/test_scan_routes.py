@@ -5,9 +5,9 @@ from __future__ import annotations
 import itertools
 import json
 import urllib.error
-import urllib.parse
 import urllib.request
 from decimal import Decimal
+from urllib.parse import quote
 
 import pytest
 
@@ -16,6 +16,8 @@ from ledgerframes.sandbox.server import start
 from ledgerframes.sandbox.world import timestamps
 
 INTERNAL = "/v0/internal/reward-accounting-process/rounds/earliest-available"
+#: Python reads all of them as numbers, servers none.
+ODD = ["1_0", "٣", " 5", "5 ", "1e3", "0x10", "1.0"]
 FORMER = "/v0/reward-accounting-process/rounds/earliest-available"
 
 
@@ -214,7 +216,7 @@ def test_the_hostile_world_is_served_as_it_is_in_both_encodings():
         carrying = updates(hostile, page_size=1_000, daml_value_encoding="protobuf_json")
         assert compacted(carrying) == items
         for item in items[:15]:
-            path = f"/v1/updates/{urllib.parse.quote(item['update_id'], safe='')}"
+            path = f"/v1/updates/{quote(item['update_id'], safe='')}"
             offset = {} if "event" in item else {"offset": "000000000000000001"}
             assert ask(hostile, path) == {**item, **offset}
 
@@ -324,7 +326,18 @@ def test_newest_first_is_not_by_creation_time_and_the_last_page_can_be_empty(san
     assert license_pages(sandbox, 1)[-1]["validator_licenses"] == []
 
 
-@pytest.mark.parametrize("query", ["limit=0", "limit=-1", "limit=x", "limit=1001", "after=x", f"after={2**63}"])
+@pytest.mark.parametrize(
+    "query",
+    [
+        "limit=0",
+        "limit=-1",
+        "limit=x",
+        "limit=1001",
+        "after=x",
+        f"after={2**63}",
+        *(f"limit={quote(one)}" for one in ODD),
+    ],
+)
 def test_a_malformed_request_for_licenses_is_refused(sandbox, query):
     assert refusal(sandbox, f"/v0/admin/validator/licenses?{query}")[0] == 400
 

@@ -33,4 +33,4 @@ def test_urllib_alone_drives_every_endpoint():
 
 def test_the_story_needs_nothing_but_the_standard_library():
     imported = re.findall(r"^(?:import|from) (\w+)", STORY.read_text(), re.MULTILINE)
-    assert set(imported) <= {"io", "json", "os", "sys", "time", "urllib", "zipfile"}
+    assert set(imported) <= {"io", "json", "os", "sys", "urllib", "zipfile"}

@@ -82,6 +82,8 @@ def test_a_page_size_above_a_thousand_is_capped_without_a_word():
     [
         {"pageSize": "x"},
         {"pageSize": "1.5"},
+        {"pageSize": "1_0"},
+        {"pageSize": "٣"},
         {"pageSize": -1},
         {"pageSize": 2**31},
         {"pageToken": "x"},

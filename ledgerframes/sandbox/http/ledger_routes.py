@@ -23,7 +23,7 @@ from ledgerframes.sandbox.http.ledger import Ledger
 from ledgerframes.sandbox.http.ledger_errors import UnreadableError, denied, invalid, not_found
 from ledgerframes.sandbox.http.ledger_pages import LedgerPages
 from ledgerframes.sandbox.http.ledger_requests import UpdateFormat, allowed, caller, read_body
-from ledgerframes.sandbox.http.responses import INT32, encode, json_answer, page_token, read_page_token
+from ledgerframes.sandbox.http.responses import INT32, encode, json_answer, page_token, read_integer, read_page_token
 from ledgerframes.sandbox.http.user_bodies import CreateUser, new_user
 from ledgerframes.sandbox.world.accounts import User
 
@@ -140,7 +140,7 @@ class LedgerRoutes:
 def _page_size(text: str | None) -> int:
     """How many users a page has at most; 0 and nothing leave that to the server."""
     try:
-        size = int(text or 0)
+        size = read_integer(text) if text else 0
     except ValueError:
         size = -1
     if not 0 <= size < INT32:

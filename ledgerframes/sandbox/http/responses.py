@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import re
 from typing import Any, Final
 
 import msgspec
@@ -15,6 +16,8 @@ from ledgerframes.sandbox.world.contracts import Contract
 INT32: Final = 2**31
 INT64: Final = 2**63
 UNKNOWN: Final = "The requested resource could not be found."
+
+_INTEGER: Final = re.compile(r"[+-]?[0-9]{1,20}", re.ASCII)
 
 # What msgspec raises for a body that it cannot read; RecursionError is for one nested too deep.
 UNREADABLE: Final = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
@@ -75,12 +78,23 @@ def query_integer(request: Request, name: str, *, bound: int) -> int | None:
     """
     text = request.query_params.get(name)
     try:
-        value = None if text is None else int(text)
+        value = None if text is None else read_integer(text)
     except ValueError as error:
         raise RefusalError(400, f"The query parameter '{name}' was malformed: {text!r} is not an integer") from error
     if value is not None and not -bound <= value < bound:
         raise RefusalError(400, f"The query parameter '{name}' was malformed: {text!r} is out of range")
     return value
+
+
+def read_integer(text: str) -> int:
+    """A whole number as servers read it: ASCII digits, where Python also takes `1_0`, spaces and other scripts' digits.
+
+    Raises:
+        ValueError: it is written otherwise.
+    """
+    if not _INTEGER.fullmatch(text):
+        raise ValueError(f"{text!r} is not an integer")
+    return int(text)
 
 
 def contract_record(contract: Contract) -> dict[str, Any]:
