@@ -21,6 +21,7 @@ from ledgerframes.transport import Answer, Stop
 from ledgerframes.transport.outcome import Sink
 from ledgerframes.transport.request import Prepared, Request
 from ledgerframes.transport.retrying import Revise
+from ledgerframes.transport.server_preferences import PageLimits
 
 T = TypeVar("T")
 P = ParamSpec("P")
@@ -52,8 +53,11 @@ class Sender(Protocol):
     def pause(self, seconds: float) -> None:
         """Wait, by the transport's clock."""
 
-    def page_maximum(self, server: str | None) -> int | None:
-        """The largest page of updates that a scan has named, if it has named one."""
+    def page_limits(self, server: str | None) -> PageLimits:
+        """How many updates may be asked of a scan at once."""
+
+    def note_page(self, server: str, size: int, *, came: bool) -> None:
+        """Keep what a scan manages: a page of a size came, or was too much for it."""
 
     def learn_page_maximum(self, server: str, maximum: int) -> None:
         """Keep the largest page of updates that a scan has named."""

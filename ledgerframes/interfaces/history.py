@@ -17,6 +17,7 @@ from ledgerframes.paging.modes import Ask, Outcome
 from ledgerframes.transport import Answer, Stop
 from ledgerframes.transport.request import Request
 from ledgerframes.transport.retrying import Revise
+from ledgerframes.transport.server_preferences import PageLimits
 from ledgerframes.waiting import Coming, in_background
 
 _log = logging.getLogger("ledgerframes.history")
@@ -52,7 +53,7 @@ class PageSource(Protocol):
     def pause(self, seconds: float) -> None:
         """Wait."""
 
-    def page_maximum(self, server: str | None) -> int | None:
+    def page_limits(self, server: str | None) -> PageLimits:
         """The largest page that a scan has named, if it has: this one, or the one that is asked first."""
 
     def learn_page_maximum(self, server: str, maximum: int) -> None:
@@ -157,10 +158,11 @@ class HistorySession:
         return rows, taken.outcome is Outcome.MORE
 
     def _fetch(self) -> tuple[Ask, Answer[HistoryPage]]:
-        known = self._source.page_maximum(self._server)
-        # Another reader of the network may have learnt it, which saves a refused request.
-        if known is not None and known < self._reader.maximum:
-            self._reader.lower(known)
+        known = self._source.page_limits(self._server)
+        # Another reader of the network may have learnt them, which saves a refused request.
+        if known.maximum is not None and known.maximum < self._reader.maximum:
+            self._reader.lower(known.maximum)
+        self._reader.keep_to(known.manageable)
         first = asked = self._reader.ask()
 
         def revise(_request: Request, error: RequestError) -> Request | None:
@@ -190,7 +192,7 @@ class HistorySession:
             if isinstance(error, StatusError):
                 self._source.learn_page_maximum(error.server, named)
             self._reader.lower(named)
-        elif _too_much(error):
+        elif too_much(error):
             self._reader.shrink()
         return self._reader.ask().page_size != size
 
@@ -243,7 +245,7 @@ def smaller_page(size: int, error: RequestError) -> int:
     if named is not None:
         # At least one less, in case the server names the size that it has just refused.
         return max(1, min(size - 1, named))
-    return max(1, size // 2) if _too_much(error) else size
+    return max(1, size // 2) if too_much(error) else size
 
 
 def named_maximum(error: RequestError) -> int | None:
@@ -254,6 +256,7 @@ def named_maximum(error: RequestError) -> int | None:
     return int(named[1]) if named else None
 
 
-def _too_much(error: RequestError) -> bool:
+def too_much(error: RequestError) -> bool:
+    """Whether a page may have been too large for a server or for a gateway before it."""
     # A page of 1,000 is about 9 MB, and servers give up after 38 seconds: a smaller one may come through.
-    return isinstance(error, NoAnswerError) or (isinstance(error, StatusError) and error.status in {413, 503})
+    return isinstance(error, NoAnswerError) or (isinstance(error, StatusError) and error.status in {413, 503, 504})

@@ -13,6 +13,7 @@ from ledgerframes.transport import Answer, Stop
 from ledgerframes.transport.outcome import Sink
 from ledgerframes.transport.request import Prepared, Request
 from ledgerframes.transport.retrying import Revise
+from ledgerframes.transport.server_preferences import PageLimits
 
 T = TypeVar("T")
 
@@ -69,8 +70,11 @@ class _OneServer:
     def pause(self, seconds: float) -> None:
         self.sender.pause(seconds)
 
-    def page_maximum(self, server: str | None) -> int | None:
-        return self.sender.page_maximum(server or self.server)
+    def page_limits(self, server: str | None) -> PageLimits:
+        return self.sender.page_limits(server or self.server)
+
+    def note_page(self, server: str, size: int, *, came: bool) -> None:
+        self.sender.note_page(server, size, came=came)
 
     def learn_page_maximum(self, server: str, maximum: int) -> None:
         self.sender.learn_page_maximum(server, maximum)

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Generic, TypeVar
+from typing import Final, Generic, TypeVar
 
 import msgspec
 
 from ledgerframes.decoding.paged_histories import PagedHistory
-from ledgerframes.errors import DecodeError
+from ledgerframes.errors import DecodeError, RequestError, StatusError
 from ledgerframes.interfaces.calls import Sender
+from ledgerframes.interfaces.history import too_much
 from ledgerframes.interfaces.scan_requests import page_request
 from ledgerframes.paging.cursor import Cursor
 from ledgerframes.transport import Answer, Stop
 from ledgerframes.transport.request import Endpoint, Request
 from ledgerframes.transport.retrying import Revise
+from ledgerframes.transport.server_preferences import PageLimits
 
 PageT = TypeVar("PageT")
 
@@ -60,11 +62,26 @@ class ScanPages(Generic[PageT]):
             read = self.read_leniently
         elif self.lenient:
             read = _Lenient(self.read, self.read_leniently, several=len(server or self.servers) > 1)
-        return self.sender.send(request, read=read, server=server, revise=revise, attempts=attempts)
 
-    def page_maximum(self, server: str | None) -> int | None:
-        """The largest page that a scan has named: this one, or the preferred one."""
-        return self.sender.page_maximum(server)
+        def revised(asked: Request, error: RequestError) -> Request | None:
+            if too_much(error) and (failed := self._failed(error, server)) is not None:
+                self.sender.note_page(failed, _page_size(asked), came=False)
+            return None if revise is None else revise(asked, error)
+
+        answer = self.sender.send(request, read=read, server=server, revise=revised, attempts=attempts)
+        self.sender.note_page(answer.server, _page_size(answer.request), came=True)
+        return answer
+
+    def _failed(self, error: RequestError, server: str | tuple[str, ...] | None) -> str | None:
+        """Which server an error is of; None where that cannot be known."""
+        if isinstance(error, StatusError):
+            return error.server
+        asked = (server,) if isinstance(server, str) else server or self.servers
+        return asked[0] if len(asked) == 1 else None
+
+    def page_limits(self, server: str | None) -> PageLimits:
+        """How many items may be asked of a scan at once: this one, or the one that is asked first."""
+        return self.sender.page_limits(server)
 
     def learn_page_maximum(self, server: str, maximum: int) -> None:
         """Keep the largest page that a scan has named, for every reader of this network."""
@@ -81,6 +98,18 @@ class ScanPages(Generic[PageT]):
     def leniently(self) -> ScanPages[PageT]:
         """The same, its pages read without the items that have no cursor."""
         return replace(self, lenient=True)
+
+
+class _Asked(msgspec.Struct):
+    page_size: int
+
+
+_asked: Final = msgspec.json.Decoder(_Asked)
+
+
+def _page_size(request: Request) -> int:
+    """How many items a request for a page asks for."""
+    return _asked.decode(request.content or b"").page_size
 
 
 @dataclass

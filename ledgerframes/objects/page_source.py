@@ -29,6 +29,7 @@ from ledgerframes.timestamps import EARLIEST, LATEST
 from ledgerframes.transport import Answer, Stop
 from ledgerframes.transport.request import Request
 from ledgerframes.transport.retrying import Revise
+from ledgerframes.transport.server_preferences import PageLimits
 from ledgerframes.waiting import in_background
 
 _log = logging.getLogger("ledgerframes.objects")
@@ -230,9 +231,9 @@ class ObjectPages:
         """Wait."""
         self.inner.pause(seconds)
 
-    def page_maximum(self, server: str | None) -> int | None:
-        """The largest page that a scan has named, if it has: this one, or the one that is asked first."""
-        return self.inner.page_maximum(server)
+    def page_limits(self, server: str | None) -> PageLimits:
+        """How many items may be asked of a scan at once: this one, or the one that is asked first."""
+        return self.inner.page_limits(server)
 
     def learn_page_maximum(self, server: str, maximum: int) -> None:
         """Keep the largest page that a scan has named, for every reader of the network."""

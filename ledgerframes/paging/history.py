@@ -53,6 +53,7 @@ class HistoryReader:
     leapt: bool = False
     reopened: int = 0
     _preferred: int = MAXIMUM
+    _manageable: int | None = None
     _recent: frozenset[str] = frozenset()
     _idle: int = 0
 
@@ -89,6 +90,12 @@ class HistoryReader:
     def shrink(self) -> None:
         """Halve the page size: a page was too much for the server."""
         self.page_size = max(1, self.page_size // 2)
+
+    def keep_to(self, manageable: int | None) -> None:
+        """Take over what the server manages for now: pages grow back up to it; None sets no bound."""
+        if manageable is not None and manageable < (self._manageable or MAXIMUM):
+            self.page_size = min(self.page_size, manageable)
+        self._manageable = manageable
 
     @property
     def holding(self) -> int:
@@ -189,8 +196,8 @@ class HistoryReader:
         if rows:
             self.reopened = 0
             self.last = cursors[rows[-1]]
-        # A page that a time-out, 413 or 503 has halved grows back by doubling.
-        self.page_size = min(self.maximum, self._preferred, self.page_size * 2)
+        # A page that was too much for the server grows back by doubling, up to what the server manages.
+        self.page_size = min(self.maximum, self._preferred, self.page_size * 2, self._manageable or MAXIMUM)
 
     def _inside(self, page: Page, stop: int) -> list[int]:
         seen = set(self._recent)

@@ -7,11 +7,37 @@ import logging
 import threading
 import warnings
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Final, NamedTuple
 
 from ledgerframes.config.settings import Interface, source_of
 from ledgerframes.transport.request import DeprecatedEndpointWarning, Endpoint
 
 log = logging.getLogger("ledgerframes.transport")
+
+LARGEST_PAGE: Final = 1_000
+
+
+class PageLimits(NamedTuple):
+    """How many items may be asked of a server at once.
+
+    Attributes:
+        maximum: the largest page that it has named, if it has.
+        manageable: what it manages for now, where more was too much for it or for a gateway before it.
+    """
+
+    maximum: int | None = None
+    manageable: int | None = None
+
+
+@dataclass
+class _Manageable:
+    """The page that a server manages; after enough good pages a larger one is tried, each time after more of them."""
+
+    size: int
+    good: int = 0
+    patience: int = 8
+    trying: bool = False
 
 
 class ServerPreferences:
@@ -26,6 +52,7 @@ class ServerPreferences:
         self._reached: set[str] = set()
         # Per server, because each operator may set a maximum of his own.
         self._largest: dict[str, int] = {}
+        self._manageable: dict[str, _Manageable] = {}
 
     def order(self, interface: Interface, servers: Sequence[str]) -> tuple[str, ...]:
         """The servers of an interface, the one that worked last first."""
@@ -64,9 +91,25 @@ class ServerPreferences:
         with self._lock:
             self._reached.add(server)
 
-    def page_maximum(self, server: str) -> int | None:
-        """The largest page of updates that a server has named, if it has."""
-        return self._largest.get(server)
+    def page_limits(self, server: str) -> PageLimits:
+        """How many updates may be asked of a server at once."""
+        manageable = self._manageable.get(server)
+        return PageLimits(self._largest.get(server), None if manageable is None else manageable.size)
+
+    def note_page(self, server: str, size: int, *, came: bool) -> None:
+        """A page of a size came, or was too much: a time-out, 413, 503 or 504."""
+        with self._lock:
+            known = self._manageable.get(server)
+            if not came:
+                known = self._manageable.setdefault(server, known or _Manageable(size))
+                known.patience *= 1 + known.trying
+                known.size, known.good, known.trying = max(1, min(size, known.size) // 2), 0, False
+            elif known is not None and size >= known.size:
+                known.good, known.trying = known.good + 1, False
+                if known.good >= known.patience:
+                    known.size, known.good, known.trying = known.size * 2, 0, True
+                if size >= LARGEST_PAGE:
+                    del self._manageable[server]
 
     def learn_page_maximum(self, server: str, maximum: int) -> None:
         """A server named the largest page of updates it gives; logged once per network."""
@@ -84,6 +127,7 @@ class ServerPreferences:
         # Copied without the locks: in a forked child a thread of the parent may hold them for ever.
         twin._warned, twin._reached = set(self._warned), set(self._reached)
         twin._largest, twin._met = dict(self._largest), set(self._met)
+        twin._manageable = {server: replace(known) for server, known in tuple(self._manageable.items())}
         return twin
 
     def warn_once(self, endpoint: Endpoint) -> None:

@@ -25,6 +25,7 @@ from ledgerframes.transport.rate_limiter import RateLimiter
 from ledgerframes.transport.recording import Way
 from ledgerframes.transport.request import Endpoint, Prepared, Request
 from ledgerframes.transport.retrying import RetryingRequest, Revise, Sending
+from ledgerframes.transport.server_preferences import PageLimits
 from ledgerframes.transport.stats import Stats
 from ledgerframes.transport.stopping import Stop
 from ledgerframes.version import __version__
@@ -115,9 +116,13 @@ class Transport:
         listed = interface == "scan" and server in self._listed
         return None if listed else self._sender.settings.token(interface)
 
-    def page_maximum(self, server: str | None) -> int | None:
-        """The largest page of updates that a scan has named: this one, or the preferred one."""
-        return self._sender.memory.page_maximum(server or self.servers("scan")[0])
+    def page_limits(self, server: str | None) -> PageLimits:
+        """How many updates may be asked of a scan at once: this one, or the preferred one."""
+        return self._sender.memory.page_limits(server or self.servers("scan")[0])
+
+    def note_page(self, server: str, size: int, *, came: bool) -> None:
+        """Keep what a scan manages: a page of a size came, or was too much for it."""
+        self._sender.memory.note_page(server, size, came=came)
 
     def learn_page_maximum(self, server: str, maximum: int) -> None:
         """Keep the largest page of updates that a scan has named, for every reader."""
@@ -338,9 +343,13 @@ class StoppableSender:
         """As `Transport.servers`."""
         return self.transport.servers(interface)
 
-    def page_maximum(self, server: str | None) -> int | None:
-        """As `Transport.page_maximum`."""
-        return self.transport.page_maximum(server)
+    def page_limits(self, server: str | None) -> PageLimits:
+        """As `Transport.page_limits`."""
+        return self.transport.page_limits(server)
+
+    def note_page(self, server: str, size: int, *, came: bool) -> None:
+        """As `Transport.note_page`."""
+        self.transport.note_page(server, size, came=came)
 
     def learn_page_maximum(self, server: str, maximum: int) -> None:
         """As `Transport.learn_page_maximum`."""

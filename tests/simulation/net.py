@@ -27,6 +27,7 @@ from ledgerframes.paging.cursor import Cursor
 from ledgerframes.paging.window import Window
 from ledgerframes.transport import Answer, Stats
 from ledgerframes.transport.retrying import Revise
+from ledgerframes.transport.server_preferences import PageLimits
 from ledgerframes.transport.stopping import Stop
 from tests.simulation.choices import Choices
 from tests.simulation.clock import SimClock
@@ -193,8 +194,8 @@ class SimScan:
         if "catching-up" in self.faults:
             self._fleet.move(50, 30, 20)
 
-    def page_maximum(self, server: str | None) -> int | None:
-        return self._fleet.maxima.get(self._order[0] if server is None else server)
+    def page_limits(self, server: str | None) -> PageLimits:
+        return PageLimits(self._fleet.maxima.get(self._order[0] if server is None else server))
 
     def learn_page_maximum(self, server: str, maximum: int) -> None:
         self._fleet.maxima[server] = maximum

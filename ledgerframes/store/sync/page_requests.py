@@ -26,7 +26,7 @@ def ask(
         server: which one.
         insist: whether to retry where it sends no page.
     """
-    size = min(page_size, servers.page_maximum(server) or page_size)
+    size = min([page_size, *filter(None, servers.page_limits(server))])
 
     def revise(_request: Request, error: RequestError) -> Request | None:
         nonlocal size

@@ -15,6 +15,7 @@ from ledgerframes.paging.cursor import Cursor
 from ledgerframes.transport import Answer
 from ledgerframes.transport.request import Request
 from ledgerframes.transport.retrying import Revise
+from ledgerframes.transport.server_preferences import PageLimits
 from ledgerframes.transport.stopping import Stop
 
 _log = logging.getLogger("ledgerframes.store")
@@ -103,9 +104,9 @@ class AgreedServers:
         """Wait."""
         self.source.pause(seconds)
 
-    def page_maximum(self, server: str | None) -> int | None:
-        """The largest page that a scan has named, if it has: this one, or the one that is asked first."""
-        return self.source.page_maximum(server)
+    def page_limits(self, server: str | None) -> PageLimits:
+        """How many items may be asked of a scan at once: this one, or the one that is asked first."""
+        return self.source.page_limits(server)
 
     def learn_page_maximum(self, server: str, maximum: int) -> None:
         """Keep the largest page that a scan has named, for every reader of the network."""
