@@ -1,5 +1,6 @@
 """How a new user gets in: LocalNet's addresses, no token where none is needed, plain http where it is asked for."""
 
+import socket
 import warnings
 
 import pytest
@@ -7,8 +8,9 @@ import pytest
 import ledgerframes as lf
 from ledgerframes.config.profiles import FILE
 from ledgerframes.config.settings import InsecureHttpWarning
-from ledgerframes.errors import ConfigurationError, NotAuthorizedError
-from tests.transport.hostile_server import HostileServer, answer, text
+from ledgerframes.errors import ConfigurationError, NotAuthorizedError, RequestError
+from tests.transport.authorities import Authority
+from tests.transport.hostile_server import HostileServer, Reply, answer, text
 
 TOKEN = "eyJhbGciOiJFUzI1NiJ9.eyJzdWIiOiJhbGljZSJ9.c2lnbmF0dXJl"
 USERS = answer({"users": [], "nextPageToken": ""})
@@ -140,3 +142,44 @@ def test_a_scan_that_admits_known_addresses_says_so_and_the_next_one_is_asked():
 
         with lf.connect(closed.url, scan_token=TOKEN) as net, pytest.raises(NotAuthorizedError, match="does not allow"):
             lf.earliest_reward_round(net)
+
+
+@pytest.mark.parametrize(
+    "refusal",
+    [
+        None,
+        text("Client sent an HTTP request to an HTTPS server.", 400),
+        text("<html><title>400 The plain HTTP request was sent to HTTPS port</title></html>", 400, "text/html"),
+        Reply(raw=bytes([21, 3, 1, 0, 2, 2, 70])),
+    ],
+    ids=["hangs up", "Go", "nginx", "an alert"],
+)
+def test_http_to_a_port_of_tls_is_told_at_once(refusal, tmp_path, monkeypatch):
+    monkeypatch.delenv("REQUESTS_CA_BUNDLE", raising=False)
+    tls = None if refusal is not None and refusal.raw is None else Authority(tmp_path).server()
+
+    class Port(HostileServer):
+        """Speaks TLS, and answers what comes in clear text as some servers do."""
+
+        def _talk(self, connection):
+            if refusal is not None and connection.recv(1, socket.MSG_PEEK) != b"\x16":
+                with connection:
+                    connection.recv(4096)
+                    self._send(connection, refusal)
+                return
+            super()._talk(connection)
+
+    with Port([answer({"earliest_round": 7})], tls=tls) as server:
+        with lf.connect(f"http://127.0.0.1:{server.port}") as net, pytest.raises(RequestError) as caught:
+            lf.earliest_reward_round(net)
+        assert "write https://" in str(caught.value)
+        assert server.connections <= 3
+        if tls is not None:
+            with lf.connect(f"http://127.0.0.1:{server.port}") as net:
+                assert any("write https://" in finding.advice for finding in lf.doctor(net).of("fail"))
+
+
+def test_a_server_that_hangs_up_and_speaks_no_tls_is_asked_again():
+    script = [Reply(hang_up="before"), Reply(hang_up="before"), answer({"earliest_round": 7})]
+    with HostileServer(script) as server, lf.connect(server.url) as net:
+        assert lf.earliest_reward_round(net) == 7

@@ -60,6 +60,7 @@ ADMITS_KNOWN_ADDRESSES: Final = (
 )
 #: What to do about a refusal where no token was sent, by interface.
 _WITHOUT_TOKEN: Final[Mapping[int, Mapping[str, str]]] = {401: {}, 403: {"scan": ADMITS_KNOWN_ADDRESSES}}
+_CLEAR_TEXT: Final = re.compile(r"HTTP request (was sent )?to (an )?HTTPS (port|server)", re.IGNORECASE)  # nginx, Go
 _CHALLENGED: Final = frozenset({401, 403})
 _PARAMETER: Final = re.compile(r'\b(error|error_description)\s*=\s*(?:"([^"]*)"|([^\s",]+))', re.IGNORECASE)
 _PAGE: Final = re.compile(rb"<(!doctype html|html|head|body)\b", re.IGNORECASE)
@@ -93,7 +94,7 @@ class Refusal:
         """The error to raise for it."""
         kind = _KINDS.get(self.status, ServerError if self.status >= 500 else StatusError)
         return kind(
-            f"{request} at {server} answered {self.status}{self._said()}. {self._advice(request)}{ending}",
+            f"{request} at {server} answered {self.status}{self._said()}. {self._advice(request, server)}{ending}",
             status=self.status,
             detail=self.detail,
             code=self.code,
@@ -110,7 +111,7 @@ class Refusal:
         extras = ", ".join(f"{name} {value}" for name, value in named.items() if value)
         return (f": {self.detail.rstrip('.')}" if self.detail else "") + (f" ({extras})" if extras else "")
 
-    def _advice(self, request: Request) -> str:
+    def _advice(self, request: Request, server: str) -> str:
         advice = _ADVICE.get(self.status, "try again later; a further {interface}_url= is asked when one server fails")
         if self.unknown_route:
             advice = _UNKNOWN_ROUTE
@@ -118,6 +119,8 @@ class Refusal:
             advice = "redirects are not followed: give the address it points to as {interface}_url=, if you trust it"
         elif self.status < 500 and self.status not in _ADVICE:
             advice = "mend the request as the server says"
+        elif self.status == 400 and server.startswith("http://") and _CLEAR_TEXT.search(self.detail):
+            advice = "write https:// in {interface}_url="
         elif self.status in _WITHOUT_TOKEN and not self.with_token:
             advice = _WITHOUT_TOKEN[self.status].get(request.endpoint.interface, _AUTHENTICATE)
         interface = request.endpoint.interface

@@ -14,10 +14,12 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Final, TypeVar
+from urllib.parse import urlsplit
 
 import httpcore
 
 from ledgerframes.config.settings import Settings, is_localhost_name
+from ledgerframes.errors import ConfigurationError
 from ledgerframes.transport.body import TooLargeError, collect, pour
 from ledgerframes.transport.codings import PLAIN, DamagedError, UnknownCodingError
 from ledgerframes.transport.connection import PIECE, Incoming
@@ -25,7 +27,7 @@ from ledgerframes.transport.outcome import ERROR_BODY, SLOWEST, Broken, Credenti
 from ledgerframes.transport.pools import Pools
 from ledgerframes.transport.request import Prepared
 from ledgerframes.transport.stopping import Stop
-from ledgerframes.transport.tls import tls_problem
+from ledgerframes.transport.tls import certificate_refused, tls_problem, trusted
 from ledgerframes.waiting import SLICE as LOOK
 from ledgerframes.waiting import in_background
 
@@ -55,7 +57,9 @@ class Wire:
     def __init__(self, settings: Settings, servers: Iterable[str]) -> None:
         self._settings = settings
         self._limits = _Limits()
-        self._pools = Pools(tuple(servers), _Opening(self._limits), settings)
+        self._opening = _Opening(self._limits)
+        self._pools = Pools(tuple(servers), self._opening, settings)
+        self._answered: set[str] = set()
 
     def send(
         self,
@@ -91,6 +95,7 @@ class Wire:
         """Catches every exception of the network, since they hold the headers and with them the token."""
         try:
             incoming = self._pools.ask(prepared, credential)
+            self._answered.add(urlsplit(prepared.url).netloc)
             try:
                 return self._read(incoming) if sink is None else self._pour(incoming, sink)
             finally:
@@ -100,7 +105,7 @@ class Wire:
                 return Broken(f"no whole answer within {seconds:g} s")
             # A server that was never reached is most likely a wrong address, and is tried less often.
             reached = not isinstance(error, httpcore.ConnectError | httpcore.ConnectTimeout)
-            told = tls_problem(error) or self._at_proxy(prepared.url, error)
+            told = tls_problem(error) or self._at_proxy(prepared.url, error) or self._in_clear(prepared.url, error)
             return told or Broken(_reason(error), reached=reached)
 
     def close(self) -> None:
@@ -116,6 +121,23 @@ class Wire:
         if isinstance(error, httpcore.ConnectError | httpcore.ConnectTimeout):
             return proxy.unreached(why or " in time")
         return proxy.refused(str(error)) if isinstance(error, httpcore.ProxyError) else None
+
+    def _in_clear(self, url: str, error: Exception) -> Broken | None:
+        """The outcome of http to a port of TLS: many servers hang up without a word, so a handshake is tried once."""
+        parts = urlsplit(url)
+        broke_off = isinstance(error, httpcore.RemoteProtocolError | httpcore.ReadError)
+        if parts.scheme != "http" or not broke_off or parts.netloc in self._answered or self._pools.proxy(url):
+            return None
+        self._answered.add(parts.netloc)
+        try:
+            context = trusted(self._settings.ca_file)
+            self._opening.open(parts.hostname or "", parts.port or 80, context, self._settings.connect_timeout).close()
+        except BROKEN as refused:
+            if not certificate_refused(refused):
+                return None
+        except ConfigurationError:
+            return None
+        return Broken.for_good("it speaks TLS, which http:// does not", "write https:// in {interface}_url=")
 
     def _read(self, incoming: Incoming) -> Received | Broken:
         # Read before the body, so that a body too large is refused unread.

@@ -86,4 +86,11 @@ def tls_problem(error: BaseException | None) -> Broken | None:
     return None
 
 
+def certificate_refused(error: BaseException | None) -> bool:
+    """Whether an error comes from a certificate that is not trusted, which only a server of TLS has."""
+    while error is not None and not isinstance(error, ssl.SSLCertVerificationError):
+        error = error.__cause__ or error.__context__
+    return error is not None
+
+
 _NO_TLS: Final = frozenset({"WRONG_VERSION_NUMBER", "HTTP_REQUEST", "RECORD_LAYER_FAILURE"})

@@ -108,6 +108,8 @@ class HostileServer:
 
     def _talk(self, connection: socket.socket) -> None:
         with contextlib.suppress(OSError), connection:
+            if self.tls is None and connection.recv(1, socket.MSG_PEEK) == b"\x16":  # a handshake of TLS
+                return
             stream = self.tls.wrap_socket(connection, server_side=True) if self.tls else connection
             with stream, stream.makefile("rb") as reader:
                 for heard in _requests(reader):

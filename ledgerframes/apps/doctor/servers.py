@@ -55,6 +55,7 @@ _SAID: Final = {
     "certificate": "its certificate is not trusted",
     "proxy": " the proxy ",
     "TLS": " got no answer: it does not speak TLS",
+    "clear text": " got no answer: it speaks TLS",
     "compression": " got no answer: the body is compressed as ",
 }
 
