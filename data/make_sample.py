@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import shutil
-import warnings
 from pathlib import Path
 from typing import Any
 
@@ -49,7 +48,6 @@ def load_all(net: lf.Network) -> dict[str, pa.Table]:
 
 def make(folder: Path, *, port: int) -> None:
     """Write `tables/` and `answers/` into a folder that is made anew, and `about.json` with the rows of each table."""
-    warnings.simplefilter("ignore", FutureWarning)  # all tables means old routes too
     shutil.rmtree(folder, ignore_errors=True)
     with lf.sandbox(seed=SEED, updates=UPDATES, port=port) as net, lf.record(folder / "answers", net=net) as kept:
         tables = load_all(kept)

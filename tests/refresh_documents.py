@@ -12,7 +12,6 @@ import re
 import subprocess
 import sys
 import tempfile
-import warnings
 from pathlib import Path
 
 from tests.documents import PAGES, ROOT, lines, python_blocks
@@ -50,7 +49,6 @@ def refresh(page: Path) -> bool:
 def main() -> None:
     """Refresh the pages named, or all."""
     os.environ["MPLBACKEND"] = "agg"
-    warnings.filterwarnings("ignore", ".*deprecated since", FutureWarning)
     named = [Path(name).resolve() for name in sys.argv[1:]]
     for page in named or [page for page in PAGES if python_blocks(page)]:
         place = tempfile.mkdtemp() if page.is_relative_to(ROOT / "docs") or page == ROOT / "README.md" else str(ROOT)

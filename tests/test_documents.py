@@ -9,7 +9,6 @@ import io
 import re
 import subprocess
 import sys
-import warnings
 
 import matplotlib.pyplot as plt
 import pytest
@@ -41,13 +40,11 @@ def test_a_page_prints_what_it_says(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path if page.is_relative_to(ROOT / "docs") else ROOT)
     names: dict[str, object] = {"__name__": "__main__"}
 
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", ".*deprecated since", FutureWarning)
-        for block in python_blocks(page):
-            said = io.StringIO()
-            with contextlib.redirect_stdout(said):
-                exec(compile("\n" * (block.line - 1) + block.code, name_of(page), "exec"), names)
-            assert lines(said.getvalue()) == lines(block.output), f"{name_of(page)}, line {block.line}"
+    for block in python_blocks(page):
+        said = io.StringIO()
+        with contextlib.redirect_stdout(said):
+            exec(compile("\n" * (block.line - 1) + block.code, name_of(page), "exec"), names)
+        assert lines(said.getvalue()) == lines(block.output), f"{name_of(page)}, line {block.line}"
 
 
 @pytest.mark.parametrize("words", COMMANDS, ids=" ".join)

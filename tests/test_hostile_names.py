@@ -17,8 +17,6 @@ from ledgerframes.export.table_files import write_file
 from ledgerframes.sandbox.serving import serve
 from tests.clocks import SkippingClock
 
-pytestmark = pytest.mark.filterwarnings("ignore::ledgerframes.transport.DeprecatedEndpointWarning")
-
 IDS = {
     "up": "../../admin", "dots": "..", "dot": ".", "coded dots": "%2e%2e", "coded slash": "..%2Fadmin", "NUL": "a\0b",
     "line": "a\r\nHost: x", "backslash": "..\\admin", "query": "a?b=c#d", "unicode": "\u202eé\u2028/\u3000",

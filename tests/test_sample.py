@@ -16,7 +16,6 @@ DATA = Path(__file__).parents[1] / "data"
 SAMPLE = DATA / "sample"
 ABOUT = json.loads((SAMPLE / "about.json").read_text(encoding="utf-8"))
 NAMES = sorted(ABOUT["rows"])
-pytestmark = pytest.mark.filterwarnings("ignore:.*deprecated since:FutureWarning")
 
 
 @pytest.fixture(scope="module")

@@ -13,8 +13,6 @@ import pytest
 
 import ledgerframes as lf
 
-pytestmark = pytest.mark.filterwarnings("ignore::ledgerframes.transport.DeprecatedEndpointWarning")
-
 
 @pytest.fixture(scope="module")
 def token(net):

@@ -24,8 +24,6 @@ from ledgerframes.store.checks.check import Check, CheckFinding
 from tests.clocks import SkippingClock
 from tests.decoding.items import page_of, transaction
 
-pytestmark = pytest.mark.filterwarnings("ignore::ledgerframes.transport.DeprecatedEndpointWarning")
-
 #: Colours, a window's title, a C1 escape, a return, a faked line, a turned direction, script, and half a character.
 EVIL = "\x1b[31m\x1b]0;owned\x07\x9b2J\rok\nERROR root: faked\u202egpj\u2066\x00\x7f<script>alert(1)</script>"
 

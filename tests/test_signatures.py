@@ -191,8 +191,7 @@ def world(tmp_path_factory):
         licenses, instruments = lf.load_licenses(net), lf.load_instruments(net)
         flows = lf.reassignment_flows(history.reassignments)
         parties = list(pd.unique(history.events.signatories.dropna().explode()))[:2]
-        with pytest.warns(FutureWarning, match="deprecated"):
-            summary = lf.load_holdings_summary(net, parties)
+        summary = lf.load_holdings_summary(net, parties)
         given = {
             "net": net, "net_a": net, "net_b": net, "events": history.events, "reassignments": history.reassignments,
             "updates": history.updates, "flows": flows, "licenses": licenses, "instruments": instruments,

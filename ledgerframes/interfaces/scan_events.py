@@ -26,7 +26,14 @@ from ledgerframes.paging.window import Bound
 from ledgerframes.transport.request import Endpoint
 
 EVENTS: Final = Endpoint(interface="scan", method="POST", path="/v0/events")
+LATEST_RECORD_TIME: Final = Endpoint(interface="scan", method="GET", path="/v0/events/latest-record-time")
 EVENT_BY_ID: Final = Endpoint(interface="scan", method="GET", path="/v0/events/{update_id}")
+
+
+class LatestRecordTime(Struct, frozen=True):
+    """The answer of `latest_event_record_time`: up to where the event history reaches on this scan."""
+
+    record_time: str
 
 
 class Quorum(Struct, frozen=True):
@@ -220,6 +227,16 @@ class EventCalls(Runner):
             InputError: an argument breaks a rule; nothing was sent.
         """
         return Call(page_request(EVENTS, cursor_of(after), page_size, value_encoding), EventsPage.read)
+
+    @CallMethod
+    def latest_event_record_time(self) -> Call[LatestRecordTime]:
+        """Read up to which record time the scan's event history reaches (GET /v0/events/latest-record-time).
+
+        Raises:
+            NotFoundError: the scan has no events yet, or is older than release 0.9. Both answer alike, since older ones
+                take the last step of the path for an update's id.
+        """
+        return Call(LATEST_RECORD_TIME.request(), reads(LatestRecordTime))
 
     @CallMethod
     def event_by_id(self, update_id: str, *, value_encoding: ValueEncoding | None = None) -> Call[EventItem]:

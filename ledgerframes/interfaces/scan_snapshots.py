@@ -8,11 +8,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date, datetime
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, Literal, get_args
 from urllib.parse import quote
 
 from msgspec import UNSET, Meta, Raw, Struct
 
+from ledgerframes.arguments import choice
 from ledgerframes.errors import InputError
 from ledgerframes.interfaces.answers import reads
 from ledgerframes.interfaces.calls import Call, CallMethod
@@ -33,10 +34,12 @@ from ledgerframes.timestamps import format_timestamp, to_micros
 from ledgerframes.transport.request import Endpoint
 
 SNAPSHOT_TIME: Final = Endpoint(interface="scan", method="GET", path="/v0/state/acs/snapshot-timestamp")
-ACTIVE_CONTRACTS: Final = Endpoint(interface="scan", method="POST", path="/v1/state/acs")
-ACTIVE_CONTRACTS_OLD: Final = Endpoint(interface="scan", method="POST", path="/v0/state/acs")
-COINS: Final = Endpoint(interface="scan", method="POST", path="/v1/holdings/state")
-COINS_OLD: Final = Endpoint(interface="scan", method="POST", path="/v0/holdings/state")
+ACTIVE_CONTRACTS: Final = Endpoint(interface="scan", method="POST", path="/v2/state/acs")
+ACTIVE_CONTRACTS_V1: Final = Endpoint(interface="scan", method="POST", path="/v1/state/acs")
+ACTIVE_CONTRACTS_V0: Final = Endpoint(interface="scan", method="POST", path="/v0/state/acs")
+COINS: Final = Endpoint(interface="scan", method="POST", path="/v2/holdings/state")
+COINS_V1: Final = Endpoint(interface="scan", method="POST", path="/v1/holdings/state")
+COINS_V0: Final = Endpoint(interface="scan", method="POST", path="/v0/holdings/state")
 
 HOLDINGS_SUMMARY: Final = Endpoint(
     interface="scan",
@@ -47,6 +50,8 @@ HOLDINGS_SUMMARY: Final = Endpoint(
 HOLDINGS_SUMMARY_V1: Final = Endpoint(interface="scan", method="POST", path="/v1/holdings/summary")
 
 When = str | date | datetime
+#: The version of the route of a snapshot's pages; a page token is only valid there.
+Route = Literal["v2", "v1", "v0"]
 
 _Match = Annotated[RecordTimeMatch, Meta(description="'exact' or 'at_or_before'")]
 _TEMPLATE: Final = re.compile(r"[^:#\s]+:[^:\s]+:[^:\s]+")
@@ -67,7 +72,8 @@ class SnapshotPage(Struct, frozen=True):
         migration_id: the snapshot's migration id.
         created_events: one contract each, as raw JSON; newer scans leave out event type and event id, and name the
             update.
-        next_page_token: only valid at the server that gave it; None after the last page.
+        next_page_token: only valid at the server and route that gave it; None after the last page. A text from newer
+            scans, a number from older ones.
     """
 
     record_time: str
@@ -147,28 +153,30 @@ class SnapshotCalls(OneServerCalls):
         parties: Iterable[str] | None = None,
         after: int | str | None = None,
         page_size: int = 1000,
+        route: Route | None = None,
     ) -> Call[SnapshotPage]:
-        """Read one page of the contracts active at a snapshot (POST /v1/state/acs; older scans: /v0/state/acs).
+        """Read one page of the contracts active at a snapshot (POST /v2/state/acs; older scans: /v1, /v0).
 
         Args:
             record_time: the snapshot's own time, as `snapshot_time` returns it.
             migration_id: the snapshot's migration id.
-            templates: only contracts of these, each as `package-name:Module:Entity`.
-            parties: only contracts that one of these signs or observes.
-            after: the `next_page_token` of the previous page, from the same server.
+            templates: only contracts of these, each as `package-name:Module:Entity`; newer scans allow 1,000.
+            parties: only contracts that one of these signs or observes; newer scans allow 1,000.
+            after: the `next_page_token` of the previous page, from the same server and route. A text is sent to
+                /v2/state/acs only, a number never.
             page_size: return at most this many contracts; scans allow 1,000 by default.
+            route: ask only this route; by default the newest that the scan has.
 
         Raises:
             InputError: an argument breaks a rule; nothing was sent.
-            NotFoundError: there is no such snapshot, or the scan serves neither route.
+            NotFoundError: there is no such snapshot, or the scan serves none of the routes.
         """
         body = given(
             **_snapshot(record_time, migration_id, after, page_size),
             templates=None if templates is None else template_names(templates),
             party_ids=None if parties is None else each(parties, "parties", kind=PartyId, least=1),
         )
-        newer, older = (endpoint.request(json=body) for endpoint in (ACTIVE_CONTRACTS, ACTIVE_CONTRACTS_OLD))
-        return Call(newer, reads(SnapshotPage), alternatives=(older,))
+        return _page((ACTIVE_CONTRACTS, ACTIVE_CONTRACTS_V1, ACTIVE_CONTRACTS_V0), body, route)
 
     @CallMethod
     def coins(
@@ -179,26 +187,28 @@ class SnapshotCalls(OneServerCalls):
         owners: Iterable[str],
         after: int | str | None = None,
         page_size: int = 1000,
+        route: Route | None = None,
     ) -> Call[SnapshotPage]:
-        """Read one page of the coins of some parties at a snapshot (POST /v1/holdings/state; older scans: /v0/…).
+        """Read one page of the coins of some parties at a snapshot (POST /v2/holdings/state; older scans: /v1, /v0).
 
         Args:
             record_time: the snapshot's own time, as `snapshot_time` returns it.
             migration_id: the snapshot's migration id.
-            owners: the owners' party ids.
-            after: the `next_page_token` of the previous page, from the same server.
+            owners: the owners' party ids; newer scans allow 1,000.
+            after: the `next_page_token` of the previous page, from the same server and route. A text is sent to
+                /v2/holdings/state only, a number never.
             page_size: return at most this many coins.
+            route: ask only this route; by default the newest that the scan has.
 
         Raises:
             InputError: an argument breaks a rule; nothing was sent.
-            NotFoundError: there is no such snapshot, or the scan serves neither route.
+            NotFoundError: there is no such snapshot, or the scan serves none of the routes.
         """
         body = given(
             **_snapshot(record_time, migration_id, after, page_size),
             owner_party_ids=each(owners, "owners", kind=PartyId, least=1),
         )
-        newer, older = (endpoint.request(json=body) for endpoint in (COINS, COINS_OLD))
-        return Call(newer, reads(SnapshotPage), alternatives=(older,))
+        return _page((COINS, COINS_V1, COINS_V0), body, route)
 
     @CallMethod
     def holdings_summary(
@@ -255,6 +265,18 @@ def _snapshot(record_time: When, migration_id: int, after: int | str | None, pag
         "page_size": fits(page_size, Positive32, "page_size"),
         "after": after,
     }
+
+
+def _page(endpoints: Sequence[Endpoint], body: dict[str, Any], route: Any) -> Call[SnapshotPage]:
+    """Ask for a page on the routes that the token may belong to, the newest first."""
+    if route is not None:
+        chosen = choice(route, "route", get_args(Route))
+        endpoints = [endpoint for endpoint in endpoints if endpoint.path.startswith(f"/{chosen}/")]
+    elif "after" in body:
+        # Tokens are texts on the newest route and numbers on the others, and mean nothing elsewhere.
+        endpoints = endpoints[:1] if isinstance(body["after"], str) else endpoints[1:]
+    first, *others = (endpoint.request(json=body) for endpoint in endpoints)
+    return Call(first, reads(SnapshotPage), alternatives=tuple(others))
 
 
 def _method(method: Any, json: Any) -> str:

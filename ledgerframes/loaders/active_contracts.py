@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager
+from itertools import product
 from typing import TYPE_CHECKING, Any, Final, Literal, Unpack, overload
 
 import msgspec
+import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -17,7 +19,7 @@ from ledgerframes.decoding.records import read_records
 from ledgerframes.errors import DecodeError, InputError
 from ledgerframes.frames import As, Decimals, Lists
 from ledgerframes.interfaces import scan_snapshots as routes
-from ledgerframes.interfaces.rules import PartyId, Text, each
+from ledgerframes.interfaces.rules import PartyId, Text, each, thousands
 from ledgerframes.loaders.acs.by_objects import Wanted, load_from_objects
 from ledgerframes.loaders.acs.pages import SnapshotReader
 from ledgerframes.loaders.acs.times import snapshot_at
@@ -68,7 +70,8 @@ _kind: Final = msgspec.json.Decoder(_Kind)
 def needing_snapshots() -> AbstractContextManager[None]:
     """Turn "unknown route" into an error that says what else gives the active contracts."""
     instead = 'load the history from start="begin" and use lf.active_contracts'
-    return needing(routes.ACTIVE_CONTRACTS, routes.ACTIVE_CONTRACTS_OLD, routes.SNAPSHOT_TIME, instead=instead)
+    versions = (routes.ACTIVE_CONTRACTS, routes.ACTIVE_CONTRACTS_V1, routes.ACTIVE_CONTRACTS_V0)
+    return needing(*versions, routes.SNAPSHOT_TIME, instead=instead)
 
 
 def read_contracts(
@@ -125,14 +128,16 @@ def load_active_contracts(
     snapshot's time, `attrs["cursor"]`, or earlier: releases differ in whether a snapshot includes what was recorded at
     exactly its time, and a contract that is in both counts once.
 
-    Endpoint: POST /v1/state/acs; older scans: POST /v0/state/acs; objects: GET /v0/history/bulk/acs.
+    Endpoint: POST /v2/state/acs; older scans: POST /v1/state/acs, POST /v0/state/acs; objects: GET
+    /v0/history/bulk/acs.
 
     Args:
         net: the network; its scan is asked. All pages come from one server.
         at: a time, or a pair (migration id, time): the newest snapshot at or before it; the newest of all by default.
             Scans write fewer snapshots as objects than they have, one a day for example.
         templates: only contracts of these templates, each as `package-name:Module:Entity`.
-        parties: only contracts that one of these parties signs or observes.
+        parties: only contracts that one of these parties signs or observes. More than 1,000 of either take several
+            requests, all of one snapshot.
         page_size: how many contracts to request at once; a server that allows fewer sends its maximum.
         columns: the columns to keep, in this order; all by default.
         as_: `"pandas"`, `"arrow"` or `"polars"`.
@@ -155,8 +160,8 @@ def load_active_contracts(
         `attrs["at"]` is the time then.
 
     Raises:
-        InputError: an argument is not valid, the scan serves neither route or has no objects, or there are more than
-            100 pages and none of `templates`, `parties` and `limit` is given.
+        InputError: an argument is not valid, the scan serves none of the routes or has no objects, or there are more
+            than 100 pages and none of `templates`, `parties` and `limit` is given.
         NotFoundError: there is no snapshot at or before `at`.
         RequestError: the scan gave no answer.
         DecodeError: an answer breaks the contract.
@@ -223,11 +228,12 @@ def load_coins(
 ) -> Any:
     """Load the coins of some parties at a snapshot: one row per coin contract, locked ones too.
 
-    Endpoint: POST /v1/holdings/state; older scans: POST /v0/holdings/state.
+    Endpoint: POST /v2/holdings/state; older scans: POST /v1/holdings/state, POST /v0/holdings/state.
 
     Args:
         net: the network; its scan is asked, without a token. All pages come from one server.
-        owners: the owners' party ids; a party without coins has no row.
+        owners: the owners' party ids; a party without coins has no row. More than 1,000 take several requests, all
+            of one snapshot.
         at: a time, or a pair (migration id, time): the newest snapshot at or before it; the newest of all by default.
         page_size: how many coins to request at once; a server that allows fewer sends its maximum.
         columns: the columns to keep, in this order; all by default.
@@ -244,7 +250,7 @@ def load_coins(
         `attrs["cursor"]` is the snapshot's migration id and record time.
 
     Raises:
-        InputError: an argument is not valid, or the scan serves neither route.
+        InputError: an argument is not valid, or the scan serves none of the routes.
         NotFoundError: there is no snapshot at or before `at`.
         RequestError: the scan gave no answer.
         DecodeError: an answer breaks the contract, or contains a contract that is not a coin.
@@ -269,7 +275,7 @@ def load_coins(
     )
     asked = {"owners": _listed(owners, "owners")}
     instead = "load_active_contracts with parties= gives whole contracts, load_holdings_summary their sums"
-    with needing(routes.COINS, routes.COINS_OLD, routes.SNAPSHOT_TIME, instead=instead):
+    with needing(routes.COINS, routes.COINS_V1, routes.COINS_V0, routes.SNAPSHOT_TIME, instead=instead):
         return _load(net, form, "coins", at, asked, page_size, _read_coins, narrow=True)
 
 
@@ -290,7 +296,8 @@ def _load(
     place = snapshot_at(net, at)
     origin = Origin(personal=net.settings.personal)
     endpoint = form.table.endpoints[0]
-    reader = SnapshotReader(net.scan, origin, call, place, asked, endpoint, form.table.name, size)
+    parts = _parts(asked)
+    reader = SnapshotReader(net.scan, origin, call, place, parts, endpoint, form.table.name, size)
     batches: list[pa.RecordBatch] = []
     rows = 0
     with origin.tolerating(allow_partial=form.allow_partial):
@@ -302,10 +309,25 @@ def _load(
                     " or limit= with as many rows as memory holds"
                 )
             batches.append(read(items))
-            if form.limit is not None and rows + len(items) >= form.limit:
+            if form.limit is not None and rows + len(items) >= form.limit and len(parts) == 1:
                 break
     table = pa.Table.from_batches(batches, schema=form.table.schema)
+    if len(parts) > 1:
+        table = _joined(table)
     return form.frame(table, origin, cursor=place, at=f"({place.migration_id}, {format_timestamp(place.micros)})")
+
+
+def _parts(asked: dict[str, Any]) -> list[dict[str, Any]]:
+    """The arguments of each request for a snapshot: every combination of parts of the lists."""
+    return [dict(zip(asked, lists, strict=True)) for lists in product(*map(thousands, asked.values()))]
+
+
+def _joined(table: pa.Table) -> pa.Table:
+    """The contracts of several requests in the order of creation, each once: it may have a party of every request."""
+    ids = table["contract_id"].combine_chunks().dictionary_encode()
+    _, firsts = np.unique(ids.indices.to_numpy(zero_copy_only=False), return_index=True)
+    table = table.take(np.sort(firsts))
+    return table.take(pc.sort_indices(table, sort_keys=[("created_at", "ascending")]))
 
 
 def _read_coins(items: Sequence[Raw]) -> pa.RecordBatch:

@@ -11,6 +11,7 @@ from msgspec import Raw, Struct
 from ledgerframes.decoding.records import read_records
 from ledgerframes.decoding.structs import Int64
 from ledgerframes.errors import DecodeError, StatusError
+from ledgerframes.interfaces.rules import thousands
 from ledgerframes.loaders.table_loader import Origin, items_of
 from ledgerframes.tables.kinds import AMOUNT
 from ledgerframes.tables.snapshots import HOLDINGS_SUMMARY
@@ -78,8 +79,13 @@ class Parts:
             f" {self.age // _DAY} days before"
         )
 
-    def ask(self, parties: list[str]) -> None:
-        """Ask for these parties, in halves where the server finds them too many."""
+    def ask_all(self, parties: list[str]) -> None:
+        """Ask for any number of parties."""
+        for part in thousands(parties):
+            self._ask(part)
+
+    def _ask(self, parties: list[str]) -> None:
+        """Ask for these parties, in halves where the server finds that they hold too much."""
         try:
             members = self._origin.body(
                 summary_server(self._net).raw.holdings_summary,
@@ -93,8 +99,8 @@ class Parts:
                 raise
             middle = len(parties) // 2
             # By halves: the number of holdings is not known, so neither is the right number of parts.
-            self.ask(parties[:middle])
-            self.ask(parties[middle:])
+            self._ask(parties[:middle])
+            self._ask(parties[middle:])
             return
         self._take(members)
         self._answered.update(parties)

@@ -87,8 +87,8 @@ def load_holdings_summary(
 
     Args:
         net: the network; its validator is asked, with a token, or its scan if there is no validator.
-        parties: party ids; a row for each, in this order, for every time and round. A list that the server finds too
-            long is split; all parts are of one snapshot.
+        parties: party ids; a row for each, in this order, for every time and round. More than 1,000, or fewer that hold
+            too much for one answer, take several requests, all of one snapshot.
         record_time: the snapshot's time, or a list of times; now by default.
         migration_id: the snapshot's migration id; by default the newest that the scan shows.
         match: `"at_or_before"` takes the newest snapshot up to `record_time`, `"exact"` needs one at that instant.
@@ -119,9 +119,8 @@ def load_holdings_summary(
         NotFoundError: there is no such snapshot.
 
     Example:
-        >>> import warnings, ledgerframes as lf
-        >>> with lf.sandbox(updates=50) as net, warnings.catch_warnings():
-        ...     warnings.simplefilter("ignore", FutureWarning)  # deprecated; only its successor serves no fees
+        >>> import ledgerframes as lf
+        >>> with lf.sandbox(updates=50) as net:
         ...     parties = lf.load_licenses(net, limit=2).validator
         ...     summary = lf.load_holdings_summary(net, parties, columns=["party_id", "total_coin_holdings"])
         >>> summary.shape
@@ -150,7 +149,7 @@ def load_holdings_summary(
     with lenient, nullcontext() if net.settings.validator_url else served:
         for micros, number in asks:
             answers.append(Parts(net, origin, {"record_time": format_timestamp(micros), **about}, number))
-            answers[-1].ask(wanted[: form.limit])
+            answers[-1].ask_all(wanted[: form.limit])
     for old in [answer for answer in answers if answer.age > _MONTH]:
         warnings.warn(f"{old.said}; check record_time= and migration_id=", SnapshotWarning, stacklevel=2)
     if fees_of_now:

@@ -16,6 +16,7 @@ import msgspec
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ledgerframes.interfaces.scan_snapshots import Route
 from ledgerframes.paging.cursor import Cursor
 from ledgerframes.paging.tokens import Token
 from ledgerframes.store.delta.stored_files import StoredFile
@@ -27,7 +28,8 @@ if TYPE_CHECKING:
 _TIME: Final = pa.timestamp("us", "UTC")
 # A number of the log is a signed 64-bit integer, so seven bytes of a text always fit one.
 _BYTES: Final = 7
-_token: Final = msgspec.json.Decoder(Token | None)
+#: Route and token of the page that follows; a bare token, as earlier versions kept it, lacks its route.
+_following: Final = msgspec.json.Decoder(tuple[Route, Token] | Token | None)
 
 
 class State(IntEnum):
@@ -119,9 +121,9 @@ def lacking_without(table: DeltaStoreTable, files: Iterable[StoredFile]) -> dict
     return numbers
 
 
-def token_numbers(token: Token | None) -> dict[str, int]:
-    """The token of the page that follows, as numbers; a token can be any text."""
-    text = msgspec.json.encode(token)
+def following_numbers(following: tuple[Route, Token] | None) -> dict[str, int]:
+    """Route and token of the page that follows, as numbers; a token can be any text."""
+    text = msgspec.json.encode(following)
     parts = [text[start : start + _BYTES] for start in range(0, len(text), _BYTES)]
     return {
         "following/bytes": len(text),
@@ -129,16 +131,16 @@ def token_numbers(token: Token | None) -> dict[str, int]:
     }
 
 
-def following_token(table: DeltaStoreTable) -> Token | None:
-    """The token of the page that follows what is stored of the unfinished snapshot; None is the first page."""
+def following_page(table: DeltaStoreTable) -> tuple[Route, Token] | None:
+    """Route and token of the page that follows what is stored of the unfinished snapshot; None where it is unknown."""
     size = table.number("following/bytes") or 0
     lengths = [min(_BYTES, size - start) for start in range(0, size, _BYTES)]
     numbers = [table.number(f"following/{number}") for number in range(len(lengths))]
     if not size or any(number is None for number in numbers):
         return None
     parts = [(number or 0).to_bytes(length) for number, length in zip(numbers, lengths, strict=True)]
-    token: Token | None = _token.decode(b"".join(parts))
-    return token
+    following = _following.decode(b"".join(parts))
+    return following if isinstance(following, tuple) else None
 
 
 def files_of(table: DeltaStoreTable, snapshot: StoredSnapshot) -> list[Any]:

@@ -13,7 +13,7 @@ NOT_IN_SNAPSHOTS: Final = "not in a snapshot"
 ACTIVE_CONTRACTS: Final = Table(
     "active_contracts",
     "One row per contract that was active at a snapshot; usable as the opening of `active_contracts`.",
-    ("POST /v1/state/acs", "POST /v0/state/acs"),
+    ("POST /v2/state/acs", "POST /v1/state/acs", "POST /v0/state/acs"),
     ("contract_id",),
     (
         Column("contract_id", TEXT, "Id of the contract.", source="/contract_id"),
@@ -93,7 +93,7 @@ _LOCK: Final = "/create_arguments/lock"
 COINS: Final = Table(
     "coins",
     "One row per coin contract of the parties asked for, at a snapshot; a locked coin's record is its member `amulet`.",
-    ("POST /v1/holdings/state", "POST /v0/holdings/state"),
+    ("POST /v2/holdings/state", "POST /v1/holdings/state", "POST /v0/holdings/state"),
     ("contract_id",),
     (
         *_terms("/create_arguments"),

@@ -111,6 +111,8 @@ class RetryingRequest(Generic[T]):
         sender, request, server = self._sender, self._candidates[self._position()], self._server
         mask, began = sender.mask.text, sender.clock.monotonic()
         left = sender.settings.budget - (began - self._began)
+        if not self._first.safe:  # before it is sent: a warning made an error must not hide a command's result
+            sender.memory.warn_once(self._first)
         outcome = sender.attempt(request, server, min(sender.settings.deadline, left), self._stop)
         if isinstance(outcome, Received):
             sender.memory.answered(server)
@@ -118,6 +120,8 @@ class RetryingRequest(Generic[T]):
             return judge_broken(outcome, request, server, mask=mask)
         if not outcome.succeeded:
             return judge_refusal(outcome, request, server, mask=mask, now=sender.clock.now())
+        if self._first.safe and request.endpoint == self._first:  # not for a route that stands in for another one
+            sender.memory.warn_once(self._first)
         seconds = sender.clock.monotonic() - began
         met = sender.memory.has_met(server)
         return judge_body(outcome, request, server, read=self._read, mask=mask, seconds=seconds, met=met)

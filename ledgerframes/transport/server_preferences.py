@@ -8,6 +8,7 @@ import threading
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from types import FrameType
 from typing import Final, NamedTuple
 
 from ledgerframes.config.settings import Interface, source_of
@@ -16,6 +17,8 @@ from ledgerframes.transport.request import DeprecatedEndpointWarning, Endpoint
 log = logging.getLogger("ledgerframes.transport")
 
 LARGEST_PAGE: Final = 1_000
+#: What lies between a request and the caller of `net.scan.…`.
+_BELOW: Final = {("ledgerframes", "transport"), ("ledgerframes", "interfaces")}
 
 
 class PageLimits(NamedTuple):
@@ -131,17 +134,24 @@ class ServerPreferences:
         return twin
 
     def warn_once(self, endpoint: Endpoint) -> None:
-        """Tell the user of a deprecated endpoint, the first time it is asked."""
+        """Tell users of a deprecated endpoint, the first time that they call it themselves."""
+        if endpoint.deprecated is None or endpoint in self._warned or (level := _of_the_user()) is None:
+            return
         with self._lock:
-            if endpoint.deprecated is None or endpoint in self._warned:
-                return
             self._warned.add(endpoint)
-        warnings.warn(f"{endpoint}: {endpoint.deprecated}", DeprecatedEndpointWarning, stacklevel=_outside())
+        warnings.warn(f"{endpoint}: {endpoint.deprecated}", DeprecatedEndpointWarning, stacklevel=level)
 
 
-def _outside() -> int:
-    """How far up the stack the first caller outside the package stands, counted from the caller of this function."""
+def _of_the_user() -> int | None:
+    """How far up the stack the caller of an interface stands, counted from the caller of this function.
+
+    None where the caller is part of the package: then the package chose the route, and its user cannot choose another.
+    """
     frame, level = inspect.currentframe(), 0
-    while frame is not None and str(frame.f_globals.get("__name__", "")).partition(".")[0] == "ledgerframes":
+    while frame is not None and _module(frame)[:2] in _BELOW:
         frame, level = frame.f_back, level + 1
-    return level
+    return None if frame is None or _module(frame)[0] == "ledgerframes" else level
+
+
+def _module(frame: FrameType) -> tuple[str, ...]:
+    return tuple(str(frame.f_globals.get("__name__", "")).split("."))

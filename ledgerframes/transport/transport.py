@@ -248,8 +248,6 @@ class Transport:
             )
         self._check_open()
         secret = self._secret(endpoint.interface, server)
-        if not endpoint.safe:  # before it is sent: a warning made an error must not hide a command's result
-            sender.memory.warn_once(endpoint)
         prepared = self._prepare(request, server)
         credential = None if secret is None else self._credential(endpoint.interface, secret)
         with self._passing(server, stop):
@@ -261,8 +259,6 @@ class Transport:
             outcome = replace(outcome, with_token=secret is not None)
         status, size = (outcome.status, len(outcome.body)) if isinstance(outcome, Received) else (0, 0)
         sender.stats.received(status, size)
-        if endpoint.safe and 200 <= status < 300:  # no warning for a route that the server does not have
-            sender.memory.warn_once(endpoint)
         took = (sender.clock.monotonic() - began) * 1000
         log.debug("%s -> %d, %d bytes, %.0f ms", sender.mask.text(str(request)), status, size, took)
         return outcome

@@ -12,8 +12,6 @@ import ledgerframes as lf
 from tests.analysis import brute_force
 from tests.analysis.brute_force import EXACT
 
-pytestmark = pytest.mark.filterwarnings("ignore::ledgerframes.transport.DeprecatedEndpointWarning")
-
 
 @pytest.mark.long(quick=1)
 def test_active_contracts_agree_with_a_walk_over_the_items(served):

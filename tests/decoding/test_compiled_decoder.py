@@ -18,7 +18,6 @@ from tests.fuzz.decoders import LONGEST, case, compare
 pytestmark = [
     pytest.mark.usefixtures("decoder"),
     pytest.mark.parametrize("decoder", ["compiled"], indirect=True),
-    pytest.mark.filterwarnings("ignore::ledgerframes.transport.DeprecatedEndpointWarning"),
 ]
 
 

@@ -52,7 +52,6 @@ def test_both_ways_split_payloads_alike(texts, wanted):
 
 
 @pytest.mark.long
-@pytest.mark.filterwarnings("ignore::ledgerframes.transport.DeprecatedEndpointWarning")
 def test_both_ways_split_broken_payloads_alike():
     histories = gather().histories
     for number in range(CASES):

@@ -260,7 +260,6 @@ def test_the_events_of_ones_own_ledger_are_taken():
     assert nested[["event_id", "amount", "step"]].values.tolist() == [["u:1", Decimal(3), "reported"]]
 
 
-@pytest.mark.filterwarnings("ignore:.*deprecated since:FutureWarning")
 def test_a_transaction_of_the_made_up_ledger_is_read(net):
     events = lf.load_events(net, start="begin", progress=False)
     listed = lf.token_transfers(events)

@@ -7,8 +7,6 @@ from tests.fuzz.answers import name_of, run_case
 from tests.fuzz.corpus import gather
 from tests.fuzz.targets import TARGETS
 
-pytestmark = pytest.mark.filterwarnings("ignore::ledgerframes.transport.DeprecatedEndpointWarning")
-
 
 @pytest.fixture(scope="module")
 def corpus():

@@ -67,3 +67,24 @@ def test_a_raw_answer_is_none_where_a_404_stands_for_nothing():
 def test_a_preview_knows_whether_there_is_a_token_to_take_the_user_from():
     with pytest.raises(lf.InputError, match="user_id=None"):
         Ledger(nowhere(), has_token=False).preview.submit_reassignment([], command_id="c", submitter="a::1")
+
+
+def test_a_deprecated_route_warns_those_who_call_it_and_nobody_else(net):
+    parties, update_id = lf.load_licenses(net, limit=2).validator, lf.load_updates(net).update_id[0]
+    lf.load_holdings_summary(net, parties)
+    lf.load_update(net, update_id)
+
+    asked = {"record_time": "2999-01-01", "migration_id": 2, "record_time_match": "at_or_before"}
+    for interface in (net.validator, net.scan):
+        with pytest.warns(FutureWarning, match="/v1/.*holdings/summary replaces it") as caught:
+            interface.holdings_summary(owner_party_ids=list(parties), **asked)
+        assert caught[0].filename == __file__
+
+
+def test_a_deprecated_route_that_stands_in_for_another_one_does_not_warn():
+    transaction = {"transaction": {"updateId": "u", "events": []}}
+    with far(transaction_by_id=Reply(transaction)) as there:
+        assert there.ledger.update_by_id("u").item.update_id == "u"
+        assert there.routes == ["POST /v2/updates/update-by-id", "POST /v2/updates/transaction-by-id"]
+        with pytest.warns(FutureWarning, match="transaction-by-id"):
+            there.ledger.transaction_by_id("u")

@@ -13,8 +13,8 @@ ROOT = Path(__file__).resolve().parents[2]
 EVERY = (*CALLS, *NEIGHBOURS)
 OTHER_FORMS = {
     "POST /v1/scan-proxy/holdings/summary",
-    "POST /v0/state/acs",
-    "POST /v0/holdings/state",
+    *("POST /v1/state/acs", "POST /v0/state/acs"),
+    *("POST /v1/holdings/state", "POST /v0/holdings/state"),
     "POST /v1/holdings/summary",
     "any",
 }

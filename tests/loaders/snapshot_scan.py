@@ -19,7 +19,7 @@ def created(number, name="Splice.Amulet:Amulet", **changes):
     }  # fmt: skip
 
 
-def scan(pages, *, routes=("/v1/state/acs", "/v1/holdings/state"), place=SNAPSHOT):
+def scan(pages, *, routes=("/v2/state/acs", "/v2/holdings/state"), place=SNAPSHOT):
     """A scan of one snapshot, whose pages are functions of the token; a page is an object or a whole reply.
 
     `place` may change while it serves: then the scan has another snapshot.

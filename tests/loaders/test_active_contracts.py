@@ -398,8 +398,11 @@ def test_only_an_unknown_route_falls_back_to_the_older_one():
 @pytest.mark.parametrize(
     ("load", "told"),
     [
-        (lf.load_active_contracts, r"POST /v1/state/acs nor POST /v0/state/acs.*0\.5\.5.*lf\.active_contracts"),
-        (lambda net: lf.load_coins(net, ["o"]), r"POST /v1/holdings/state nor.*0\.5\.5.*load_active_contracts"),
+        (
+            lf.load_active_contracts,
+            r"POST /v2/state/acs nor POST /v1/state/acs nor POST /v0/state/acs.*0\.5\.5.*lf\.active_contracts",
+        ),
+        (lambda net: lf.load_coins(net, ["o"]), r"POST /v2/holdings/state nor.*0\.5\.5.*load_active_contracts"),
     ],
 )
 def test_a_scan_without_the_routes_is_one_input_error(load, told):

@@ -9,7 +9,6 @@ import ledgerframes as lf
 from tests.replay import read_capture, replay
 
 pytestmark = pytest.mark.usefixtures("captures")
-WARNS = pytest.mark.filterwarnings("ignore::ledgerframes.transport.DeprecatedEndpointWarning")
 
 
 @pytest.fixture(scope="module")
@@ -58,7 +57,6 @@ def test_name_entries_have_real_times(net):
     assert entry["unit"] == "USDUNIT"
 
 
-@WARNS
 def test_the_seven_amounts_of_a_holdings_summary_agree(net):
     party = read_capture("validator-holdings-summary").body["summaries"][0]["party_id"]
     frame = lf.load_holdings_summary(net, [party, "nobody::12"], record_time="2026-01-30T06:00:00Z", migration_id=4)
@@ -74,7 +72,6 @@ def test_the_seven_amounts_of_a_holdings_summary_agree(net):
     assert missing["total_coin_holdings"] is None
 
 
-@WARNS
 @pytest.mark.parametrize(("missing", "rows", "amount"), [("zero", 2, Decimal(0)), ("drop", 1, None)])
 def test_parties_without_holdings_can_be_zero_or_left_out(net, missing, rows, amount):
     party = read_capture("validator-holdings-summary").body["summaries"][0]["party_id"]

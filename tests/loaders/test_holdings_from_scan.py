@@ -11,8 +11,6 @@ from tests.clocks import SkippingClock
 from tests.replay import read_capture, replay
 from tests.transport.hostile_server import HostileServer, text
 
-pytestmark = pytest.mark.filterwarnings("ignore::ledgerframes.transport.DeprecatedEndpointWarning")
-
 
 @pytest.fixture(scope="module")
 def owners(net):

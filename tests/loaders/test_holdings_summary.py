@@ -16,7 +16,6 @@ import ledgerframes as lf
 from ledgerframes.loaders.holdings import SnapshotWarning
 from ledgerframes.sandbox.serving import serve
 
-pytestmark = pytest.mark.filterwarnings("ignore::ledgerframes.transport.DeprecatedEndpointWarning")
 FEES = [
     "accumulated_holding_fees_unlocked", "accumulated_holding_fees_locked", "accumulated_holding_fees_total",
     "total_available_coin",

@@ -319,5 +319,5 @@ def test_a_participant_with_the_former_route_alone_is_asked_by_that():
             return await super().answer(request)
 
     former = Former(without=("/v2/updates/update-by-id",))
-    with connected(former) as net, pytest.warns(FutureWarning, match="deprecated"):
+    with connected(former) as net:
         assert list(lf.load_ledger_transaction(net, "1220one4").transactions.offset) == [4]

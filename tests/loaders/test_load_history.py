@@ -140,8 +140,7 @@ def test_an_empty_result_has_every_column_and_type(net, history):
 
 def test_one_update_by_id_and_by_hash(net, truth, history):
     item = next(item for item in truth if item.get("external_transaction_hash"))
-    with pytest.warns(FutureWarning, match="/v2/updates"):
-        by_id = lf.load_update(net, item["update_id"])
+    by_id = lf.load_update(net, item["update_id"])
     by_hash = lf.load_update_by_hash(net, item["external_transaction_hash"])
     assert list(lf.rebuild_items(by_hash)) == [item]
     assert list(by_id.events.event_id) == list(by_hash.events.event_id)
@@ -155,7 +154,6 @@ def test_an_unknown_update_is_not_found(net):
         lf.load_update_by_hash(net, "no such hash")
 
 
-@pytest.mark.filterwarnings("ignore:.*/v2/updates:FutureWarning")
 @pytest.mark.parametrize("by", ["hash", "id"])
 def test_an_update_names_the_server_that_gave_it_and_not_one_that_had_none(net, by):
     updates = lf.load_updates(net)

@@ -8,8 +8,6 @@ import pytest
 import ledgerframes as lf
 from ledgerframes.sandbox.faults import Faults
 
-pytestmark = pytest.mark.filterwarnings("ignore::ledgerframes.transport.DeprecatedEndpointWarning")
-
 
 def everything(net, parties):
     """Frames of every kind of request: pages, tokens of pages, answers to bodies, a 404, a hash."""

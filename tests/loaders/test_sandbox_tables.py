@@ -8,7 +8,6 @@ import pytest
 
 import ledgerframes as lf
 
-pytestmark = pytest.mark.filterwarnings("ignore::ledgerframes.transport.DeprecatedEndpointWarning")
 AMOUNTS = [
     *("total_unlocked_coin", "total_locked_coin", "total_coin_holdings"),
     *("accumulated_holding_fees_unlocked", "accumulated_holding_fees_locked", "accumulated_holding_fees_total"),

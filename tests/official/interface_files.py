@@ -1,8 +1,8 @@
 """The official OpenAPI files as JSON Schemas: operations by interface, method and path; the tests beside call it.
 
-`openapi/NOTICE.md` says where the files come from. OpenAPI 3.0 says some things otherwise than JSON Schema does:
-`nullable`, `discriminator`, formats that bound numbers. Alternatives of `oneOf` are told apart by the members that only
-one of them requires, so that a fault inside of one is reported where it is.
+`openapi/NOTICE.md` says where the files come from; `later.yaml` adds what newer releases have. OpenAPI 3.0 says some
+things otherwise than JSON Schema does: `nullable`, `discriminator`, formats that bound numbers. Alternatives of `oneOf`
+are told apart by the members that only one of them requires, so that a fault inside of one is reported where it is.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from typing import Any
 import yaml
 
 FOLDER = Path(__file__).parent / "openapi"
+LATER = FOLDER.parent / "later.yaml"
 
 #: Which files describe an interface; the allocation factory and the instruments are two of the registry's.
 FILES = {
@@ -92,9 +93,16 @@ class Operation:
 
 @cache
 def document(name: str) -> Document:
-    """One file, read once."""
-    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-    return Document(name, yaml.load((FOLDER / name).read_text(), Loader=loader))
+    """One file with what newer releases add to it, read once."""
+    content, later = _read(FOLDER / name), _read(LATER).get(name, {})
+    content["paths"] |= later.get("paths", {})
+    content["components"]["schemas"] |= later.get("schemas", {})
+    return Document(name, content)
+
+
+def _read(path: Path) -> dict[str, Any]:
+    loaded: dict[str, Any] = yaml.load(path.read_text(), Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+    return loaded
 
 
 @cache

@@ -36,6 +36,7 @@ def neighbours(sandbox: Any, alice: str) -> Iterator[Callable[[lf.Network], Any]
     yield lambda net: net.scan.event_by_id(net.scan.events(page_size=9).glimpse.update_ids[8])
     yield lambda net: net.scan.snapshot_time(before="2000-01-01", migration_id=0)
     yield lambda net: net.scan.active_contracts(**snapshot, templates=[COIN], parties=[alice], after=3, page_size=5)
+    yield lambda net: net.scan.latest_event_record_time()
     yield first_object
     yield lambda net: net.scan.update_objects(after="2020-01-01", up_to="2030-01-01", page_token="9", page_size=900)
     yield lambda net: net.scan.snapshot_objects(at="9999-01-01")

@@ -240,10 +240,11 @@ def neighbour_requests(world, party):
             for version in (0, 1)
         ),
         ("GET", "/api/scan/v0/state/acs/snapshot-timestamp", {}, time, None),
-        *(("POST", f"/api/scan/v{version}/state/acs", {}, "", page) for version in (0, 1)),
+        *(("POST", f"/api/scan/v{version}/state/acs", {}, "", page) for version in (0, 1, 2)),
+        ("GET", "/api/scan/v0/events/latest-record-time", {}, "", None),
         *(
             ("POST", f"/api/scan/v{version}/holdings/state", {}, "", {**page, "owner_party_ids": [party]})
-            for version in (0, 1)
+            for version in (0, 1, 2)
         ),
     ]
 

@@ -75,7 +75,6 @@ def test_the_newer_release_no_longer_knows_what_was_removed(newer, path):
 
 
 @pytest.mark.parametrize("release", ["3.5", "3.6"])
-@pytest.mark.filterwarnings("ignore::FutureWarning")
 def test_a_client_finds_an_update_on_either_release(release):
     with lf.sandbox(updates=60, release=release) as net:
         wanted = next(one for one in net.sandbox.world.items() if "events_by_id" in one)["update_id"]

@@ -367,3 +367,26 @@ def test_an_advancing_world_shows_its_new_updates_at_once():
         sandbox.advance(updates=40)
         assert updates(sandbox, page_size=500) == list(world.items())
         assert len(world.updates) == 140
+
+
+def test_the_newest_pages_of_a_snapshot_have_tokens_of_their_own_and_short_lists(sandbox):
+    migration_id = sandbox.world.updates[-1].migration_id
+    body = {"migration_id": migration_id, "record_time": sandbox.snapshots(migration_id)[-1], "page_size": 20}
+
+    def contracts(version):
+        found, after = [], {}
+        while True:
+            answer = json.loads(call(sandbox, f"/{version}/state/acs", {**body, **after})[2])
+            found += answer["created_events"]
+            if "next_page_token" not in answer:
+                return found
+            after = {"after": answer["next_page_token"]}
+            assert isinstance(after["after"], str) == (version == "v2")
+
+    assert contracts("v2") == contracts("v1")
+    for name, path in (("party_ids", "state/acs"), ("templates", "state/acs"), ("owner_party_ids", "holdings/state")):
+        status, _, answer = call(sandbox, f"/v2/{path}", {**body, name: [f"a:b:c{number}" for number in range(1_001)]})
+        said = f"Expected '{name}' to contain at most 1000 items, but contained 1001."
+        assert (status, json.loads(answer)) == (400, {"error": said})
+    for version, after in (("v2", 7), ("v2", "7"), ("v1", "YWZ0ZXI6Nw==")):
+        assert call(sandbox, f"/{version}/state/acs", {**body, "after": after})[0] == 400

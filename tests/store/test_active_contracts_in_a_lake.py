@@ -31,7 +31,7 @@ def assert_newest(store, net, **options):
 
 
 def pages_asked(server):
-    return [json.loads(heard.body).get("after") for heard in server.heard if heard.target.endswith("/v1/state/acs")]
+    return [json.loads(heard.body).get("after") for heard in server.heard if heard.target.endswith("/v2/state/acs")]
 
 
 def paged(count, size=1, stop=None):
@@ -200,6 +200,39 @@ def test_a_token_that_the_server_forgot_begins_the_snapshot_anew(store):
     assert before.isdisjoint(found.loaded_at)
 
 
+@pytest.mark.parametrize(("old", "new"), [("v1", "v2"), ("v2", "v1"), ("v0", "v1")])
+def test_a_token_of_another_route_is_never_sent_and_begins_the_snapshot_anew(store, old, new):
+    def served(version, stop=None):
+        first, tokens = paged(9, 2, stop=stop), {}
+
+        def pages(after):
+            assert after is None or (after in tokens), "a token of another route"
+            page = first(tokens.get(after))
+            if isinstance(page, dict) and "next_page_token" in page:
+                text_of = page["next_page_token"]
+                token = text_of if version == "v2" else int(text_of.removeprefix("token-"))
+                tokens[token] = text_of
+                page["next_page_token"] = token
+            return page
+
+        return scan(pages, routes=(f"/{version}/state/acs",))
+
+    releases = [served(old, stop=4)]
+
+    def current(heard):
+        return releases[-1](heard)
+
+    with HostileServer(current) as server:
+        with asking(server, attempts=1) as net, pytest.raises(lf.ServerError):
+            store.sync(net, **SMALL)
+        releases.append(served(new))
+        with asking(server, attempts=1) as net:
+            assert store.sync(net, **SMALL).rows == {TABLE: 9}
+    assert list(store.load(TABLE).contract_id) == [f"00{number}" for number in range(9)]
+    assert store.load(TABLE).loaded_at.nunique() == 1
+    assert store.check(full=True)
+
+
 def test_another_server_reads_the_snapshot_from_its_beginning(store):
     with (
         HostileServer(scan(paged(9, 2, stop=6))) as first,
@@ -315,7 +348,7 @@ def test_a_stored_snapshot_opens_a_stored_history(store, net):
 
 
 def test_a_scan_without_the_routes_is_one_input_error(store):
-    wrong = pytest.raises(lf.InputError, match="does not serve POST /v1/state/acs")
+    wrong = pytest.raises(lf.InputError, match="does not serve POST /v2/state/acs")
     with HostileServer(scan(lambda _: {}, routes=("/none",))) as server, asking(server) as net, wrong:
         store.sync(net, **SMALL)
 

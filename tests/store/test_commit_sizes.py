@@ -14,8 +14,6 @@ from ledgerframes.store.sync.committing import FIRST, LARGEST, CommitSize, Commi
 from ledgerframes.store.sync.driving import ThreadDrive
 from ledgerframes.store.table_sets import HISTORY
 
-pytestmark = pytest.mark.filterwarnings("ignore::ledgerframes.transport.DeprecatedEndpointWarning")
-
 
 class Noting:
     """Tables that note how many bytes each commit has."""

@@ -13,8 +13,6 @@ from ledgerframes.store.history_tables import HistoryTables
 from ledgerframes.store.sync import committing
 from tests.interrupted import everywhere
 
-pytestmark = pytest.mark.filterwarnings("ignore::ledgerframes.transport.DeprecatedEndpointWarning")
-
 MODULES = [import_module(module.name) for module in walk_packages(store.__path__, f"{store.__name__}.")]
 
 

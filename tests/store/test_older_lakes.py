@@ -12,7 +12,6 @@ from tests.store.conftest import assert_whole
 from tests.store.data.make_lake_of_0_1 import ARCHIVE, HIDDEN, SEED, UPDATES, serve
 
 
-@pytest.mark.filterwarnings("ignore::ledgerframes.transport.DeprecatedEndpointWarning")
 def test_a_table_with_fewer_columns_and_other_meanings_goes_on(tmp_path, net):
     store = lf.open_store(tmp_path / "lake")
     parties = ["alice::1220", "bob::1220", "carol::1220"]

@@ -18,8 +18,6 @@ from ledgerframes.store.sync.history_sync import PageDecoder
 from tests.interrupted import everywhere
 from tests.store.conftest import BEGIN, assert_same
 
-pytestmark = pytest.mark.filterwarnings("ignore::ledgerframes.transport.DeprecatedEndpointWarning")
-
 
 class Counting:
     """A decoder that notes how many pages and bytes it was given each time, and refuses those of some ids."""

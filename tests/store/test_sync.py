@@ -227,7 +227,6 @@ def test_snapshots_are_appended_with_time_and_source(store, net):
     assert np.array_equal(store.load("licenses").validator.unique(), lf.load_licenses(net).validator.unique())
 
 
-@pytest.mark.filterwarnings("ignore::ledgerframes.transport.DeprecatedEndpointWarning")
 def test_holdings_are_appended_for_the_parties_named(store, net):
     parties = sorted(lf.load_holdings_summary(net, _owners(net)).party_id)[:3]
     store.sync(net, tables=["holdings_summary"], parties=parties)

@@ -183,12 +183,8 @@ def _routes(net: Network, interface: Interface, server: str, subject: str) -> It
 
 def _knows(net: Network, request: Request, server: str) -> bool:
     """Whether a server has a route: its answer to an id that does not exist shows it."""
-    import warnings
-
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", FutureWarning)
-            net.transport.send(request, read=bytes, server=server, attempts=1)
+        net.transport.send(request, read=bytes, server=server, attempts=1)
     except NotFoundError as error:
         return not error.unknown_route
     except StatusError as error:

@@ -1,19 +1,19 @@
-"""Reads one of scan's snapshots page by page, for the loaders of active contracts and coins."""
+"""Reads one of scan's snapshots page by page, for the loaders of active contracts and coins, and for stores."""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 import msgspec
 from msgspec import Raw
 
 from ledgerframes.config.settings import source_of
-from ledgerframes.errors import DecodeError, PagingError, RequestError, StatusError
+from ledgerframes.errors import DecodeError, NotFoundError, PagingError, RequestError, StatusError
 from ledgerframes.interfaces.history import named_maximum
-from ledgerframes.interfaces.scan_snapshots import SnapshotPage
+from ledgerframes.interfaces.scan_snapshots import Route, SnapshotPage
 from ledgerframes.loaders.table_loader import Origin
 from ledgerframes.paging.cursor import Cursor
 from ledgerframes.paging.tokens import Token, TokenChecks
@@ -28,20 +28,22 @@ _page: Final = msgspec.json.Decoder(SnapshotPage)
 
 @dataclass
 class SnapshotReader:
-    """Reads one snapshot from one server, since its page tokens mean nothing to the others.
+    """Reads one snapshot from one route of one server, since its page tokens mean nothing to the others.
 
-    If that server fails on the way, another one is read from the beginning.
+    If that server fails on the way, another one is read from the beginning; if it no longer serves the route, it is
+    itself read from the beginning on another one.
 
     Args:
         scan: the interface.
         origin: records which server answered.
         call: the name of the interface's call for one page.
         place: the snapshot's migration id and time.
-        asked: further arguments of the call.
+        parts: further arguments of the call; all its pages are read for each of them.
         endpoint: method and path, for messages.
         table: the table's name, for messages.
         page_size: how many contracts to request at once.
         server: the server that the pages come from, once it has answered.
+        route: the route that they come from, likewise.
         following: the token of the page after the last one given; None after the last page.
     """
 
@@ -49,24 +51,26 @@ class SnapshotReader:
     origin: Origin
     call: str
     place: Cursor
-    asked: dict[str, Any]
+    parts: Sequence[dict[str, Any]]
     endpoint: str
     table: str
     page_size: int
     server: str = ""
+    route: Route | None = None
     following: Token | None = None
     _failed: set[str] = field(default_factory=set)
+    _changed: set[str] = field(default_factory=set)
     _resumed: bool = False
 
-    def resume(self, server: str, token: Token | None) -> None:
-        """Begin with a later page, of the server that gave its token."""
-        self.server, self.following, self._resumed = server, token, True
+    def resume(self, server: str, route: Route, token: Token) -> None:
+        """Begin with a later page, of the server and route that gave its token."""
+        self.server, self.route, self.following, self._resumed = server, route, token, True
 
     def pages(self, restart: Callable[[], None]) -> Iterator[list[Raw]]:
         """The contracts, a page at a time.
 
         Args:
-            restart: called when another server is read from the beginning, so that the pages so far are void.
+            restart: called when another server or route is read from the beginning, so that the pages so far are void.
 
         Raises:
             RequestError: no server returned the whole snapshot.
@@ -77,14 +81,15 @@ class SnapshotReader:
             try:
                 yield from self._pages_of_one()
             except RequestError as error:
-                if self._resumed and self._denies(error):
-                    # The token was kept by an earlier program, and the server may have forgotten it.
+                if (self._resumed and self._denies(error)) or self._lost_its_route(error):
+                    # The token was kept by an earlier program, and the server may have forgotten it; or the server was
+                    # upgraded, and serves another route now.
                     _log.warning("the snapshot is read again from its beginning: %s", error)
                 elif not self.server or self._denies(error) or not self._turn_away():
                     raise
                 else:
                     _log.warning("the snapshot is read again from another scan: %s", error)
-                self.following, self._resumed = None, False
+                self.route, self.following, self._resumed = None, None, False
                 restart()
             else:
                 return
@@ -97,15 +102,27 @@ class SnapshotReader:
         self.origin.servers.clear()
         return bool(left)
 
+    def _lost_its_route(self, error: RequestError) -> bool:
+        """Whether the server had the route, and has it no longer; said once per server."""
+        gone = self.route is not None and isinstance(error, NotFoundError) and error.unknown_route
+        if not gone or self.server in self._changed:
+            return False
+        self._changed.add(self.server)
+        return True
+
     @staticmethod
     def _denies(error: RequestError) -> bool:
         """Whether the server understood and refused, so that another one would do the same."""
         return isinstance(error, StatusError) and error.status in {400, 401, 403}
 
     def _pages_of_one(self) -> Iterator[list[Raw]]:
+        for part in self.parts:
+            yield from self._pages_of_part(part)
+
+    def _pages_of_part(self, part: dict[str, Any]) -> Iterator[list[Raw]]:
         checks, firsts = TokenChecks(self.endpoint, self.following), set[int]()
         while True:
-            page = self._ask(self.following)
+            page = self._ask(part, self.following)
             self.following, self._resumed = page.next_page_token, False
             # One per page, since a snapshot can hold millions of contracts.
             first = hash(bytes(page.created_events[0])) if page.created_events else None
@@ -121,12 +138,12 @@ class SnapshotReader:
             if self.following is None:
                 return
 
-    def _ask(self, token: Token | None) -> SnapshotPage:
+    def _ask(self, part: dict[str, Any], token: Token | None) -> SnapshotPage:
         while True:
             scan = self.scan.on(self.server) if self.server else self.scan
             options = {"record_time": format_timestamp(self.place.micros), "migration_id": self.place.migration_id}
             try:
-                answer = scan.raw(self.call, **options, **self.asked, after=token, page_size=self.page_size)
+                answer = scan.raw(self.call, **options, **part, after=token, page_size=self.page_size, route=self.route)
             except RequestError as error:
                 named = named_maximum(error)
                 if named is None or not 0 < named < self.page_size:
@@ -136,6 +153,7 @@ class SnapshotReader:
             assert answer is not None
             self.origin.servers[source_of(answer.server)] = None
             self.server = answer.server
+            self.route = cast("Route", answer.request.path.split("/")[1])
             return self._read(answer.value)
 
     def _read(self, body: bytes) -> SnapshotPage:

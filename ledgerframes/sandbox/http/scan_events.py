@@ -9,8 +9,9 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
 from ledgerframes.sandbox.http import render
-from ledgerframes.sandbox.http.responses import RefusalError, json_answer, read_object
+from ledgerframes.sandbox.http.responses import RefusalError, encode, json_answer, read_object
 from ledgerframes.sandbox.http.scan import carries_types, read_page_request
+from ledgerframes.sandbox.world import timestamps
 from ledgerframes.sandbox.world.timestamps import Cursor
 from ledgerframes.sandbox.world.verdicts import Event, events_of
 from ledgerframes.sandbox.world.views import View
@@ -24,16 +25,19 @@ class EventRoutes:
         view: what it shows of its world.
         page_maximum: the largest page size; more is refused.
         silent_cap: silently return this number of items per page at most; None for no such cap.
+        older: a release without the latest record time.
     """
 
     view: View
     page_maximum: int = 1_000
     silent_cap: int | None = None
+    older: bool = False
 
     def routes(self) -> list[BaseRoute]:
         """The routes, without the interface's prefix."""
         return [
             Route("/v0/events", self.events, methods=["POST"]),
+            *([] if self.older else [Route("/v0/events/latest-record-time", self.latest, methods=["GET"])]),
             Route("/v0/events/{update_id:path}", self.event_by_id, methods=["GET"]),
         ]
 
@@ -45,6 +49,14 @@ class EventRoutes:
         page = self._page(after, min(size, self.silent_cap or size))
         bodies = [_typed(event).body if carrying else event.body for event in page]
         return json_answer(b'{"events":[' + b",".join(bodies) + b"]}")
+
+    async def latest(self, _: Request) -> Response:
+        """GET /v0/events/latest-record-time: up to where POST /v0/events will answer."""
+        updates = self.view.page(None, len(self.view.world.updates) or 1)
+        if not updates:
+            raise RefusalError(404, "No events found")
+        latest = max(event for update in updates[-8:] for event in events_of(update))
+        return json_answer(encode({"record_time": timestamps.exact(latest.record_time)}))
 
     async def event_by_id(self, request: Request) -> Response:
         """GET /v0/events/{update_id}, of an update or of a rejected request."""

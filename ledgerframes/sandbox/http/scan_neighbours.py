@@ -40,7 +40,7 @@ def neighbours(
     Args:
         view: what the server shows of its world.
         gate: the validator's gate; scan serves its summaries too, but without a token.
-        older: a release without the routes under /v1.
+        older: a release without the routes under /v1 and /v2, and without the latest record time of events.
         page_maximum: the largest page that it returns.
         silent_cap: silently return this number of events per page at most; None for no such cap.
         holdings_maximum: a summary of more coin contracts than this is refused.
@@ -54,6 +54,6 @@ def neighbours(
         *SnapshotRoutes(view, older=older, page_maximum=page_maximum).routes(),
         Route("/v0/holdings/summary", summaries.holdings_with_fees, methods=["POST"]),
         *newer,
-        *EventRoutes(view, page_maximum=page_maximum, silent_cap=silent_cap).routes(),
+        *EventRoutes(view, page_maximum=page_maximum, silent_cap=silent_cap, older=older).routes(),
         *CurrentRoutes(view.world, page_maximum=page_maximum).routes(),
     ]

@@ -19,7 +19,9 @@ from ledgerframes.sandbox.http.responses import (
     RefusalError,
     encode,
     json_answer,
+    page_token,
     query_integer,
+    read_page_token,
 )
 from ledgerframes.sandbox.world import timestamps
 from ledgerframes.sandbox.world.active_set import Active, active_at
@@ -39,24 +41,27 @@ class _Snapshot(Struct):
     record_time: str
     page_size: _Int32
     record_time_match: Literal["exact", "at_or_before"] | None = None
-    after: _Int64 | None = None
+    #: A text under /v2, a number under /v1 and /v0.
+    after: str | _Int64 | None = None
 
 
 class StateRequest(_Snapshot):
-    """The body of POST /v1/state/acs and of its predecessor under /v0."""
+    """The body of POST /v2/state/acs and of its predecessors under /v1 and /v0."""
 
     templates: list[str] | None = None
     party_ids: list[str] | None = None
 
 
 class CoinsRequest(_Snapshot, kw_only=True):
-    """The body of POST /v1/holdings/state and of its predecessor under /v0."""
+    """The body of POST /v2/holdings/state and of its predecessors under /v1 and /v0."""
 
     owner_party_ids: Annotated[list[str], Meta(min_length=1)]
 
 
 _read_state: Final = msgspec.json.Decoder(StateRequest).decode
 _read_coins: Final = msgspec.json.Decoder(CoinsRequest).decode
+#: At most this many in each list of a request under /v2.
+_ITEMS: Final = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +69,7 @@ class SnapshotRoutes:
     """The handlers of one scan server.
 
     Attributes:
-        older: a release without the routes under /v1.
+        older: a release without the routes under /v1 and /v2.
         page_maximum: the largest page; more is refused, with this number in the message.
     """
 
@@ -76,8 +81,10 @@ class SnapshotRoutes:
     def routes(self) -> list[BaseRoute]:
         """The routes, without the interface's prefix."""
         newer = [
-            Route("/v1/state/acs", self.state, methods=["POST"]),
-            Route("/v1/holdings/state", self.coins, methods=["POST"]),
+            Route("/v2/state/acs", self.state, methods=["POST"]),
+            Route("/v2/holdings/state", self.coins, methods=["POST"]),
+            Route("/v1/state/acs", self.state_v1, methods=["POST"]),
+            Route("/v1/holdings/state", self.coins_v1, methods=["POST"]),
         ]
         return [
             Route("/v0/state/acs/snapshot-timestamp", self.snapshot_time, methods=["GET"]),
@@ -100,6 +107,10 @@ class SnapshotRoutes:
         return json_answer(encode({"record_time": timestamps.exact(snapshot)}))
 
     async def state(self, request: Request) -> Response:
+        """POST /v2/state/acs: page tokens are texts."""
+        return await self._state(request, told_active, opaque=True)
+
+    async def state_v1(self, request: Request) -> Response:
         """POST /v1/state/acs."""
         return await self._state(request, told_active)
 
@@ -108,6 +119,10 @@ class SnapshotRoutes:
         return await self._state(request, _told_v0)
 
     async def coins(self, request: Request) -> Response:
+        """POST /v2/holdings/state: page tokens are texts."""
+        return await self._coins(request, told_active, opaque=True)
+
+    async def coins_v1(self, request: Request) -> Response:
         """POST /v1/holdings/state."""
         return await self._coins(request, told_active)
 
@@ -115,8 +130,8 @@ class SnapshotRoutes:
         """POST /v0/holdings/state."""
         return await self._coins(request, _told_v0)
 
-    async def _state(self, request: Request, tell: _Tell) -> Response:
-        wanted = await _body(request, _read_state)
+    async def _state(self, request: Request, tell: _Tell, *, opaque: bool = False) -> Response:
+        wanted = _checked(await _body(request, _read_state), opaque=opaque)
         templates, parties = wanted.templates, wanted.party_ids
         for name in templates or ():
             if name.count(":") != 2:
@@ -127,15 +142,15 @@ class SnapshotRoutes:
             if (not templates or contract.template in templates)
             and (not parties or not contract.stakeholders.isdisjoint(parties))
         ]
-        return self._page(wanted, kept, tell)
+        return self._page(wanted, kept, tell, opaque=opaque)
 
-    async def _coins(self, request: Request, tell: _Tell) -> Response:
-        wanted = await _body(request, _read_coins)
+    async def _coins(self, request: Request, tell: _Tell, *, opaque: bool = False) -> Response:
+        wanted = _checked(await _body(request, _read_coins), opaque=opaque)
         owners = set(wanted.owner_party_ids)
         kept = [
             contract for contract in self._active(wanted) if contract.template in _COINS and _owner(contract) in owners
         ]
-        return self._page(wanted, kept, tell)
+        return self._page(wanted, kept, tell, opaque=opaque)
 
     def _active(self, wanted: _Snapshot) -> list[Active]:
         size = wanted.page_size
@@ -164,15 +179,17 @@ class SnapshotRoutes:
             )
         return wanted.migration_id, snapshot
 
-    def _page(self, wanted: _Snapshot, kept: list[Active], tell: _Tell) -> Response:
-        left = [contract for contract in kept if wanted.after is None or contract.row > wanted.after]
+    def _page(self, wanted: _Snapshot, kept: list[Active], tell: _Tell, *, opaque: bool) -> Response:
+        after = _row(wanted.after)
+        left = [contract for contract in kept if after is None or contract.row > after]
         page = left[: wanted.page_size]
         answer = {
             "record_time": timestamps.exact(self._cursor(wanted)[1]),
             "migration_id": wanted.migration_id,
             "created_events": [tell(contract, wanted.migration_id) for contract in page],
-            **({"next_page_token": page[-1].row} if len(left) > len(page) else {}),
         }
+        if len(left) > len(page):
+            answer["next_page_token"] = page_token(str(page[-1].row)) if opaque else page[-1].row
         return json_answer(encode(answer))
 
 
@@ -200,6 +217,26 @@ async def _body(request: Request, read: Callable[[bytes], Any]) -> Any:
         return read(await request.body())
     except UNREADABLE as error:
         raise RefusalError(400, f"The request content was malformed: {error}") from error
+
+
+def _checked(wanted: Any, *, opaque: bool) -> Any:
+    """Refuse what the route does not take: a token of another route, or too long a list."""
+    if wanted.after is not None and isinstance(wanted.after, str) != opaque:
+        known = "string" if opaque else "long"
+        raise RefusalError(400, f"The request content was malformed: after: {wanted.after!r} is not a {known}")
+    for name in ("party_ids", "templates", "owner_party_ids") if opaque else ():
+        given = getattr(wanted, name, None) or ()
+        if len(given) > _ITEMS:
+            raise RefusalError(400, f"Expected '{name}' to contain at most {_ITEMS} items, but contained {len(given)}.")
+    return wanted
+
+
+def _row(token: str | int | None) -> int | None:
+    """The row that a page ended with."""
+    try:
+        return int(read_page_token(token)) if isinstance(token, str) else token
+    except ValueError as error:
+        raise RefusalError(400, f"Invalid page token: {token}") from error
 
 
 def _parse(text: str) -> int:

@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from ledgerframes.config.settings import source_of
 from ledgerframes.errors import PagingError, StoreError
+from ledgerframes.interfaces.scan_snapshots import Route
 from ledgerframes.loaders.acs.pages import SnapshotReader
 from ledgerframes.loaders.acs.times import snapshot_at
 from ledgerframes.loaders.active_contracts import needing_snapshots, read_contracts
@@ -26,9 +27,9 @@ from ledgerframes.store.snapshot_log import (
     StoredSnapshot,
     count_rows,
     files_of,
-    following_token,
+    following_numbers,
+    following_page,
     stored_snapshots,
-    token_numbers,
 )
 from ledgerframes.store.sync.committing import CommitSize
 from ledgerframes.store.sync.request import SyncRequest
@@ -63,7 +64,7 @@ class SnapshotSync:
     _snapshot: StoredSnapshot | None = None
     _given_up: StoredSnapshot | None = None
     _pages: list[pa.RecordBatch] = field(default_factory=list)
-    _following: Token | None = None
+    _following: tuple[Route, Token] | None = None
     _since: float = 0.0
 
     def run(self, net: Network) -> None:
@@ -82,15 +83,16 @@ class SnapshotSync:
                 _log.info("the snapshot of %s is stored already", cursor)
                 return
             reader = SnapshotReader(
-                net.scan, Origin(), "active_contracts", cursor, {}, ACTIVE_CONTRACTS.endpoints[0],
+                net.scan, Origin(), "active_contracts", cursor, [{}], ACTIVE_CONTRACTS.endpoints[0],
                 ACTIVE_CONTRACTS.name, self.request.page_size,
             )  # fmt: skip
             begun = next((known for known in stored if known.state is State.READING), None)
             server = None if begun is None else self._server_of(begun, cursor, net.scan.servers)
-            if begun is not None and server is not None:
+            following = following_page(self.table)
+            if begun is not None and server is not None and following is not None:
                 _log.info("the snapshot of %s is resumed after %d contracts", cursor, begun.rows)
                 self._snapshot = begun
-                reader.resume(server, following_token(self.table))
+                reader.resume(server, *following)
             else:
                 self._begin(cursor, begun)
             self._read(reader)
@@ -126,7 +128,8 @@ class SnapshotSync:
                 if not self._pages:
                     self._since = clock()
                 self._add(items, source_of(reader.server))
-                self._following = reader.following
+                ended = reader.route is None or reader.following is None
+                self._following = None if ended else (reader.route, reader.following)
                 size = sum(page.nbytes for page in self._pages)
                 full = size >= enough.bytes
                 if reader.following is not None and (full or clock() - self._since >= _SECONDS):
@@ -181,7 +184,7 @@ class SnapshotSync:
         pages, self._pages = self._pages, []
         added = sum(page.num_rows for page in pages)
         snapshot = replace(self._snapshot, rows=self._snapshot.rows + added, state=state)
-        numbers = snapshot.numbers | token_numbers(self._following)
+        numbers = snapshot.numbers | following_numbers(self._following)
         schema = self.table.table.schema.remove_metadata()
         rows = pa.Table.from_batches([self.table.as_kept(page).cast(schema) for page in pages], schema)
         gone = []

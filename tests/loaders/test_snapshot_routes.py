@@ -1,0 +1,243 @@
+"""Snapshots of scans of any release: the newest route first, tokens that stay with theirs, and long lists in parts."""
+
+import json
+
+import pytest
+
+import ledgerframes as lf
+from tests.loaders.snapshot_scan import SNAPSHOT, asking, created, scan
+from tests.transport.hostile_server import HostileServer, answer, text
+
+CALLS = {
+    "state/acs": lf.load_active_contracts,
+    "holdings/state": lambda net, **options: lf.load_coins(net, ["o"], **options),
+}
+PARTIES = [f"party-{number}::1220" for number in range(2_500)]
+
+
+def paged(token, count=3):
+    """One contract per page; `token` makes the token of the page after a number of contracts."""
+    tokens = {token(number): number for number in range(1, count)}
+
+    def page(after):
+        if after is not None and after not in tokens:
+            return answer({"error": f"not a token of this route: {after!r}"}, 400)
+        number = tokens.get(after, 0)
+        return {
+            "created_events": [created(number)],
+            **({"next_page_token": token(number + 1)} if number + 1 < count else {}),
+        }
+
+    return page
+
+
+TOKENS = {"v2": "after:{}".format, "v1": lambda number: number * 10, "v0": lambda number: number * 100}
+
+
+def asked(server, version=""):
+    """The tokens that were sent to the pages of a version."""
+    heard = [one for one in server.heard if f"/{version}" in one.target and one.target.endswith(tuple(CALLS))]
+    return [json.loads(one.body).get("after") for one in heard]
+
+
+@pytest.mark.parametrize("version", TOKENS)
+@pytest.mark.parametrize("path", CALLS)
+def test_each_release_is_read_on_its_route_which_is_remembered(version, path):
+    with HostileServer(scan(paged(TOKENS[version]), routes=(f"/{version}/{path}",))) as server:
+        with asking(server) as net:
+            first = CALLS[path](net)
+            before = len(server.heard)
+            assert list(CALLS[path](net).contract_id) == list(first.contract_id) == ["000", "001", "002"]
+        assert all(f"/{version}/{path}" in one.target for one in server.heard[before:] if one.target.endswith(path))
+        own = [None, *(TOKENS[version](number) for number in (1, 2))]
+        assert asked(server, version) == own * 2
+        newer = list(TOKENS)[: list(TOKENS).index(version)]
+        assert len(asked(server)) == len(own) * 2 + len(newer)
+
+
+def changing(old, new):
+    """A scan that serves one version up to its second page, and another one from then on."""
+    pages = {version: paged(TOKENS[version]) for version in (old, new)}
+    upgraded = []
+
+    def reply(heard):
+        after = json.loads(heard.body or b"{}").get("after")
+        if f"/{old}/" in heard.target and after is not None and heard.target.endswith(tuple(CALLS)):
+            upgraded.append(after)
+        version = new if upgraded else old
+        return scan(pages[version], routes=tuple(f"/{version}/{path}" for path in CALLS))(heard)
+
+    return reply
+
+
+@pytest.mark.parametrize(("old", "new"), [("v1", "v2"), ("v1", "v0"), ("v2", "v1")])
+@pytest.mark.parametrize("path", CALLS)
+def test_a_scan_that_serves_another_route_meanwhile_is_read_again_from_the_beginning(path, old, new):
+    with HostileServer(changing(old, new)) as server, asking(server) as net:
+        frame = CALLS[path](net)
+        assert asked(server, new)[-3:] == [None, TOKENS[new](1), TOKENS[new](2)]
+    assert list(frame.contract_id) == ["000", "001", "002"]
+    assert frame.attrs["complete"]
+
+
+def test_a_scan_that_goes_on_changing_its_routes_is_an_error():
+    def reply(heard):
+        after = json.loads(heard.body or b"{}").get("after")
+        if heard.target.endswith("/v2/state/acs") and after is not None:
+            return text("The requested resource could not be found.", 404)
+        return scan(paged(TOKENS["v2"]))(heard)
+
+    with HostileServer(reply) as server, asking(server) as net, pytest.raises(lf.InputError, match="does not serve"):
+        lf.load_active_contracts(net)
+
+
+def test_another_server_gets_no_token_and_may_serve_another_route():
+    def failing(after):
+        return text("busy", 503) if after else {"created_events": [created(7)], "next_page_token": "x"}
+
+    first = HostileServer(scan(failing))
+    second = HostileServer(scan(paged(TOKENS["v0"]), routes=("/v0/state/acs",)))
+    with first, second, asking(first, second, attempts=2) as net:
+        assert list(lf.load_active_contracts(net).contract_id) == ["000", "001", "002"]
+        assert asked(second, "v0") == [None, 100, 200]
+
+
+@pytest.mark.parametrize(
+    ("options", "path"),
+    [
+        ({}, "/v2/state/acs"),
+        ({"after": "3"}, "/v2/state/acs"),
+        ({"after": 3}, "/v1/state/acs"),
+        ({"after": 3, "route": "v0"}, "/v0/state/acs"),
+    ],
+    ids=str,
+)
+def test_a_call_sends_a_token_only_where_such_tokens_come_from(net, options, path):
+    place = {"record_time": "2026-01-30T06:00:00Z", "migration_id": 4}
+
+    assert net.scan.preview.active_contracts(**place, **options).url.endswith(path)
+    owned = net.scan.preview.coins(**place, owners=["o"], **options).url
+    assert owned.endswith(path.replace("state/acs", "holdings/state"))
+    with pytest.raises(lf.InputError, match=r"route='v3' is not valid: give 'v2', 'v1' or 'v0'"):
+        net.scan.preview.coins(**place, owners=["o"], route="v3")
+
+
+def narrow():
+    """A scan as of 0.9: of each list at most 1,000 items; contracts of parties, the newer ones of later parties.
+
+    A contract has the stakeholders 5, 1,005 and 2,005; every other one has one.
+    """
+
+    def holders(number):
+        return {PARTIES[five] for five in (5, 1_005, 2_005)} if number == 0 else {PARTIES[number * 7 % 2_500]}
+
+    contracts = [
+        created(number, signatories=sorted(holders(number)), created_at=f"2026-01-30T05:00:00.{number:06}Z")
+        for number in range(30)
+    ]
+
+    def reply(heard):
+        body = json.loads(heard.body or b"{}")
+        for name in ("party_ids", "owner_party_ids", "templates"):
+            if len(body.get(name, ())) > 1_000:
+                said = f"Expected '{name}' to contain at most 1000 items, but contained {len(body[name])}."
+                return answer({"error": said}, 400)
+        wanted = set(body.get("party_ids", body.get("owner_party_ids", ())))
+        mine = [one for one in contracts if wanted & set(one["signatories"])]
+        page = {"created_events": mine}
+        return scan(lambda _: page)(heard)
+
+    return reply, contracts
+
+
+@pytest.mark.parametrize(
+    "load",
+    [lambda net: lf.load_active_contracts(net, parties=PARTIES), lambda net: lf.load_coins(net, PARTIES)],
+    ids=["active_contracts", "coins"],
+)
+def test_more_than_a_thousand_parties_take_several_requests_and_give_one_frame(load):
+    reply, contracts = narrow()
+    with HostileServer(reply) as server, asking(server) as net:
+        frame = load(net)
+        bodies = [json.loads(one.body) for one in server.heard if one.target.endswith(tuple(CALLS))]
+
+    sent = [body.get("party_ids") or body["owner_party_ids"] for body in bodies]
+    assert sent == [PARTIES[:1_000], PARTIES[1_000:2_000], PARTIES[2_000:]]
+    assert {body["record_time"] for body in bodies} == {"2026-01-30T06:00:00.000000Z"}
+    assert list(frame.contract_id) == [one["contract_id"] for one in contracts]
+    assert (frame.attrs["complete"], frame.attrs["cursor"]) == (True, [4, "2026-01-30T06:00:00.000000Z"])
+
+
+def test_templates_and_parties_are_asked_for_in_every_combination():
+    templates = [f"package:Module:T{number}" for number in range(1_001)]
+    reply, _ = narrow()
+    with HostileServer(reply) as server, asking(server) as net:
+        lf.load_active_contracts(net, parties=PARTIES, templates=templates, limit=3)
+        bodies = [json.loads(one.body) for one in server.heard if one.target.endswith("/state/acs")]
+
+    assert {(len(body["templates"]), len(body["party_ids"])) for body in bodies} == {
+        (size, parties) for size in (1_000, 1) for parties in (1_000, 500)
+    }
+
+
+def summaries(*, own_time):
+    """A scan whose newest snapshot is another one at each request; `own_time` decides what it answers to `exact`."""
+    times = [f"2026-01-30T0{hour}:00:00.000000Z" for hour in (5, 6, 7)]
+    heard_bodies = []
+
+    def reply(heard):
+        if not heard.target.endswith("/holdings/summary"):
+            return scan(lambda _: {})(heard)
+        body = json.loads(heard.body)
+        heard_bodies.append(body)
+        exact = body.get("record_time_match", "exact") == "exact" and own_time
+        amounts = dict.fromkeys(("total_unlocked_coin", "total_locked_coin", "total_coin_holdings"), "1.0")
+        return answer(
+            {
+                "record_time": body["record_time"] if exact else times[len(heard_bodies) - 1],
+                "migration_id": 4,
+                "summaries": [{"party_id": party, **amounts} for party in body["owner_party_ids"]],
+            }
+        )
+
+    return reply, heard_bodies
+
+
+def test_the_parts_of_a_summary_are_of_the_first_one_s_snapshot():
+    reply, bodies = summaries(own_time=True)
+    with HostileServer(reply) as server, asking(server) as net:
+        frame = lf.load_holdings_summary(net, PARTIES, record_time="2026-01-30T08:00:00Z", migration_id=4)
+
+    assert [len(body["owner_party_ids"]) for body in bodies] == [1_000, 1_000, 500]
+    assert [(body["record_time"][11:13], body.get("record_time_match")) for body in bodies] == [
+        ("08", "at_or_before"), ("05", None), ("05", None),
+    ]  # fmt: skip
+    assert list(frame.party_id) == PARTIES
+    assert frame.record_time.nunique() == 1
+
+
+def test_parts_of_another_snapshot_are_an_error():
+    reply, _ = summaries(own_time=False)
+    wrong = pytest.raises(lf.DecodeError, match="parts of the party list are of different snapshots")
+    with HostileServer(reply) as server, asking(server) as net, wrong:
+        lf.load_holdings_summary(net, PARTIES, record_time="2026-01-30T08:00:00Z", migration_id=4)
+
+
+def test_a_page_of_another_snapshot_is_an_error_in_any_part():
+    def reply(heard):
+        later = json.loads(heard.body or b"{}").get("owner_party_ids", [""])[0] == PARTIES[1_000]
+        place = {**SNAPSHOT, "record_time": "2026-01-30T07:00:00Z"} if later else SNAPSHOT
+        return scan(lambda _: {"created_events": [], **place})(heard)
+
+    with HostileServer(reply) as server, asking(server) as net, pytest.raises(lf.DecodeError, match="belongs to"):
+        lf.load_coins(net, PARTIES)
+
+
+def test_up_to_where_events_reach_is_a_call(net):
+    latest = net.scan.latest_event_record_time()
+    last = lf.load_verdicts(net, progress=False).verdicts.record_time.max()
+
+    assert latest.record_time == f"{max(last, lf.load_updates(net).record_time.max()):%Y-%m-%dT%H:%M:%S.%fZ}"
+    wrong = pytest.raises(lf.NotFoundError, match="id latest-record-time not found")
+    with net.sandbox.replica(older=True) as server, lf.connect(scan_url=server.scan_url) as older, wrong:
+        older.scan.latest_event_record_time()
