@@ -66,6 +66,11 @@ class SnapshotReader:
         """Begin with a later page, of the server and route that gave its token."""
         self.server, self.route, self.following, self._resumed = server, route, token, True
 
+    @property
+    def next_page(self) -> tuple[Route, Token] | None:
+        """Where to resume after the last page given; None after the last one of all."""
+        return None if self.route is None or self.following is None else (self.route, self.following)
+
     def pages(self, restart: Callable[[], None]) -> Iterator[list[Raw]]:
         """The contracts, a page at a time.
 

@@ -128,8 +128,7 @@ class SnapshotSync:
                 if not self._pages:
                     self._since = clock()
                 self._add(items, source_of(reader.server))
-                ended = reader.route is None or reader.following is None
-                self._following = None if ended else (reader.route, reader.following)
+                self._following = reader.next_page
                 size = sum(page.nbytes for page in self._pages)
                 full = size >= enough.bytes
                 if reader.following is not None and (full or clock() - self._since >= _SECONDS):
