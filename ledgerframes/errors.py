@@ -181,3 +181,7 @@ def _rebuild(kind: type[LedgerframesError], args: tuple[object, ...], state: dic
     error.args = args
     error.__dict__.update(state)
     return error
+
+
+class BeginsLateWarning(UserWarning):
+    """What a server, a folder of objects or a lake holds of the history begins after ledger begin."""

@@ -46,6 +46,7 @@ class Network:
         way: another way to the servers; see `Transport`.
         refusal: says why a scan that the network lists is not to be asked; None lets it be asked.
         window_check: refuses windows that begin before what is held, where no server holds all of the history.
+        begins_after: the record time after which opened objects hold everything; None where servers answer.
     """
 
     def __init__(
@@ -57,9 +58,11 @@ class Network:
         way: Callable[[Way, Mask], Way] | None = None,
         refusal: Refusal = why_not_public,
         window_check: Callable[[Window], None] | None = None,
+        begins_after: int | None = None,
     ) -> None:
         self._refusal = refusal
         self._window_check = window_check
+        self.begins_after = begins_after
         self.settings = settings
         self._way = way
         self._sandbox = sandbox

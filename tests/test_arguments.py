@@ -135,8 +135,8 @@ def test_begin_is_ledger_begin_everywhere(store, truth, net):
     ids = [item["update_id"] for item in truth]
     loaded = lf.load_updates(net, start="begin", progress=False)
     assert list(loaded.update_id) == ids
-    assert "ledger begin to now" in loaded.attrs["range"]
-    assert lf.plan(net, start="begin").range == "ledger begin to now"
+    assert loaded.attrs["range"].startswith("ledger begin to ")
+    assert lf.plan(net, start="begin").range.startswith("ledger begin to ")
     store.sync(net, start="begin", progress=False)
     assert len(store.load("updates", start="begin")) == len(ids)
     assert "ledger begin" in store.plan(net, start="begin").range

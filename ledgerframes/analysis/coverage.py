@@ -36,7 +36,8 @@ def check_whole(frame: Any, *, name: str, opening: Any, advice: str = _OPENING) 
     if not attrs:
         # Frames lose their attrs in many pandas operations, so an absent proof is not a proof.
         raise PartialResultError(f"{name} does not say where it begins (it has no attrs); {advice}")
-    if not attrs.get("from_beginning"):
+    # None: nothing shows whether the ledger began before, as on one without a DSO.
+    if attrs.get("from_beginning", False) is False:
         raise PartialResultError(f"{name} does not begin at ledger begin (it is {attrs.get('range')!r}); {advice}")
 
 
@@ -70,16 +71,23 @@ def check_same_range(events: Any, reassignments: Any, at: Cursor | int | None) -
 
 
 def _check_words(one: Mapping[str, Any], other: Mapping[str, Any]) -> None:
-    whole = bool(one.get("from_beginning") and other.get("from_beginning"))
+    """Refuse ranges or states in other words; where a frame ends that has no end of its own, its cursor says."""
+    whole = all(attrs.get("from_beginning", False) is not False for attrs in (one, other))
     for name in ("range", "as_of"):
         said = [attrs.get(name) for attrs in (one, other)]
-        # Frames that both begin at ledger begin may word their start differently.
-        compared = [str(text).rpartition(" to ")[2] if name == "range" and whole else text for text in said]
+        compared = [_ends(str(text), whole=whole) if name == "range" else text for text in said]
         if compared[0] != compared[1] and (name in one and name in other):
             raise InputError(
                 f"events and reassignments differ in {name}: {said[0]!r} and {said[1]!r}; load both for the same"
                 " range, for example with one lf.load_history"
             )
+
+
+def _ends(text: str, *, whole: bool) -> tuple[str, str]:
+    """Start and end of a range in words, without what follows from where there were no more rows."""
+    low, _, high = text.rpartition(" to ")
+    # Frames that both begin at ledger begin may word their start differently.
+    return "" if whole else low, "" if high.endswith(")") else high
 
 
 def _cursor(attrs: Mapping[str, Any]) -> Cursor | None:

@@ -97,7 +97,7 @@ def _rounds(flows: pa.Table, known: Rounds) -> Any:
 
 def _totals(source: Source, opening: Any, changes: pa.ChunkedArray) -> pa.Array:
     """The supply after each round; null where it is not known."""
-    begun = bool(source.attrs.get("from_beginning"))
+    begun = source.attrs.get("from_beginning", False) is not False
     if opening is None and not begun:
         return narrow(pa.nulls(len(changes), changes.type))
     check_whole(source.proof, name="events", opening=opening)

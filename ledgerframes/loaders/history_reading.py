@@ -19,6 +19,7 @@ from ledgerframes.decoding.paged_histories import TOGETHER
 from ledgerframes.errors import DecodeError, InputError, PagingError, PartialResultError, RequestError
 from ledgerframes.frames import shape
 from ledgerframes.interfaces.history import PageRows, read_pages
+from ledgerframes.loaders.beginning import Beginning, beginning_of, proven_by, warn_of
 from ledgerframes.loaders.history_request import HistoryRequest
 from ledgerframes.loaders.planning import plan_window
 from ledgerframes.loaders.progress import progress_of
@@ -68,7 +69,6 @@ def read_history(net: Network, request: HistoryRequest, *, unbounded: Most = UNB
         InputError: the request names no part, and the history is longer than `unbounded`.
         RequestError: the servers gave no answer; likewise DecodeError and PagingError: answers that cannot be used.
     """
-    net.check_window(request.window)
     load = _Load(net, request, None if request.bounded else unbounded)
     with progress_of("history", shown=request.progress, total=request.limit) as progress:
         try:
@@ -79,6 +79,7 @@ def read_history(net: Network, request: HistoryRequest, *, unbounded: Most = UNB
                     share = request.window.share_before(last, now=load.began)
                     progress.advance(len(page.rows), format_timestamp(last.micros)[:19], share)
                 load.decode()
+                load.find_beginning()
                 load.check_network()
         except (RequestError, DecodeError, PagingError, PartialResultError) as error:
             # Pages that wait came before the one that this error is about.
@@ -87,6 +88,7 @@ def read_history(net: Network, request: HistoryRequest, *, unbounded: Most = UNB
                 raise first from first.__cause__
             load.complete = False
             _log.warning("the load ended early: %s", first)
+    load.warn()
     attrs = load.provenance().attrs()
     return {
         name: shape(
@@ -120,6 +122,8 @@ class _Load:
         self._servers: dict[str, None] = {}
         self._ids = SeenIds(endpoint)
         self._first_page: PageRows | None = None
+        self._beginning: Beginning | None = None  # of what is there, if the load reaches back to it
+        self._begin_known = False
         self._updates = self._bytes = 0
         self._waiting: list[PageRows] = []  # pages that are not decoded yet
         self._last: Cursor | None = None  # of what was kept
@@ -143,8 +147,10 @@ class _Load:
             PagingError: an update was received before at another place.
         """
         self._count(page)
-        self._first_page = self._first_page or page
         self._servers[source_of(page.server)] = None
+        if self._first_page is None:
+            self._first_page = page
+            self.find_beginning()
         index = page.page.glimpse
         # Before decoding: a repeated id means that the pages do not belong to one history.
         self._ids.check([index.update_ids[row] for row in page.rows], [index.cursors[row] for row in page.rows])
@@ -197,6 +203,62 @@ class _Load:
                 ' limit=10_000, or start="begin" for all of it'
             )
 
+    def find_beginning(self) -> None:
+        """Find out whether the load reaches back before what is there.
+
+        Raises:
+            PartialResultError: it was to begin before, and that is not allowed.
+        """
+        if self._begin_known:
+            return
+        request, window = self._request, self._request.window
+        first = self.reader.first
+        if first is None and isinstance(self.reader, HistoryReader):
+            page = self._first_page
+            if page is not None and page.page.glimpse.cursors[0] == window.start:
+                return
+            # A window that begins at a cursor is read from there on, and does not show what lies before.
+            answer = self.source.send_page(self.source.page_request(None, 1), server=None, revise=None)
+            first = next(iter(answer.value.glimpse.cursors), None)
+        if first is None:
+            return  # there is nothing, or it may come yet
+        self._begin_known = True
+        # Objects hold everything from where their names say that they begin.
+        held = self._net.begins_after
+        reach = first if held is None else Cursor(first.migration_id, held + 1)
+        if not window.wants_before(reach):
+            return
+        self._beginning = Beginning(first, self._proven(first))
+        if self._beginning.late is None or not window.names_start:
+            return
+        self.complete = False
+        if not request.allow_partial:
+            raise PartialResultError(
+                f"{self._place} begins at {reach}, after ledger begin, and {window} is asked for: older updates were"
+                f" pruned, or never stored there. Give start=({reach.migration_id},"
+                f" '{format_timestamp(reach.micros)}') or later, leave start= out to load from there, read another scan"
+                ' or source="objects", or pass allow_partial=True to get what there is'
+            )
+
+    def _proven(self, first: Cursor) -> bool | None:
+        """Whether the ledger begins at the first item there is."""
+        page = None if self._first_page is None else self._first_page.page
+        if page is not None and page.glimpse.cursors[0] == first:
+            return proven_by(page, self.source.history)
+        if not isinstance(self.reader, HistoryReader):
+            return None
+        known = beginning_of(self.source)
+        return None if known is None else known.proven
+
+    @property
+    def _place(self) -> str:
+        return next(iter(self._servers), source_of(self._net.scan.servers[0]))
+
+    def warn(self) -> None:
+        """Warn once where what is there begins after ledger begin."""
+        if self._beginning is not None and self._beginning.late is not None:
+            warn_of(self._beginning, self._place)
+
     def check_network(self) -> None:
         """Ask for the first page again, unless every page repeated an update of the page before it.
 
@@ -233,12 +295,27 @@ class _Load:
 
     def provenance(self) -> Provenance:
         """Where the data came from."""
-        window, reader = self._request.window, self.reader
+        window, reader, beginning = self._request.window, self.reader, self._beginning
         at_limit = reader.limit is not None and reader.taken >= reader.limit
         # Without an update at or after the end, nothing proves that the range is complete.
         early = self.complete and window.has_end and not (at_limit or reader.beyond)
+        words = window.said("" if beginning is None else str(beginning), self._end(at_limit=at_limit))
         return Provenance(
-            tuple(self._servers), str(window), self._last, self.complete and not early,
-            from_beginning=window.from_beginning, personal=self._net.settings.personal, ends_early=early,
-            decimals=self._request.decimals,
+            tuple(self._servers), words, self._last,
+            self.complete and not early, from_beginning=self._from_beginning,
+            begins_late=None if beginning is None else beginning.late, personal=self._net.settings.personal,
+            ends_early=early, decimals=self._request.decimals,
         )  # fmt: skip
+
+    @property
+    def _from_beginning(self) -> bool | None:
+        if self._beginning is not None:
+            return self._beginning.proven
+        return False if self._begin_known or self._request.window.names_start else None
+
+    def _end(self, *, at_limit: bool) -> str:
+        """Where a load without an end of its own ended, in words."""
+        if self._last is None:
+            return ""
+        why = "where limit= ends it" if at_limit else "the newest update there"
+        return f"{format_timestamp(self._last.micros)} ({why})"

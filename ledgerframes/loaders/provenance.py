@@ -20,7 +20,8 @@ class Provenance:
         cursor: the last place read.
         complete: whether everything asked for is there. False if an error cut the result short and the caller allowed
             it, or if no server has an update at or after the `end` asked for, so that more may come before it.
-        from_beginning: whether the result begins where the ledger does.
+        from_beginning: whether the result begins where the ledger does; None where nothing shows it.
+        begins_late: the first place there is, if it lies after ledger begin and the result was to reach back to it.
         settled: of a store, the cursor up to which rows are final; between later ones more may appear.
         personal: whether the caller's settings keep personal data: `expand` and exports then do so too.
         left_out: members that were removed because they hold personal data.
@@ -33,7 +34,8 @@ class Provenance:
     range: str
     cursor: Cursor | None
     complete: bool
-    from_beginning: bool = False
+    from_beginning: bool | None = False
+    begins_late: Cursor | None = None
     settled: Cursor | None = None
     personal: bool = False
     left_out: tuple[str, ...] = ()
@@ -48,6 +50,7 @@ class Provenance:
             "cursor": _said(self.cursor),
             "complete": self.complete,
             "from_beginning": self.from_beginning,
+            "begins_late": None if self.begins_late is None else format_timestamp(self.begins_late.micros),
             **({"known_to": _said(self.cursor)} if self.ends_early else {}),
             # Only where it is known: a load is a single read and proves nothing final.
             **({} if self.settled is None else {"settled": _said(self.settled)}),

@@ -92,11 +92,9 @@ class FolderHistory:
         """The body of a page: the items after a cursor.
 
         Raises:
-            InputError: the cursor lies before the objects.
             DecodeError: an object is damaged or gone, or items are not in order.
         """
         after = _BEFORE_ALL if after is None else after
-        self._check_held(after)
         first = self._first(0)
         if first is None or (self._end is not None and after >= self._end):
             return _NOTHING
@@ -189,13 +187,3 @@ class FolderHistory:
                 item=str(name),
             )
         return cursor
-
-    def _check_held(self, after: Cursor) -> None:
-        if self.is_whole or after.micros >= self.begin:
-            return
-        first = self._first(0)
-        if first is not None and after.migration_id <= first.migration_id and after != _BEFORE_ALL:
-            raise InputError(
-                f"{self.source.place} holds the updates recorded after {format_trimmed(self.begin)}, and what follows"
-                f" {after} is asked for; add the objects before, or ask for what they hold"
-            )

@@ -61,6 +61,7 @@ class ObjectReader:
     Attributes:
         window: what is wanted.
         limit: how many updates to read at most.
+        first: the cursor of the first item in the first of all objects, if that one was read.
         last: the cursor of the last update taken.
         taken: how many updates were taken.
         beyond: whether an item at or after the window's end was there.
@@ -69,6 +70,7 @@ class ObjectReader:
 
     window: Window
     limit: int | None = None
+    first: Cursor | None = None
     last: Cursor | None = None
     taken: int = 0
     beyond: bool = False
@@ -134,13 +136,18 @@ def read_objects(source: ObjectSource, reader: ObjectReader, *, lines: int = MAX
         DecodeError: an object is damaged, or an item breaks the contract.
         PagingError: objects contradict each other.
     """
-    stored = source.updates(*listed_times(reader.window))
+    after, up_to = listed_times(reader.window)
+    stored = source.updates(after, up_to)
     if stored is None:
         raise InputError(
             f"source='objects': {source.place} has no objects; give source='pages', or scan_url= of a scan that has"
             " some"
         )
+    # A list begins with the object that a time lies in, so there is none before one that begins after it.
+    whole = bool(stored) and (after <= EARLIEST or stored[0].name.after > after)
     for page in object_pages(source, stored, lines=lines):
+        if whole and reader.first is None:
+            reader.first = page.page.glimpse.cursors[0]
         rows = reader.take(page.page.glimpse, str(page.stored.name))
         if rows:
             yield PageRows(page.page, rows, source.place, Ask(None, lines), Outcome.MORE)

@@ -83,7 +83,7 @@ def open_objects(
         return FolderWay(history, temporary)
 
     settings = Settings(scan_url=(_url(place),), rate=_ENDLESS, parallel=256)
-    return Network(settings, way=way, window_check=history.check)
+    return Network(settings, way=way, window_check=history.check, begins_after=history.begin)
 
 
 def _url(place: str) -> str:

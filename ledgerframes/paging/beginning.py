@@ -7,6 +7,8 @@ from typing import Final
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ledgerframes.paging.cursor import Cursor, before
+
 #: How many updates are looked at, at most: in a range cut out of a history, nearly every update uses an older contract.
 LOOKED_AT: Final = 1_000
 #: The columns of events and reassignments that are read.
@@ -21,7 +23,11 @@ _CHOICE: Final = "DsoBootstrap_Bootstrap"
 
 
 def from_beginning(
-    events: pa.Table | pa.RecordBatch, reassignments: pa.Table | pa.RecordBatch, *, older: bool = False
+    events: pa.Table | pa.RecordBatch,
+    reassignments: pa.Table | pa.RecordBatch,
+    *,
+    first: Cursor | None = None,
+    older: bool = False,
 ) -> bool | None:
     """Whether a history begins where the ledger does, by its first updates (no document of the contract says).
 
@@ -30,20 +36,24 @@ def from_beginning(
     Args:
         events: of the first updates there are, with `EVENT_COLUMNS`; more than `LOOKED_AT` updates are not needed.
         reassignments: the legs among the same updates, with `LEG_COLUMNS`.
+        first: the cursor of the first update, if it is at hand: nothing can lie before the least one.
         older: whether older updates are known: stored, or shown elsewhere.
 
     Returns:
-        True if one of the first updates, all at one cursor, bootstraps the DSO; False if older updates are known, or
-        a contract is exercised or unassigned that nothing here created or assigned; None if neither is so.
+        True if one of the first updates, all at one cursor, bootstraps the DSO, or nothing can lie before it; False if
+        older updates are known, or a contract is exercised or unassigned that nothing here created or assigned; None if
+        neither is so.
     """
     if older:
         return False
+    if first is not None and before(first) is None:
+        return True
     if events.num_rows:
-        first = events.slice(0, 1).to_pylist()[0]
+        top = events.slice(0, 1).to_pylist()[0]
         # Updates at one cursor are in the server's own order.
         here = pc.and_(
-            pc.equal(events["migration_id"], first["migration_id"]),
-            pc.equal(events["record_time"], pa.scalar(first["record_time"], events["record_time"].type)),
+            pc.equal(events["migration_id"], top["migration_id"]),
+            pc.equal(events["record_time"], pa.scalar(top["record_time"], events["record_time"].type)),
         )
         bootstraps = pc.and_(pc.equal(events["template_name"], _TEMPLATE), pc.equal(events["choice"], _CHOICE))
         if pc.any(pc.and_(here, bootstraps.fill_null(fill_value=False))).as_py():

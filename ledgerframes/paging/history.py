@@ -31,6 +31,7 @@ class HistoryReader:
         page_size: how many items the next request asks for; it grows back to its first value.
         maximum: the largest page the server is known to allow.
         endpoint: method and path, for messages.
+        first: the cursor of the first item that a server has shown, if it was asked for.
         last: the cursor of the last update taken.
         taken: how many updates were taken.
         beyond: whether a server has shown an item at or after the window's end.
@@ -45,6 +46,7 @@ class HistoryReader:
     page_size: int = MAXIMUM
     maximum: int = MAXIMUM
     endpoint: str = "POST /v2/updates"
+    first: Cursor | None = None
     last: Cursor | None = None
     taken: int = 0
     beyond: bool = False
@@ -136,6 +138,8 @@ class HistoryReader:
         """
         page = Page(glimpse, server, asked)
         self._check(page)
+        if asked.after is None and glimpse.cursors:
+            self.first = glimpse.cursors[0] if self.first is None else min(self.first, glimpse.cursors[0])
         self.beyond = self.beyond or any(map(self.window.ends_before, glimpse.cursors))
         if not isinstance(self.mode, Probing):
             self.largest[server] = max(len(page), self.largest.get(server, 0))

@@ -75,14 +75,24 @@ class Window:
         return self.start is None and self.end is None and self.since is None and self.until is None
 
     @property
-    def from_beginning(self) -> bool:
-        """Whether it begins where the ledger does; migration ids count from 0."""
-        begins = self.start is None or (self.start.migration_id <= 0 and self.start.micros <= EARLIEST)
-        return begins and (self.since is None or self.since <= EARLIEST)
+    def names_start(self) -> bool:
+        """Whether it says where it begins, `"begin"` included; otherwise it begins with the first item there is."""
+        return self.start is not None or self.since is not None
+
+    def wants_before(self, cursor: Cursor) -> bool:
+        """Whether it reaches back before a cursor: if the first item that is shown lies there, it may lack some."""
+        if self.start is not None:
+            return self.start < cursor or self.start == _BEGIN
+        return self.since is None or self.since < cursor.micros
+
+    def said(self, low: str = "", high: str = "") -> str:
+        """The window in words; `low` and `high` say where it begins and ends if that is known better than it says."""
+        begins = "" if self.start == _BEGIN else _in_words(self.start, self.since)
+        ends = _in_words(self.end, self.until)
+        return f"{low or begins or 'the first update there is'} to {ends or high or 'the newest'}"
 
     def __str__(self) -> str:
-        low = "ledger begin" if self.start == _BEGIN else _in_words(self.start, self.since) or "ledger begin"
-        return f"{low} to {_in_words(self.end, self.until) or 'now'}"
+        return self.said("ledger begin" if self.start == _BEGIN else "")
 
 
 def window(start: Bound | None = None, end: Bound | None = None) -> Window:

@@ -112,6 +112,7 @@ def test_a_dead_server_is_an_error_that_says_where(world):
         lf.load_updates(net, limit=5, progress=False)
 
 
+@pytest.mark.filterwarnings("ignore::ledgerframes.errors.BeginsLateWarning")  # the bootstrap may be among the late
 def test_updates_that_appear_late_are_not_lost_by_a_read_that_begins_after_them(world, wanted):
     with start(world=world, late=0.5) as server, connected(server) as net:
         first = lf.load_updates(net, limit=1000, progress=False)

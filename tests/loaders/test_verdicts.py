@@ -82,7 +82,11 @@ def decoded(*items):
 def test_a_real_page_comes_out_as_its_verdicts_and_views(captures):
     assert captures
     items = read_capture("scan-events-page").body["events"]
-    with replay("scan-events-page") as server, lf.connect(scan_url=server.scan_url) as net:
+    with (
+        replay("scan-events-page") as server,
+        lf.connect(scan_url=server.scan_url) as net,
+        pytest.warns(lf.errors.BeginsLateWarning),
+    ):
         verdicts, views, app_activity = lf.load_verdicts(net, limit=1000, progress=False)
 
     assert list(verdicts.update_id) == [item["verdict"]["update_id"] for item in items]
@@ -164,6 +168,7 @@ def test_a_tie_at_the_end_of_a_page_is_read_whole():
     assert list(loaded.verdicts.update_id) == ["122001", "122002", "122003", "122004", "122006"]
 
 
+@pytest.mark.filterwarnings("ignore::ledgerframes.errors.BeginsLateWarning")  # contracts that nothing created
 def test_a_page_of_reassignments_alone_does_not_end_a_read():
     items = [reassigned(number, f"2026-01-30T08:00:{number:02}.000000Z") for number in range(30)]
     items.append(alone(verdict(40, time="2026-01-30T09:00:00.000000Z")))

@@ -139,8 +139,8 @@ def test_a_part_of_a_history_is_exported_as_a_part(store, tmp_path, days):
     store.sync(days, start="2025-03-06", progress=False)
     store.export_objects(tmp_path / "objects")
     with lf.open_objects(tmp_path / "objects") as net:
-        with pytest.raises(lf.InputError, match=r"give start='2025-03-06T00:00:00.000000Z' or later"):
-            lf.load_history(net)
+        with pytest.raises(lf.PartialResultError, match=r"'2025-03-06T00:00:00.000000Z'\) or later"):
+            lf.load_history(net, start="begin")
         found = lf.load_updates(net, start="2025-03-06")
     wanted = store.load("updates", start="2025-03-06")
     assert found.update_id.tolist() == wanted.update_id.tolist()[: len(found)]

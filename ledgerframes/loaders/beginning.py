@@ -1,0 +1,99 @@
+"""Where the history that a scan shows begins, and whether the ledger begins there; loads, plan and doctor ask it."""
+
+from __future__ import annotations
+
+import inspect
+import warnings
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+from msgspec import Raw
+
+from ledgerframes.decoding.history import HistoryBatch
+from ledgerframes.decoding.paged_histories import UPDATE_HISTORY, PagedHistory
+from ledgerframes.errors import BeginsLateWarning, DecodeError
+from ledgerframes.interfaces.page_reading import HistoryPage
+from ledgerframes.paging.beginning import EVENT_COLUMNS, LEG_COLUMNS, from_beginning
+from ledgerframes.paging.cursor import Cursor
+from ledgerframes.timestamps import format_timestamp
+
+if TYPE_CHECKING:
+    from ledgerframes.interfaces.history import PageSource
+
+#: Updates of a first page that are looked at before all of them: in a cut-off history the first few give it away.
+FEW: Final = 50
+_TABLES: Final = ("events", "reassignments")
+_members: Final = msgspec.json.Decoder(dict[str, Raw])
+
+
+@dataclass(frozen=True)
+class Beginning:
+    """Where what is there begins.
+
+    Attributes:
+        first: the cursor of the first update.
+        proven: whether the ledger begins there: True, False, or None where nothing shows it.
+    """
+
+    first: Cursor
+    proven: bool | None
+
+    @property
+    def late(self) -> Cursor | None:
+        """Where it begins, if the ledger began before."""
+        return self.first if self.proven is False else None
+
+    def __str__(self) -> str:
+        if self.proven:
+            return "ledger begin"
+        return f"{format_timestamp(self.first.micros)} of migration {self.first.migration_id} (the first update there)"
+
+
+def beginning_of(pages: PageSource) -> Beginning | None:
+    """Ask for the first items of a history; None while it has none."""
+    page = pages.send_page(pages.page_request(None, FEW), server=None, revise=None).value
+    return Beginning(page.glimpse.cursors[0], proven_by(page, pages.history)) if page.glimpse.cursors else None
+
+
+def proven_by(page: HistoryPage, history: PagedHistory = UPDATE_HISTORY) -> bool | None:
+    """Whether the ledger begins with a page that begins with the first item there is."""
+    proven: bool | None = None
+    for count in (FEW, len(page)):
+        try:
+            decoded = _decoded(page, history, range(min(count, len(page))))
+        except (DecodeError, msgspec.MsgspecError):
+            return None  # the caller's own reading names what is broken
+        events, legs = (decoded.batches[name] for name in ("events", "reassignments"))
+        proven = from_beginning(
+            events.select(list(EVENT_COLUMNS)), legs.select(list(LEG_COLUMNS)), first=page.glimpse.cursors[0]
+        )
+        if proven is not None or count >= len(page):
+            break
+    return proven
+
+
+def _decoded(page: HistoryPage, history: PagedHistory, rows: range) -> HistoryBatch:
+    if history is UPDATE_HISTORY:
+        return history.decode_page(page.content, tables=_TABLES, rows=rows)
+    items = history.raws_of(page.raw)
+    updates = [update for row in rows if (update := _carried(items[row])) is not None]
+    return UPDATE_HISTORY.decode_items(updates, endpoint=history.endpoint, tables=_TABLES)
+
+
+def _carried(item: bytes) -> Raw | None:
+    """The update that an item of the other history carries, if it does."""
+    update = _members.decode(item).get("update")
+    return None if update is None or bytes(update) == b"null" else update
+
+
+def warn_of(beginning: Beginning, source: str) -> None:
+    """Warn that what a source holds begins after ledger begin, at the line that called the package."""
+    frame, level = inspect.currentframe(), 0
+    while frame is not None and str(frame.f_globals.get("__name__", "")).partition(".")[0] == "ledgerframes":
+        frame, level = frame.f_back, level + 1
+    warnings.warn(
+        f"{source} begins at {beginning.first}, after ledger begin: older updates were pruned, or never stored there",
+        BeginsLateWarning,
+        stacklevel=level + 1,
+    )

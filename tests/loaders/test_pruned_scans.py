@@ -1,0 +1,122 @@
+"""What is there begins after ledger begin: a load says where, and refuses a range that begins before."""
+
+import pandas as pd
+import pytest
+
+import ledgerframes as lf
+from ledgerframes.errors import BeginsLateWarning
+
+LOADERS = ["history", "updates", "events", "reassignments", "verdicts"]
+
+
+@pytest.fixture(scope="module")
+def whole():
+    with lf.sandbox(seed=7, updates=600) as net:
+        yield net
+
+
+@pytest.fixture(scope="module")
+def place(whole):
+    """Where the pruned scan begins, inside the last migration."""
+    updates = lf.load_updates(whole)
+    row = updates[updates.migration_id == 2].iloc[60]
+    return 2, row.record_time
+
+
+@pytest.fixture(scope="module")
+def pruned(place):
+    with lf.sandbox(seed=7, updates=600, prune_before=place) as net:
+        yield net
+
+
+def load(name, net, **options):
+    loaded = getattr(lf, f"load_{name}")(net, **options)
+    return loaded[0] if isinstance(loaded, tuple) else loaded
+
+
+def instant(text):
+    return pd.Timestamp(text)
+
+
+@pytest.mark.parametrize("name", LOADERS)
+def test_without_a_start_a_load_begins_with_what_is_there_and_says_where(name, pruned, place):
+    with pytest.warns(BeginsLateWarning, match="after ledger begin") as caught:
+        attrs = load(name, pruned).attrs
+
+    assert len(caught) == 1
+    assert caught[0].filename == __file__
+    assert (attrs["complete"], attrs["from_beginning"]) == (True, False)
+    assert place[1] <= instant(attrs["begins_late"]) < place[1] + pd.Timedelta("1min")
+    assert "ledger begin" not in attrs["range"]
+    assert attrs["begins_late"] in attrs["range"]
+
+
+def earlier_starts(place):
+    return ["begin", "2020-01-01", place[1] - pd.Timedelta("1s"), (0, "2020-01-01"), (2, place[1] - pd.Timedelta("1s"))]
+
+
+@pytest.mark.parametrize("name", LOADERS)
+@pytest.mark.parametrize("which", range(5), ids=["begin", "time", "near time", "pair", "near pair"])
+def test_a_start_before_what_is_there_is_refused_by_name(name, which, pruned, place):
+    start = earlier_starts(place)[which]
+
+    with pytest.raises(lf.PartialResultError, match="after ledger begin") as refused:
+        load(name, pruned, start=start)
+    with pytest.warns(BeginsLateWarning):
+        partial = load(name, pruned, start=start, allow_partial=True)
+
+    assert partial.attrs["begins_late"] in str(refused.value)
+    assert partial.attrs["complete"] is False
+    if name != "reassignments":
+        assert len(partial) > 0
+
+
+def test_a_range_that_ends_before_what_is_there_is_not_an_empty_answer(pruned, place):
+    with pytest.raises(lf.PartialResultError, match="after ledger begin"):
+        lf.load_updates(pruned, start="2025-03-03", end=place[1])
+
+
+@pytest.mark.parametrize("start", ["time", "pair"])
+def test_a_start_inside_what_is_there_is_complete(start, whole, pruned, place):
+    moment = place[1] + pd.Timedelta("1min")
+    begin = moment if start == "time" else (2, moment)
+
+    frame = lf.load_updates(pruned, start=begin)
+
+    assert (frame.attrs["complete"], frame.attrs["from_beginning"], frame.attrs["begins_late"]) == (True, False, None)
+    assert list(frame.update_id) == list(lf.load_updates(whole, start=begin).update_id)
+
+
+@pytest.mark.parametrize("start", [None, "begin", "2020-01-01", (0, "2020-01-01")])
+def test_ledger_begin_is_proven_by_the_bootstrap(whole, start):
+    attrs = lf.load_updates(whole, start=start).attrs
+
+    assert (attrs["complete"], attrs["from_beginning"], attrs["begins_late"]) == (True, True, None)
+    assert attrs["range"].startswith("ledger begin to ")
+
+
+def test_objects_go_back_further_than_the_pages_of_a_pruned_scan(whole, pruned):
+    history = lf.load_history(pruned, start="begin", source="objects")
+
+    assert history.updates.attrs["from_beginning"] is True
+    assert list(history.updates.update_id) == list(lf.load_updates(whole).update_id)[: len(history.updates)]
+
+
+@pytest.mark.filterwarnings("ignore::ledgerframes.errors.BeginsLateWarning")
+def test_a_recording_of_a_pruned_scan_says_the_same(pruned, tmp_path):
+    with lf.record(tmp_path / "kept", net=pruned) as net:
+        recorded = lf.load_updates(net).attrs
+        with pytest.raises(lf.PartialResultError):
+            lf.load_updates(net, start=(0, "2025-03-03"))
+    with lf.replay(tmp_path / "kept") as net:
+        assert lf.load_updates(net).attrs == recorded
+        with pytest.raises(lf.PartialResultError, match=recorded["begins_late"]):
+            lf.load_updates(net, start=(0, "2025-03-03"))
+
+
+def test_what_needs_ledger_begin_refuses_a_pruned_history(pruned):
+    with pytest.warns(BeginsLateWarning):
+        history = lf.load_history(pruned)
+
+    with pytest.raises(lf.PartialResultError, match="does not begin at ledger begin"):
+        lf.active_contracts(history.events, history.reassignments)
