@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Callable, Sequence
-from functools import cached_property
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, Self, get_args
 
@@ -21,11 +20,7 @@ from ledgerframes.transport.public_addresses import why_not_public
 from ledgerframes.transport.recording import Way
 
 if TYPE_CHECKING:
-    from ledgerframes.interfaces.ledger import Ledger
     from ledgerframes.interfaces.listed_scans import Refusal
-    from ledgerframes.interfaces.registry import Registry
-    from ledgerframes.interfaces.scan import Scan
-    from ledgerframes.interfaces.validator import Validator
     from ledgerframes.paging.window import Window
     from ledgerframes.sandbox.bulk.start import Bulk
     from ledgerframes.sandbox.server import Sandbox
@@ -47,6 +42,13 @@ class Network:
         refusal: says why a scan that the network lists is not to be asked; None lets it be asked.
         window_check: refuses windows that begin before what is held, where no server holds all of the history.
         begins_after: the record time after which opened objects hold everything; None where servers answer.
+
+    Attributes:
+        transport: what sends the requests.
+        scan: the scan interface: the contract's six calls and their neighbours.
+        ledger: the ledger interface: the contract's eight calls and their neighbours.
+        validator: the validator interface's four calls.
+        registry: the token registry: the contract's two calls and their neighbours.
     """
 
     def __init__(
@@ -60,53 +62,29 @@ class Network:
         window_check: Callable[[Window], None] | None = None,
         begins_after: int | None = None,
     ) -> None:
-        self._refusal = refusal
+        from ledgerframes.interfaces.ledger import Ledger
+        from ledgerframes.interfaces.registry import Registry
+        from ledgerframes.interfaces.scan import Scan
+        from ledgerframes.interfaces.validator import Validator
+
+        def list_scans() -> tuple[str, ...]:
+            from ledgerframes.interfaces.listed_scans import listed_scans
+
+            return listed_scans(settings, refusal, clock)
+
         self._window_check = window_check
         self.begins_after = begins_after
         self.settings = settings
-        self._way = way
         self._sandbox = sandbox
-        self._clock = clock
         self._pid = os.getpid()
-
-    @cached_property
-    def transport(self) -> Transport:
-        """What sends the requests; made when the first one is."""
-        settings = self.settings
-        listed: tuple[str, ...] = ()
-        if settings.failover == "network":
-            from ledgerframes.interfaces.listed_scans import listed_scans
-
-            listed = listed_scans(settings, self._refusal, self._clock)
-        return Transport(settings, clock=self._clock, way=self._way, listed_scans=listed)
-
-    @cached_property
-    def scan(self) -> Scan:
-        """The scan interface: the contract's six calls and their neighbours."""
-        from ledgerframes.interfaces.scan import Scan
-
-        return Scan(self.transport)
-
-    @cached_property
-    def ledger(self) -> Ledger:
-        """The ledger interface: the contract's eight calls and their neighbours."""
-        from ledgerframes.interfaces.ledger import Ledger
-
-        return Ledger(self.transport, has_token=self.settings.token("ledger") is not None)
-
-    @cached_property
-    def validator(self) -> Validator:
-        """The validator interface's four calls."""
-        from ledgerframes.interfaces.validator import Validator
-
-        return Validator(self.transport)
-
-    @cached_property
-    def registry(self) -> Registry:
-        """The token registry: the contract's two calls and their neighbours."""
-        from ledgerframes.interfaces.registry import Registry
-
-        return Registry(self.transport)
+        # At once: made by several threads, or while another thread forks, there would be two, or a lock for ever held.
+        self.transport = Transport(
+            settings, clock=clock, way=way, list_scans=list_scans if settings.failover == "network" else None
+        )
+        self.scan = Scan(self.transport)
+        self.ledger = Ledger(self.transport, has_token=settings.token("ledger") is not None)
+        self.validator = Validator(self.transport)
+        self.registry = Registry(self.transport)
 
     @property
     def is_remote(self) -> bool:
@@ -140,8 +118,7 @@ class Network:
 
     def close(self) -> None:
         """Close the connections, and stop the sandbox if there is one; a forked child leaves its parent's alone."""
-        if "transport" in self.__dict__:
-            self.transport.close()
+        self.transport.close()
         if self._sandbox is not None and self._pid == os.getpid():
             self._sandbox.stop()
 

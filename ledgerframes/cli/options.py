@@ -103,6 +103,17 @@ def network(
     return connect(profile=profile, **{name: value for name, value in given.items() if value is not None})
 
 
+def other_network(named: str, rate: float | None, ca_file: str | None) -> Network:
+    """Connect to a second scan, a profile or a URL: nothing that the variables say of the first one is sent to it."""
+    from ledgerframes.config.profiles import read_profile
+    from ledgerframes.config.resolving import resolve
+
+    own = {"scan_url": named} if "://" in named else read_profile(named, config_folder(os.environ), os.environ)
+    given = own | {name: value for name, value in {"rate": rate, "ca_file": ca_file}.items() if value is not None}
+    network = {name for name in os.environ if name.endswith(("_URL", "_TOKEN", "_PROFILE"))}
+    return Network(resolve(environ={name: os.environ[name] for name in os.environ.keys() - network}, **given))
+
+
 def check_folder(folder: Path) -> None:
     """Refuse a folder that cannot be written before the load, not after it; nothing is made yet.
 

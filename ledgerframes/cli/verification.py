@@ -65,7 +65,7 @@ def verify(
 @app.command("cross-check")
 def cross_check(
     *,
-    against: Annotated[list[str], typer.Option(help="Base URL of the other scan.")],
+    against: Annotated[str, typer.Option(help="The other scan: its base URL, or a profile, whose token it gets.")],
     start: opt.Start = None,
     end: opt.End = None,
     last: opt.Last = None,
@@ -83,7 +83,7 @@ def cross_check(
 
     with (
         opt.network(profile, scan_url, rate, ca_file=ca_file) as net,
-        opt.network(None, against, rate, ca_file=ca_file) as other,
+        opt.other_network(against, rate, ca_file) as other,
     ):
         comparison = compare(net, other, opt.bound(start), opt.bound(end), last=last)
     _tell(comparison, as_json=as_json)

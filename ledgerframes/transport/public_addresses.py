@@ -14,6 +14,11 @@ Lookup = Callable[[str], Iterable[str]]
 
 # RFC 6052: an IPv4 address behind a translator stands in the last 32 bits.
 _NAT64: Final = ipaddress.IPv6Network("64:ff9b::/96")
+# What Python 3.11 takes for global: protocol assignments (Oracle's cloud keeps its metadata there), NAT64 for one's own
+# network (RFC 8215), IPv6's former private addresses, and IPv4 in two outdated spellings.
+_NOT_PUBLIC: Final = tuple(
+    map(ipaddress.ip_network, ("192.0.0.0/24", "64:ff9b:1::/48", "fec0::/10", "::/96", "::ffff:0:0:0/96"))
+)
 # RFC 6761, RFC 6762, RFC 8375 and ICANN's reservation: names that mean something in a private network only.
 _PRIVATE_NAMES: Final = (".localhost", ".local", ".internal", ".home.arpa")
 
@@ -67,7 +72,8 @@ def _why_not(address: Address) -> str | None:
     inner = _embedded(address)
     if inner is not None:
         return _why_not(inner)
-    return None if address.is_global and not address.is_multicast else f"its address {address} is not public"
+    public = address.is_global and not address.is_multicast and not any(address in own for own in _NOT_PUBLIC)
+    return None if public else f"its address {address} is not public"
 
 
 def _embedded(address: Address) -> ipaddress.IPv4Address | None:

@@ -6,15 +6,15 @@ import logging
 import os
 import threading
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from types import TracebackType
-from typing import Final, Self, TypeVar
+from typing import Final, NoReturn, Self, TypeVar
 from urllib.parse import quote, urlencode, urlsplit
 
 from ledgerframes.config.settings import INTERFACES, Interface, Secret, Settings, is_loopback, source_of
-from ledgerframes.errors import InputError
+from ledgerframes.errors import ConfigurationError, InputError
 from ledgerframes.transport.classify import Answer
 from ledgerframes.transport.clock import Clock, SystemClock
 from ledgerframes.transport.downloads import DOWNLOAD, Download, FileHosts, origin_of, why_refused
@@ -27,6 +27,7 @@ from ledgerframes.transport.request import Endpoint, Prepared, Request
 from ledgerframes.transport.retrying import RetryingRequest, Revise, Sending
 from ledgerframes.transport.server_preferences import PageLimits
 from ledgerframes.transport.stats import Stats
+from ledgerframes.transport.stoppable import StoppableSender
 from ledgerframes.transport.stopping import Stop
 from ledgerframes.version import __version__
 
@@ -45,7 +46,8 @@ class Transport:
         settings: where the servers are and how to talk to them.
         clock: what waits and budgets go by.
         way: makes another way to the servers out of the usual one, for recordings.
-        listed_scans: base URLs of further scans, asked where the settings' scans fail, and without a token.
+        list_scans: gives the base URLs of further scans, asked where the settings' scans fail, and without a token;
+            called before the first request to a scan.
     """
 
     def __init__(
@@ -54,11 +56,12 @@ class Transport:
         *,
         clock: Clock | None = None,
         way: Callable[[Way, Mask], Way] | None = None,
-        listed_scans: tuple[str, ...] = (),
+        list_scans: Callable[[], tuple[str, ...]] | None = None,
     ) -> None:
         self._agent = f"ledgerframes/{__version__}"
         self._way = way
-        self._listed = listed_scans
+        self._list_scans = list_scans
+        self._listed: tuple[str, ...] | None = () if list_scans is None else None
         self._closed = False
         self._opening = threading.Lock()
         self._open(Sending(settings, clock or SystemClock(), self._attempt))
@@ -69,9 +72,13 @@ class Transport:
 
         self._shared = sender
         named = [url for interface in INTERFACES for url in getattr(sender.settings, f"{interface}_url")]
-        known = [*named, *self._listed]
-        self._gates = {host: _gate(sender) for host in {_host(url) for url in known if not is_loopback(url)}}
-        wire: Way = Interruptible(Wire(sender.settings, known))
+        self._gates: dict[str, RateLimiter] = {}
+        self._listing = threading.Lock()
+        self._gate((*named, *(self._listed or ())))
+        try:
+            wire: Way = Interruptible(Wire(sender.settings, named))
+        except ConfigurationError as error:
+            wire = _Unusable(str(error))
         self._wire = wire if self._way is None else self._way(wire, sender.mask)
         self._stop = Stop()
         sender.mask.attach()
@@ -109,11 +116,26 @@ class Transport:
 
     def _urls(self, interface: Interface) -> tuple[str, ...]:
         given = self._sender.settings.urls(interface)
-        return (*given, *self._listed) if interface == "scan" else given
+        return (*given, *self._more_scans()) if interface == "scan" else given
+
+    def _more_scans(self) -> tuple[str, ...]:
+        """The scans that the given ones list, asked for once."""
+        if self._listed is None and self._list_scans is not None:
+            with self._listing:
+                if self._listed is None:
+                    listed = self._list_scans()
+                    self._gate(listed)
+                    self._listed = listed
+        return self._listed or ()
+
+    def _gate(self, urls: Iterable[str]) -> None:
+        """Hold back the requests to each host, but for this machine."""
+        for host in {_host(url) for url in urls if not is_loopback(url)} - self._gates.keys():
+            self._gates[host] = _gate(self._shared)
 
     def _secret(self, interface: Interface, server: str) -> Secret | None:
         """The token for a server; none for one that the caller has not named."""
-        listed = interface == "scan" and server in self._listed
+        listed = interface == "scan" and server in (self._listed or ())
         return None if listed else self._sender.settings.token(interface)
 
     def page_limits(self, server: str | None) -> PageLimits:
@@ -254,7 +276,8 @@ class Transport:
             began = sender.clock.monotonic()
             # A command is not broken off: whether it was carried out could not be known.
             under_way = stop if endpoint.safe else Stop()  # the outcome of a command that was sent has to be known
-            outcome = self._wire.send(prepared, credential, seconds=seconds, stop=under_way)
+            way = self._files.way(server) if server in (self._listed or ()) else self._wire
+            outcome = way.send(prepared, credential, seconds=seconds, stop=under_way)
         if isinstance(outcome, Received):
             outcome = replace(outcome, with_token=secret is not None)
         status, size = (outcome.status, len(outcome.body)) if isinstance(outcome, Received) else (0, 0)
@@ -301,63 +324,22 @@ class Transport:
         return gate.passing(stop) if gate else nullcontext()
 
 
-@dataclass(frozen=True)
-class StoppableSender:
-    """A transport for one operation: setting `stop` ends its requests, waits and pauses, and no others.
+class _Unusable:
+    """A way that cannot be set up, since a proxy or a certificate file is wrong; the error comes with a request."""
 
-    Attributes:
-        transport: what sends.
-        stop: what ends it.
-    """
+    def __init__(self, why: str) -> None:
+        self._why = why
 
-    transport: Transport
-    stop: Stop
+    def send(self, *_arguments: object, **_options: object) -> NoReturn:
+        """Refuse.
 
-    def send(
-        self,
-        request: Request,
-        *alternatives: Request,
-        read: Callable[[bytes], T],
-        server: str | tuple[str, ...] | None = None,
-        revise: Revise | None = None,
-        attempts: int | None = None,
-    ) -> Answer[T]:
-        """As `Transport.send`."""
-        return self.transport.send(
-            request, *alternatives, read=read, server=server, revise=revise, attempts=attempts, stop=self.stop
-        )
+        Raises:
+            ConfigurationError: always.
+        """
+        raise ConfigurationError(self._why)
 
-    def download(self, url: str, sink: Sink) -> None:
-        """As `Transport.download`."""
-        self.transport.download(url, sink, stop=self.stop)
-
-    def prepare(self, request: Request) -> Prepared:
-        """As `Transport.prepare`."""
-        return self.transport.prepare(request)
-
-    def servers(self, interface: Interface) -> tuple[str, ...]:
-        """As `Transport.servers`."""
-        return self.transport.servers(interface)
-
-    def page_limits(self, server: str | None) -> PageLimits:
-        """As `Transport.page_limits`."""
-        return self.transport.page_limits(server)
-
-    def note_page(self, server: str, size: int, *, came: bool) -> None:
-        """As `Transport.note_page`."""
-        self.transport.note_page(server, size, came=came)
-
-    def learn_page_maximum(self, server: str, maximum: int) -> None:
-        """As `Transport.learn_page_maximum`."""
-        self.transport.learn_page_maximum(server, maximum)
-
-    def pause(self, seconds: float) -> None:
-        """As `Transport.pause`."""
-        self.transport.pause(seconds, stop=self.stop)
-
-    def stoppable(self, stop: Stop) -> StoppableSender:
-        """A part of this operation, which also ends by itself."""
-        return StoppableSender(self.transport, Stop(self.stop, stop))
+    def close(self) -> None:
+        """There is nothing to close."""
 
 
 def _gate(sender: Sending) -> RateLimiter:

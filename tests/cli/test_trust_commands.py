@@ -5,6 +5,7 @@ import json
 import pytest
 
 import ledgerframes as lf
+from tests.transport.hostile_server import HostileServer, answer
 
 
 @pytest.fixture
@@ -35,3 +36,18 @@ def test_two_scans_are_compared(command, scan):
         done = command("cross-check", "--scan-url", scan, "--against", other.sandbox.scan_url, "--json")
     assert done.code == 1
     assert json.loads(done.out)["agree"] is False
+
+
+def test_the_other_scan_gets_only_what_was_given_for_it(command, monkeypatch):
+    empty = answer({"transactions": []})
+    monkeypatch.setenv("LEDGERFRAMES_SCAN_TOKEN", "token-of-a")
+    monkeypatch.setenv("TOKEN_OF_B", "token-of-b")
+    with HostileServer([empty]) as a, HostileServer([empty]) as b:
+        assert command("cross-check", "--scan-url", a.url, "--against", b.url).code == 0
+        assert {heard.headers.get("authorization") for heard in a.heard} == {"Bearer token-of-a"}
+        assert {heard.headers.get("authorization") for heard in b.heard} == {None}
+
+        b.heard.clear()
+        command("profile", "add", "b", "--scan-url", b.url, "--set", "scan_token_env=TOKEN_OF_B")
+        assert command("cross-check", "--scan-url", a.url, "--against", "b").code == 0
+        assert {heard.headers.get("authorization") for heard in b.heard} == {"Bearer token-of-b"}

@@ -4,6 +4,7 @@ import multiprocessing
 import os
 import signal
 import sys
+import threading
 
 import pytest
 
@@ -101,3 +102,42 @@ def test_what_the_parent_learnt_is_known_in_the_child():
         before = len(sizes)
         assert ended(in_child(lambda: lf.load_updates(net, limit=2000))) == 0
         assert not any(sizes[before:])
+
+
+def test_a_fork_while_another_thread_sends_the_first_request():
+    asked, go = threading.Event(), threading.Event()
+
+    def by(heard):
+        if heard.target.endswith("/v0/scans"):
+            if not asked.is_set():
+                asked.set()
+                go.wait(60)
+            return answer({"scans": []})
+        return answer({"earliest_round": 7})
+
+    with HostileServer(by) as server, lf.connect(server.url, failover="network") as net:
+        first = threading.Thread(target=lambda: lf.earliest_reward_round(net))
+        first.start()
+        assert asked.wait(60)
+        code = ended(in_child(lambda: lf.earliest_reward_round(net)))
+        go.set()
+        first.join()
+        assert code == 0
+
+
+def test_threads_that_begin_together_share_one_way_to_the_servers():
+    with HostileServer([answer({"earliest_round": 7})]) as server, lf.connect(server.url) as net:
+        together, seen = threading.Barrier(8), []
+
+        def ask():
+            together.wait(30)
+            seen.append((id(net.transport), id(net.scan), id(net.ledger), id(net.validator), id(net.registry)))
+
+        threads = [threading.Thread(target=ask) for _ in range(8)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert len(seen) == 8
+        assert len(set(seen)) == 1
+        assert {"transport", "scan", "ledger", "validator", "registry"} <= vars(lf.connect(server.url)).keys()

@@ -178,7 +178,7 @@ def test_a_file_without_rights_is_named(authority):
 def test_a_variable_that_names_nothing_is_named(name, transport, monkeypatch, tmp_path):
     monkeypatch.setenv(name, str(tmp_path / "nowhere"))
     with pytest.raises(ConfigurationError, match=f"{name}=.*nowhere"):
-        transport(scan_url="https://127.0.0.1:9")
+        transport(scan_url="https://127.0.0.1:9").send(READ.request(), read=bytes)
 
 
 def test_a_variable_that_names_nothing_is_no_matter_without_tls(transport, serve, monkeypatch, tmp_path):
