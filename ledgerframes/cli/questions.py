@@ -81,7 +81,9 @@ def rewards(
     last: opt.Last = None,
     as_json: opt.AsJson = False,
 ) -> None:
-    """Sum up the reward coupons of a lake: how many, and their worth in coin where their round has issued.
+    """Sum up the reward coupons of a lake: how many, what they are worth, and how much of that was claimed, in coin.
+
+    Coupons of a round that has not issued have no worth yet. An expired coupon was paid to nobody.
 
     Example: ledgerframes rewards lake --by provider --last 7d
     """
@@ -90,13 +92,18 @@ def rewards(
 
     choice(by, "--by", ("kind", "outcome", "provider", "beneficiary"))
     coupons = computed(history_of(existing(store), start, end, last))
+    claimed = coupons["amount"].where(coupons["outcome"] == "claimed")
     with localcontext(prec=60):
         sums = (
-            coupons.assign(coupons=1, **{by: coupons[by].fillna("unknown")})
+            coupons.assign(coupons=1, claimed=claimed, **{by: coupons[by].fillna("unknown")})
             .groupby(by, as_index=False)
-            .agg(coupons=("coupons", "sum"), amount=("amount", lambda worth: sum(worth.dropna(), Decimal(0))))
+            .agg(coupons=("coupons", "sum"), amount=("amount", _total), claimed=("claimed", _total))
         )
     _say_largest(sums, "amount", top, as_json=as_json)
+
+
+def _total(amounts: pd.Series) -> Decimal:
+    return sum(amounts.dropna(), Decimal(0))
 
 
 def _say_largest(frame: pd.DataFrame, name: str, top: int, *, as_json: bool) -> None:

@@ -50,10 +50,10 @@ def plot_rewards(
     backend: Backend = "matplotlib",
     ax: Axes | None = None,
 ) -> Any:
-    """Draw what the coupons created in each interval are worth, stacked, whatever became of them.
+    """Draw what the coupons created in each interval are worth, stacked, regardless of outcome.
 
-    Choose the rows for less: `rewards[rewards.outcome == "claimed"]`. Coupons whose amount is null are not drawn; the
-    second line counts them. The legend gives each sum.
+    Only claimed coupons were paid: the second line has their sum, and `rewards[rewards.outcome == "claimed"]` draws
+    them alone. Coupons whose amount is null are not drawn; the second line counts them. The legend has each sum.
 
     Args:
         rewards: one row per coupon, from `rewards`: created_at, amount, and the column of `by`.
@@ -84,7 +84,8 @@ def plot_rewards(
     one_of(by, "by", tuple(_TITLES))
     interactive = wants_plotly(backend, ax)
     frame = checked(rewards, ("created_at", "amount", by), picture=_PICTURE, giver=_GIVER)
-    content = _content(frame, by, every, top)
+    outcomes = texts(frame, "outcome") if "outcome" in frame.columns else None
+    content = _content(frame, by, every, top, outcomes)
     if interactive:
         return stack_figure(content)
     ax = axes(ax, size=(9.2, 4.4))
@@ -97,7 +98,7 @@ def plot_rewards(
     return finish(ax, content.title, content.second, keys)
 
 
-def _content(frame: pd.DataFrame, by: str, every: str | None, top: int) -> Stack | Nothing:
+def _content(frame: pd.DataFrame, by: str, every: str | None, top: int, outcomes: pd.Series | None) -> Stack | Nothing:
     times, timed = micros(frame, "created_at")
     values = floats(frame, "amount")
     known = timed & ~np.isnan(values)
@@ -111,10 +112,13 @@ def _content(frame: pd.DataFrame, by: str, every: str | None, top: int) -> Stack
     ranking = _ranking(categories, values, by, top)
     cut = bins(times, every=every, most=MOST_BINS)
     codes = pd.Categorical(ranking.folded(categories), ranking.names).codes.astype(np.int64)
-    worth = amount_text(float(values.sum()))
+    worth = f"worth {amount_text(float(values.sum()))} coin"
+    if outcomes is not None and by != "outcome":
+        claimed = values[outcomes.to_numpy()[known] == "claimed"].sum()
+        worth += f", of which {amount_text(float(claimed))} were claimed"
     return Stack(
         title=_TITLES[by],
-        second=f"{plural(len(times), 'coupon')} worth {worth} coin, {between(times)}{left_out}{cut.note()}",
+        second=f"{plural(len(times), 'coupon')} {worth}, {between(times)}{left_out}{cut.note()}",
         per=f"coin per {cut.name}", over="creation of the coupon (UTC)", unit="coin", ranking=ranking,
         table=sums_in_bins(times, codes, values, cut, len(ranking.names)), cut=cut, hues=partial(_hues, by, ranking),
     )  # fmt: skip

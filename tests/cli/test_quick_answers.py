@@ -81,6 +81,9 @@ def test_rewards_are_summed_exactly(command, lake):
     lines = command("rewards", lake).out.splitlines()[1:]
 
     assert {line.split()[0]: Decimal(line.split()[2]) for line in lines} == worth
+    paid = coupons[coupons.outcome == "claimed"]
+    claimed = {kind: sum(paid.amount[paid.kind == kind].dropna(), Decimal(0)) for kind in worth}
+    assert {line.split()[0]: Decimal(line.split()[3]) for line in lines} == claimed
 
 
 def test_waits_rewrite_one_line_of_a_terminal():

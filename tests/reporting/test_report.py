@@ -9,12 +9,14 @@ from html.parser import HTMLParser
 import matplotlib.pyplot as plt
 import pandas as pd
 import pytest
+from matplotlib.text import Text
 
 import ledgerframes as lf
 from ledgerframes.apps.html_report.headlines import Figure
 from ledgerframes.apps.html_report.material import Material
 from ledgerframes.apps.html_report.page import Section, page, table
 from ledgerframes.apps.html_report.sections import SECTIONS, _releases, licenses
+from ledgerframes.plots.drawing.number_format import amount_text
 
 TITLES = [
     "What happened", "Updates", "Reassignments", "Holdings", "Balances", "Transfers", "Rewards", "Coin supply",
@@ -240,12 +242,15 @@ def test_a_change_is_in_percent_where_that_can_be_read(here, before, said):
 
 
 @pytest.mark.long
-def test_a_reassignment_is_counted_one_way(filled, tmp_path):
+def test_statuses_count_reassignments_and_anomalies_count_legs(filled, tmp_path):
     words = lf.report(filled, tmp_path / "report.html", sections=["flows", "anomalies"]).read_text()
     flows = lf.reassignment_flows(filled.load("reassignments"))
 
-    assert words.count("<td>repaired</td>") == 1
-    assert f"<td>repaired</td><td class=number>{(flows.status == 'repaired').sum()}</td>" in words
+    repaired = (flows.status == "repaired").sum()
+    assert "Reassignments by status" in words
+    assert f"<td>repaired</td><td class=number>{repaired}</td>" in words
+    assert "Legs by anomaly" in words
+    assert f"<td>repaired</td><td class=number>{2 * repaired}</td>" in words
 
 
 def test_releases_are_the_newest_first_with_shares_in_percent():
@@ -305,3 +310,76 @@ def test_a_period_from_a_shell(command, filled, tmp_path):
 
     assert done.code == 0
     assert "compared with the same length of time before" in (tmp_path / "r.html").read_text()
+
+
+@pytest.fixture(scope="module")
+def synced(tmp_path_factory):
+    """A lake of the history alone, with anomalies and validators in its events."""
+    store = lf.open_store(tmp_path_factory.mktemp("synced") / "lake")
+    with lf.sandbox(updates=800) as net:
+        store.sync(net, progress=False)
+    return store
+
+
+def words_of(section, **options):
+    return re.sub(r"<[^>]*>", " ", "".join(SECTIONS[section](Material(*options["data"], options.get("store"))).parts))
+
+
+def history_of(store):
+    return [store.load(name) for name in ("updates", "events", "reassignments")]
+
+
+def test_the_report_counts_the_anomalies_that_the_function_lists(synced):
+    listed = lf.reassignment_anomalies(synced.load("reassignments"))["anomaly"].value_counts()
+    assert len(listed) > 0
+
+    words = words_of("anomalies", data=history_of(synced), store=synced)
+
+    for anomaly, count in listed.items():
+        assert re.search(rf"{anomaly}\s+{count}\b", words), words
+    assert "begins later" not in words
+
+
+def test_a_report_without_anomalies_says_of_how_many_legs_that_is(synced):
+    updates, events, legs = history_of(synced)
+    odd = lf.reassignment_anomalies(legs)
+    sound = legs[~legs.contract_id.isin(odd.contract_id)]
+    assert len(sound) > 1
+
+    assert (
+        words_of("anomalies", data=(updates, events, sound))
+        == f" No contradictions in {len(sound)} legs of reassignments. "
+    )
+
+
+def test_an_assignment_may_have_its_unassignment_before_the_range(synced):
+    legs = synced.load("reassignments")
+    later = legs.record_time[len(legs) // 2]
+    part = [synced.load(name, start=later) for name in ("updates", "events", "reassignments")]
+
+    assert "an unassignment may lie before it" in words_of("anomalies", data=part)
+
+
+def test_validators_are_those_of_the_history_where_no_snapshot_is_stored(synced):
+    growth = lf.license_growth(synced.load("events"))
+
+    figures = re.sub(r"<[^>]*>", " ", "".join(SECTIONS["summary"](Material(*history_of(synced), synced)).parts))
+    section = "".join(SECTIONS["licenses"](Material(*history_of(synced), synced)).parts)
+
+    assert re.search(rf"Validators\s+{growth.validators.iloc[-1]}\s+licenses", figures)
+    assert "<img alt='Validators over time'" in section
+    assert "Validators that received a license, from the history" in section
+
+
+def test_rewards_are_drawn_by_what_became_of_them(synced):
+    coupons = lf.rewards(synced, decimals="float")
+    claimed = coupons.amount[coupons.outcome == "claimed"].sum()
+    assert 0 < claimed < coupons.amount.sum()
+
+    section = "".join(SECTIONS["rewards"](Material(*history_of(synced), synced)).parts)
+    ax = lf.plot_rewards(coupons)
+
+    assert "only claimed ones were paid" in section
+    assert f"of which {amount_text(claimed)} were claimed" in " ".join(
+        text.get_text() for text in ax.figure.findobj(Text)
+    )

@@ -107,8 +107,8 @@ def rewards(material: Material) -> list[str]:
         return [*parts, text(advice, quiet=True)]
     return [
         chart(
-            partial(plot_rewards, rows),
-            "The worth of reward coupons over time, by kind",
+            partial(plot_rewards, rows, by="outcome"),
+            "The worth of reward coupons over time, by what became of them: only claimed ones were paid",
             interactive=material.interactive,
         ),
         *parts,

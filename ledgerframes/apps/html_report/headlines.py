@@ -140,10 +140,17 @@ def _states(material: Material) -> list[Figure]:
         states.append(Figure("Supply", "coin", value, earlier["total"].iloc[-1] if len(earlier) else None))
     except InputError:
         states.append(Figure("Supply", "coin", None))
+    return [*states, _validators(material)]
+
+
+def _validators(material: Material) -> Figure:
+    """How many validators have a license, by the newest snapshot, or by the history where it begins with the ledger."""
     licenses = material.snapshot("licenses")
-    newest = None if licenses is None else licenses[licenses["loaded_at"] == licenses["loaded_at"].max()]
-    states.append(Figure("Validators", "licenses", None if newest is None else int(newest["validator"].nunique())))
-    return states
+    if licenses is not None:
+        newest = licenses[licenses["loaded_at"] == licenses["loaded_at"].max()]
+        return Figure("Validators", "licenses", int(newest["validator"].nunique()))
+    growth = material.validators
+    return Figure("Validators", "licenses", None if growth is None else int(growth["new"].sum()))
 
 
 def total(amounts: Iterable[Any]) -> Decimal:

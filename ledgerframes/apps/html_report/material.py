@@ -9,11 +9,12 @@ from typing import Any
 import pandas as pd
 
 from ledgerframes.analysis.flows import reassignment_flows
+from ledgerframes.analysis.licenses import license_growth
 from ledgerframes.economics.mint_burn import mint_burn
 from ledgerframes.economics.rewards import rewards
 from ledgerframes.economics.supply_per_round import supply_per_round
 from ledgerframes.economics.transfers import transfers
-from ledgerframes.errors import PartialResultError
+from ledgerframes.errors import InputError, PartialResultError
 from ledgerframes.loaders.history import History
 from ledgerframes.store.store import Store
 
@@ -122,6 +123,14 @@ class Material:
         """Rounds, of the whole history."""
         rows: pd.DataFrame = supply_per_round(self.whole, decimals="object")
         return rows
+
+    @cached_property
+    def validators(self) -> pd.DataFrame | None:
+        """Validators by day, of the whole history; None where it does not begin with the ledger."""
+        try:
+            return license_growth(self.whole.events, period="D")
+        except (PartialResultError, InputError):
+            return None
 
     def snapshot(self, name: str) -> pd.DataFrame | None:
         """A snapshot table's rows, or None where there are none."""

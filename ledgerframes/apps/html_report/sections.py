@@ -11,7 +11,7 @@ import pandas as pd
 from ledgerframes.analysis.anomalies import reassignment_anomalies
 from ledgerframes.analysis.flows import flow_matrix
 from ledgerframes.analysis.holdings import holdings_from_events
-from ledgerframes.analysis.licenses import license_growth, license_versions, supply_over_time
+from ledgerframes.analysis.licenses import license_versions, supply_over_time
 from ledgerframes.analysis.payloads import template_catalogue
 from ledgerframes.apps.html_report.charts import chart
 from ledgerframes.apps.html_report.coin_sections import balances, burn, coin_supply, rewards, transfers
@@ -19,6 +19,7 @@ from ledgerframes.apps.html_report.headlines import summary
 from ledgerframes.apps.html_report.material import Material
 from ledgerframes.apps.html_report.page import Section, picture, table, text
 from ledgerframes.errors import InputError, PartialResultError
+from ledgerframes.plots.drawing.number_format import plural
 from ledgerframes.plots.fees import plot_holding_fees
 from ledgerframes.plots.flows import plot_reassignment_flows
 from ledgerframes.plots.growth import plot_license_growth
@@ -76,19 +77,21 @@ def flows(material: Material) -> Section:
 
 
 def anomalies(material: Material) -> Section:
-    """What does not occur on a sound ledger; what a status tells is counted with the reassignments."""
+    """What does not occur on a sound ledger, and what repairs leave behind: what `reassignment_anomalies` lists."""
     if material.reassignments.empty:
         return Section("Anomalies", [text("No contract was reassigned in this range.", quiet=True)])
     odd = material.period.of(reassignment_anomalies(material.whole.reassignments), "record_time")
-    odd = odd[~odd["anomaly"].isin(("repaired", "assigned without unassignment"))]
     if odd.empty:
-        return Section("Anomalies", [text("Legs agree with their match, and every counter grows.", quiet=True)])
-    each = odd.drop_duplicates(["anomaly", "contract_id", "unassign_id"])
-    columns = ["anomaly", "contract_id", "record_time", "detail"]
-    return Section(
-        "Anomalies",
-        [table(_counted(each["anomaly"], "anomaly"), "Reassignments by anomaly"), table(each[columns], "The first")],
-    )
+        legs = len(material.period.of(material.reassignments, "record_time"))
+        return Section("Anomalies", [text(f"No contradictions in {plural(legs, 'leg')} of reassignments.", quiet=True)])
+    parts = [
+        table(_counted(odd["anomaly"], "anomaly"), "Legs by anomaly"),
+        table(odd[["anomaly", "contract_id", "record_time", "detail"]], "The first"),
+    ]
+    if material.whole.reassignments.attrs.get("from_beginning") is not True:
+        words = "The history here begins later than the ledger, so an unassignment may lie before it."
+        parts.append(text(words, quiet=True))
+    return Section("Anomalies", parts)
 
 
 def templates(material: Material) -> Section:
@@ -134,10 +137,16 @@ def holdings(material: Material) -> Section:
 def licenses(material: Material) -> Section:
     """Validators and what they run."""
     snapshot = material.snapshot("licenses")
-    if snapshot is None:
-        advice = "No snapshot of licenses is stored; add them: store.sync(net, tables=['licenses'])."
+    if snapshot is not None:
+        return Section("Validators", [_growth(material, snapshot), table(_releases(snapshot), "Releases they run")])
+    growth = material.validators
+    advice = "No snapshot of licenses is stored; add them: store.sync(net, tables=['licenses'])."
+    if growth is None or growth.empty:
         return Section("Validators", [text(advice, quiet=True)])
-    return Section("Validators", [_growth(material, snapshot), table(_releases(snapshot), "Releases they run")])
+    words = f"Validators that received a license, from the history. {advice[:-1]} for the releases that they run."
+    return Section(
+        "Validators", [picture(lambda: plot_license_growth(growth), "Validators over time"), text(words, quiet=True)]
+    )
 
 
 def _releases(licenses: pd.DataFrame) -> pd.DataFrame:
@@ -158,9 +167,8 @@ def _release_key(release: object) -> tuple[int, ...]:
 
 def _growth(material: Material, found: pd.DataFrame) -> str:
     """Validators over time where the whole history is there, else over the rounds of their first coupons."""
-    try:
-        growth = license_growth(material.whole.events, period="D")
-    except (PartialResultError, InputError):
+    growth = material.validators
+    if growth is None:
         return picture(lambda: plot_license_growth(found), "Validators by the round of their first coupon")
     return picture(lambda: plot_license_growth(growth), "Validators over time") if len(growth) > 1 else ""
 
