@@ -11,7 +11,7 @@ from tests.sandbox.ledger_calls import BY_ID, ERROR, call
 UPDATE = "/v2/updates/update-by-id"
 FRAME = {
     "updateId", "commandId", "workflowId", "effectiveAt", "events", "offset", "synchronizerId", "traceContext",
-    "recordTime", "externalTransactionHash", "paidTrafficCost",
+    "recordTime", "externalTransactionHash", "transactionHash", "paidTrafficCost",
 }  # fmt: skip
 ARCHIVED = {
     "offset", "nodeId", "contractId", "templateId", "packageName", "witnessParties", "implementedInterfaces",
