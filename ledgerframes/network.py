@@ -45,7 +45,8 @@ class Network:
 
     Attributes:
         transport: what sends the requests.
-        scan: the scan interface: the contract's six calls and their neighbours.
+        scan: the scan interface: the contract's six calls and their neighbours; where there is a validator and no scan,
+            what the validator passes on.
         ledger: the ledger interface: the contract's eight calls and their neighbours.
         validator: the validator interface's four calls.
         registry: the token registry: the contract's two calls and their neighbours.
@@ -65,6 +66,7 @@ class Network:
         from ledgerframes.interfaces.ledger import Ledger
         from ledgerframes.interfaces.registry import Registry
         from ledgerframes.interfaces.scan import Scan
+        from ledgerframes.interfaces.scan_proxy import ThroughValidator
         from ledgerframes.interfaces.validator import Validator
 
         def list_scans() -> tuple[str, ...]:
@@ -81,7 +83,8 @@ class Network:
         self.transport = Transport(
             settings, clock=clock, way=way, list_scans=list_scans if settings.failover == "network" else None
         )
-        self.scan = Scan(self.transport)
+        alone = bool(settings.validator_url) and not settings.scan_url
+        self.scan = Scan(ThroughValidator(self.transport) if alone else self.transport)
         self.ledger = Ledger(self.transport, has_token=settings.token("ledger") is not None)
         self.validator = Validator(self.transport)
         self.registry = Registry(self.transport)

@@ -183,3 +183,66 @@ def test_a_server_that_hangs_up_and_speaks_no_tls_is_asked_again():
     script = [Reply(hang_up="before"), Reply(hang_up="before"), answer({"earliest_round": 7})]
     with HostileServer(script) as server, lf.connect(server.url) as net:
         assert lf.earliest_reward_round(net) == 7
+
+
+@pytest.fixture(scope="module")
+def both():
+    """A ledger with everything, and the same one where only its validator is known."""
+    with lf.sandbox(updates=300) as net:
+        own = net.sandbox
+        with lf.connect(validator_url=own.validator_url, token=own.token("validator_operator")) as alone:
+            yield net, alone
+
+
+@pytest.mark.parametrize(
+    "load", [lf.load_names, lf.load_super_validators, lf.load_name_rules], ids=lambda f: f.__name__
+)
+def test_a_validator_alone_serves_what_its_scan_proxy_does(load, both):
+    net, alone = both
+    assert load(alone).equals(load(net))
+    assert len(load(net)) > 0
+    assert both[1].settings.validator_url[0] in load(alone).attrs["source"]
+
+
+def test_a_validator_alone_serves_open_rounds_and_says_that_closed_ones_are_not_asked(both):
+    net, alone = both
+    rounds = lf.load_rounds(alone)
+    wanted = lf.load_rounds(net)
+    assert rounds.equals(wanted[wanted.phase != "closed"].reset_index(drop=True))
+    assert (rounds.attrs["phases"], wanted.attrs["phases"]) == ("open, issuing", "open, issuing, closed")
+
+
+def test_a_validator_alone_serves_a_featured_app_and_holdings(both):
+    net, alone = both
+    provider = lf.load_featured_apps(net).provider[0]
+    assert alone.scan.featured_app(provider).payload == net.scan.featured_app(provider).payload
+    assert alone.scan.featured_app("nobody::1220") is None
+    parties = list(lf.load_licenses(net, limit=2).validator)
+    columns = ["party_id", "total_coin_holdings"]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FutureWarning)
+        held = [lf.load_holdings_summary(one, parties, migration_id=2, columns=columns) for one in both]
+    assert held[0].equals(held[1])
+
+
+@pytest.mark.parametrize(
+    "load",
+    [
+        lf.load_history, lf.load_events, lf.load_licenses, lf.load_active_contracts, lf.load_scans,
+        lf.load_featured_apps, lf.plan,
+    ],
+    ids=lambda f: f.__name__,
+)  # fmt: skip
+def test_a_validator_alone_says_what_it_cannot_give_and_what_can(load, both):
+    with pytest.raises(ConfigurationError) as caught:
+        load(both[1])
+    assert "no history, snapshot, license" in str(caught.value)
+    assert "scan_url=" in str(caught.value)
+
+
+def test_localnet_without_authentication_gives_a_first_frame():
+    with lf.sandbox(updates=60, auth="none") as net:
+        own = net.sandbox
+        with lf.connect(at("scan.localhost", own.scan_url), ledger_url=own.ledger_url) as localnet:
+            assert len(lf.load_events(localnet, limit=10).head()) > 0
+            assert len(lf.load_users(localnet)) > 0

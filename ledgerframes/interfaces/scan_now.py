@@ -25,6 +25,7 @@ NAME_BY_PARTY: Final = Endpoint(interface="scan", method="GET", path="/v0/ans-en
 NAME_BY_NAME: Final = Endpoint(interface="scan", method="GET", path="/v0/ans-entries/by-name/{name}")
 FAUCETS: Final = Endpoint(interface="scan", method="GET", path="/v0/validators/validator-faucets")
 FEATURED_APPS: Final = Endpoint(interface="scan", method="GET", path="/v0/featured-apps")
+FEATURED_APP: Final = Endpoint(interface="scan", method="GET", path="/v0/featured-apps/{provider_party_id}")
 DSO: Final = Endpoint(interface="scan", method="GET", path="/v0/dso")
 SCANS: Final = Endpoint(interface="scan", method="GET", path="/v0/scans")
 
@@ -141,6 +142,10 @@ class _Apps(Struct):
     featured_apps: list[Contract]
 
 
+class _App(Struct):
+    featured_app_right: Contract | None = None
+
+
 class _Scans(Struct):
     scans: list[SynchronizerScans]
 
@@ -151,6 +156,7 @@ _names: Final = reads(_Names)
 _name: Final = reads(_Name)
 _faucets: Final = reads(_Faucets)
 _apps: Final = reads(_Apps)
+_app: Final = reads(_App)
 _scans: Final = reads(_Scans)
 
 
@@ -241,6 +247,19 @@ class CurrentCalls(Runner):
     def featured_apps(self) -> Call[list[Contract]]:
         """Read the featured app rights (GET /v0/featured-apps)."""
         return Call(FEATURED_APPS.request(), lambda body: _apps(body).featured_apps)
+
+    @CallMethod
+    def featured_app(self, provider: str) -> Call[Contract | None]:
+        """Read a provider's featured app right (GET /v0/featured-apps/{provider_party_id}); None without one.
+
+        Args:
+            provider: the party id.
+
+        Raises:
+            InputError: `provider` is not a party id; nothing was sent.
+        """
+        path = {"provider_party_id": fits(provider, PartyId, "provider")}
+        return Call(FEATURED_APP.request(path=path), lambda body: _app(body).featured_app_right)
 
     @CallMethod
     def dso(self) -> Call[Dso]:

@@ -222,7 +222,9 @@ def _each(value: Any) -> list[Any]:
 
 def _migration(net: Network) -> int:
     if not net.settings.scan_url:
-        raise InputError("migration_id is needed: this network has no scan to find the newest one; give migration_id=")
+        raise InputError(
+            "migration_id is needed: a validator alone does not say it; give migration_id=, or scan_url= too"
+        )
     # A snapshot belongs to one migration, and what is held now is in the newest one.
     latest = latest_migration(net.scan)
     if latest is None:

@@ -58,7 +58,8 @@ def load_rounds(
 
     Returns:
         One row per round and phase, in the order of the rounds' numbers: round, phase, opens_at and more;
-        `lf.describe("rounds")` lists every column with its unit.
+        `lf.describe("rounds")` lists every column with its unit. `attrs["phases"]` says which were asked for: a
+        validator alone does not serve the closed ones.
 
     Raises:
         InputError: an argument is not valid, or the scan does not serve the route.
@@ -88,16 +89,19 @@ def load_rounds(
         members = origin.body(net.scan.raw.open_and_issuing_rounds)
         for name, phase in _PHASES.items():
             rounds += [(phase, item) for item in _values_of(members, name, str(routes.ROUNDS))]
-    with origin.tolerating(allow_partial=form.allow_partial), needing(routes.CLOSED_ROUNDS, instead=_FROM_EVENTS):
-        members = origin.body(net.scan.raw.closed_rounds)
-        closed = items_of(members, "rounds", str(routes.CLOSED_ROUNDS))
-        rounds += [("closed", Raw(b'{"contract":' + bytes(item) + b"}")) for item in closed]
+    phases = [*_PHASES.values()]
+    if net.settings.scan_url or not net.settings.validator_url:
+        phases.append("closed")
+        with origin.tolerating(allow_partial=form.allow_partial), needing(routes.CLOSED_ROUNDS, instead=_FROM_EVENTS):
+            members = origin.body(net.scan.raw.closed_rounds)
+            closed = items_of(members, "rounds", str(routes.CLOSED_ROUNDS))
+            rounds += [("closed", Raw(b'{"contract":' + bytes(item) + b"}")) for item in closed]
     batch = read_records(
         table, [item for _, item in rounds], table.endpoints[0],
         given={"phase": [phase for phase, _ in rounds]}, left_out=[] if blobs else [f"/contract{_BLOB}"],
     )  # fmt: skip
     order = pc.sort_indices(batch, sort_keys=[("round", "ascending"), ("contract_id", "ascending")])
-    return form.frame(batch.take(order), origin)
+    return form.frame(batch.take(order), origin, phases=", ".join(phases))
 
 
 _FROM_EVENTS: Final = "look for the contracts of Splice.Round in the history from lf.load_events"
