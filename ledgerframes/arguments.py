@@ -203,17 +203,20 @@ def pair(value: Any, name: str) -> tuple[int, Any]:
     return number, value[1]
 
 
-def duration(value: Any, name: str, *, zero: bool = False) -> int:
+def duration(value: Any, name: str, *, zero: bool = False, bare: bool = True) -> int:
     """Read a duration as microseconds.
 
     Args:
         value: text (`"1h"`, `"90 s"`, `"1 day"`, `"1h 30min"`), a timedelta of any library, or a number of seconds.
         name: the argument's name, for the message.
         zero: whether it may be zero.
+        bare: whether it may be a bare number, of seconds.
 
     Raises:
         InputError: it is not a duration, negative, or longer than 100 years.
     """
+    if not bare and not isinstance(value, str | timedelta) and _kind(value) != "m":
+        refuse(name, value, f"give a duration {_DURATION_FORMS.partition(', or')[0]}; a bare number has no unit")
     micros = _micros(value)
     if micros is None or micros < 0:
         refuse(name, value, f"give a duration {_DURATION_FORMS}")

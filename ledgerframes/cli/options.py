@@ -73,7 +73,10 @@ Start = Annotated[
 ]
 End = Annotated[str | None, typer.Option(help="Exclusive; likewise.", rich_help_panel="Range")]
 Last = Annotated[
-    str | None, typer.Option(help='Instead of --start: "30min", "1h", "7 days" back from now.', rich_help_panel="Range")
+    str | None,
+    typer.Option(
+        help='Instead of --start: "30min", "1h", "7 days" back from the newest update.', rich_help_panel="Range"
+    ),
 ]
 Limit = Annotated[int | None, typer.Option(help="Number of updates or rows at most.", rich_help_panel="Range")]
 AsJson = Annotated[bool, typer.Option("--json", help="JSON on standard output, for scripts.")]
@@ -128,6 +131,17 @@ def check_folder(folder: Path) -> None:
 def say(text: object = "", *, err: bool = False) -> None:
     """Print text so that nothing in it can control the terminal; unprintable characters are escaped as in JSON."""
     typer.echo(visible(str(text), lines=True), err=err)
+
+
+def say_range(frame: Any, last: str | None = None) -> None:
+    """Say on standard error what `--last` counts back from, and why a result is empty."""
+    from ledgerframes.frames import attrs_of
+
+    attrs = attrs_of(frame)
+    if last is not None and "counted_from" in attrs:
+        say(f"--last {last} counts back from {attrs['counted_from']}: {attrs['range']}", err=True)
+    if not len(frame):
+        say(f"nothing in this range: {attrs.get('range', 'it is empty')}", err=True)
 
 
 def bound(text: str | None) -> Bound | None:

@@ -61,11 +61,9 @@ def add(
     }  # fmt: skip
     own = {key: _single(value) for key, value in given.items() if value not in (None, [], "")}
     for key, value in _pairs(also or ()):
-        name, _, member = key.partition(".")
-        place = own.setdefault(name, {}) if member else own
-        if (member or name) in place:
+        if key in own:
             raise InputError(f"{key} is given twice; leave one of them out")
-        place[member or name] = value
+        own[key] = value
     path = add_profile(name, own, folder=config_folder(os.environ), environ=os.environ, replace=replace)
     say(f"profile {name!r} is in {path}", err=True)
 
@@ -111,10 +109,7 @@ def _pairs(given: Iterable[str]) -> Iterable[tuple[str, object]]:
         key, equals, value = setting.partition("=")
         if not equals or not value:
             raise InputError("--set takes KEY=VALUE, such as read_timeout=30")
-        if key.partition(".")[0].endswith("_oauth") and key.count(".") == 1 and key.partition(".")[0] in KEYS:
-            yield key, value
-            continue
-        if key not in KEYS or key.endswith("_oauth"):
+        if key not in KEYS:
             raise InputError(f"--set {key}=…: {key!r} is not a known key{nearest(key, KEYS)}")
         yield key, _single(list(read) if isinstance(read := from_text(key, value, f"--set {key}"), tuple) else read)
 

@@ -26,7 +26,9 @@ def history_of(store: Store, start: str | None, end: str | None, last: str | Non
     from ledgerframes.loaders.history import History
 
     part: dict[str, Any] = {"start": opt.bound(start), "end": opt.bound(end), "last": last}
-    return History(*(store.load(name, **part) for name in ("updates", "events", "reassignments")))
+    history = History(*(store.load(name, **part) for name in ("updates", "events", "reassignments")))
+    opt.say_range(history.updates, last)
+    return history
 
 
 @app.command()
@@ -46,7 +48,9 @@ def flows(
     from ledgerframes.analysis.flows import flow_matrix, reassignment_flows
 
     part: dict[str, Any] = {"start": opt.bound(start), "end": opt.bound(end), "last": last}
-    matrix = flow_matrix(reassignment_flows(existing(store).load("reassignments", **part)))
+    legs = existing(store).load("reassignments", **part)
+    opt.say_range(legs, last)
+    matrix = flow_matrix(reassignment_flows(legs))
     _say_largest(matrix, "count", top, as_json=as_json)
 
 

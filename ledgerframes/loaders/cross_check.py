@@ -13,6 +13,7 @@ from ledgerframes.config.settings import source_of
 from ledgerframes.decoding.pages import decode_page
 from ledgerframes.errors import visible
 from ledgerframes.interfaces.history import read_pages
+from ledgerframes.loaders.extent import newest_time
 from ledgerframes.loaders.normalized import Canonical, canonical_updates, first_difference
 from ledgerframes.paging.cursor import Cursor
 from ledgerframes.paging.history import HistoryReader
@@ -124,7 +125,7 @@ def cross_check(
         net_b: the second.
         start: inclusive, in UTC; a time for every migration from there, a pair (migration id, time), or `"begin"`.
         end: exclusive; likewise.
-        last: count back from now, instead of `start`.
+        last: `"1h"`, `"7 days"` or a timedelta, back from the newest update that both show, instead of `start`.
         differences: how many differences to keep.
 
     Returns:
@@ -143,7 +144,9 @@ def cross_check(
         True
     """
     most = whole_number(differences, "differences", least=0)
-    window = wanted_window(start, end, last)
+    wanted_window(start, end, last, now=0)  # refuses what is not valid before anything is asked
+    now = 0 if last is None else min(newest_time(net.scan) for net in (net_a, net_b))
+    window = wanted_window(start, end, last, now=now)
     names = [", ".join(map(source_of, net.scan.servers)) for net in (net_a, net_b)]
     return compare(
         served_updates(net_a, window), served_updates(net_b, window), names=names, part=str(window), most=most

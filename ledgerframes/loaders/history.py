@@ -92,7 +92,7 @@ def load_history(
         start: inclusive, in UTC; a time for every migration from there, a pair (migration id, time), or `"begin"`.
         end: exclusive; a time or a pair. If no server has an update at or after it yet, `attrs["complete"]` is False,
             and `attrs["known_to"]` holds the last place read.
-        last: count back from now: `"1h"`, `"7 days"`, a timedelta, or seconds; instead of `start`.
+        last: `"1h"`, `"7 days"` or a timedelta, back from the newest update there; instead of `start`.
         limit: load at most this many updates.
         columns: the columns to keep, by table name; all by default.
         page_size: items per request; reduced where a server takes fewer.
@@ -166,7 +166,7 @@ def load_update(
 
     Example:
         >>> import ledgerframes as lf
-        >>> with lf.sandbox(updates=50, release="0.9") as net:
+        >>> with lf.sandbox(updates=50, release="3.6") as net:
         ...     update_id = lf.load_updates(net).update_id[0]
         ...     update = lf.load_update(net, update_id)
         >>> update.updates.update_id.to_list() == [update_id]

@@ -20,8 +20,9 @@ from ledgerframes.errors import DecodeError, InputError, PagingError, PartialRes
 from ledgerframes.frames import shape
 from ledgerframes.interfaces.history import PageRows, read_pages
 from ledgerframes.loaders.beginning import Beginning, beginning_of, proven_by, warn_of
+from ledgerframes.loaders.extent import newest_time
 from ledgerframes.loaders.history_request import HistoryRequest
-from ledgerframes.loaders.planning import plan_window
+from ledgerframes.loaders.planning import Plan, plan_windows
 from ledgerframes.loaders.progress import progress_of
 from ledgerframes.loaders.provenance import Provenance
 from ledgerframes.loaders.scan_routes import needing_history
@@ -69,6 +70,8 @@ def read_history(net: Network, request: HistoryRequest, *, unbounded: Most = UNB
         InputError: the request names no part, and the history is longer than `unbounded`.
         RequestError: the servers gave no answer; likewise DecodeError and PagingError: answers that cannot be used.
     """
+    if request.bounds[2] is not None:
+        request = request.counting_from(newest_time(net.scan))
     load = _Load(net, request, None if request.bounded else unbounded)
     with progress_of("history", shown=request.progress, total=request.limit) as progress:
         try:
@@ -98,6 +101,8 @@ def read_history(net: Network, request: HistoryRequest, *, unbounded: Most = UNB
     }
 
 
+#: A server may cap its pages, so that none is as full as was asked for: after so many the whole is estimated, too.
+_SHORT_PAGES: Final = 5
 #: Updates of the first page that are asked for again, at most: late ones may have come before them.
 _REPEATED: Final = 50
 
@@ -124,7 +129,8 @@ class _Load:
         self._first_page: PageRows | None = None
         self._beginning: Beginning | None = None  # of what is there, if the load reaches back to it
         self._begin_known = False
-        self._updates = self._bytes = 0
+        self._updates = self._bytes = self._pages = 0
+        self._estimate: Plan | None = None
         self._waiting: list[PageRows] = []  # pages that are not decoded yet
         self._last: Cursor | None = None  # of what was kept
 
@@ -193,10 +199,17 @@ class _Load:
     def _count(self, page: PageRows) -> None:
         self._updates += len(page.rows)
         self._bytes += len(page.page.raw)
+        self._pages += 1
         most = self._most
-        # Counted while reading, so that a small ledger is loaded without any request for an estimate.
-        if most and (self._updates > most.updates or self._bytes > most.bytes):
-            estimate = plan_window(self._net, self._request.window)
+        if most is None:
+            return
+        # A page that is not full may be the whole history, so that a small one is loaded without an estimate.
+        full = len(page.page) >= page.asked.page_size or self._pages == _SHORT_PAGES
+        if full and self._estimate is None:
+            self._estimate = plan_windows(self._net, [self._request.window])
+        estimate = self._estimate
+        too_many = estimate is not None and (estimate.rows > most.updates or estimate.megabytes * 1e6 > most.bytes)
+        if too_many or self._updates > most.updates or self._bytes > most.bytes:
             raise InputError(
                 f"this would load the whole history ({estimate}), more than {most.updates:,} updates or"
                 f' {most.bytes / 1e6:,.0f} MB; say how much you want, for example last="1h", start="2026-01-30" or'
@@ -304,7 +317,7 @@ class _Load:
             tuple(self._servers), words, self._last,
             self.complete and not early, from_beginning=self._from_beginning,
             begins_late=None if beginning is None else beginning.late, personal=self._net.settings.personal,
-            ends_early=early, decimals=self._request.decimals,
+            ends_early=early, decimals=self._request.decimals, counted_from=self._request.counted_from,
         )  # fmt: skip
 
     @property

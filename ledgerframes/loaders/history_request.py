@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from copy import copy
 from dataclasses import InitVar, dataclass, field
 from typing import Final, Literal, TypedDict
 
@@ -53,7 +54,9 @@ class HistoryRequest:
     Attributes:
         history: the history to read.
         tables: the tables to load.
-        window: the part of the history that `start`, `end` and `last` name.
+        bounds: `start`, `end` and `last`.
+        window: the part of the history that they name; `last` counts back from the instant given to `counting_from`.
+        counted_from: that instant, in microseconds.
         kept: the columns to keep of each table to load.
 
     Raises:
@@ -74,7 +77,9 @@ class HistoryRequest:
     allow_partial: bool = False
     progress: bool | None = None
     source: str = "pages"
+    bounds: tuple[Bound | None, Bound | None, Duration | None] = field(init=False)
     window: Window = field(init=False)
+    counted_from: int | None = field(init=False, default=None)
     kept: Mapping[str, tuple[str, ...]] = field(init=False)
 
     def __post_init__(
@@ -86,7 +91,8 @@ class HistoryRequest:
     ) -> None:
         check_shape(self.as_, self.decimals, self.lists)
         checked = {
-            "window": wanted_window(start, end, last),
+            "bounds": (start, end, last),
+            "window": wanted_window(start, end, last, now=0),
             "kept": _kept(self.tables, {} if columns is None else columns),
             "limit": None if self.limit is None else whole_number(self.limit, "limit", least=1),
             "page_size": whole_number(self.page_size, "page_size", least=1, most=MAXIMUM),
@@ -96,6 +102,13 @@ class HistoryRequest:
         }
         for name, value in checked.items():
             object.__setattr__(self, name, value)  # the way to set a field of a frozen dataclass
+
+    def counting_from(self, now: int) -> HistoryRequest:
+        """The same request, its `last` counted back from an instant."""
+        made = copy(self)
+        object.__setattr__(made, "window", wanted_window(*self.bounds, now=now))
+        object.__setattr__(made, "counted_from", now)
+        return made
 
     @property
     def bounded(self) -> bool:

@@ -18,8 +18,8 @@ from ledgerframes.interfaces.scan_snapshots import HOLDINGS_SUMMARY as HOLDINGS_
 from ledgerframes.interfaces.scan_snapshots import HOLDINGS_SUMMARY_V1 as HOLDINGS_SUMMARY_V1_OF_SCAN
 from ledgerframes.loaders.amount_form import held
 from ledgerframes.loaders.contracts import party_list
+from ledgerframes.loaders.extent import latest_migration
 from ledgerframes.loaders.holding_parts import Parts
-from ledgerframes.loaders.planning import latest_migration
 from ledgerframes.loaders.scan_routes import needing
 from ledgerframes.loaders.signatures import FormOptions
 from ledgerframes.loaders.table_loader import Form, Origin

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import product
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 import pandas as pd
 
 from ledgerframes.arguments import suggesting
 from ledgerframes.config.settings import is_loopback
-from ledgerframes.errors import PagingError
+from ledgerframes.loaders.extent import SAMPLE_SIZE, Extent, ask, extent_of, first_after, first_cursors
 from ledgerframes.paging.cursor import Cursor, before
 from ledgerframes.paging.history import MAXIMUM
-from ledgerframes.paging.window import Bound, Window, window
+from ledgerframes.paging.window import Bound, Duration, Window, wanted_window
 from ledgerframes.results import Result
 from ledgerframes.timestamps import LATEST, format_timestamp
 
@@ -23,11 +22,10 @@ if TYPE_CHECKING:
     from ledgerframes.interfaces.scan import Scan
     from ledgerframes.network import Network
 
-# 8 pages of 40 items cost less than one page of 1,000, and show bursts that a single sample would miss.
-_SAMPLES: Final = 8
-_SAMPLE_SIZE: Final = 40
-#: A network has a handful.
-_MIGRATIONS: Final = 1_000
+# A few pages show bursts that a single sample would miss.
+_SAMPLES: Final = 4
+#: Requests of a sync beyond its pages, about, for each migration: it proves where every server has got to.
+_OF_SYNC: Final = 3
 
 
 @dataclass(frozen=True)
@@ -46,21 +44,27 @@ class Plan(Result):
     Attributes:
         range: the range in words.
         rows: updates, about.
-        requests: requests of 1,000 items.
+        requests: requests of `load_history`, of 1,000 items each.
+        sync_requests: requests of `store.sync`, which also proves that nothing is missing, about.
         megabytes: size of the answers, uncompressed.
-        minutes: time at the configured rate (loopback has none) and the sampled answer time.
+        minutes: time of the load at the configured rate (loopback has none) and the sampled answer time.
+        begins_late: where what is there begins, if that is after ledger begin and the range reaches back to it.
     """
 
     range: str
     rows: int
     requests: int
+    sync_requests: int
     megabytes: float
     minutes: float
+    begins_late: str | None = None
 
     def __str__(self) -> str:
+        late = "" if self.begins_late is None else f"; what is there begins late, at {self.begins_late}"
+        minutes = f"{self.minutes:,.1f} minutes" if self.minutes >= 1 else "under a minute"
         return (
-            f"{self.range}: about {self.rows:,} updates, {self.requests:,} requests, {self.megabytes:,.1f} MB,"
-            f" {f'{self.minutes:,.1f} minutes' if self.minutes >= 1 else 'under a minute'}"
+            f"{self.range}: about {self.rows:,} updates, {self.megabytes:,.1f} MB; load_history sends"
+            f" {self.requests:,} requests in {minutes}, store.sync about {self.sync_requests:,}{late}"
         )
 
 
@@ -97,13 +101,15 @@ def migrations(net: Network) -> pd.DataFrame:
 
 
 @suggesting
-def plan(net: Network, start: Bound | None = None, end: Bound | None = None) -> Plan:
-    """Estimate what loading a range of the history takes, before loading it.
+def plan(net: Network, start: Bound | None = None, end: Bound | None = None, *, last: Duration | None = None) -> Plan:
+    """Estimate what loading or syncing a range of the history takes, before doing it, by about ten small requests.
 
     Args:
         net: the network.
-        start: inclusive; a time, or a pair (migration id, time); None or `"begin"` is ledger begin.
-        end: exclusive; None is now.
+        start: inclusive; a time, or a pair (migration id, time); `"begin"` is ledger begin; without it, from the first
+            update there is.
+        end: exclusive; without it, up to the newest update.
+        last: `"7d"`, `"1h 30min"` or a timedelta, back from the newest update; instead of `start`.
 
     Returns:
         A `Plan`: updates, requests, megabytes and minutes, approximately.
@@ -111,6 +117,7 @@ def plan(net: Network, start: Bound | None = None, end: Bound | None = None) -> 
     Raises:
         InputError: a bound is not valid, or the end is not after the start.
         RequestError: the scan gave no answer.
+        PagingError: the scan does not keep to the order of the history, or its migrations do not end.
 
     Example:
         >>> import ledgerframes as lf
@@ -118,24 +125,29 @@ def plan(net: Network, start: Bound | None = None, end: Bound | None = None) -> 
         ...     lf.plan(net).rows
         50
     """
-    return plan_window(net, window(start, end))
+    wanted_window(start, end, last, now=0)  # refuses what is not valid before anything is asked
+    extent = extent_of(net.scan)
+    return _planned(net, extent, [wanted_window(start, end, last, now=_now(extent))])
 
 
-def plan_window(net: Network, wanted: Window) -> Plan:
-    """Estimate what reading a window takes."""
-    return plan_windows(net, [wanted], str(wanted))
-
-
-def plan_windows(net: Network, windows: Sequence[Window], name: str) -> Plan:
+def plan_windows(net: Network, windows: Sequence[Window], name: str = "") -> Plan:
     """Estimate what reading several windows takes; `name` describes them in words."""
+    return _planned(net, extent_of(net.scan), windows, name)
+
+
+def _now(extent: Extent | None) -> int:
+    # An empty history has nothing to count back from; any instant gives an empty range.
+    return 0 if extent is None else extent.newest.micros
+
+
+def _planned(net: Network, extent: Extent | None, windows: Sequence[Window], name: str = "") -> Plan:
+    if extent is None:
+        return Plan(name or f"{windows[0]}, an empty history", 0, 1, 1, 0.0, 0.0)
     rows, size, items, seconds, probes = 0.0, 0, 0, 0.0, 0
-    for migration, wanted in product(find_migrations(net.scan), windows):
-        low = wanted.nearest(Cursor(migration.migration_id, migration.first))
-        # A window of bare times moves on to the next migration where this one has nothing of it.
-        if low is None or low.migration_id != migration.migration_id or low.micros > migration.last:
-            continue
-        high = _top(wanted, migration)
-        sample = _Sample(net.scan, migration.migration_id, low.micros, high)
+    parts = [part for one in _migrations_of(extent) for wanted in windows if (part := _part(wanted, one)) is not None]
+    total = sum(part.high - part.low + 1 for part in parts)
+    for part in parts:
+        sample = _Sample(net.scan, part, max(1, round(_SAMPLES * (part.high - part.low + 1) / total)))
         rows += sample.rows
         size += sample.bytes
         items += sample.items
@@ -149,7 +161,39 @@ def plan_windows(net: Network, windows: Sequence[Window], name: str) -> Plan:
     # Whichever is slower decides, the server or the limit.
     each = max(seconds / probes if probes else 0.0, 1 / rate if rate else 0.0)
     megabytes = count * size / items / 1e6 if items else 0.0
-    return Plan(name, count, requests, round(megabytes, 3), round(requests * each / 60, 3))
+    reaches = any(wanted.wants_before(extent.beginning.first) for wanted in windows)
+    late = extent.beginning.late if reaches else None
+    newest = f"{format_timestamp(extent.newest.micros)} (the newest update there)"
+    return Plan(
+        name or windows[0].said(str(extent.beginning) if reaches else "", newest), count, requests,
+        requests + _OF_SYNC * len(parts), round(megabytes, 3), round(requests * each / 60, 3),
+        None if late is None else format_timestamp(late.micros),
+    )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class _Part:
+    """The part of a migration that a window names; `whole_end`: up to the end of the migration, wherever it lies."""
+
+    migration_id: int
+    low: int
+    high: int
+    whole_end: bool
+
+
+def _migrations_of(extent: Extent) -> Iterator[Migration]:
+    """The migrations, each up to where the next one begins, about."""
+    for first, following in zip(extent.firsts, [*extent.firsts[1:], extent.newest], strict=True):
+        yield Migration(first.migration_id, first.micros, max(first.micros, following.micros))
+
+
+def _part(wanted: Window, one: Migration) -> _Part | None:
+    low = wanted.nearest(Cursor(one.migration_id, one.first))
+    # A window of bare times moves on to the next migration where this one has nothing of it.
+    if low is None or low.migration_id != one.migration_id or low.micros > one.last:
+        return None
+    high = _top(wanted, one)
+    return _Part(one.migration_id, low.micros, high, high == one.last) if high >= low.micros else None
 
 
 def _top(wanted: Window, one: Migration) -> int:
@@ -163,24 +207,27 @@ def _top(wanted: Window, one: Migration) -> int:
 
 
 class _Sample:
-    """Pages at even distances in one migration; the rows follow from how dense they lie."""
+    """Pages at even distances in a part of a migration; the rows follow from how dense they lie."""
 
-    def __init__(self, scan: Scan, migration_id: int, low: int, high: int) -> None:
+    def __init__(self, scan: Scan, part: _Part, samples: int) -> None:
         self.rows = 0.0
         self.bytes = self.items = self.requests = 0
         self.seconds = 0.0
-        width = (high - low + 1) / _SAMPLES
-        for step in range(_SAMPLES):
-            left = low + round(step * width)
-            right = low + round((step + 1) * width)
-            answer = _ask(scan, before(Cursor(migration_id, left)), _SAMPLE_SIZE)
+        width = (part.high - part.low + 1) / samples
+        for step in range(samples):
+            left = part.low + round(step * width)
+            right = part.low + round((step + 1) * width)
+            answer = ask(scan, before(Cursor(part.migration_id, left)), SAMPLE_SIZE)
             self.requests += 1
             self.bytes += answer.size
             self.items += len(answer.value)
             self.seconds += answer.seconds
-            places = [place.micros for place in answer.value.glimpse.cursors if place.migration_id == migration_id]
+            places = [place.micros for place in answer.value.glimpse.cursors if place.migration_id == part.migration_id]
+            passed = len(places) < len(answer.value) or len(places) < SAMPLE_SIZE  # the end of the migration
             inside = sum(micros < right for micros in places)
-            if inside < len(places) or len(places) < _SAMPLE_SIZE:
+            if passed and part.whole_end and step == samples - 1:
+                self.rows += len(places)
+            elif passed or inside < len(places):
                 self.rows += inside  # the whole stretch was seen
             else:
                 self.rows += len(places) * (right - left) / max(places[-1] - left, 1)
@@ -189,39 +236,6 @@ class _Sample:
 def find_migrations(scan: Scan) -> list[Migration]:
     """The migrations in order, by probes of one item."""
     return [Migration(first.migration_id, first.micros, _last_of(scan, first)) for first in first_cursors(scan)]
-
-
-def latest_migration(scan: Scan) -> int | None:
-    """The newest migration id that the scan shows, by one request per migration."""
-    return max((first.migration_id for first in first_cursors(scan)), default=None)
-
-
-def first_cursors(scan: Scan) -> Iterator[Cursor]:
-    """The first cursor of each migration, in order, by one request per migration and one more.
-
-    Raises:
-        PagingError: the server does not keep to the order of the history, or its migrations do not end.
-    """
-    place: Cursor | None = None
-    for _ in range(_MIGRATIONS):
-        first = _first_after(scan, place)
-        if first is None:
-            return
-        yield first
-        # Any higher migration id counts as later, so the rest of a migration is skipped in one request.
-        place = Cursor(first.migration_id, LATEST)
-    if (first := _first_after(scan, place)) is not None:
-        raise _endless(first)
-
-
-def _say(place: Cursor) -> str:
-    return f"(migration {place.migration_id}, {format_timestamp(place.micros)})"
-
-
-def _endless(first: Cursor) -> PagingError:
-    return PagingError(
-        f"POST /v2/updates: after {_MIGRATIONS} migrations the server shows one more at {_say(first)}; check scan_url="
-    )
 
 
 def _last_of(scan: Scan, first: Cursor) -> int:
@@ -245,23 +259,8 @@ def _next(scan: Scan, migration_id: int, micros: int) -> int | None:
     """The first record time after an instant in one migration."""
     if micros >= LATEST:
         return None
-    place = _first_after(scan, Cursor(migration_id, micros))
+    place = first_after(scan, Cursor(migration_id, micros))
     return place.micros if place is not None and place.migration_id == migration_id else None
-
-
-def _first_after(scan: Scan, place: Cursor | None) -> Cursor | None:
-    cursors = _ask(scan, place, 1).value.glimpse.cursors
-    if cursors and place is not None and cursors[0] <= place:
-        raise PagingError(
-            f"POST /v2/updates: asked for what follows {_say(place)}, the server sent an update of {_say(cursors[0])};"
-            " a server that does not keep to the order cannot be searched"
-        )
-    return cursors[0] if cursors else None
-
-
-def _ask(scan: Scan, place: Cursor | None, page_size: int) -> Any:
-    pages = scan.update_pages
-    return pages.send_page(pages.page_request(place, page_size), server=None, revise=None)
 
 
 def _times(micros: list[int]) -> pd.Series:

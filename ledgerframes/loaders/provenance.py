@@ -27,6 +27,7 @@ class Provenance:
         left_out: members that were removed because they hold personal data.
         ends_early: no server has passed the `end` asked for, so what is missing may still come; `known_to` is then
             the last cursor.
+        counted_from: the instant that the caller's `last` counts back from.
         decimals: how the caller wants amounts to be held; what is computed from the frame follows it.
     """
 
@@ -40,6 +41,7 @@ class Provenance:
     personal: bool = False
     left_out: tuple[str, ...] = ()
     ends_early: bool = False
+    counted_from: int | None = None
     decimals: str = "object"
 
     def attrs(self) -> dict[str, Any]:
@@ -51,6 +53,7 @@ class Provenance:
             "complete": self.complete,
             "from_beginning": self.from_beginning,
             "begins_late": None if self.begins_late is None else format_timestamp(self.begins_late.micros),
+            **({} if self.counted_from is None else {"counted_from": format_timestamp(self.counted_from)}),
             **({"known_to": _said(self.cursor)} if self.ends_early else {}),
             # Only where it is known: a load is a single read and proves nothing final.
             **({} if self.settled is None else {"settled": _said(self.settled)}),

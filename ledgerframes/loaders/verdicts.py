@@ -86,7 +86,7 @@ def load_verdicts(
         start: inclusive, in UTC; a time for every migration from there, a pair (migration id, time), or `"begin"`.
         end: exclusive; a time or a pair. If no server has an item at or after it yet, `attrs["complete"]` is False,
             and `attrs["known_to"]` holds the last place read.
-        last: count back from now: `"1h"`, `"7 days"`, a timedelta, or seconds; instead of `start`.
+        last: `"1h"`, `"7 days"` or a timedelta, back from the newest update there; instead of `start`.
         limit: load at most this many verdicts.
         columns: the columns to keep, by table name; all by default.
         page_size: items per request; reduced where a server takes fewer.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from typing import Any, Final
@@ -113,14 +112,14 @@ def window(start: Bound | None = None, end: Bound | None = None) -> Window:
     )
 
 
-def wanted_window(start: Bound | None, end: Bound | None, last: Duration | None, *, now: int | None = None) -> Window:
-    """Read a caller's `start` and `end`, or `last`: a duration back from now.
+def wanted_window(start: Bound | None, end: Bound | None, last: Duration | None, *, now: int) -> Window:
+    """Read a caller's `start` and `end`, or `last`: a duration back from where the data ends.
 
     Args:
         start: inclusive.
         end: exclusive.
         last: instead of `start`.
-        now: microseconds that `last` counts from; the clock's time by default.
+        now: microseconds that `last` counts from: the newest record time, never this machine's clock.
 
     Raises:
         InputError: a bound is neither a time nor a pair, `last` is not a duration, or they contradict each other.
@@ -129,8 +128,7 @@ def wanted_window(start: Bound | None, end: Bound | None, last: Duration | None,
         return window(start, end)
     if start is not None:
         raise InputError(f"last={last!r} and start={start!r} both say where to begin; give one of them")
-    now = time.time_ns() // 1000 if now is None else now
-    start = EPOCH + max(now - duration(last, "last"), EARLIEST) * MICROSECOND
+    start = EPOCH + max(now - duration(last, "last", bare=False), EARLIEST) * MICROSECOND
     try:
         return window(start, end)
     except InputError as error:

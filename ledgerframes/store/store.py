@@ -94,7 +94,7 @@ class Store:
             net: the network; a store holds one network, identified by its first update.
             start: inclusive, in UTC; a time for every migration from there, a pair (migration id, time), or `"begin"`.
             end: exclusive; likewise.
-            last: count back from now: `"1h"`, `"7 days"`, a timedelta, or seconds; instead of `start`.
+            last: `"1h"`, `"7 days"` or a timedelta, back from the newest update there; instead of `start`.
             workers: how many requests are sent at once.
             tables: what to sync. The history is `updates`, `events` and `reassignments`, always together; so are
                 `verdicts`, `views` and `app_activity`; snapshots (`licenses`, `instruments`, …) are appended with their
@@ -103,7 +103,7 @@ class Store:
             parties: whose holdings or preapprovals, for snapshots that are read party by party.
             settle: how long after its newest update a server may show an older one, for instance of a slow
                 synchronizer. Newer rows than that are stored, and read again by the next sync.
-            now: what `last` counts from; the clock's time by default.
+            now: what `last` counts from; by default the newest update that the network shows.
             page_size: items per request; adapted to what the server can do.
             commit_bytes: commit once the rows take this many bytes in memory, or after a minute; less takes less
                 memory and makes more files. By default 64 MB at first, growing to 192 MB in a long sync.

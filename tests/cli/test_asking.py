@@ -22,7 +22,7 @@ def test_plan_as_json_is_one_document(command, scan):
     ended = command("plan", "--json", "--scan-url", scan, "--end", "2025-03-03T09:05")
 
     plan = json.loads(ended.out)
-    assert set(plan) == {"range", "rows", "requests", "megabytes", "minutes"}
+    assert set(plan) == {"range", "rows", "requests", "sync_requests", "megabytes", "minutes", "begins_late"}
     assert 0 < plan["rows"] < 300
 
 

@@ -15,6 +15,7 @@ from ledgerframes.loaders.history_reading import Most, read_history
 from ledgerframes.loaders.history_request import HistoryRequest
 from ledgerframes.sandbox.server import start
 from ledgerframes.tables.catalogue import CATALOGUE
+from tests.transport.hostile_server import HostileServer, answer
 
 BEGIN = (0, "0001-01-01")
 ALL = {"start": BEGIN, "progress": False}
@@ -125,10 +126,16 @@ def test_a_limit_gives_the_first_ones_and_is_complete(net, truth):
     assert frame.attrs["complete"] is True
 
 
-def test_last_counts_back_from_now(net):
-    frame = lf.load_updates(net, last="1h", progress=False)
-    assert len(frame) == 0
-    assert str(frame.record_time.dtype) == "datetime64[us, UTC]"
+@pytest.mark.parametrize("name", ["history", "updates", "events", "reassignments", "verdicts"])
+def test_last_counts_back_from_the_newest_update_there(net, history, name):
+    loaded = getattr(lf, f"load_{name}")(net, last="10min", progress=False)
+    frame = loaded[0] if isinstance(loaded, tuple) else loaded
+    newest = history.updates.record_time.max()
+    assert pd.Timestamp(frame.attrs["counted_from"]) == newest
+    assert frame.attrs["range"].endswith("(the newest update there)")
+    assert frame.record_time.min() >= newest - pd.Timedelta("10min")
+    if name != "reassignments":
+        assert frame.record_time.max() == newest
 
 
 def test_an_empty_result_has_every_column_and_type(net, history):
@@ -197,12 +204,43 @@ def test_a_plan_is_about_right(net, truth):
     assert 0.6 * len(truth) < whole.rows < 1.6 * len(truth)
     assert whole.megabytes > 0
     assert lf.plan(net, start="2100-01-01").rows == 0
-    assert "updates" in str(whole)
+    assert "load_history sends" in str(whole)
+    assert "store.sync about" in str(whole)
+
+
+def test_a_plan_takes_about_ten_requests(net):
+    before = net.stats.snapshot().requests
+    lf.plan(net)
+    assert net.stats.snapshot().requests - before <= 15
+
+
+def test_a_plan_of_the_last_minutes_counts_back_from_the_newest_update(net, history):
+    newest = history.updates.record_time.max()
+    wanted = (history.updates.record_time >= newest - pd.Timedelta("10min")).sum()
+    assert 0.5 * wanted < lf.plan(net, last="10min").rows < 2 * wanted
+
+
+def test_migrations_without_end_stop_a_plan_and_a_load():
+    def reply(heard):
+        after = json.loads(heard.body).get("after", {"after_migration_id": 0})
+        number = after["after_migration_id"] + 1
+        update = {
+            "update_id": f"1220{number:04}", "migration_id": number, "workflow_id": "", "synchronizer_id": "s",
+            "record_time": "2026-01-30T08:00:00.000000Z", "effective_at": "2026-01-30T08:00:00.000000Z",
+            "root_event_ids": [], "events_by_id": {},
+        }  # fmt: skip
+        return answer({"transactions": [update]})
+
+    for ask in (lf.plan, lambda net: lf.load_updates(net, last="1h")):
+        with HostileServer(reply) as server, lf.connect(scan_url=f"{server.url}/api/scan") as net:
+            with pytest.raises(lf.PagingError, match="migrations"):
+                ask(net)
+            assert net.stats.snapshot().requests < 100
 
 
 def test_the_earliest_round_is_there_or_none(net):
     assert isinstance(lf.earliest_reward_round(net), int)
-    with lf.sandbox(updates=50, release="0.6") as old:
+    with lf.sandbox(updates=50, older=True) as old:
         assert lf.earliest_reward_round(old) is None or isinstance(lf.earliest_reward_round(old), int)
 
 
@@ -212,6 +250,15 @@ def test_a_load_that_names_no_part_ends_at_100_000_updates_or_a_gigabyte():
 
 def test_small_pages_do_not_stop_a_load_early(net, truth):
     assert len(lf.load_updates(net, page_size=10, progress=False)) == len(truth)
+
+
+def test_a_load_that_names_no_part_is_refused_before_its_second_page(net, truth):
+    with net.sandbox.replica() as server, lf.connect(scan_url=server.scan_url) as other:
+        with pytest.raises(lf.InputError, match=r"about [\d,]+ updates.*store.sync.*start=.begin."):
+            read_history(other, HistoryRequest(page_size=100, progress=False), unbounded=Most(500, 10**9))
+        pages = other.stats.snapshot().requests
+    assert len(truth) > 1_000
+    assert pages < 20
 
 
 @pytest.mark.long(quick=1)
@@ -226,7 +273,7 @@ def test_updates_and_bytes_end_a_load_that_names_no_part(net, most, page_size):
         lf.InputError, match=rf'about [\d,]+ updates.*more than {most.updates:,} updates.*start="begin"'
     ):
         read_history(net, request(start=None, limit=None), unbounded=most)
-    enough = Most(updates=2_000, bytes=10**9)
+    enough = Most(updates=4_000, bytes=10**9)  # an estimate decides
     assert read_history(net, request(start=None, limit=None), unbounded=enough)["updates"].num_rows == 2_000
     assert read_history(net, request(start="begin", limit=None), unbounded=most)["updates"].num_rows == 2_000
     assert read_history(net, request(start=None, limit=2_000), unbounded=most)["updates"].num_rows == 2_000

@@ -67,7 +67,7 @@ def test_a_store_becomes_one_page_with_everything(filled, tmp_path):
     assert read.scripts == 0
     assert path.stat().st_size < 4_000_000
     assert {one.name for one in tmp_path.iterdir()} == {"report.html"}
-    for part in ("March", "to the newest", "2000", "Iou:Iou", "completed", lf.__version__):
+    for part in ("March", "(the end of what is stored)", "2000", "Iou:Iou", "completed", lf.__version__):
         assert part in words
 
 

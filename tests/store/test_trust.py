@@ -215,4 +215,4 @@ def test_a_store_of_an_empty_ledger_is_sound(store):
     with lf.sandbox(updates=0) as empty:
         store.sync(empty)
     assert store.check()
-    assert store.load("updates").empty
+    assert store.tables().empty

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 def doctor(net: Network, *, store: str | os.PathLike[str] | None = None) -> Diagnosis:
     """Examine a connection: what can be reached, what answers, clocks, tokens, migrations, and what to do.
 
-    Only safe reads are sent: at most three a server, two more a scan where there are several, and about 60 a migration
-    to find where it begins and ends.
+    Only safe reads are sent: at most three a server, two more a scan where there are several, and about ten to
+    find where the history begins and ends.
 
     Args:
         net: the network.

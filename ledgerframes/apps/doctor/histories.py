@@ -8,7 +8,7 @@ from typing import Final
 
 from ledgerframes.apps.doctor.diagnosis import Finding, bare, duration
 from ledgerframes.errors import LedgerframesError, StoreError
-from ledgerframes.loaders.planning import Migration, find_migrations
+from ledgerframes.loaders.extent import Extent, extent_of
 from ledgerframes.network import Network
 from ledgerframes.paging.cursor import Cursor
 from ledgerframes.paging.proofs import Proofs
@@ -22,35 +22,45 @@ QUIET: Final = 600  # seconds without an update that a ledger in use does not ha
 
 
 def examine_history(net: Network, scans: Sequence[str]) -> Iterator[Finding]:
-    """List the migrations (about 60 requests each) and hold the scans against each other (two requests each).
+    """List the migrations (about ten requests in all) and hold the scans against each other (two requests each).
 
     Args:
         net: the network.
         scans: those of its scans that answer.
 
     Yields:
-        The migrations, the newest update, and for several scans whether they agree.
+        Where the history begins, the migrations, the newest update, and for several scans whether they agree.
     """
     try:
-        migrations = find_migrations(net.scan)
+        extent = extent_of(net.scan)
     except LedgerframesError as error:
         yield Finding(SUBJECT, "migrations", "fail", bare(error), "see the scans above")
         return
-    if not migrations:
+    if extent is None:
         yield Finding(SUBJECT, "migrations", "warn", "the history is empty", "is this the network you mean?")
         return
-    yield Finding(SUBJECT, "migrations", "ok", "; ".join(map(_shown, migrations)))
-    yield _newest(migrations[-1])
-    yield from _agreement(net, scans, migrations[-1])
+    yield _begins(extent)
+    shown = "; ".join(f"{first.migration_id} from {format_timestamp(first.micros)}" for first in extent.firsts)
+    yield Finding(SUBJECT, "migrations", "ok", f"{shown} to {format_timestamp(extent.newest.micros)}")
+    yield _newest(extent.newest)
+    yield from _agreement(net, scans, extent.newest)
 
 
-def _shown(one: Migration) -> str:
-    return f"{one.migration_id} from {format_timestamp(one.first)} to {format_timestamp(one.last)}"
+def _begins(extent: Extent) -> Finding:
+    beginning = extent.beginning
+    if beginning.late is None:
+        proof = "at ledger begin" if beginning.proven else "with the first update there; nothing shows older ones"
+        return Finding(SUBJECT, "beginning", "ok", f"{format_timestamp(beginning.first.micros)}, {proof}")
+    return Finding(
+        SUBJECT, "beginning", "warn",
+        f"what is there begins late, at {beginning.first}: older updates were pruned, or never stored there",
+        'read older ones from its objects (source="objects"), or from another scan',
+    )  # fmt: skip
 
 
-def _newest(last: Migration) -> Finding:
-    behind = datetime.now(UTC).timestamp() - last.last / 1e6
-    said = f"the newest update is of {format_timestamp(last.last)}, {duration(behind)} ago"
+def _newest(newest: Cursor) -> Finding:
+    behind = datetime.now(UTC).timestamp() - newest.micros / 1e6
+    said = f"the newest update is of {format_timestamp(newest.micros)}, {duration(behind)} ago"
     if behind < -QUIET:
         return Finding(SUBJECT, "newest", "warn", f"{said} (in the future)", "set this machine's clock")
     if behind > QUIET:
@@ -58,7 +68,7 @@ def _newest(last: Migration) -> Finding:
     return Finding(SUBJECT, "newest", "ok", said)
 
 
-def _agreement(net: Network, scans: Sequence[str], last: Migration) -> Iterator[Finding]:
+def _agreement(net: Network, scans: Sequence[str], newest: Cursor) -> Iterator[Finding]:
     """Whether every scan begins with the same update and has the newest one."""
     if len(scans) < 2:
         return
@@ -80,7 +90,7 @@ def _agreement(net: Network, scans: Sequence[str], last: Migration) -> Iterator[
         yield Finding(SUBJECT, "one network", "fail", text, "leave one of them out")
         return
     yield Finding(SUBJECT, "one network", "ok", f"all {len(scans)} scans show the same beginning")
-    lagging = [server for server in scans if not _has(net, server, last)]
+    lagging = [server for server in scans if not _has(net, server, newest)]
     if lagging:
         text = f"{', '.join(lagging)} does not have the newest update yet"
         yield Finding(SUBJECT, "same end", "warn", text, "nothing is lost: a sync takes what a scan has shown only")
@@ -88,9 +98,9 @@ def _agreement(net: Network, scans: Sequence[str], last: Migration) -> Iterator[
         yield Finding(SUBJECT, "same end", "ok", "all of them have the newest update")
 
 
-def _has(net: Network, server: str, last: Migration) -> bool:
+def _has(net: Network, server: str, newest: Cursor) -> bool:
     pages = net.scan.update_pages.leniently()
-    request = pages.page_request(Cursor(last.migration_id, last.last - 1), 1)
+    request = pages.page_request(Cursor(newest.migration_id, newest.micros - 1), 1)
     try:
         return bool(pages.send_page(request, server=server, revise=None).value.glimpse.cursors)
     except LedgerframesError:

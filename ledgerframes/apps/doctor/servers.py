@@ -161,7 +161,7 @@ def _clock(answer: Answer[dict[str, msgspec.Raw]], subject: str) -> Iterator[Fin
     way = "ahead of" if apart > 0 else "behind"
     yield Finding(
         subject, "clock", "warn", f"this machine's is {abs(apart):,.0f} s {way} it",
-        "set the clock: last= and the sync's settling count back from this machine's now",
+        "set the clock: a sync looks for the newest updates near this machine's now",
     )  # fmt: skip
 
 

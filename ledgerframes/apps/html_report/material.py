@@ -134,7 +134,7 @@ class Material:
 
     def snapshot(self, name: str) -> pd.DataFrame | None:
         """A snapshot table's rows, or None where there are none."""
-        if self.store is None:
+        if self.store is None or name not in {*self.store.tables()["table"]}:
             return None
         rows: pd.DataFrame = self.store.load(name, as_of=self.as_of, decimals="object")
         return rows if len(rows) else None

@@ -55,7 +55,7 @@ def report(
         title: its heading.
         start: for a store: inclusive, in UTC; a time, or a pair (migration id, time).
         end: for a store: exclusive.
-        last: for a store: `"7d"`, `"24h"`, a timedelta; back from the last update it holds, instead of `start`.
+        last: for a store: `"7d"`, `"24h"`, a timedelta; back from where the store's history ends, instead of `start`.
         as_of: for a store: the state that a sync left, by its id or a time.
         sections: which parts, in order: summary, activity, flows, holdings, balances, transfers, rewards, coin_supply,
             burn, licenses, supply, templates, anomalies, provenance; all by default. A section that cannot be made has
@@ -119,14 +119,12 @@ def _stored(
     store: Store, start: Bound | None, end: Bound | None, last: Duration | None, as_of: Any, *, allow_partial: bool
 ) -> Material:
     """What a store holds of the range, and what its period is."""
-    options: dict[str, Any] = {"end": end, "as_of": as_of, "allow_partial": allow_partial}
-    if last is not None:
-        length = duration(last, "last")
-        if start is not None:
-            raise InputError(f"last={last!r} and start={start!r} both say where to begin; give one of them")
-        newest = store.load("updates", columns=["record_time"], **options)["record_time"].max()
-        start = None if pd.isna(newest) else newest - pd.Timedelta(length, unit="us")
+    options: dict[str, Any] = {"end": end, "last": last, "as_of": as_of, "allow_partial": allow_partial}
     updates, events, reassignments = (store.load(name, start=start, **options) for name in _TABLES)
+    if last is not None:
+        start = pd.Timestamp(updates.attrs["counted_from"]) - pd.Timedelta(
+            duration(last, "last", bare=False), unit="us"
+        )
     since, until = (_moment(bound(value, name)) for value, name in ((_later(start), "start"), (end, "end")))
     return Material(updates, events, reassignments, store, as_of, Period(since, until), end)
 

@@ -21,7 +21,7 @@ from msgspec import Struct
 from ledgerframes.errors import DecodeError, InputError, NotFoundError
 from ledgerframes.interfaces.calls import check_text
 from ledgerframes.loaders.acs.times import at_or_before, snapshot_at
-from ledgerframes.loaders.planning import first_cursors
+from ledgerframes.loaders.extent import first_cursors
 from ledgerframes.loaders.table_loader import Form, Origin
 from ledgerframes.objects.history import object_lines
 from ledgerframes.objects.kept_files import KeptFiles

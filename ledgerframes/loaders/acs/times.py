@@ -13,7 +13,7 @@ from ledgerframes.arguments import suggesting, whole_number
 from ledgerframes.config.settings import source_of
 from ledgerframes.errors import DecodeError, InputError, NotFoundError, PagingError
 from ledgerframes.interfaces.scan_snapshots import SNAPSHOT_TIME
-from ledgerframes.loaders.planning import first_cursors
+from ledgerframes.loaders.extent import first_cursors
 from ledgerframes.loaders.scan_routes import needing
 from ledgerframes.paging.cursor import Cursor
 from ledgerframes.paging.tokens import TokenChecks

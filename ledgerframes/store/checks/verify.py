@@ -21,6 +21,7 @@ from ledgerframes.store.history_tables import ORDER
 from ledgerframes.store.lake import View, declared
 from ledgerframes.store.read.ranges import ranges_of
 from ledgerframes.store.read.reading import Part
+from ledgerframes.store.read.windows import lake_window
 
 if TYPE_CHECKING:
     from ledgerframes.network import Network
@@ -50,7 +51,7 @@ def verify(
         net: the network.
         start: see `load`, as for `end` and `last`.
         end: exclusive.
-        last: count back from now.
+        last: count back from where the history ends in the store.
         sample: how many samples of about 50 updates to draw at random; None compares everything.
         seed: the same seed draws the same samples.
         differences: how many differences to keep at most.
@@ -69,10 +70,12 @@ def verify(
         ...     bool(store.verify(net, sample=2))
         True
     """
-    part, lake = wanted_window(start, end, last), self._lake
+    lake = self._lake
     samples = None if sample is None else whole_number(sample, "sample", least=1)
     drawn_by, most = whole_number(seed, "seed"), whole_number(differences, "differences", least=0)
+    wanted_window(start, end, last, now=0)  # refuses what is not valid before anything is read
     view = lake.existing(names=ORDER)
+    part = lake_window(view, "updates", start, end, last).wanted
     windows = list(map(window_of, _covered(view, part)) if samples is None else _drawn(view, part, samples, drawn_by))
     checks: list[CrossCheck] = []
     stripped = not lake.keeps_personal()

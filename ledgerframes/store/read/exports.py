@@ -14,6 +14,7 @@ from ledgerframes.export.shape import BiVersion, Times
 from ledgerframes.paging.window import Bound, Duration, wanted_window
 from ledgerframes.store.keywords import AsOf
 from ledgerframes.store.read.reading import exported
+from ledgerframes.store.read.windows import lake_window
 from ledgerframes.store.star.exporting import export_star, star_format
 
 if TYPE_CHECKING:
@@ -53,7 +54,7 @@ def export(
         times: `"us"` or `"ms"`.
         start: see `load`, as for `end`, `last`, `as_of` and `allow_partial`.
         end: exclusive.
-        last: count back from now.
+        last: count back from where the history ends in the store.
         as_of: an older state.
         allow_partial: export a history with holes.
         overwrite: replace existing files.
@@ -90,14 +91,17 @@ def export(
             as_of=None if as_of is None else str(as_of), personal=flag(personal, "personal"),
             bi_version=bi_version,
         )  # fmt: skip
-    part = wanted_window(start, end, last)
+    wanted_window(start, end, last, now=0)  # refuses what is not valid before anything is read
     chosen = None if tables is None else names(tables, "tables")
+    view = self._lake.existing(as_of)
     sources = exported(
-        self._lake.existing(as_of), chosen, part, allow_partial=allow_partial, personal=flag(personal, "personal")
-    )
+        view, self._lake.url, chosen, (start, end, last), allow_partial=allow_partial,
+        personal=flag(personal, "personal"),
+    )  # fmt: skip
+    part = lake_window(view, "updates", start, end, last).said("")
     return export_tables(
         sources, target, format=format, profile=profile, layout=layout, times=times, overwrite=overwrite,
-        provenance={"source": self._lake.url, "range": str(part), "as_of": as_of and str(as_of)}, personal=personal,
+        provenance={"source": self._lake.url, "range": part, "as_of": as_of and str(as_of)}, personal=personal,
         bi_version=bi_version, aliases=aliases,
     )  # fmt: skip
 

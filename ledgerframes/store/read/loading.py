@@ -16,6 +16,7 @@ from ledgerframes.store.lake import declared
 from ledgerframes.store.read.dask_frames import dask_frame
 from ledgerframes.store.read.reading import Part
 from ledgerframes.store.read.where import Where, conditions
+from ledgerframes.store.read.windows import lake_window, require
 
 if TYPE_CHECKING:
     import pyarrow.dataset as ds
@@ -51,9 +52,10 @@ def load(
         self: the store.
         table: its name; `store.tables()` lists them.
         columns: the columns to keep; all by default.
-        start: inclusive; a time for every migration from there, a pair (migration id, time), or `"begin"`.
-        end: exclusive; likewise.
-        last: count back from now; instead of `start`.
+        start: inclusive; a time for every migration from there, a pair (migration id, time), or `"begin"`. A table that
+            is no part of the history goes by its column of time: snapshots by `loaded_at`, rewards by `created_at`.
+        end: exclusive; likewise; without it up to the end of what is stored.
+        last: `"7d"`, `"1h 30min"` or a timedelta, back from where the table ends in the store; instead of `start`.
         where: `{column: value}`, `{column: [values]}`, `{column: (start, end)}` for a range, start inclusive, end
             exclusive, None for an open side; `[(column, ">", value), …]`; or a pyarrow expression. Times as in `start`.
         as_of: an older state: a sync's id, or a time.
@@ -68,7 +70,8 @@ def load(
 
     Raises:
         InputError: an argument breaks a rule.
-        PartialResultError: the range is not wholly covered.
+        PartialResultError: the range is not wholly covered, or begins behind the end of what is stored.
+        StoreError: the table was never synced or computed.
 
     Example:
         >>> import tempfile, ledgerframes as lf
@@ -81,9 +84,13 @@ def load(
     check_shape(as_, decimals, lists)
     named = declared(table)
     kept = named.pick(columns)
-    part = wanted_window(start, end, last)
-    read = Part.of(self._lake.existing(as_of, names=[table]), table, part, allow_partial=allow_partial)
-    rows = read.load(kept, conditions(where, named))
+    condition = conditions(where, named)
+    wanted_window(start, end, last, now=0)  # refuses what is not valid before anything is read
+    view = self._lake.existing(as_of, names=[table])
+    require(view, table, self._lake.url)
+    part = lake_window(view, table, start, end, last)
+    read = Part.of(view, table, part.wanted, allow_partial=allow_partial)
+    rows = read.load(kept, condition)
     attrs = read.provenance(self._lake.url, part).attrs() | {"as_of": as_of and str(as_of)}
     return shape(described(rows, attrs), named, as_=as_, decimals=decimals, lists=lists, attrs=attrs)
 
@@ -125,6 +132,7 @@ def scan(
     """
     declared(table)
     view = self._lake.existing(as_of, names=[table])
+    require(view, table, self._lake.url)
     return Part.of(view, table, window(start, end), allow_partial=allow_partial).dataset
 
 
@@ -173,6 +181,7 @@ def dask(
     check_shape("pandas", decimals)
     names = declared(table).pick(columns)
     view = self._lake.existing(as_of, names=[table])
+    require(view, table, self._lake.url)
     return dask_frame(
         self._lake, view, table, names, window(start, end), allow_partial=allow_partial, decimals=decimals or "object"
     )
@@ -219,6 +228,7 @@ def sql(
     view = self._lake.existing(as_of)
 
     def dataset(name: str) -> ds.Dataset:
+        require(view, name, self._lake.url)
         return Part.of(view, name, Window(), allow_partial=partly).dataset
 
-    return ask(query, dataset, view.tables, as_=as_, parameters=parameters)
+    return ask(query, dataset, view.tables, stored=[*view.versions], as_=as_, parameters=parameters)

@@ -14,13 +14,14 @@ from ledgerframes.arguments import flag
 from ledgerframes.errors import InputError, PartialResultError
 from ledgerframes.loaders.provenance import Provenance
 from ledgerframes.paging.cursor import Cursor
-from ledgerframes.paging.window import Window
+from ledgerframes.paging.window import Bound, Duration, Window
 from ledgerframes.store.coverage import BEGINNING, CLOSED, Interval, intersection, merged, missing, rows_of, wanted_in
 from ledgerframes.store.delta.damage import damage_named
 from ledgerframes.store.delta.table import DeltaStoreTable
 from ledgerframes.store.derive.kept import KEPT, OPEN_CONTRACTS
 from ledgerframes.store.derive.progress import Progress
 from ledgerframes.store.lake import View, declared
+from ledgerframes.store.read.windows import LakeWindow, check_reach, lake_window, reach_of, require, rows_by_time
 from ledgerframes.store.snapshot_log import State, rows_of_whole, stored_snapshots
 from ledgerframes.store.table_sets import VERDICTS, TableSet, set_of
 from ledgerframes.tables.active_contracts import ACTIVE_CONTRACTS
@@ -67,7 +68,8 @@ def _holes(covered: Sequence[Interval], window: Window, ended: Collection[int]) 
         if asked is None:
             continue
         inside = [interval for interval in covered if interval.migration_id == migration_id]
-        lo = max(asked.lo, inside[0].lo) if asked.lo == BEGINNING and migration_id == ids[0] else asked.lo
+        open_start = asked.lo == BEGINNING and migration_id == ids[0] and not window.names_start
+        lo = max(asked.lo, inside[0].lo) if open_start else asked.lo
         hi = asked.hi
         if migration_id in ended if migration_id < ids[-1] else hi == CLOSED:
             hi = max(min(hi, inside[-1].hi), lo)  # the store reaches no further, and need not
@@ -170,42 +172,50 @@ class Part:
         table = view.tables[name]
         data = table.dataset()
         of = set_of(name)
-        if name in KEPT:
-            return cls._computed(table, data, wanted)
+        reach = None if wanted.whole else reach_of(view, name)
+        late = False
+        try:
+            check_reach(name, wanted, reach, computed=name in KEPT)
+        except PartialResultError:
+            if not partly:
+                raise
+            late = True
         if of is None:
-            # A snapshot has the time of its loading and no place in the history.
-            if not wanted.whole:
-                raise InputError(
-                    f"start and end are times of the history, and {name!r} is a snapshot table. Use where="
-                )
+            by_time = rows_by_time(table, wanted)
+            if name in KEPT:
+                return cls._computed(table, data, by_time, complete=not late)
             rows, complete = _whole_snapshots(table, allow_partial=partly)
-            return cls(table, data, rows, complete=complete, left_out=view.left_out(name)).checked()
+            both = rows if by_time is None else by_time if rows is None else rows & by_time
+            return cls(table, data, both, complete=complete and not late, left_out=view.left_out(name)).checked()
         slots = view.slots_of(of)
         shown, complete = visible(slots.common, wanted, ended=slots.ended, allow_partial=partly, name=name)
         first = view.first_migration(of)
         begins = bool(shown) and (shown[0].migration_id, shown[0].lo) == (first, BEGINNING)
         rows = visible_rows(view, name, shown, of)
         return cls(
-            table, data, rows, complete, begins, _settled(shown, slots.settled), left_out=view.left_out(name)
+            table,
+            data,
+            rows,
+            complete and not late,
+            begins,
+            _settled(shown, slots.settled),
+            left_out=view.left_out(name),
         ).checked()
 
     @classmethod
-    def _computed(cls, table: DeltaStoreTable, data: ds.Dataset, wanted: Window) -> Part:
-        """A computed table, whole."""
-        if not wanted.whole:
-            raise InputError(
-                f"start and end are times of the history, and {table.name!r} is a computed table. Use where="
-            )
+    def _computed(cls, table: DeltaStoreTable, data: ds.Dataset, rows: pc.Expression | None, *, complete: bool) -> Part:
+        """A computed table, or the rows of it in a window."""
         progress = Progress.of(table)
         last = progress.done[-1] if progress.done else None
         settled = None if last is None else Cursor(last.migration_id, last.hi)
-        return cls(table, data, None, complete=True, from_beginning=progress.begun, settled=settled).checked()
+        return cls(table, data, rows, complete, progress.begun and rows is None, settled).checked()
 
-    def provenance(self, url: str, wanted: Window) -> Provenance:
+    def provenance(self, url: str, window: LakeWindow) -> Provenance:
         """Where its rows come from."""
         return Provenance(
-            (url,), str(wanted), None, self.complete, self.from_beginning, settled=self.settled, left_out=self.left_out
-        )
+            (url,), window.said("ledger begin" if self.from_beginning else ""), None, self.complete,
+            self.from_beginning, settled=self.settled, left_out=self.left_out, counted_from=window.counted_from,
+        )  # fmt: skip
 
     def checked(self) -> Part:
         """The same, with the files of a folder checked; those of an object store are checked when they are read."""
@@ -274,7 +284,13 @@ def _settled(shown: Sequence[Interval], settled: Sequence[Interval]) -> Cursor |
 
 
 def exported(
-    view: View, tables: Sequence[str] | None, wanted: Window, *, allow_partial: bool, personal: bool = False
+    view: View,
+    url: str,
+    tables: Sequence[str] | None,
+    bounds: tuple[Bound | None, Bound | None, Duration | None],
+    *,
+    allow_partial: bool,
+    personal: bool = False,
 ) -> dict[str, Callable[[], pa.RecordBatchReader]]:
     """What an export reads: each table's rows in batches, opened when its turn comes; snapshots whole."""
     view.to_show(personal=personal)
@@ -284,7 +300,8 @@ def exported(
         declared(name)
         if name not in view.tables:
             raise InputError(f"tables: {name!r} is not exported; the store has {', '.join(every) or 'no table yet'}")
-        window = wanted if set_of(name) else Window()
+        require(view, name, url)
+        window = lake_window(view, name, *bounds).wanted if set_of(name) else Window()
         part = Part.of(view, name, window, allow_partial=allow_partial)
         sources[name] = partial(batches_of, part.table, part.data, part.rows)
     return sources

@@ -31,6 +31,7 @@ def ask(
     dataset: Callable[[str], ds.Dataset],
     tables: Mapping[str, DeltaStoreTable],
     *,
+    stored: Sequence[str],
     as_: As,
     parameters: Sequence[Any] | None,
 ) -> Any:
@@ -39,7 +40,8 @@ def ask(
     Args:
         query: one SELECT in DuckDB's SQL.
         dataset: gives the rows of a table by its name.
-        tables: the stored tables.
+        tables: all tables that a store can have.
+        stored: those that it has.
         as_: the form of the result.
         parameters: values for `?`.
 
@@ -59,7 +61,7 @@ def ask(
             # DuckDB shows and truncates times in the machine's zone by default.
             connection.execute("SET TimeZone = 'UTC'")
             _check_statement(connection, query)
-            read += _named(query, tables)
+            read += _named(query, tables, stored)
             for name in read:
                 connection.register(name, dataset(name))
             # Last, since nothing can be set afterwards, not even by the query.
@@ -68,7 +70,7 @@ def ask(
         except duckdb.Error as error:
             if not isinstance(error, duckdb.BinderException | duckdb.CatalogException | duckdb.ParserException):
                 raise_damage([tables[name] for name in read], error)
-            known = ", ".join(tables) or "none yet; run store.sync(net) first"
+            known = ", ".join(stored) or "none yet; run store.sync(net) first"
             said = " ".join(str(error).split())
             raise InputError(f"the query cannot be run: {said}. The store's tables: {known}") from error
     return shape(answer, as_=as_)
@@ -88,12 +90,12 @@ def _check_statement(connection: duckdb.DuckDBPyConnection, query: str) -> None:
         raise InputError(f"the query {query[:80]!r} is not valid: it is a {kind} statement; give a SELECT")
 
 
-def _named(query: str, tables: Mapping[str, DeltaStoreTable]) -> list[str]:
+def _named(query: str, tables: Mapping[str, DeltaStoreTable], stored: Sequence[str]) -> list[str]:
     """The tables that a query reads, as DuckDB resolves them: in any case, and not CTEs of the same name."""
     import duckdb
 
     try:
         named = {name.lower() for name in duckdb.get_table_names(query)}
     except duckdb.Error:  # a PIVOT, for one, cannot be looked into
-        return list(tables)
+        return list(stored)
     return [name for name in tables if name in named]

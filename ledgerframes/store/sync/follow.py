@@ -53,7 +53,7 @@ def follow(
         stop: ends it once set, after the running sync has finished.
         start: inclusive, in UTC; a time for every migration from there, a pair (migration id, time), or `"begin"`.
         end: exclusive; likewise.
-        last: count back from now: `"1h"`, `"7 days"`, a timedelta, or seconds; instead of `start`.
+        last: `"1h"`, `"7 days"` or a timedelta, back from the newest update there; instead of `start`.
         workers: how many requests are sent at once.
         tables: what to sync. The history is `updates`, `events` and `reassignments`, always together; so are
             `verdicts`, `views` and `app_activity`; snapshots (`licenses`, `instruments`, …) are appended with their

@@ -294,6 +294,6 @@ class HistorySync:
         newest, now = self.proofs.newest, self.request.now_micros
         if newest is not None and not -_YEARS < newest - now < _A_DAY:
             _log.warning(
-                "the newest update seen was recorded at %s, this machine's clock says %s; last= counts from the clock",
+                "the newest update seen was recorded at %s, this machine's clock says %s",
                 format_timestamp(newest), format_timestamp(min(max(now, EARLIEST), LATEST)),
             )  # fmt: skip

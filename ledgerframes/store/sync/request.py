@@ -5,13 +5,16 @@ It is handed on whole, so that an argument is declared in the public signatures 
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable
+from copy import copy
 from dataclasses import dataclass, field
-from typing import Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from ledgerframes.arguments import choice, duration, flag, names, whole_number
 from ledgerframes.errors import InputError
 from ledgerframes.loaders.contracts import party_list
+from ledgerframes.loaders.extent import newest_time
 from ledgerframes.paging.history import MAXIMUM
 from ledgerframes.paging.proofs import OVERLAP
 from ledgerframes.paging.window import Bound, Duration, When, Window, wanted_window
@@ -24,6 +27,10 @@ from ledgerframes.store.table_sets import HISTORY, SETS, TableSet
 from ledgerframes.timestamps import to_micros
 from ledgerframes.transport import Clock, SystemClock
 
+if TYPE_CHECKING:
+    from ledgerframes.network import Network
+
+_log = logging.getLogger("ledgerframes.store")
 #: Where the update history is read from.
 SOURCES: Final = ("auto", "pages", "objects")
 
@@ -100,6 +107,16 @@ class SyncRequest:
             )
         if self.engine is not None:
             self._check_engine()
+
+    def counting_back(self, net: Network) -> SyncRequest:
+        """The same request; its `last` counts back from the newest record time of a network, or from `now`."""
+        if self.last is None or self.now is not None:
+            return self
+        made = copy(self)
+        window = wanted_window(self.start, self.end, self.last, now=newest_time(net.scan))
+        object.__setattr__(made, "window", window)
+        _log.info("last=%r: %s", self.last, window)
+        return made
 
     @property
     def sets(self) -> tuple[TableSet, ...]:

@@ -82,7 +82,7 @@ class _Run:
         return int(self._request.clock.now() * 1_000_000)
 
     def carry_out(self) -> None:
-        request = self._request
+        self._request = request = self._request.counting_back(self._net)
         if HISTORY in request.sets:
             self._net.check_window(request.window)
         if request.engine is not None and not self._net.is_remote:

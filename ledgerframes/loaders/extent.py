@@ -1,0 +1,160 @@
+"""What a scan shows of the history, found by few small requests: where it begins, its migrations, its newest update."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from email.utils import parsedate_to_datetime
+from typing import TYPE_CHECKING, Any, Final
+
+from ledgerframes.errors import DecodeError, PagingError, RequestError
+from ledgerframes.loaders.beginning import Beginning, proven_by
+from ledgerframes.paging.cursor import Cursor
+from ledgerframes.timestamps import EPOCH, LATEST, MICROSECOND, format_timestamp, parse_timestamp
+
+if TYPE_CHECKING:
+    from ledgerframes.interfaces.scan import Scan
+
+#: Items of a page that is a sample; a few of them cost less than one page of 1,000.
+SAMPLE_SIZE: Final = 60
+#: More migrations than any network has had; a server that shows more makes them up.
+_MIGRATIONS: Final = 60
+#: How far before the server's own time its newest update is looked for first.
+_RECENT: Final = 60_000_000
+_WIDER: Final = 8
+
+
+@dataclass(frozen=True)
+class Extent:
+    """What a scan shows of the history: where it begins, the first place of each migration, and the newest update."""
+
+    beginning: Beginning
+    firsts: tuple[Cursor, ...]
+    newest: Cursor
+
+
+def newest_time(scan: Scan) -> int:
+    """The newest record time that a scan shows, in microseconds: what `last` counts back from."""
+    extent = extent_of(scan)
+    # An empty history has nothing to count back from; any instant gives an empty range.
+    return 0 if extent is None else extent.newest.micros
+
+
+def extent_of(scan: Scan) -> Extent | None:
+    """Find out what a scan shows, by about two requests, and one or two per migration; None while it shows nothing.
+
+    Raises:
+        PagingError: the server does not keep to the order of the history, or its migrations do not end.
+    """
+    page = ask(scan, None, SAMPLE_SIZE).value
+    if not page.glimpse.cursors:
+        return None
+    begin = page.glimpse.cursors[0]
+    firsts = (begin, *first_cursors(scan, Cursor(begin.migration_id, LATEST)))
+    return Extent(Beginning(begin, proven_by(page)), firsts, _newest(scan, firsts[-1]))
+
+
+def _newest(scan: Scan, first: Cursor) -> Cursor:
+    """The newest update of the newest migration: near the server's own time, near its newest snapshot, or by steps.
+
+    Where to look is a guess; that nothing follows is what an empty page says.
+    """
+    migration_id, high, step = first.migration_id, LATEST, 0
+    answer = ask(scan, first, SAMPLE_SIZE)
+    place, full = _last_shown(answer, first)
+    for guess in (_server_time(answer) - _RECENT, None):
+        micros = _newest_snapshot(scan, migration_id) if guess is None and full and not step else guess
+        if not full or micros is None or not place.micros < micros < high:
+            continue
+        answer = ask(scan, Cursor(migration_id, micros), SAMPLE_SIZE)
+        step = len(answer.value)
+        high = high if step else micros
+        place, full = _last_shown(answer, place) if step else (place, full)
+    while True:
+        answer = ask(scan, place, SAMPLE_SIZE)
+        if not len(answer.value):
+            return place
+        before_it, (place, full) = place, _last_shown(answer, place)
+        step = (place.micros - before_it.micros) * _WIDER
+        while full and step and place.micros + step < high:
+            answer = ask(scan, Cursor(migration_id, place.micros + step), SAMPLE_SIZE)
+            if len(answer.value):
+                (place, full), step = _last_shown(answer, place), step * _WIDER
+            else:
+                high, step = place.micros + step, step // _WIDER
+
+
+def _last_shown(answer: Any, place: Cursor) -> tuple[Cursor, bool]:
+    """The last place of a page, and whether it may be followed by many."""
+    cursors = answer.value.glimpse.cursors
+    return max(cursors, default=place), len(cursors) >= SAMPLE_SIZE
+
+
+def _server_time(answer: Any) -> int:
+    """When a server answered, by its own clock: a recording then asks for the same when it is replayed."""
+    try:
+        return int(parsedate_to_datetime(answer.headers.get("date", "")).timestamp()) * 1_000_000
+    except ValueError:
+        return LATEST
+
+
+def _newest_snapshot(scan: Scan, migration_id: int) -> int | None:
+    """The time of the newest snapshot, a few hours before the newest update; None where there is none."""
+    try:
+        answer = scan.snapshot_time(before=EPOCH + LATEST * MICROSECOND, migration_id=migration_id)
+        return None if answer is None else parse_timestamp(answer.record_time)[0]
+    except (RequestError, DecodeError, ValueError):
+        return None
+
+
+def latest_migration(scan: Scan) -> int | None:
+    """The newest migration id that the scan shows, by one request per migration."""
+    return max((first.migration_id for first in first_cursors(scan)), default=None)
+
+
+def first_cursors(scan: Scan, place: Cursor | None = None) -> Iterator[Cursor]:
+    """The first cursor of each migration after a place, in order, by one request per migration and one more.
+
+    Raises:
+        PagingError: the server does not keep to the order of the history, or its migrations do not end.
+    """
+    for _ in range(_MIGRATIONS):
+        first = first_after(scan, place)
+        if first is None:
+            return
+        yield first
+        # Any higher migration id counts as later, so the rest of a migration is skipped in one request.
+        place = Cursor(first.migration_id, LATEST)
+    if (first := first_after(scan, place)) is not None:
+        raise _endless(first)
+
+
+def _say(place: Cursor) -> str:
+    return f"(migration {place.migration_id}, {format_timestamp(place.micros)})"
+
+
+def _endless(first: Cursor) -> PagingError:
+    return PagingError(
+        f"POST /v2/updates: after {_MIGRATIONS} migrations the server shows one more at {_say(first)}; check scan_url="
+    )
+
+
+def first_after(scan: Scan, place: Cursor | None) -> Cursor | None:
+    """The cursor of the first update after a place.
+
+    Raises:
+        PagingError: the server does not keep to the order of the history.
+    """
+    cursors = ask(scan, place, 1).value.glimpse.cursors
+    if cursors and place is not None and cursors[0] <= place:
+        raise PagingError(
+            f"POST /v2/updates: asked for what follows {_say(place)}, the server sent an update of {_say(cursors[0])};"
+            " a server that does not keep to the order cannot be searched"
+        )
+    return cursors[0] if cursors else None
+
+
+def ask(scan: Scan, place: Cursor | None, page_size: int) -> Any:
+    """The answer with the updates after a place."""
+    pages = scan.update_pages
+    return pages.send_page(pages.page_request(place, page_size), server=None, revise=None)

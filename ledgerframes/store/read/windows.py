@@ -1,0 +1,149 @@
+"""`lake_window`: what a caller's `start`, `end` and `last` name in one stored table, and where that table ends."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ledgerframes.errors import InputError, PartialResultError, StoreError
+from ledgerframes.paging.cursor import Cursor
+from ledgerframes.paging.window import Bound, Duration, Window, wanted_window
+from ledgerframes.store.coverage import CLOSED
+from ledgerframes.store.delta.table import DeltaStoreTable
+from ledgerframes.store.derive.kept import KEPT, OPEN_CONTRACTS
+from ledgerframes.store.derive.progress import Progress
+from ledgerframes.store.sync.snapshots import SNAPSHOTS
+from ledgerframes.store.table_sets import HISTORY, set_of
+from ledgerframes.tables.ledger import REJECTS
+from ledgerframes.timestamps import EARLIEST, format_timestamp
+
+if TYPE_CHECKING:
+    from ledgerframes.store.lake import View
+
+#: The column of time of tables that are no part of the history: `start`, `end` and `last` go by it.
+TIMES: Final = {
+    "round_history": "opened_at", "rewards": "created_at", "mint_burn": "record_time", "coin_history": "ended_at",
+    "supply_per_round": "opened_at", "active_contracts": "record_time",
+    **{name: "loaded_at" for name in SNAPSHOTS if name != "active_contracts"},
+}  # fmt: skip
+_TIME: Final = pa.timestamp("us", "UTC")
+
+
+@dataclass(frozen=True)
+class LakeWindow:
+    """A window of one stored table.
+
+    Attributes:
+        wanted: what the caller names.
+        reach: the last place that the table covers; None where it covers nothing.
+        counted_from: the instant that `last` counts back from.
+    """
+
+    wanted: Window
+    reach: Cursor | None
+    counted_from: int | None = None
+
+    def said(self, low: str) -> str:
+        """The window in words; an open end is the end of what is stored."""
+        high = "" if self.reach is None else f"{format_timestamp(self.reach.micros)} (the end of what is stored)"
+        return self.wanted.said(low, high)
+
+
+def require(view: View, name: str, url: str) -> None:
+    """Refuse a table that was never filled, by saying how it is.
+
+    Raises:
+        StoreError: the store does not have it.
+    """
+    if name in view.versions or name in {REJECTS.name, OPEN_CONTRACTS.name} or name not in view.tables:
+        return
+    if name in KEPT:
+        how = f'compute it with store.derive(["{name}"])'
+    else:
+        of = set_of(name)
+        how = f"sync {'it' if of is None or of is HISTORY else 'them'} with " + (
+            "store.sync(net)" if of is HISTORY else f'store.sync(net, tables=["{name}"])'
+        )
+    raise StoreError(f"{url}: the store holds no {name}; {how}")
+
+
+def lake_window(
+    view: View, name: str, start: Bound | None, end: Bound | None, last: Duration | None = None
+) -> LakeWindow:
+    """Read a caller's bounds for one table; `last` counts back from where that table ends.
+
+    Raises:
+        InputError: a bound is not valid, or the table has no column of time.
+        PartialResultError: `last` is given, and nothing is stored that it could count from.
+    """
+    reach = reach_of(view, name)
+    if last is None:
+        return LakeWindow(wanted_window(start, end, None, now=0), reach)
+    if reach is None:
+        wanted_window(start, end, last, now=EARLIEST)
+        raise PartialResultError(f"{name}: last={last!r} counts back from the end of what is stored, and nothing is")
+    return LakeWindow(wanted_window(start, end, last, now=reach.micros), reach, reach.micros)
+
+
+def reach_of(view: View, name: str) -> Cursor | None:
+    """The last place that a table covers."""
+    table, of = view.tables[name], set_of(name)
+    if of is not None:
+        ends = [Cursor(one.migration_id, one.hi) for one in view.slots_of(of).common if one.hi < CLOSED]
+        return max(ends, default=None)
+    if name in KEPT:
+        done = Progress.of(table).done
+        return max((Cursor(one.migration_id, one.hi) for one in done if one.hi < CLOSED), default=None)
+    if name not in TIMES or name not in view.versions:
+        return None
+    newest = pc.max(table.dataset().to_table(columns=[TIMES[name]])[TIMES[name]].cast(pa.int64())).as_py()
+    return None if newest is None else Cursor(0, newest)
+
+
+def rows_by_time(table: DeltaStoreTable, wanted: Window) -> pc.Expression | None:
+    """The rows of a table that is no part of the history in a window, by its column of time; None for all.
+
+    Raises:
+        InputError: the table has no such column, or the window names migrations.
+    """
+    if wanted.whole or (wanted.start is not None and wanted.start.micros <= EARLIEST and not wanted.has_end):
+        return None
+    if table.name not in TIMES:
+        raise InputError(f"{table.name} has no column of time for start=, end= and last= to go by; use where=")
+    if wanted.end is not None or (wanted.start is not None and wanted.start.micros > EARLIEST):
+        raise InputError(
+            f"{table.name} goes by its column {TIMES[table.name]} and knows no migrations; give times, without a"
+            " migration id"
+        )
+    rows = pc.scalar(True)  # noqa: FBT003 - a value, not a switch
+    column = pc.field(TIMES[table.name])
+    if wanted.since is not None:
+        rows &= column >= pa.scalar(wanted.since, _TIME)
+    if wanted.until is not None:
+        rows &= column < pa.scalar(wanted.until, _TIME)
+    return rows
+
+
+def check_reach(name: str, wanted: Window, reach: Cursor | None, *, computed: bool = False) -> None:
+    """Refuse a window that begins behind the end of what is stored, or of a computed table ends there.
+
+    Raises:
+        PartialResultError: it does.
+    """
+    if reach is None:
+        return
+    ends = f"(migration {reach.migration_id}, {format_timestamp(reach.micros)})"
+    behind = wanted.since is not None and wanted.since > reach.micros + 1
+    if behind or (wanted.start is not None and wanted.start > Cursor(reach.migration_id, reach.micros + 1)):
+        raise PartialResultError(
+            f"{name}: what is stored ends at {ends}, and {wanted} is asked for. Sync first, give an earlier start=, or"
+            " pass allow_partial=True to get what there is"
+        )
+    if computed and wanted.until is not None and wanted.until > reach.micros + 1:
+        raise PartialResultError(
+            f"{name}: it is computed up to {ends}, and {wanted} is asked for. Run store.sync(net) and store.derive(),"
+            " or pass allow_partial=True to get what there is"
+        )

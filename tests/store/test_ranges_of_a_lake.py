@@ -1,0 +1,148 @@
+"""Ranges over a lake: an open end is the end of what is stored, `last` counts back from there, and both are named."""
+
+import json
+
+import pandas as pd
+import pytest
+from typer.testing import CliRunner
+
+import ledgerframes as lf
+from ledgerframes.cli import app
+from ledgerframes.store.derive.kept import DERIVABLE
+from ledgerframes.store.read.windows import TIMES
+
+HISTORY = ["updates", "events", "reassignments"]
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory):
+    return tmp_path_factory.mktemp("ranges") / "lake"
+
+
+@pytest.fixture(scope="module")
+def store(place):
+    lake = lf.open_store(place)
+    with lf.sandbox(updates=600) as net:
+        lake.sync(net, progress=False)
+        lake.sync(net, tables=["licenses"], progress=False)
+    lake.derive(["rewards", "mint_burn", "transfers"])
+    return lake
+
+
+def run(*words):
+    return CliRunner().invoke(app, [str(word) for word in words])
+
+
+@pytest.fixture(scope="module")
+def ends(store):
+    return store.load("updates").record_time.max()
+
+
+@pytest.mark.parametrize("table", HISTORY)
+def test_an_open_end_is_the_end_of_what_is_stored(table, store, ends):
+    said = store.load(table).attrs["range"]
+
+    assert said.startswith("ledger begin to ")
+    assert f"{ends:%Y-%m-%dT%H:%M:%S}" in said
+    assert said.endswith("(the end of what is stored)")
+
+
+@pytest.mark.parametrize("table", [*HISTORY, "rewards", "mint_burn", "licenses"])
+@pytest.mark.parametrize("start", ["2200-11-01", (9, "2025-01-01")], ids=["time", "migration"])
+def test_a_start_behind_the_end_of_what_is_stored_is_refused(table, start, store):
+    if table not in HISTORY and isinstance(start, tuple):
+        pytest.skip("a table without migrations")
+    with pytest.raises(lf.PartialResultError):
+        store.load(table, start=start)
+
+    partial = store.load(table, start=start, allow_partial=True)
+    assert (len(partial), partial.attrs["complete"]) == (0, False)
+
+
+@pytest.mark.parametrize("table", [*HISTORY, "rewards", "mint_burn", "licenses"])
+def test_last_counts_back_from_the_end_of_the_table(table, store):
+    column = "record_time" if table in HISTORY else TIMES[table]
+    whole = store.load(table)
+    frame = store.load(table, last="10min")
+    start = pd.Timestamp(frame.attrs["counted_from"]) - pd.Timedelta("10min")
+
+    assert frame.attrs["complete"]
+    assert list(frame[column]) == list(whole[column][whole[column] >= start])
+    assert 0 < len(frame) <= len(whole)
+
+
+def test_start_and_end_go_by_the_column_of_time_of_a_computed_table(store):
+    rewards = store.load("rewards")
+    low, high = rewards.created_at.quantile([0.3, 0.6])
+
+    part = store.load("rewards", start=low, end=high)
+
+    assert len(part) == ((rewards.created_at >= low) & (rewards.created_at < high)).sum() > 0
+    with pytest.raises(lf.InputError, match="knows no migrations"):
+        store.load("rewards", start=(0, low))
+    with pytest.raises(lf.InputError, match=r"no column of time.*where="):
+        store.load("transfers", last="1d")
+    with pytest.raises(lf.PartialResultError, match="computed up to"):
+        store.load("rewards", end="2200-01-01")
+
+
+@pytest.mark.parametrize("last", [7, 7.5, 0])
+def test_a_bare_number_is_no_duration_to_count_back(last, store):
+    with pytest.raises(lf.InputError, match="a bare number has no unit"):
+        store.load("updates", last=last)
+
+
+NEVER = {
+    "verdicts": r'sync them with store.sync\(net, tables=\["verdicts"\]\)',
+    "instruments": r'store.sync\(net, tables=\["instruments"\]\)',
+    "active_contracts": r'store.sync\(net, tables=\["active_contracts"\]\)',
+    **{name: rf'store.derive\(\["{name}"\]\)' for name in DERIVABLE if name not in {"rewards", "mint_burn"}},
+}
+del NEVER["transfers"], NEVER["round_history"]
+
+
+@pytest.mark.parametrize("table", NEVER)
+def test_a_table_that_was_never_filled_says_how_to_get_it(table, store, place, tmp_path):
+    ways = [
+        lambda: store.load(table),
+        lambda: store.scan(table),
+        lambda: store.sql(f"select count(*) from {table}"),
+        lambda: store.export(tmp_path / "out", tables=[table]),
+    ]
+    for way in ways:
+        with pytest.raises(lf.StoreError, match=f"holds no {table}; .*{NEVER[table]}"):
+            way()
+
+    ended = run("sql", place, f"select count(*) from {table}")
+    assert ended.exit_code != 0
+    assert "holds no" in str(ended.exception)
+
+
+def test_the_command_line_names_the_instant_and_why_nothing_is_there(place, ends):
+    counted = run("flows", place, "--last", "1h", "--json")
+    empty = run("flows", place, "--last", "1us")
+
+    assert isinstance(json.loads(counted.stdout), list)
+    assert "counts back from" in counted.stderr
+    assert f"{ends:%Y-%m-%dT%H:%M}" in counted.stderr
+    assert "nothing in this range" in empty.stderr
+    assert "the end of what is stored" in empty.stderr
+
+
+def test_a_report_says_up_to_where_it_reaches(store, tmp_path, ends):
+    page = lf.report(store, tmp_path / "report.html", last="30min", sections=["summary", "provenance"]).read_text()
+
+    assert f"{ends:%Y-%m-%dT%H:%M}" in page
+    assert "the end of what is stored" in page
+    assert "to now" not in page
+
+
+def test_begin_is_refused_where_a_lake_begins_later(tmp_path):
+    lake = lf.open_store(tmp_path / "lake")
+    with lf.sandbox(updates=600) as net:
+        lake.sync(net, start=(1, "2020-01-01"), progress=False)
+
+    assert lake.load("updates").attrs["from_beginning"] is not True
+    assert "ledger begin" not in lake.load("updates").attrs["range"]
+    with pytest.raises(lf.PartialResultError, match="migration"):
+        lake.load("updates", start=(0, "2020-01-01"))
