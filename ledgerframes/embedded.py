@@ -35,8 +35,7 @@ def sandbox(
     late: float = 0.0,
     latency: float = 0.0,
     faults: str | Faults | None = None,
-    release: str = "3.5",
-    older: bool = False,
+    release: Literal["contract", "0.9", "0.7", "0.6", "0.5"] = "contract",
     prune_before: Any = None,
     prune: str | None = None,
     auth: Literal["token", "none"] = "token",
@@ -63,8 +62,9 @@ def sandbox(
         late: which share of the slowest synchronizer's newest updates shows up late, from 0 to 1.
         latency: seconds that every request waits.
         faults: what goes wrong how often: `"429:0.1,reset:0.05,latency:80ms"`, or a `Faults`.
-        release: `"3.5"`, or `"3.6"` for a newer ledger and a scan of its time.
-        older: serve as an older release does.
+        release: `"contract"` serves everything of Splice 0.9 and the contract's deprecated routes, so that every call
+            answers. `"0.9"` (with a ledger of Canton 3.6), `"0.7"` (3.5), `"0.6"` and `"0.5"` (3.4) serve what these
+            releases do.
         prune_before: the scan no longer has what was recorded before this time (text or datetime), or before this pair
             of migration id and time; its bulk objects do. `net.sandbox.prune` changes it later, and
             `net.sandbox.replica(prune_before=...)` is another scan of the same ledger.
@@ -91,8 +91,8 @@ def sandbox(
         if bulk is not None:
             world = {
                 "synchronizers": synchronizers != 3, "migrations": migrations != 3, "hostile": hostile, "load": load,
-                "silent_cap": silent_cap, "lag": lag, "late": late, "faults": faults, "release": release != "3.5",
-                "older": older, "live": live, "holdings_limit": holdings_limit != 1_000, "updates": updates != 2_000,
+                "silent_cap": silent_cap, "lag": lag, "late": late, "faults": faults, "release": release != "contract",
+                "live": live, "holdings_limit": holdings_limit != 1_000, "updates": updates != 2_000,
                 "days": days is not None, "prune_before": prune_before is not None, "prune": prune,
                 "auth": auth != "token",
             }  # fmt: skip
@@ -100,7 +100,7 @@ def sandbox(
         return _whole_sandbox(
             seed=seed, updates=updates, days=days, synchronizers=synchronizers, migrations=migrations, hostile=hostile,
             load=load, port=port, page_maximum=page_maximum, silent_cap=silent_cap, lag=lag, late=late, latency=latency,
-            faults=faults, release=release, older=older, prune_before=prune_before, prune=prune, auth=auth, live=live,
+            faults=faults, release=release, prune_before=prune_before, prune=prune, auth=auth, live=live,
             holdings_limit=holdings_limit,
         )  # fmt: skip
     except ValueError as error:

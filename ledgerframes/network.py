@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, Self, get_args
 
@@ -154,6 +154,7 @@ def connect(
     registry_url: Urls | None = None,
     ledger_url: Urls | None = None,
     token: Token | None = None,
+    token_oauth: Mapping[str, str] | None = None,
     scan_token: Token | None = None,
     validator_token: Token | None = None,
     registry_token: Token | None = None,
@@ -189,6 +190,9 @@ def connect(
         registry_url: base URL of the token registry, at the host's root.
         ledger_url: base URL of the participant's ledger interface.
         token: bearer token for ledger and validator, as text or as a function that gives it anew for each request.
+        token_oauth: instead, OAuth2 client credentials: `{"issuer": URL, "client_id": …, "secret_env": VARIABLE,
+            "audience": …}`; `secret_file` in place of `secret_env`, `token_url` in place of `issuer`, and `scope` if
+            the provider wants one. The secret goes to the issuer's own host only, over https.
         scan_token: a token for the scan.
         validator_token: a token for the validator alone.
         registry_token: a token for the token registry.
@@ -228,8 +232,9 @@ def connect(
         profile, scan_url = _named(network, profile, scan_url)
     settings = resolve(
         profile=profile, scan_url=scan_url, validator_url=validator_url, registry_url=registry_url,
-        ledger_url=ledger_url, token=token, scan_token=scan_token, validator_token=validator_token,
-        registry_token=registry_token, ledger_token=ledger_token, rate=rate, burst=burst, parallel=parallel,
+        ledger_url=ledger_url, token=token, token_oauth=token_oauth, scan_token=scan_token,
+        validator_token=validator_token, registry_token=registry_token, ledger_token=ledger_token, rate=rate,
+        burst=burst, parallel=parallel,
         attempts=attempts, budget=budget, connect_timeout=connect_timeout, read_timeout=read_timeout,
         deadline=deadline, max_answer_bytes=max_answer_bytes, ledger_carrier=ledger_carrier, ca_file=ca_file,
         insecure_http=insecure_http,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final, Literal
 
@@ -27,6 +28,7 @@ def record(
     registry_url: Urls | None = None,
     ledger_url: Urls | None = None,
     token: Token | None = None,
+    token_oauth: Mapping[str, str] | None = None,
     scan_token: Token | None = None,
     validator_token: Token | None = None,
     registry_token: Token | None = None,
@@ -60,6 +62,7 @@ def record(
         registry_url: as `connect` takes it.
         ledger_url: as `connect` takes it.
         token: as `connect` takes it.
+        token_oauth: as `connect` takes it.
         scan_token: as `connect` takes it.
         validator_token: as `connect` takes it.
         registry_token: as `connect` takes it.
@@ -99,7 +102,8 @@ def record(
     place = Path(path(folder, "folder"))
     given: dict[str, Any] = {
         "profile": profile, "scan_url": scan_url, "validator_url": validator_url, "registry_url": registry_url,
-        "ledger_url": ledger_url, "token": token, "scan_token": scan_token, "validator_token": validator_token,
+        "ledger_url": ledger_url, "token": token, "token_oauth": token_oauth,
+        "scan_token": scan_token, "validator_token": validator_token,
         "registry_token": registry_token, "ledger_token": ledger_token, "rate": rate, "burst": burst,
         "parallel": parallel, "attempts": attempts, "budget": budget, "connect_timeout": connect_timeout,
         "read_timeout": read_timeout, "deadline": deadline, "max_answer_bytes": max_answer_bytes,

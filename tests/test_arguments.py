@@ -158,7 +158,7 @@ def test_columns_of_a_wrong_shape_are_explained(net, columns):
         {"updates": -3}, {"updates": 1.5}, {"updates": True}, {"updates": "many"}, {"seed": "x"}, {"seed": 1.5},
         {"synchronizers": 0}, {"migrations": 0}, {"port": 70_000}, {"port": -1}, {"page_maximum": 0},
         {"silent_cap": 0}, {"lag": -1}, {"late": 1.5}, {"late": "some"}, {"latency": -1}, {"holdings_limit": 0},
-        {"hostile": "yes"}, {"live": "fast"}, {"live": 5}, {"release": "1.0"}, {"release": 3.5}, {"older": 1},
+        {"hostile": "yes"}, {"live": "fast"}, {"live": 5}, {"release": "1.0"}, {"release": 3.5},
         {"load": 5}, {"faults": 5}, {"faults": "429:often"}, {"bulk": 0}, {"bulk": -1}, {"bulk": "x"},
         {"bulk": 5, "hostile": True},
     ],

@@ -120,7 +120,7 @@ def test_overloads_take_the_same_keywords_and_say_what_as_gives(name):
 
 
 def test_connect_and_record_take_every_setting():
-    settings = {*inspect.signature(Settings).parameters, "token", "profile"}
+    settings = {*inspect.signature(Settings).parameters, "token", "token_oauth", "profile"}
     assert set(inspect.signature(lf.connect).parameters) == settings | {"network"}
     assert set(inspect.signature(lf.record).parameters) == settings | {"folder", "net"}
 

@@ -148,7 +148,9 @@ def sandbox(
         int | None, typer.Option(help="Instead of --updates: so many days, with busy and quiet hours.")
     ] = None,
     hostile: Annotated[bool, typer.Option(help="Serve the nastiest legal data.")] = False,
-    release: Annotated[str, typer.Option(help="Serve as this ledger release does: 3.5 or 3.6.")] = "3.5",
+    release: Annotated[
+        str, typer.Option(help="Serve as this release does: 0.9, 0.7, 0.6, 0.5; contract: everything.")
+    ] = "contract",
     live: Annotated[str | None, typer.Option(help='Let the ledger grow: "50/s", "90/min", "10/h".')] = None,
     prune_before: Annotated[
         str | None, typer.Option(help="The scan has nothing older than this time, or MIGRATION@TIME.")

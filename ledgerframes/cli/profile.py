@@ -61,9 +61,11 @@ def add(
     }  # fmt: skip
     own = {key: _single(value) for key, value in given.items() if value not in (None, [], "")}
     for key, value in _pairs(also or ()):
-        if key in own:
+        name, _, member = key.partition(".")
+        place = own.setdefault(name, {}) if member else own
+        if (member or name) in place:
             raise InputError(f"{key} is given twice; leave one of them out")
-        own[key] = value
+        place[member or name] = value
     path = add_profile(name, own, folder=config_folder(os.environ), environ=os.environ, replace=replace)
     say(f"profile {name!r} is in {path}", err=True)
 
@@ -109,7 +111,10 @@ def _pairs(given: Iterable[str]) -> Iterable[tuple[str, object]]:
         key, equals, value = setting.partition("=")
         if not equals or not value:
             raise InputError("--set takes KEY=VALUE, such as read_timeout=30")
-        if key not in KEYS:
+        if key.partition(".")[0].endswith("_oauth") and key.count(".") == 1 and key.partition(".")[0] in KEYS:
+            yield key, value
+            continue
+        if key not in KEYS or key.endswith("_oauth"):
             raise InputError(f"--set {key}=…: {key!r} is not a known key{nearest(key, KEYS)}")
         yield key, _single(list(read) if isinstance(read := from_text(key, value, f"--set {key}"), tuple) else read)
 

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from ledgerframes.config.profiles import KNOWN, config_folder, nearest, read_profile
 from ledgerframes.config.settings import PREFIX, Settings
+from ledgerframes.config.token_sources import token_way
 from ledgerframes.errors import ConfigurationError
 
 SHARED_TOKEN: Final = ("ledger_token", "validator_token")
@@ -37,12 +38,17 @@ def resolve(
         profile: a table `[profiles.NAME]` of `config.toml`; without it, `LEDGERFRAMES_PROFILE` names one.
         environ: the variables, by name.
         config_dir: the folder of `config.toml`; without it, the user's own configuration folder.
-        arguments: fields of `Settings`, with None for those not given, and `token`, which goes to the ledger
-            and the validator only.
+        arguments: fields of `Settings`, with None for those not given, and `token` or `token_oauth`, which
+            go to the ledger and the validator only.
 
     Raises:
         ConfigurationError: a name is unknown, or a value breaks a rule.
     """
+    oauth = arguments.pop("token_oauth", None)
+    if oauth is not None:
+        if arguments.get("token") is not None:
+            raise ConfigurationError("token= and token_oauth= both say where the token comes from; give one of them")
+        arguments["token"] = token_way("oauth", oauth, "token_oauth", Path.cwd(), environ)
     for name in arguments:
         if name not in KNOWN:
             raise ConfigurationError(f"{name}= is not a setting{nearest(name, KNOWN)}")

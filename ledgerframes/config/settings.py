@@ -58,6 +58,22 @@ class Secret:
             what = f"is a function that returned a {type(value).__name__}, not text"
         raise ConfigurationError(f"{self._name} {what}; it is not shown here. Give the bare token, without 'Bearer '")
 
+    def current(self) -> Secret:
+        """The token as of now, held as a secret of its own."""
+        return Secret(self.reveal(), name=self._name)
+
+    def renewed(self, refused: Secret) -> Secret | None:
+        """Another token than the one that a server has refused; None where there is only that one."""
+        forget = getattr(self._source, "forget", None)
+        if forget is not None:
+            forget(refused.reveal())
+        fresh = self.current()
+        return None if fresh.reveal() == refused.reveal() else fresh
+
+    def by(self, change: Callable[[Token], Token]) -> Secret:
+        """The same with its source replaced."""
+        return Secret(change(self._source), name=self._name)
+
     def __repr__(self) -> str:
         return "Secret(***)"
 

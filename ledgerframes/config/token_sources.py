@@ -1,56 +1,104 @@
-"""Where a profile's token comes from: a variable, a file or a command; `profiles` makes functions of them."""
+"""Where a profile's token comes from: a variable, a file, a command or an identity provider; `profiles` calls it."""
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
 import subprocess
 import threading
 import time
-from collections.abc import Mapping
+from base64 import urlsafe_b64decode
+from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
-from typing import Final, NoReturn
+from typing import Any, Final, NoReturn
 
+from ledgerframes.config.client_credentials import ClientCredentials
 from ledgerframes.config.settings import Token
 from ledgerframes.errors import ConfigurationError
 
-TOKEN_WAYS: Final = ("env", "file", "command")
+TOKEN_WAYS: Final = ("env", "file", "command", "oauth")
+
+_LIMIT: Final = 30.0  # seconds for a command
+_MARGIN: Final = 30.0  # seconds before its expiry that a token is renewed, and never more than a tenth of its life
 
 _VARIABLE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,99}", re.ASCII)
 
 
-class CommandToken:
-    """A token that a command prints, run without a shell and kept for a minute; called at each request."""
+class KeptToken:
+    """A token that is fetched when it is needed, and kept until shortly before it expires; called at each request.
 
-    KEPT = 60.0
-    LIMIT = 30.0
+    Args:
+        fetch: gets a token, and for how many seconds it is valid, where that is known beside the token itself.
+        now: seconds since 1970.
+    """
 
-    def __init__(self, command: list[str], place: str) -> None:
-        self._command = command
-        self._place = place
+    #: Seconds that a token is kept which does not say when it expires.
+    OPAQUE = 60.0
+
+    def __init__(self, fetch: Callable[[], tuple[str, float | None]], *, now: Callable[[], float] = time.time) -> None:
+        self._fetch = fetch
+        self._now = now
         self._lock = threading.Lock()
         self._kept: tuple[float, str] | None = None
 
     def __call__(self) -> str:
-        """The token, from the command or from less than a minute ago."""
+        """The token: a new one if there is none that will last."""
         with self._lock:
-            if self._kept is None or time.monotonic() - self._kept[0] > self.KEPT:
-                self._kept = (time.monotonic(), self._run())
+            if self._kept is None or self._now() >= self._kept[0]:
+                token, seconds = self._fetch()
+                now = self._now()
+                expires = expiry(token) if seconds is None else now + seconds
+                # An expiry that has passed is most likely a wrong clock; a token that has ended is refused by a 401.
+                life = self.OPAQUE if expires is None or expires <= now else expires - now
+                self._kept = (now + life - min(_MARGIN, life / 10), token)
             return self._kept[1]
 
-    def _run(self) -> str:
-        try:
-            done = subprocess.run(  # noqa: S603 -- the command is the user's own, from their own folder
-                self._command, capture_output=True, text=True, timeout=self.LIMIT, check=False
-            )
-        except (OSError, ValueError, subprocess.TimeoutExpired) as error:
-            # the exception may hold what the command printed, so it is not chained
-            reason = type(error).__name__
-        else:
-            if done.returncode == 0:
-                return done.stdout.strip()
-            reason = f"exit code {done.returncode}"
-        raise ConfigurationError(f"{self._place}: {self._command[0]} gave no token ({reason}); run it by hand")
+    def forget(self, refused: str) -> None:
+        """Fetch a new one next time, unless another thread has done so already."""
+        with self._lock:
+            if self._kept is not None and self._kept[1] == refused:
+                self._kept = None
+
+
+def claims(token: str) -> dict[str, Any]:
+    """What a JSON web token says of itself, unchecked; empty where it is none."""
+    try:
+        payload = token.split(".")[1]
+        found = json.loads(urlsafe_b64decode(payload + "=" * (-len(payload) % 4)))
+    except (ValueError, LookupError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def expiry(token: str) -> float | None:
+    """When a token expires, in seconds since 1970; None where it does not say."""
+    try:
+        return float(claims(token)["exp"])
+    except (LookupError, TypeError, ValueError):
+        return None
+
+
+def command_token(command: list[str], place: str) -> KeptToken:
+    """A token that a command prints; `place` says where the command stands, for messages."""
+    return KeptToken(partial(_printed, command, place))
+
+
+def _printed(command: list[str], place: str) -> tuple[str, None]:
+    """The token that a command prints, run without a shell."""
+    try:
+        done = subprocess.run(  # noqa: S603 -- the command is the user's own, from their own folder
+            command, capture_output=True, text=True, timeout=_LIMIT, check=False
+        )
+    except (OSError, ValueError, subprocess.TimeoutExpired) as error:
+        # the exception may hold what the command printed, so it is not chained
+        reason = type(error).__name__
+    else:
+        if done.returncode == 0:
+            return done.stdout.strip(), None
+        reason = f"exit code {done.returncode}"
+    raise ConfigurationError(f"{place}: {command[0]} gave no token ({reason}); run it by hand")
 
 
 def token_way(way: str, value: object, place: str, folder: Path, environ: Mapping[str, str]) -> Token:
@@ -58,7 +106,7 @@ def token_way(way: str, value: object, place: str, folder: Path, environ: Mappin
 
     Args:
         way: one of `TOKEN_WAYS`.
-        value: the variable's name, the file, or the command as text or as a list.
+        value: the variable's name, the file, the command as text or as a list, or a table of client credentials.
         place: where that stands, for messages.
         folder: what a file's name is relative to.
         environ: the variables.
@@ -67,7 +115,11 @@ def token_way(way: str, value: object, place: str, folder: Path, environ: Mappin
         ConfigurationError: the value cannot be one; it is not shown, for it may be the token itself.
     """
     if way == "command" and isinstance(value, str | list) and value:
-        return CommandToken(_words(value, place), place)
+        return command_token(_words(value, place), place)
+    if way == "oauth":
+        return ClientCredentials.of(
+            value, place, lambda way, name: _told(token_way(way, name, f"{place}: secret_{way}", folder, environ))
+        )
     if not isinstance(value, str) or not value:
         raise ConfigurationError(f"{place} is a {type(value).__name__}, or empty; give text")
     if way == "file":
@@ -75,6 +127,10 @@ def token_way(way: str, value: object, place: str, folder: Path, environ: Mappin
     if not _VARIABLE.fullmatch(value):
         raise ConfigurationError(f"{place} is not the name of a variable; give the name, never the token itself")
     return lambda: environ.get(value) or _missing(f"{place} names the variable {value}, which is not set")
+
+
+def _told(source: Token) -> Callable[[], str]:
+    return source if callable(source) else lambda: source
 
 
 def _words(value: str | list[object], place: str) -> list[str]:

@@ -166,7 +166,7 @@ def load_update(
 
     Example:
         >>> import ledgerframes as lf
-        >>> with lf.sandbox(updates=50, release="3.6") as net:
+        >>> with lf.sandbox(updates=50, release="0.9") as net:
         ...     update_id = lf.load_updates(net).update_id[0]
         ...     update = lf.load_update(net, update_id)
         >>> update.updates.update_id.to_list() == [update_id]

@@ -79,7 +79,7 @@ def load_ledger_transaction(
 
     Example:
         >>> import ledgerframes as lf
-        >>> with lf.sandbox(updates=50, release="3.6") as net:
+        >>> with lf.sandbox(updates=50, release="0.9") as net:
         ...     update_id = lf.load_updates(net).update_id.iloc[-1]
         ...     transactions, events = lf.load_ledger_transaction(net, update_id)
         >>> transactions.update_id.to_list() == [update_id]

@@ -1,4 +1,4 @@
-"""The sandbox's server: `start` puts a made-up ledger on a loopback port and returns its handle."""
+"""The sandbox's server: `start` puts a simulated ledger on a loopback port and returns its handle."""
 
 from __future__ import annotations
 
@@ -43,8 +43,7 @@ def start(
     late: float = 0.0,
     latency: float = 0.0,
     faults: Faults | None = None,
-    release: str = "3.5",
-    older: bool = False,
+    release: str = "contract",
     prune_before: Any = None,
     prune: str | None = None,
     auth: str = "token",
@@ -71,11 +70,9 @@ def start(
         late: the share of the slowest synchronizer's newest updates that appear late, from 0 to 1.
         latency: seconds that every request waits.
         faults: the faults to inject; the handle's `faults` changes them later.
-        release: of the ledger, with a scan of its time. "3.6" has neither transaction-by-id nor
-            submit-and-wait-for-transaction-tree, and looks an update up by its id under /v2 alone; until then the
-            deprecated routes say in a header that they are.
-        older: a release with the earliest round under its former path, without the newer holdings summary, and with a
-            ledger that has no pages of updates and active contracts.
+        release: which routes and answers there are. "contract" is everything of 0.9 and the contract's deprecated
+            routes; "0.9" (with Canton 3.6), "0.7" (3.5), "0.6" and "0.5" (3.4) have what these releases of Splice have.
+            Deprecated routes say in a header that they are.
         prune_before: the scan has thrown away what was recorded before this time (text or datetime), or before this
             pair of migration id and time: updates, events and snapshots. Its bulk objects still have everything.
             `Sandbox.prune` changes it later.
@@ -104,7 +101,7 @@ def start(
     page_maximum = whole(page_maximum, "page_maximum", least=1)
     silent_cap = None if silent_cap is None else whole(silent_cap, "silent_cap", least=1)
     holdings_limit = whole(holdings_limit, "holdings_limit", least=1)
-    hostile, older = switch(hostile, "hostile"), switch(older, "older")
+    hostile = switch(hostile, "hostile")
     check_faults(faults)
     pruning = read_pruning(prune_before, prune)
     nobody = {"token": "", "none": OPERATOR}.get(auth)
@@ -125,7 +122,6 @@ def start(
         page_maximum=page_maximum,
         silent_cap=silent_cap,
         release=release,
-        older=older,
         spoiled=spoiled,
     )
     served = serve(app, port=port, faults=faults, latency=latency)
@@ -290,7 +286,6 @@ def _app(
     *,
     holdings_limit: int,
     release: str,
-    older: bool,
     spoiled: SpoiledObjects,
     **options: Any,
 ) -> Any:
@@ -305,20 +300,22 @@ def _app(
     from ledgerframes.sandbox.http.openapi import document
     from ledgerframes.sandbox.http.package_routes import PackageRoutes
     from ledgerframes.sandbox.http.registry import Registry
-    from ledgerframes.sandbox.http.releases import CURRENT, DOCUMENT, served_routes
-    from ledgerframes.sandbox.http.responses import RefusalError, encode, json_answer, no_route, refuse
+    from ledgerframes.sandbox.http.releases import DOCUMENT, has_newest_members, served_routes
+    from ledgerframes.sandbox.http.responses import LIST_MAXIMUM, RefusalError, encode, json_answer, no_route, refuse
     from ledgerframes.sandbox.http.scan import Scan, ScanOptions
     from ledgerframes.sandbox.http.scan_neighbours import neighbours
     from ledgerframes.sandbox.http.validator import Validator
 
-    world = view.world
+    world, newest = view.world, has_newest_members(release)
+    longest = LIST_MAXIMUM if newest else None
+    limits: dict[str, Any] = {"holdings_maximum": holdings_limit, "list_maximum": longest}
     every = {
         "scan": [
-            *Scan(view, ScanOptions(newer=release != CURRENT, older=older, **options)).routes(),
-            *neighbours(view, gate, older=older, holdings_maximum=holdings_limit, object_faults=spoiled.now, **options),
+            *Scan(view, ScanOptions(**options)).routes(),
+            *neighbours(view, gate, object_faults=spoiled.now, **limits, **options),
         ],
-        "validator": Validator(view, gate, holdings_maximum=holdings_limit, older=older).routes(),
-        "ledger": [*LedgerRoutes(Ledger(world), gate, older=older).routes(), *PackageRoutes(world, gate).routes()],
+        "validator": Validator(view, gate, holdings_maximum=holdings_limit, list_maximum=longest).routes(),
+        "ledger": [*LedgerRoutes(Ledger(world, newest), gate).routes(), *PackageRoutes(world, gate).routes()],
         "registry": Registry(world).routes(),
     }
     prefixes = {interface: "" if interface == "registry" else f"/api/{interface}" for interface in every}

@@ -14,7 +14,7 @@ from typing import Final, NoReturn, Self, TypeVar
 from urllib.parse import quote, urlencode, urlsplit
 
 from ledgerframes.config.settings import INTERFACES, Interface, Secret, Settings, is_loopback, source_of
-from ledgerframes.errors import ConfigurationError, InputError
+from ledgerframes.errors import ConfigurationError, InputError, NoAnswerError
 from ledgerframes.transport.classify import Answer
 from ledgerframes.transport.clock import Clock, SystemClock
 from ledgerframes.transport.downloads import DOWNLOAD, Download, FileHosts, origin_of, why_refused
@@ -29,6 +29,7 @@ from ledgerframes.transport.server_preferences import PageLimits
 from ledgerframes.transport.stats import Stats
 from ledgerframes.transport.stoppable import StoppableSender
 from ledgerframes.transport.stopping import Stop
+from ledgerframes.transport.token_server import token_sources
 from ledgerframes.version import __version__
 
 T = TypeVar("T")
@@ -83,6 +84,7 @@ class Transport:
         self._stop = Stop()
         sender.mask.attach()
         self._pid = os.getpid()
+        self._tokens = token_sources(sender.settings, sender.mask)
         self._files = FileHosts(sender.settings, sender.mask, self._way)
         self._finish = weakref.finalize(self, _finish, self._pid, self._stop, sender.mask, self._wire, self._files)
 
@@ -136,7 +138,11 @@ class Transport:
     def _secret(self, interface: Interface, server: str) -> Secret | None:
         """The token for a server; none for one that the caller has not named."""
         listed = interface == "scan" and server in (self._listed or ())
-        return None if listed else self._sender.settings.token(interface)
+        return None if listed else self.token(interface)
+
+    def token(self, interface: Interface) -> Secret | None:
+        """The token of an interface, which client credentials fetch through this connection."""
+        return self._tokens.get(interface) if self._sender else None
 
     def page_limits(self, server: str | None) -> PageLimits:
         """How many updates may be asked of a scan at once: this one, or the preferred one."""
@@ -218,14 +224,15 @@ class Transport:
             raise InputError(f"{sender.mask.text(url[:80])!r} is not fetched, because {reason}; ask another scan")
         server = next((scan for scan in scans if origin_of(scan) == origin_of(url)), None)
         secret = None if server is None else self._secret("scan", server)
-        credential = None if secret is None else self._credential("scan", secret)
         way = self._wire if server is not None else self._files.way(url)
         prepared = Prepared(DOWNLOAD.method, url, {"Accept-Encoding": "identity", "User-Agent": self._agent})
         ending = self._stop if stop is None else Stop(self._stop, stop)
 
         def attempt(seconds: float) -> Received | Broken:
             with self._passing(server or url, ending):
-                return way.send(prepared, credential, seconds=seconds, stop=ending, sink=sink)
+                return self._authorized(
+                    DOWNLOAD, secret, lambda own: way.send(prepared, own, seconds=seconds, stop=ending, sink=sink)
+                )
 
         Download(sender, attempt, url, ending).run()
 
@@ -271,13 +278,14 @@ class Transport:
         self._check_open()
         secret = self._secret(endpoint.interface, server)
         prepared = self._prepare(request, server)
-        credential = None if secret is None else self._credential(endpoint.interface, secret)
         with self._passing(server, stop):
             began = sender.clock.monotonic()
             # A command is not broken off: whether it was carried out could not be known.
             under_way = stop if endpoint.safe else Stop()  # the outcome of a command that was sent has to be known
             way = self._files.way(server) if server in (self._listed or ()) else self._wire
-            outcome = way.send(prepared, credential, seconds=seconds, stop=under_way)
+            outcome = self._authorized(
+                endpoint, secret, lambda own: way.send(prepared, own, seconds=seconds, stop=under_way)
+            )
         if isinstance(outcome, Received):
             outcome = replace(outcome, with_token=secret is not None)
         status, size = (outcome.status, len(outcome.body)) if isinstance(outcome, Received) else (0, 0)
@@ -298,11 +306,27 @@ class Transport:
             headers[name] = template.format(MASK)
         return Prepared(request.endpoint.method, server + request.path + query, headers, request.content)
 
-    def _credential(self, interface: Interface, secret: Secret) -> Credential:
-        """The header with the current token, which is masked from here on."""
-        token = secret.reveal()
-        self._sender.mask.learn(token)
-        return Credential(*self._carrier(interface), Secret(token, name=f"{interface}_token"))
+    def _authorized(
+        self, endpoint: Endpoint, secret: Secret | None, send: Callable[[Credential | None], Received | Broken]
+    ) -> Received | Broken:
+        """Send with the token; one that a 401 refuses is fetched once more, and what was only read is asked again."""
+        if secret is None:
+            return send(None)
+        try:
+            token = secret.current()
+            outcome = send(self._credential(endpoint.interface, token))
+            if isinstance(outcome, Received) and outcome.status == 401:
+                fresh = secret.renewed(token)
+                if fresh is not None and endpoint.safe:
+                    return send(self._credential(endpoint.interface, fresh))
+        except NoAnswerError as error:  # of the token server, which may do better at another attempt
+            return Broken(str(error))
+        return outcome
+
+    def _credential(self, interface: Interface, token: Secret) -> Credential:
+        """The header with a token, which is masked from here on."""
+        self._sender.mask.learn(token.reveal())
+        return Credential(*self._carrier(interface), token)
 
     def _carrier(self, interface: Interface) -> tuple[str, str]:
         websocket = interface == "ledger" and self._sender.settings.ledger_carrier == "websocket"

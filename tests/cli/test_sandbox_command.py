@@ -88,7 +88,7 @@ def test_a_ledger_that_lives_is_kept_at_the_end_and_served_again(serving, tmp_pa
 
 
 def test_it_serves_as_the_release_that_is_asked_for(serving):
-    _, said = serving("--updates", "5", "--release", "3.6")
+    _, said = serving("--updates", "5", "--release", "0.9")
 
     with lf.connect(scan_url=said["scan"]) as net:
         first = lf.load_updates(net, limit=1, progress=False).update_id[0]

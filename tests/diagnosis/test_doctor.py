@@ -76,7 +76,7 @@ def test_the_migrations_and_the_newest_update_are_told(ledger):
 
 
 def test_releases_are_told_apart_by_their_routes():
-    with lf.sandbox(updates=20, release="3.6") as newer, lf.sandbox(updates=20) as older:
+    with lf.sandbox(updates=20, release="0.9") as newer, lf.sandbox(updates=20) as older:
         said = [finding(lf.doctor(net), "release", "scan http").found for net in (newer, older)]
 
     assert said[0].startswith("a newer release")

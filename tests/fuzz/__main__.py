@@ -23,10 +23,10 @@ ROOT = Path(__file__).resolve().parents[2]
 LEAST = 5_000
 EVERYBODY = "everybody"
 RUNS: dict[str, tuple[dict[str, Any], str]] = {
-    "release 3.5, who may do everything": ({"release": "3.5"}, EVERYBODY),
-    "release 3.6, who may do everything": ({"release": "3.6"}, EVERYBODY),
-    "release 3.5, who has a wallet": ({"release": "3.5"}, "alice"),
-    "older scan, who manages": ({"older": True}, "participant_admin"),
+    "release 0.7, who may do everything": ({"release": "0.7"}, EVERYBODY),
+    "release 0.9, who may do everything": ({"release": "0.9"}, EVERYBODY),
+    "release 0.7, who has a wallet": ({"release": "0.7"}, "alice"),
+    "older scan, who manages": ({"release": "0.6"}, "participant_admin"),
     # Such a ledger answers commands with 501, as documented; schemathesis takes any 5xx for a crash.
     "hostile data, who acts for nobody": ({"hostile": True}, "validator_operator"),
 }

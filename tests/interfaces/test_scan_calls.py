@@ -94,10 +94,10 @@ def test_wrong_arguments_are_refused_before_anything_is_sent(scan, call, argumen
 
 
 def test_an_update_is_found_by_id_on_old_and_new_scans():
-    for release in ("3.5", "3.6"):
+    for release in ("0.7", "0.9"):
         with lf.sandbox(updates=60, release=release) as other:
             wanted = next(iter(other.sandbox.world.items()))
-            if release == "3.6":
+            if release == "0.9":
                 update = other.scan.update_by_id(wanted["update_id"])
             else:
                 with pytest.warns(FutureWarning, match="deprecated"):

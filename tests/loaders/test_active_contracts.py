@@ -119,7 +119,7 @@ def test_more_than_a_hundred_pages_need_a_narrower_question(net):
 
 def test_an_older_scan_gives_the_same_contracts_with_their_event_ids(net, places):
     wanted = lf.load_active_contracts(net, at=places[-1])
-    with net.sandbox.replica(older=True) as server, lf.connect(scan_url=server.scan_url) as older:
+    with net.sandbox.replica(release="0.6") as server, lf.connect(scan_url=server.scan_url) as older:
         found = lf.load_active_contracts(older, at=places[-1])
         coins = lf.load_coins(older, [found.signatories.iloc[-1][-1]])
 

@@ -240,7 +240,7 @@ def test_migrations_without_end_stop_a_plan_and_a_load():
 
 def test_the_earliest_round_is_there_or_none(net):
     assert isinstance(lf.earliest_reward_round(net), int)
-    with lf.sandbox(updates=50, older=True) as old:
+    with lf.sandbox(updates=50, release="0.6") as old:
         assert lf.earliest_reward_round(old) is None or isinstance(lf.earliest_reward_round(old), int)
 
 

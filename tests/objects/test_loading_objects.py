@@ -116,7 +116,7 @@ def test_a_scan_without_objects_is_named_with_what_to_do(served):
 
 
 def test_an_older_release_has_no_objects():
-    with lf.sandbox(updates=20, older=True) as net, pytest.raises(lf.InputError, match="has no objects"):
+    with lf.sandbox(updates=20, release="0.6") as net, pytest.raises(lf.InputError, match="has no objects"):
         lf.load_history(net, source="objects")
 
 

@@ -11,7 +11,7 @@ from tests.sandbox.ledger_calls import BY_ID, ERROR, call
 UPDATE = "/v2/updates/update-by-id"
 FRAME = {
     "updateId", "commandId", "workflowId", "effectiveAt", "events", "offset", "synchronizerId", "traceContext",
-    "recordTime", "externalTransactionHash", "paidTrafficCost",
+    "recordTime", "externalTransactionHash", "transactionHash", "paidTrafficCost",
 }  # fmt: skip
 ARCHIVED = {
     "offset", "nodeId", "contractId", "templateId", "packageName", "witnessParties", "implementedInterfaces",
@@ -36,7 +36,7 @@ def sandbox():
 
 @pytest.fixture(scope="module")
 def newer(sandbox):
-    with sandbox.replica(release="3.6") as running:
+    with sandbox.replica(release="0.9") as running:
         yield running
 
 
@@ -412,7 +412,7 @@ def test_the_newer_look_up_finds_only_the_kinds_asked_for(newer, items, included
 
 
 def test_every_update_of_a_hostile_ledger_can_be_read():
-    with start(hostile=True, updates=400, release="3.6") as sandbox:
+    with start(hostile=True, updates=400, release="0.9") as sandbox:
         for item in sandbox.world.items():
             effects = {"includeTransactions": wanted(anyone=True, shape=EFFECTS)}
             formats = {**effects, "includeReassignments": wanted(anyone=True)["eventFormat"]}

@@ -274,7 +274,7 @@ def test_a_user_who_joins_later_is_let_in_and_one_who_is_deactivated_is_not():
 
 def test_an_older_release_has_no_summary_under_v1(sandbox):
     newer = SUMMARY.replace("v0", "v1")
-    with sandbox.replica(older=True) as older:
+    with sandbox.replica(release="0.6") as older:
         assert call(older, SUMMARY, body={}).status == 400
         assert call(older, newer, body={}).content_type == "text/plain; charset=utf-8"
     assert call(sandbox, newer, body={}).status == 400

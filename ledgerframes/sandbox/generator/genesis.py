@@ -104,7 +104,7 @@ def _bootstrap_terms(dso: str, founder: str, *, governance: Any, coin: Any, name
         "sv1ParticipantId": member["participantId"],
         "sv1SynchronizerNodes": [],
         "round0Duration": configuration["tickDuration"],
-        "amuletConfig": configuration,
+        "amuletConfig": _first_model(configuration),
         "amuletPrice": decimal(FIRST_PRICE),
         "ansRulesConfig": names,
         "config": governance["config"],
@@ -112,6 +112,15 @@ def _bootstrap_terms(dso: str, founder: str, *, governance: Any, coin: Any, name
         "isDevNet": True,
         "initialRound": None,
     }
+
+
+def _first_model(value: Any) -> Any:
+    """A record without the members that its model got later; the bootstrap is of the first one."""
+    if isinstance(value, list):
+        return [_first_model(one) for one in value]
+    if isinstance(value, dict):
+        return {name: _first_model(one) for name, one in value.items() if not name.startswith("optDevelopmentFund")}
+    return value
 
 
 def _rules_id(dso: str) -> str:

@@ -42,9 +42,14 @@ read_leg: Final = msgspec.json.Decoder(ScanLeg).decode
 
 @dataclass(frozen=True, slots=True)
 class Ledger:
-    """One participant's ledger over a world; its offsets number the updates as they were recorded."""
+    """One participant's ledger over a world; its offsets number the updates as they were recorded.
+
+    Attributes:
+        newest: whether answers have the members of Canton 3.6.
+    """
 
     world: World
+    newest: bool = True
 
     def transaction(self, update_id: str, selection: Selection, *, effects: bool) -> dict[str, Any] | None:
         """A transaction with the events that are selected (contract: Resources, Ledger transaction).
@@ -73,6 +78,7 @@ class Ledger:
             "effectiveAt": read.effective_at,
             "events": [event for event in shown if event is not None],
             "externalTransactionHash": update.external_hash,
+            **({"transactionHash": transaction_hash(update)} if self.newest else {}),
         }
 
     def reassignment(self, update_id: str, selection: Selection) -> dict[str, Any] | None:
@@ -152,6 +158,11 @@ class Ledger:
         }
         # Real participants send this event under `value`, and an assignment flat.
         return {"JsUnassignedEvent": {"value": value}}
+
+
+def transaction_hash(update: Update) -> str:
+    """The hash of a transaction: the one that was signed outside, if it was, or else one that is made from its id."""
+    return update.external_hash or blake2b(update.update_id.encode(), digest_size=32).hexdigest()
 
 
 def _shown(node: Node, selection: Selection, *, offset: int, effects: bool) -> dict[str, Any] | None:

@@ -20,7 +20,9 @@ from ledgerframes.sandbox.http.ledger_active import active_entries
 from ledgerframes.sandbox.http.ledger_errors import LedgerError, UnreadableError, invalid
 from ledgerframes.sandbox.http.ledger_requests import UpdateFormat, allowed, caller, read_body
 from ledgerframes.sandbox.http.responses import INT32, INT64, encode, json_answer
+from ledgerframes.sandbox.world import timestamps
 from ledgerframes.sandbox.world.accounts import User
+from ledgerframes.sandbox.world.world import World
 
 PAGE: Final = 100
 MAXIMUM: Final = 1_000
@@ -50,7 +52,7 @@ class ContractsPage(Struct, rename="camel"):
 
 @dataclass(frozen=True, slots=True)
 class LedgerPages:
-    """The handlers of one participant; `older` is a release without pages.
+    """The handlers of one participant.
 
     Attributes:
         participant: what tells its tokens from those of other participants.
@@ -58,16 +60,12 @@ class LedgerPages:
 
     ledger: Ledger
     gate: Access
-    older: bool = False
     participant: str = field(default_factory=lambda: secrets.token_hex(8))
 
     def routes(self) -> list[BaseRoute]:
         """The routes, without the interface's prefix."""
-        end: list[BaseRoute] = [Route("/v2/state/ledger-end", self.end, methods=["GET"])]
-        if self.older:
-            return end
         return [
-            *end,
+            Route("/v2/state/ledger-end", self.end, methods=["GET"]),
             Route("/v2/updates/get-updates-page", self.updates, methods=["POST"]),
             Route("/v2/state/active-contracts-page", self.contracts, methods=["POST"]),
         ]
@@ -75,7 +73,12 @@ class LedgerPages:
     async def end(self, request: Request) -> Response:
         """GET /v2/state/ledger-end."""
         caller(self.gate, request)
-        return json_answer(encode({"offset": self.ledger.world.last_offset}))
+        world = self.ledger.world
+        with world.lock:
+            answer: dict[str, Any] = {"offset": world.last_offset}
+            if self.ledger.newest:
+                answer["synchronizerTimes"] = _times(world)
+        return json_answer(encode(answer))
 
     async def updates(self, request: Request) -> Response:
         """POST /v2/updates/get-updates-page."""
@@ -203,6 +206,14 @@ def _signature(body: UpdatesPage | ContractsPage) -> str:
     else:
         parts += [body.active_at_offset, body.event_format]
     return blake2b(encode(parts), digest_size=8).hexdigest()
+
+
+def _times(world: World) -> list[dict[str, str]]:
+    """Up to which record time the participant has seen each synchronizer that has had an update."""
+    latest: dict[str, int] = {}
+    for update in world.updates:
+        latest[update.synchronizer_id] = max(update.record_time, latest.get(update.synchronizer_id, update.record_time))
+    return [{"synchronizerId": one, "recordTime": timestamps.exact(latest[one])} for one in sorted(latest)]
 
 
 def _size(asked: int | None) -> int:

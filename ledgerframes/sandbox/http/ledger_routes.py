@@ -19,7 +19,7 @@ from ledgerframes.sandbox.commands.event_filters import (
 )
 from ledgerframes.sandbox.http.callers import Access, AccessError
 from ledgerframes.sandbox.http.command_routes import CommandRoutes
-from ledgerframes.sandbox.http.ledger import Ledger
+from ledgerframes.sandbox.http.ledger import Ledger, transaction_hash
 from ledgerframes.sandbox.http.ledger_errors import UnreadableError, denied, invalid, not_found
 from ledgerframes.sandbox.http.ledger_pages import LedgerPages
 from ledgerframes.sandbox.http.ledger_requests import UpdateFormat, allowed, caller, read_body
@@ -46,20 +46,27 @@ class UpdateById(Struct, rename="camel"):
     update_format: UpdateFormat
 
 
+class UpdateByHash(Struct, rename="camel"):
+    """The body of POST /v2/updates/update-by-hash."""
+
+    transaction_hash: str
+    update_format: UpdateFormat
+
+
 @dataclass(frozen=True, slots=True)
 class LedgerRoutes:
-    """The handlers of one participant; an older one has no pages of updates and contracts."""
+    """The handlers of one participant."""
 
     ledger: Ledger
     gate: Access
-    older: bool = False
 
     def routes(self) -> list[BaseRoute]:
-        """The routes, without the interface's prefix."""
-        pages = LedgerPages(self.ledger, self.gate, older=self.older)
+        """The routes of every release, without the interface's prefix."""
+        pages = LedgerPages(self.ledger, self.gate)
         return [
             *pages.routes(),
             Route("/v2/updates/update-by-id", self.update_by_id, methods=["POST"]),
+            Route("/v2/updates/update-by-hash", self.update_by_hash, methods=["POST"]),
             Route("/v2/updates/transaction-by-id", self.transaction_by_id, methods=["POST"]),
             Route("/v2/users", self.users, methods=["GET"]),
             Route("/v2/users", self.create_user, methods=["POST"]),
@@ -108,14 +115,28 @@ class LedgerRoutes:
         """POST /v2/updates/update-by-id; topology events are never found."""
         user = caller(self.gate, request)
         body = await read_body(request, UpdateById)
-        wanted, update, kind = body.update_format, None, "Transaction"
+        return self._update(user, body.update_id, body.update_format, asked=body.update_id)
+
+    async def update_by_hash(self, request: Request) -> Response:
+        """POST /v2/updates/update-by-hash: a transaction by its `transactionHash`; reassignments have none."""
+        user = caller(self.gate, request)
+        body = await read_body(request, UpdateByHash)
+        with self.ledger.world.lock:
+            updates = list(self.ledger.world.updates)
+        wanted = body.transaction_hash
+        found = next((update.update_id for update in updates if transaction_hash(update) == wanted), "")
+        transactions = UpdateFormat(include_transactions=body.update_format.include_transactions)
+        return self._update(user, found, transactions, asked=wanted)
+
+    def _update(self, user: User, update_id: str, wanted: UpdateFormat, *, asked: str) -> Response:
+        update, kind = None, "Transaction"
         if wanted.include_transactions:
-            update = self._transaction(user, body.update_id, wanted.include_transactions)
+            update = self._transaction(user, update_id, wanted.include_transactions)
         if update is None and wanted.include_reassignments:
             chosen = allowed(user, wanted.include_reassignments)
-            update, kind = self._reassignment(body.update_id, chosen), "Reassignment"
+            update, kind = self._reassignment(update_id, chosen), "Reassignment"
         if update is None:
-            raise not_found("update", body.update_id)
+            raise not_found("update", asked)
         return json_answer(encode({"update": {kind: {"value": update}}}))
 
     def _manager(self, request: Request) -> User:

@@ -1,8 +1,8 @@
 """Which routes each release has, and the headers of the deprecated ones; the server calls it.
 
 A deprecated route says so in the header `Deprecation` (RFC 9745), whose value is a date. The contract names releases,
-not dates, so the sandbox sends the day on which its made-up participant started. There is no `Sunset` header (RFC 8594)
-for the same reason: no date of removal is known.
+not dates, so the sandbox sends the day on which its simulated participant started. There is no `Sunset` header (RFC
+8594) for the same reason: no date of removal is known.
 """
 
 from __future__ import annotations
@@ -17,34 +17,75 @@ from starlette.routing import BaseRoute, Route
 
 from ledgerframes.sandbox.world import timestamps
 
-RELEASES: Final = ("3.5", "3.6")
-CURRENT: Final = RELEASES[0]
-NEWER: Final = RELEASES[1]
+#: What a sandbox can serve as: everything of the newest release with what the contract has of older ones, or a release.
+CONTRACT: Final = "contract"
+RELEASES: Final = (CONTRACT, "0.9", "0.7", "0.6", "0.5")
 SINCE: Final = timestamps.parse("2025-03-03T09:00:00Z") // timestamps.SECOND
 DOCUMENT: Final = "/openapi.json"
 
 
 @dataclass(frozen=True, slots=True)
-class Deprecation:
-    """What replaces a deprecated route, and when the route goes away; `openapi.json` has the wording.
+class Lifetime:
+    """Which releases have a route; releases are Splice's, each with the ledger of its time.
 
     Attributes:
-        successor: the path of its replacement on the same interface, if the contract gives one.
+        since: the first release with it, of those that the sandbox has.
         removed_in: the first release without it, if there is one.
+        deprecated_in: the first release that calls it deprecated, if one does.
+        successor: the path of its replacement on the same interface, if there is one.
+        in_contract: whether the contract describes it, so that it is served with everything.
     """
 
-    successor: str = ""
+    since: str = "0.5"
     removed_in: str = ""
+    deprecated_in: str = ""
+    successor: str = ""
+    in_contract: bool = False
+
+    def includes(self, release: str) -> bool:
+        """Whether a release has the route."""
+        if release == CONTRACT:
+            return self.in_contract or self.includes("0.9")
+        return self.since <= release and (not self.removed_in or release < self.removed_in)
+
+    def is_deprecated(self, release: str) -> bool:
+        """Whether a release says that the route is deprecated."""
+        return bool(self.deprecated_in) and (release == CONTRACT or release >= self.deprecated_in)
 
 
-#: The deprecated routes, by interface and path.
-DEPRECATIONS: Final[Mapping[tuple[str, str], Deprecation]] = MappingProxyType(
+_EARLIEST: Final = "reward-accounting-process/rounds/earliest-available"
+
+#: The routes that not every release has, or that are deprecated, by interface and path; every release has the others.
+#: 0.5 and 0.6 have a ledger of Canton 3.4, 0.7 of 3.5, 0.9 of 3.6.
+LIFETIMES: Final[Mapping[tuple[str, str], Lifetime]] = MappingProxyType(
     {
-        ("ledger", "/v2/commands/submit-and-wait-for-transaction-tree"): Deprecation(removed_in=NEWER),
-        ("ledger", "/v2/updates/transaction-by-id"): Deprecation("/v2/updates/update-by-id", removed_in=NEWER),
-        ("scan", "/v1/updates/{update_id:path}"): Deprecation(removed_in=NEWER),
-        ("scan", "/v0/holdings/summary"): Deprecation("/v1/holdings/summary"),
-        ("validator", "/v0/scan-proxy/holdings/summary"): Deprecation("/v1/scan-proxy/holdings/summary"),
+        ("ledger", "/v2/commands/submit-and-wait-for-transaction-tree"): Lifetime(deprecated_in="0.5"),
+        ("ledger", "/v2/updates/transaction-by-id"): Lifetime(
+            removed_in="0.9", deprecated_in="0.5", successor="/v2/updates/update-by-id", in_contract=True
+        ),
+        ("ledger", "/v2/updates/update-by-hash"): Lifetime(since="0.9"),
+        ("ledger", "/v2/updates/get-updates-page"): Lifetime(since="0.7"),
+        ("ledger", "/v2/state/active-contracts-page"): Lifetime(since="0.7"),
+        ("scan", "/v1/updates/{update_id:path}"): Lifetime(removed_in="0.9", deprecated_in="0.5", in_contract=True),
+        ("scan", "/v2/updates/hash/{hash:path}"): Lifetime(since="0.6"),
+        ("scan", f"/v0/{_EARLIEST}"): Lifetime(since="0.6", removed_in="0.7"),
+        ("scan", f"/v0/internal/{_EARLIEST}"): Lifetime(since="0.7"),
+        ("scan", "/v0/state/acs"): Lifetime(removed_in="0.9", deprecated_in="0.7", successor="/v1/state/acs"),
+        ("scan", "/v1/state/acs"): Lifetime(since="0.7", removed_in="0.9"),
+        ("scan", "/v2/state/acs"): Lifetime(since="0.9"),
+        ("scan", "/v0/holdings/state"): Lifetime(removed_in="0.9", successor="/v1/holdings/state"),
+        ("scan", "/v1/holdings/state"): Lifetime(since="0.7", removed_in="0.9"),
+        ("scan", "/v2/holdings/state"): Lifetime(since="0.9"),
+        ("scan", "/v0/holdings/summary"): Lifetime(deprecated_in="0.7", successor="/v1/holdings/summary"),
+        ("scan", "/v1/holdings/summary"): Lifetime(since="0.7"),
+        ("scan", "/v0/events/latest-record-time"): Lifetime(since="0.9"),
+        ("scan", "/v0/history/bulk/updates"): Lifetime(since="0.7"),
+        ("scan", "/v0/history/bulk/acs"): Lifetime(since="0.7"),
+        ("scan", "/v0/history/bulk/download/{object_key:path}"): Lifetime(since="0.7"),
+        ("validator", "/v0/scan-proxy/holdings/summary"): Lifetime(
+            deprecated_in="0.7", successor="/v1/scan-proxy/holdings/summary"
+        ),
+        ("validator", "/v1/scan-proxy/holdings/summary"): Lifetime(since="0.7"),
     }
 )
 
@@ -59,6 +100,11 @@ def check_release(release: str) -> None:
         raise ValueError(f"release={release!r} is unknown; the sandbox serves as one of {', '.join(RELEASES)}")
 
 
+def has_newest_members(release: str) -> bool:
+    """Whether a release has what came with 0.8, 0.9 and Canton 3.6: new members, and shorter lists in requests."""
+    return release in (CONTRACT, "0.9")
+
+
 def served_routes(routes: Iterable[BaseRoute], *, interface: str, prefix: str, release: str) -> list[BaseRoute]:
     """The routes of an interface that a release has; the deprecated ones send the headers that say so.
 
@@ -68,14 +114,14 @@ def served_routes(routes: Iterable[BaseRoute], *, interface: str, prefix: str, r
         prefix: where the interface is served.
         release: one of `RELEASES`.
     """
-    deprecations = {path: value for (owner, path), value in DEPRECATIONS.items() if owner == interface}
-    kept = [route for route in routes if not _is_removed(deprecations.get(_path(route)), release)]
-    paths = {_path(route) for route in kept}
-    served = []
-    for route in kept:
-        deprecation = deprecations.get(_path(route))
-        served.append(route if deprecation is None else _deprecated(route, deprecation, prefix=prefix, paths=paths))
-    return served
+    always = Lifetime()
+    lives = [(route, LIFETIMES.get((interface, _path(route)), always)) for route in routes]
+    kept = [(route, lifetime) for route, lifetime in lives if lifetime.includes(release)]
+    paths = {_path(route) for route, _ in kept}
+    return [
+        _deprecated(route, lifetime, prefix=prefix, paths=paths) if lifetime.is_deprecated(release) else route
+        for route, lifetime in kept
+    ]
 
 
 def _path(route: BaseRoute) -> str:
@@ -83,18 +129,12 @@ def _path(route: BaseRoute) -> str:
     return route.path
 
 
-def _is_removed(deprecation: Deprecation | None, release: str) -> bool:
-    if deprecation is None or not deprecation.removed_in:
-        return False
-    return RELEASES.index(release) >= RELEASES.index(deprecation.removed_in)
-
-
-def _deprecated(route: BaseRoute, deprecation: Deprecation, *, prefix: str, paths: set[str]) -> BaseRoute:
+def _deprecated(route: BaseRoute, lifetime: Lifetime, *, prefix: str, paths: set[str]) -> BaseRoute:
     """The same route with the headers of a deprecated one."""
     assert isinstance(route, Route)
     links = [f'<{DOCUMENT}>; rel="deprecation"; type="application/json"']
-    if deprecation.successor in paths:
-        links.append(f'<{prefix}{deprecation.successor}>; rel="successor-version"')
+    if lifetime.successor in paths:
+        links.append(f'<{prefix}{lifetime.successor}>; rel="successor-version"')
     headers = [(b"deprecation", b"@%d" % SINCE), (b"link", ", ".join(links).encode())]
     middleware = [Middleware(_ExtraHeaders, headers=headers)]
     return Route(route.path, route.endpoint, methods=list(route.methods or ()), middleware=middleware)

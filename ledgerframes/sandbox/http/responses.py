@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import re
+from collections.abc import Sized
 from typing import Any, Final
 
 import msgspec
@@ -15,6 +16,8 @@ from ledgerframes.sandbox.world.contracts import Contract
 
 INT32: Final = 2**31
 INT64: Final = 2**63
+#: How many items each list of a request has at most, since release 0.8.
+LIST_MAXIMUM: Final = 1_000
 UNKNOWN: Final = "The requested resource could not be found."
 
 _INTEGER: Final = re.compile(r"[+-]?[0-9]{1,20}", re.ASCII)
@@ -84,6 +87,16 @@ def query_integer(request: Request, name: str, *, bound: int) -> int | None:
     if value is not None and not -bound <= value < bound:
         raise RefusalError(400, f"The query parameter '{name}' was malformed: {text!r} is out of range")
     return value
+
+
+def check_list(name: str, given: Sized, *, maximum: int | None) -> None:
+    """Refuse a request with a list of more items; newer releases have a maximum.
+
+    Raises:
+        RefusalError: 400, in the words of real servers.
+    """
+    if maximum is not None and len(given) > maximum:
+        raise RefusalError(400, f"Expected '{name}' to contain at most {maximum} items, but contained {len(given)}.")
 
 
 def read_integer(text: str) -> int:

@@ -35,14 +35,10 @@ class ScanOptions:
     Attributes:
         page_maximum: the largest page size of `POST /v2/updates`; more is refused, with this number in the message.
         silent_cap: silently return this number of items per page at most; None for no such cap.
-        newer: a release without the v1 look-up of an update by its id.
-        older: a release with the earliest round under its former path.
     """
 
     page_maximum: int = 1_000
     silent_cap: int | None = None
-    newer: bool = False
-    older: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,19 +49,18 @@ class Scan:
     options: ScanOptions
 
     def routes(self) -> list[BaseRoute]:
-        """The routes, without the interface's prefix."""
-        older_look_up = Route("/v1/updates/{update_id:path}", self.update_by_id_v1, methods=["GET"])
-        internal = "" if self.options.older else "/internal"
-        earliest = f"/v0{internal}/reward-accounting-process/rounds/earliest-available"
+        """The routes of every release, without the interface's prefix."""
+        earliest = "reward-accounting-process/rounds/earliest-available"
         return [
             Route("/v2/updates", self.updates, methods=["POST"]),
             # Before the look-up by id, whose path would match it too.
             Route("/v2/updates/hash/{hash:path}", self.update_by_hash, methods=["GET"]),
-            Route("/v2/updates/{update_id:path}", self.update_by_id, methods=["GET"]),
-            *([] if self.options.newer else [older_look_up]),
+            Route("/v2/updates/{update_id}", self.update_by_id, methods=["GET"]),
+            Route("/v1/updates/{update_id:path}", self.update_by_id_v1, methods=["GET"]),
             Route("/v0/ans-rules", self.ans_rules, methods=["POST"]),
             Route("/v0/admin/validator/licenses", self.licenses, methods=["GET"]),
-            Route(earliest, self.earliest_round, methods=["GET"]),
+            Route(f"/v0/internal/{earliest}", self.earliest_round, methods=["GET"]),
+            Route(f"/v0/{earliest}", self.earliest_round, methods=["GET"]),
         ]
 
     async def updates(self, request: Request) -> Response:

@@ -25,19 +25,18 @@ class EventRoutes:
         view: what it shows of its world.
         page_maximum: the largest page size; more is refused.
         silent_cap: silently return this number of items per page at most; None for no such cap.
-        older: a release without the latest record time.
     """
 
     view: View
     page_maximum: int = 1_000
     silent_cap: int | None = None
-    older: bool = False
 
     def routes(self) -> list[BaseRoute]:
         """The routes, without the interface's prefix."""
         return [
             Route("/v0/events", self.events, methods=["POST"]),
-            *([] if self.older else [Route("/v0/events/latest-record-time", self.latest, methods=["GET"])]),
+            # Before the look-up by id, whose path would match it too.
+            Route("/v0/events/latest-record-time", self.latest, methods=["GET"]),
             Route("/v0/events/{update_id:path}", self.event_by_id, methods=["GET"]),
         ]
 

@@ -29,31 +29,29 @@ def neighbours(
     view: View,
     gate: Access,
     *,
-    older: bool,
     page_maximum: int,
     silent_cap: int | None,
     holdings_maximum: int,
+    list_maximum: int | None,
     object_faults: Callable[[], ObjectFaults] = ObjectFaults,
 ) -> list[BaseRoute]:
-    """The routes of one scan server, without the interface's prefix.
+    """The routes of one scan server in every release, without the interface's prefix.
 
     Args:
         view: what the server shows of its world.
         gate: the validator's gate; scan serves its summaries too, but without a token.
-        older: a release without the routes under /v1 and /v2, and without the latest record time of events.
         page_maximum: the largest page that it returns.
         silent_cap: silently return this number of events per page at most; None for no such cap.
         holdings_maximum: a summary of more coin contracts than this is refused.
+        list_maximum: a request with a longer list is refused; None for no such rule.
         object_faults: gives what is wrong with the objects of the history.
     """
-    summaries = _Summaries(view, gate, holdings_maximum=holdings_maximum, older=older)
-    newer = [] if older else [Route("/v1/holdings/summary", summaries.holdings_without_fees, methods=["POST"])]
-    objects = [] if older else ObjectRoutes(view, object_faults).routes()
+    summaries = _Summaries(view, gate, holdings_maximum=holdings_maximum, list_maximum=list_maximum)
     return [
-        *objects,
-        *SnapshotRoutes(view, older=older, page_maximum=page_maximum).routes(),
+        *ObjectRoutes(view, object_faults).routes(),
+        *SnapshotRoutes(view, page_maximum=page_maximum, list_maximum=list_maximum).routes(),
         Route("/v0/holdings/summary", summaries.holdings_with_fees, methods=["POST"]),
-        *newer,
-        *EventRoutes(view, page_maximum=page_maximum, silent_cap=silent_cap, older=older).routes(),
-        *CurrentRoutes(view.world, page_maximum=page_maximum).routes(),
+        Route("/v1/holdings/summary", summaries.holdings_without_fees, methods=["POST"]),
+        *EventRoutes(view, page_maximum=page_maximum, silent_cap=silent_cap).routes(),
+        *CurrentRoutes(view.world, page_maximum=page_maximum, list_maximum=list_maximum).routes(),
     ]

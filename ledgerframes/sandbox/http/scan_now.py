@@ -16,6 +16,7 @@ from ledgerframes.sandbox.http.responses import (
     INT32,
     RefusalError,
     blob,
+    check_list,
     contract_record,
     encode,
     json_answer,
@@ -47,10 +48,12 @@ class CurrentRoutes:
 
     Attributes:
         page_maximum: the most names that it gives at once.
+        list_maximum: a request with a longer list is refused; None for no such rule.
     """
 
     world: World
     page_maximum: int = 1_000
+    list_maximum: int | None = None
 
     def routes(self) -> list[BaseRoute]:
         """The routes, without the interface's prefix."""
@@ -73,7 +76,10 @@ class CurrentRoutes:
     async def rounds(self, request: Request) -> Response:
         """POST /v0/open-and-issuing-mining-rounds: contracts the caller has are left out of the answer."""
         body = await read_object(request)
-        known = [_ids(body, f"cached_{name}_contract_ids") for name in ("open_mining_round", "issuing_round")]
+        names = [f"cached_{name}_contract_ids" for name in ("open_mining_round", "issuing_round")]
+        known = [_ids(body, name) for name in names]
+        for name, ids in zip(names, known, strict=True):
+            check_list(name, ids, maximum=self.list_maximum)
         with self.world.lock:
             answer = {
                 "time_to_live_in_microseconds": _LIVING,

@@ -17,6 +17,7 @@ from ledgerframes.sandbox.http.responses import (
     INT64,
     UNREADABLE,
     RefusalError,
+    check_list,
     encode,
     json_answer,
     page_token,
@@ -60,8 +61,6 @@ class CoinsRequest(_Snapshot, kw_only=True):
 
 _read_state: Final = msgspec.json.Decoder(StateRequest).decode
 _read_coins: Final = msgspec.json.Decoder(CoinsRequest).decode
-#: At most this many in each list of a request under /v2.
-_ITEMS: Final = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,28 +68,25 @@ class SnapshotRoutes:
     """The handlers of one scan server.
 
     Attributes:
-        older: a release without the routes under /v1 and /v2.
         page_maximum: the largest page; more is refused, with this number in the message.
+        list_maximum: a request with a longer list is refused; None for no such rule.
     """
 
     view: View
-    older: bool = False
     page_maximum: int = 1_000
+    list_maximum: int | None = None
     _sets: dict[tuple[Cursor, int], list[Active]] = field(default_factory=dict)
 
     def routes(self) -> list[BaseRoute]:
-        """The routes, without the interface's prefix."""
-        newer = [
+        """The routes of every release, without the interface's prefix."""
+        return [
             Route("/v2/state/acs", self.state, methods=["POST"]),
             Route("/v2/holdings/state", self.coins, methods=["POST"]),
             Route("/v1/state/acs", self.state_v1, methods=["POST"]),
             Route("/v1/holdings/state", self.coins_v1, methods=["POST"]),
-        ]
-        return [
             Route("/v0/state/acs/snapshot-timestamp", self.snapshot_time, methods=["GET"]),
             Route("/v0/state/acs", self.state_v0, methods=["POST"]),
             Route("/v0/holdings/state", self.coins_v0, methods=["POST"]),
-            *([] if self.older else newer),
         ]
 
     async def snapshot_time(self, request: Request) -> Response:
@@ -131,7 +127,7 @@ class SnapshotRoutes:
         return await self._coins(request, _told_v0)
 
     async def _state(self, request: Request, tell: _Tell, *, opaque: bool = False) -> Response:
-        wanted = _checked(await _body(request, _read_state), opaque=opaque)
+        wanted = self._checked(await _body(request, _read_state), opaque=opaque)
         templates, parties = wanted.templates, wanted.party_ids
         for name in templates or ():
             if name.count(":") != 2:
@@ -145,12 +141,21 @@ class SnapshotRoutes:
         return self._page(wanted, kept, tell, opaque=opaque)
 
     async def _coins(self, request: Request, tell: _Tell, *, opaque: bool = False) -> Response:
-        wanted = _checked(await _body(request, _read_coins), opaque=opaque)
+        wanted = self._checked(await _body(request, _read_coins), opaque=opaque)
         owners = set(wanted.owner_party_ids)
         kept = [
             contract for contract in self._active(wanted) if contract.template in _COINS and _owner(contract) in owners
         ]
         return self._page(wanted, kept, tell, opaque=opaque)
+
+    def _checked(self, wanted: Any, *, opaque: bool) -> Any:
+        """Refuse what the route does not take: a token of another route, or too long a list."""
+        if wanted.after is not None and isinstance(wanted.after, str) != opaque:
+            known = "string" if opaque else "long"
+            raise RefusalError(400, f"The request content was malformed: after: {wanted.after!r} is not a {known}")
+        for name in ("party_ids", "templates", "owner_party_ids"):
+            check_list(name, getattr(wanted, name, None) or (), maximum=self.list_maximum)
+        return wanted
 
     def _active(self, wanted: _Snapshot) -> list[Active]:
         size = wanted.page_size
@@ -217,18 +222,6 @@ async def _body(request: Request, read: Callable[[bytes], Any]) -> Any:
         return read(await request.body())
     except UNREADABLE as error:
         raise RefusalError(400, f"The request content was malformed: {error}") from error
-
-
-def _checked(wanted: Any, *, opaque: bool) -> Any:
-    """Refuse what the route does not take: a token of another route, or too long a list."""
-    if wanted.after is not None and isinstance(wanted.after, str) != opaque:
-        known = "string" if opaque else "long"
-        raise RefusalError(400, f"The request content was malformed: after: {wanted.after!r} is not a {known}")
-    for name in ("party_ids", "templates", "owner_party_ids") if opaque else ():
-        given = getattr(wanted, name, None) or ()
-        if len(given) > _ITEMS:
-            raise RefusalError(400, f"Expected '{name}' to contain at most {_ITEMS} items, but contained {len(given)}.")
-    return wanted
 
 
 def _row(token: str | int | None) -> int | None:

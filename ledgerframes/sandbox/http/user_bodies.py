@@ -21,7 +21,9 @@ _LABEL: Final = "[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?"
 _SUBDOMAIN: Final = re.compile(rf"{_LABEL}(?:\.{_LABEL})*")
 _NAME: Final = re.compile("[A-Za-z0-9](?:[A-Za-z0-9._-]{0,61}[A-Za-z0-9])?")
 _OF_PARTY: Final = frozenset({"CanActAs", "CanExecuteAs", "CanReadAs"})
-_PLAIN: Final = frozenset({"CanExecuteAsAnyParty", "CanReadAsAnyParty", "IdentityProviderAdmin", "ParticipantAdmin"})
+_PLAIN: Final = frozenset(
+    {"CanActAsAnyParty", "CanExecuteAsAnyParty", "CanReadAsAnyParty", "IdentityProviderAdmin", "ParticipantAdmin"}
+)
 
 
 class NewMeta(Struct, rename="camel"):

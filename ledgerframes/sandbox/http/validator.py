@@ -14,7 +14,15 @@ from starlette.routing import BaseRoute, Route
 from ledgerframes.sandbox.generator.names import names_of
 from ledgerframes.sandbox.generator.offers import offers_of
 from ledgerframes.sandbox.http.callers import Access, AccessError
-from ledgerframes.sandbox.http.responses import INT64, UNREADABLE, RefusalError, contract_record, encode, json_answer
+from ledgerframes.sandbox.http.responses import (
+    INT64,
+    UNREADABLE,
+    RefusalError,
+    check_list,
+    contract_record,
+    encode,
+    json_answer,
+)
 from ledgerframes.sandbox.http.scan_proxy import ScanProxy
 from ledgerframes.sandbox.world import timestamps
 from ledgerframes.sandbox.world.accounts import User
@@ -50,13 +58,13 @@ class Validator:
     Attributes:
         view: what the scans behind it show.
         holdings_maximum: a summary of more coin contracts than this is refused.
-        older: a release without the summary under /v1.
+        list_maximum: a request with a longer list is refused; None for no such rule.
     """
 
     view: View
     gate: Access
     holdings_maximum: int = HOLDINGS_MAXIMUM
-    older: bool = False
+    list_maximum: int | None = None
 
     @property
     def world(self) -> World:
@@ -64,14 +72,13 @@ class Validator:
         return self.view.world
 
     def routes(self) -> list[BaseRoute]:
-        """The routes, without the interface's prefix."""
+        """The routes of every release, without the interface's prefix."""
         summary = "/scan-proxy/holdings/summary"
-        newer = [] if self.older else [Route(f"/v1{summary}", self.holdings_without_fees, methods=["POST"])]
         # `:path`, because a percent-encoded slash is decoded before routing.
         by_party = "/v0/scan-proxy/transfer-preapprovals/by-party/{party:path}"
         return [
             Route(f"/v0{summary}", self.holdings_with_fees, methods=["POST"]),
-            *newer,
+            Route(f"/v1{summary}", self.holdings_without_fees, methods=["POST"]),
             Route("/v0/wallet/transfer-offers", self.transfer_offers, methods=["GET"]),
             Route("/v0/entry/all", self.name_entries, methods=["GET"]),
             Route(by_party, self.transfer_preapproval, methods=["GET"]),
@@ -131,9 +138,11 @@ class Validator:
     async def _summary_request(self, request: Request) -> SummaryRequest:
         self._caller(request)
         try:
-            return _read_summary_request(await request.body())
+            wanted = _read_summary_request(await request.body())
         except UNREADABLE as error:
             raise RefusalError(400, f"The request content was malformed: {error}") from error
+        check_list("owner_party_ids", wanted.owner_party_ids, maximum=self.list_maximum)
+        return wanted
 
     def _held(self, wanted: SummaryRequest) -> dict[str, list[Coin]]:
         """What each party held that held something at the snapshot, in an order of the server's own."""

@@ -42,11 +42,12 @@ class User:
 
     def reads_everything(self) -> bool:
         """Whether the user reads as any party."""
-        return Right("CanReadAsAnyParty") in self.rights
+        return not self.rights.isdisjoint({Right("CanReadAsAnyParty"), Right("CanActAsAnyParty")})
 
     def acts_as(self, parties: Iterable[str]) -> bool:
         """Whether the user may authorize commands for all of these parties."""
-        return all(Right("CanActAs", party) in self.rights for party in parties)
+        anybody = Right("CanActAsAnyParty") in self.rights
+        return anybody or all(Right("CanActAs", party) in self.rights for party in parties)
 
     def reads_as(self, parties: Iterable[str]) -> bool:
         """Whether the user reads as all of these parties."""

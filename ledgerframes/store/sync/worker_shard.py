@@ -14,7 +14,7 @@ from typing import Any, Final
 import pyarrow as pa
 
 from ledgerframes.config.settings import Settings
-from ledgerframes.config.token_sources import CommandToken
+from ledgerframes.config.token_sources import command_token
 from ledgerframes.decoding.paged_histories import UPDATE_HISTORY
 from ledgerframes.errors import ConfigurationError
 from ledgerframes.network import Network
@@ -192,7 +192,7 @@ def worker_secret(source: str | None) -> Any:
         except OSError as error:
             raise ConfigurationError(f"worker_token={source!r}: the worker cannot read it: {error}") from error
     if kind == "command" and name.strip():
-        return CommandToken(shlex.split(name), "worker_token")
+        return command_token(shlex.split(name), "worker_token")
     raise ConfigurationError(
         f"worker_token={source!r}: give env:NAME with a variable that the workers have, file:PATH, or command:WORDS"
     )

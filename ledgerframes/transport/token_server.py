@@ -1,0 +1,159 @@
+"""Fetches tokens by OAuth2 client credentials; the transport asks it when one is needed."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final, TypeVar
+from urllib.parse import quote, urlencode
+
+import msgspec
+
+from ledgerframes.config.client_credentials import ClientCredentials
+from ledgerframes.config.settings import INTERFACES, Interface, Secret, Settings, Token, check_url
+from ledgerframes.config.token_sources import KeptToken
+from ledgerframes.errors import ConfigurationError, NoAnswerError, visible
+from ledgerframes.transport.downloads import origin_of
+from ledgerframes.transport.interruptible import Interruptible
+from ledgerframes.transport.masking import Mask
+from ledgerframes.transport.outcome import Broken, Credential
+from ledgerframes.transport.request import Prepared
+from ledgerframes.transport.stopping import Stop
+from ledgerframes.version import __version__
+
+T = TypeVar("T")
+
+_SECONDS: Final = 30.0
+_SHOWN: Final = 200
+_HEADERS: Final = {
+    "Accept": "application/json",
+    "Accept-Encoding": "identity",
+    "User-Agent": f"ledgerframes/{__version__}",
+}
+_FORM: Final = "application/x-www-form-urlencoded"
+
+
+class _Configuration(msgspec.Struct):
+    token_endpoint: str
+    token_endpoint_auth_methods_supported: tuple[str, ...] = ("client_secret_post",)
+
+
+class _Token(msgspec.Struct):
+    access_token: str
+    expires_in: float | str | None = None
+
+
+class _Refusal(msgspec.Struct):
+    error: str = ""
+    error_description: str = ""
+
+
+_configuration: Final = msgspec.json.Decoder(_Configuration)
+_token: Final = msgspec.json.Decoder(_Token)
+_refusal: Final = msgspec.json.Decoder(_Refusal)
+
+
+def token_sources(settings: Settings, mask: Mask) -> dict[Interface, Secret]:
+    """Each interface's token; those of one client are fetched once for all interfaces."""
+    kept: dict[int, KeptToken] = {}
+
+    def source(given: Token) -> Token:
+        if not isinstance(given, ClientCredentials):
+            return given
+        return kept.setdefault(id(given), KeptToken(TokenServer(given, settings, mask).fetch))
+
+    secrets = {interface: settings.token(interface) for interface in INTERFACES}
+    return {interface: secret.by(source) for interface, secret in secrets.items() if secret is not None}
+
+
+@dataclass(frozen=True)
+class TokenServer:
+    """One client's way to its tokens: the secret goes to the token endpoint of the issuer's own host only.
+
+    Attributes:
+        credentials: who asks whom for what.
+        settings: time-outs, and whom TLS trusts.
+        mask: learns the secret before it is sent.
+    """
+
+    credentials: ClientCredentials
+    settings: Settings
+    mask: Mask
+
+    def fetch(self) -> tuple[str, float | None]:
+        """A new token, and for how many seconds it is valid, where the server says so.
+
+        Raises:
+            ConfigurationError: the server refuses the client, or is none.
+            NoAnswerError: it gave no answer; another attempt may do better.
+        """
+        own = self.credentials
+        url, basic = (own.token_url, False) if own.token_url is not None else self._discovered()
+        found = self._ask(*self._request(url, basic=basic), _token.decode)
+        try:
+            return found.access_token, None if found.expires_in is None else float(found.expires_in)
+        except ValueError:
+            return found.access_token, None
+
+    def _request(self, url: str, *, basic: bool) -> tuple[Prepared, Credential | None]:
+        """The request for a token; apart, so that no frame of a traceback holds the secret."""
+        own = self.credentials
+        secret = own.secret()
+        self.mask.learn(secret)
+        form = {"grant_type": "client_credentials", "audience": own.audience, "scope": own.scope}
+        credential = None
+        if basic:
+            pair = base64.b64encode(f"{quote(own.client_id, safe='')}:{quote(secret, safe='')}".encode()).decode()
+            self.mask.learn(pair)
+            credential = Credential("Authorization", "Basic {}", Secret(pair, name=own.place))
+        else:
+            form |= {"client_id": own.client_id, "client_secret": secret}
+        body = urlencode({name: value for name, value in form.items() if value is not None}).encode()
+        return Prepared("POST", url, _HEADERS | {"Content-Type": _FORM}, body), credential
+
+    def _discovered(self) -> tuple[str, bool]:
+        """The issuer's token endpoint, and whether the secret goes into a header."""
+        issuer = self.credentials.issuer or ""
+        asked = Prepared("GET", f"{issuer}/.well-known/openid-configuration", _HEADERS)
+        found = self._ask(asked, None, _configuration.decode)
+        url = check_url(found.token_endpoint, f"{self.credentials.place}: the issuer's token_endpoint")
+        if origin_of(url) != origin_of(issuer):
+            raise ConfigurationError(
+                f"{self.credentials.place}: the issuer {issuer} names a token endpoint on another host, {url}: if you "
+                "trust it with the secret, give it as token_url in place of issuer"
+            )
+        return url, "client_secret_post" not in found.token_endpoint_auth_methods_supported
+
+    def _ask(self, prepared: Prepared, credential: Credential | None, read: Callable[[bytes], T]) -> T:
+        from ledgerframes.transport.http import Wire
+
+        place, url = self.credentials.place, prepared.url
+        way = Interruptible(Wire(self.settings, [url]))
+        try:
+            outcome = way.send(prepared, credential, seconds=_SECONDS, stop=Stop())
+        finally:
+            way.close()
+        if isinstance(outcome, Broken):
+            why = self.mask.text(outcome.reason)
+            raise NoAnswerError(f"{place}: the token server {url} gave no answer: {why}; check issuer or token_url")
+        if outcome.status >= 500 or outcome.status == 429:
+            raise NoAnswerError(f"{place}: the token server {url} answered {outcome.status}; try again later")
+        if outcome.status != 200:
+            raise ConfigurationError(
+                f"{place}: the token server {url} answered {outcome.status}{self._said(outcome.body)}; check "
+                "client_id, the secret, audience and scope"
+            )
+        try:
+            return read(outcome.body)
+        except (msgspec.DecodeError, UnicodeDecodeError):
+            # not chained: the exception may quote a token
+            raise ConfigurationError(f"{place}: {url} answered with something else than a token server does") from None
+
+    def _said(self, body: bytes) -> str:
+        try:
+            refusal = _refusal.decode(body)
+        except (msgspec.DecodeError, UnicodeDecodeError):
+            return ""
+        text = ": ".join(filter(None, (refusal.error, refusal.error_description)))
+        return f" ({visible(self.mask.text(text)[:_SHOWN])})" if text else ""

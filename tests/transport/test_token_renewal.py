@@ -1,0 +1,250 @@
+"""Tokens that end: fetched once more after a 401, kept until shortly before they expire, or by client credentials."""
+
+from __future__ import annotations
+
+import base64
+import json
+import logging
+import sys
+import traceback
+from urllib.request import Request, urlopen
+
+import pytest
+
+import ledgerframes as lf
+from ledgerframes.config.profiles import FILE
+from ledgerframes.config.resolving import resolve
+from ledgerframes.config.token_sources import KeptToken
+from ledgerframes.errors import ConfigurationError, NotAuthorizedError
+from tests.clocks import SkippingClock
+from tests.token_server import TokenServer
+from tests.transport.hostile_server import HostileServer, Reply, answer, text
+
+ENDED = text("The token expired", 401)
+USERS = answer({"users": [], "nextPageToken": ""})
+SECRET = "correct horse"
+
+
+def taking(valid):
+    """Answers requests with the token that is valid now."""
+
+    def by(heard):
+        return USERS if heard.headers.get("authorization") == f"Bearer {valid()}" else ENDED
+
+    return HostileServer(by)
+
+
+def profile(line):
+    def connected(place):
+        place.with_name(FILE).write_text(f"[profiles.p]\n{line.format(place=place, python=sys.executable)}\n")
+        return {"token": resolve(profile="p", environ={}, config_dir=place.parent).ledger_token}
+
+    return connected
+
+
+SOURCES = {
+    "function": lambda place: {"token": place.read_text},
+    "file": profile("token_file = '{place}'"),
+    "command": profile("token_command = ['{python}', '-c', 'print(open(\"{place}\").read())']"),
+}
+
+
+@pytest.mark.parametrize("source", SOURCES.values(), ids=SOURCES)
+def test_a_token_that_is_refused_is_fetched_once_more(source, tmp_path):
+    place = tmp_path / "token"
+    place.write_text("token-one")
+
+    def valid():
+        """The token changes while the second request is on its way."""
+        if len(server.heard) < 2:
+            return "token-one"
+        place.write_text("token-two")
+        return "token-two"
+
+    server = taking(valid)
+    with server, lf.connect(ledger_url=server.url, **source(place)) as net:
+        lf.load_users(net)
+        lf.load_users(net)
+    sent = [heard.headers["authorization"] for heard in server.heard]
+    assert sent == ["Bearer token-one", "Bearer token-one", "Bearer token-two"]
+
+
+def test_a_token_that_stays_refused_is_an_error_after_two_requests():
+    tokens = (f"token-{number}" for number in range(100))
+    with HostileServer([ENDED]) as server, lf.connect(ledger_url=server.url, token=lambda: next(tokens)) as net:
+        with pytest.raises(NotAuthorizedError):
+            lf.load_users(net)
+        assert len(server.heard) == 2
+
+
+def test_a_token_of_text_and_a_command_are_sent_once():
+    with HostileServer([ENDED]) as server, lf.connect(ledger_url=server.url, token="fixed-token") as net:
+        with pytest.raises(NotAuthorizedError):
+            lf.load_users(net)
+        assert len(server.heard) == 1
+    tokens = (f"token-{number}" for number in range(100))
+    with HostileServer([ENDED]) as server, lf.connect(ledger_url=server.url, token=lambda: next(tokens)) as net:
+        with pytest.raises(NotAuthorizedError):
+            net.ledger.create_user(lf.commands.User(id="alice"))
+        assert len(server.heard) == 1
+
+
+def jwt(**claims):
+    body = base64.urlsafe_b64encode(json.dumps(claims).encode()).decode().rstrip("=")
+    return f"eyJhbGciOiJIUzI1NiJ9.{body}.c2lnbmF0dXJl"
+
+
+@pytest.mark.parametrize(
+    ("token", "seconds", "kept"),
+    [
+        pytest.param("opaque", None, 54, id="opaque"),
+        pytest.param("opaque", 300.0, 270, id="the server says how long"),
+        pytest.param(jwt(exp=1_000_300), None, 270, id="a JWT"),
+        pytest.param(jwt(exp=1_003_600), None, 3_570, id="an hour"),
+        pytest.param(jwt(exp=1_000_005), None, 4.5, id="five seconds"),
+        pytest.param(jwt(exp=999_000), None, 54, id="a clock that is wrong"),
+        pytest.param(jwt(exp="soon"), None, 54, id="no time"),
+        pytest.param("a.b.c", None, 54, id="no JWT"),
+    ],
+)
+def test_a_token_is_kept_until_shortly_before_it_expires(token, seconds, kept):
+    now, fetched = [1_000_000.0], []
+    source = KeptToken(lambda: (fetched.append(now[0]) or token, seconds), now=lambda: now[0])
+    for moment in (0, kept - 0.1, kept):
+        now[0] = 1_000_000.0 + moment
+        assert source() == token
+    assert fetched == [1_000_000.0, 1_000_000.0 + kept]
+
+
+def test_a_token_may_end_in_the_middle_of_a_sync(tmp_path):
+    valid = ["token-0"]
+    with lf.sandbox(seed=7, updates=400, page_maximum=40) as behind:
+
+        def by(heard):
+            if heard.headers["authorization"] != f"Bearer {valid[0]}":
+                return ENDED
+            number = len(server.heard)
+            if number % 5 == 0:
+                valid[0] = f"token-{number}"
+            url = behind.sandbox.url + heard.target
+            with urlopen(Request(url, heard.body or None, {"Content-Type": "application/json"})) as came:
+                return Reply(body=came.read())
+
+        kept = KeptToken(lambda: (valid[0], None))
+        with HostileServer(by) as server, lf.connect(f"{server.url}/api/scan", scan_token=kept) as net:
+            store = lf.open_store(tmp_path / "lake")
+            assert store.sync(net, progress=False, workers=1).complete
+            assert len(store.load("updates")) == 400
+        assert len({heard.headers["authorization"] for heard in server.heard}) > 2
+
+
+@pytest.fixture(scope="module")
+def ledger():
+    with lf.sandbox(updates=40) as net:
+        yield net.sandbox
+
+
+@pytest.fixture
+def provider(ledger, monkeypatch):
+    monkeypatch.setenv("CLIENT_SECRET", SECRET)
+    with TokenServer(ledger) as server:
+        yield server
+
+
+def given(provider, **changes):
+    own = {"issuer": provider.issuer, "client_id": "analyst", "secret_env": "CLIENT_SECRET", "audience": "participant"}
+    return {name: value for name, value in (own | changes).items() if value is not None}
+
+
+def test_client_credentials_give_ledger_and_validator_one_token(ledger, provider):
+    urls = {"ledger_url": ledger.ledger_url, "validator_url": ledger.validator_url}
+    with lf.connect(**urls, token_oauth=given(provider, scope="daml_ledger_api")) as net:
+        assert len(lf.load_users(net)) > 0
+        lf.load_name_entries(net)
+        lf.load_users(net)
+    asked = {"grant_type": "client_credentials", "audience": "participant", "scope": "daml_ledger_api"}
+    assert provider.asked == [asked | {"client_id": "analyst"}]
+
+
+def test_client_credentials_in_a_profile_and_by_the_endpoint_itself(ledger, provider, tmp_path):
+    (tmp_path / "secret").write_text(f"{SECRET}\n")
+    (tmp_path / FILE).write_text(
+        f'[profiles.desk]\nledger_url = "{ledger.ledger_url}"\n[profiles.desk.token_oauth]\n'
+        f'token_url = "{provider.issuer}/token"\nclient_id = "analyst"\nsecret_file = "secret"\n'
+    )
+    with lf.Network(resolve(profile="desk", environ={}, config_dir=tmp_path)) as net:
+        assert len(lf.load_users(net)) > 0
+    assert len(provider.asked) == 1
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"issuer": "http://idp.example"}, "unencrypted"),
+        ({"secret_env": None}, "give secret_env or secret_file"),
+        ({"secret_file": "x"}, "and not both"),
+        ({"token_url": "https://idp.example/token"}, "give issuer or token_url"),
+        ({"client_secret": SECRET}, "'client_secret' is not a known key"),
+        ({"client_id": None}, "client_id is missing"),
+        ({"audience": ""}, "each as text"),
+        ({"secret_env": SECRET}, "is not the name of a variable"),
+    ],
+    ids=str,
+)
+def test_client_credentials_that_break_a_rule_are_refused(changes, said, provider):
+    with pytest.raises(ConfigurationError, match=said) as caught:
+        lf.connect(ledger_url="https://p.example", token_oauth=given(provider, **changes))
+    assert SECRET not in str(caught.value)
+
+
+def refusal(net):
+    """The error of a load, with the locals of its frames, none of which is the test's own."""
+    with pytest.raises(ConfigurationError, match=r"answered 401 \(invalid_client\); check client_id") as caught:
+        lf.load_users(net)
+    return "".join(traceback.TracebackException.from_exception(caught.value, capture_locals=True).format())
+
+
+def test_a_client_that_is_refused_is_named_and_its_secret_is_not(ledger, provider, monkeypatch, caplog):
+    monkeypatch.setenv("CLIENT_SECRET", "another-horse")
+    caplog.set_level(logging.DEBUG)
+    with lf.connect(ledger_url=ledger.ledger_url, token_oauth=given(provider)) as net:
+        said = refusal(net) + caplog.text + repr(net) + repr(net.settings)
+    assert "another-horse" not in said
+
+
+def test_the_secret_goes_to_no_other_host(ledger, monkeypatch):
+    monkeypatch.setenv("CLIENT_SECRET", SECRET)
+    with HostileServer() as elsewhere, HostileServer() as issuer:
+        issuer.script = [answer({"issuer": issuer.url, "token_endpoint": f"{elsewhere.url}/token"})]
+        own = {"issuer": issuer.url, "client_id": "analyst", "secret_env": "CLIENT_SECRET"}
+        elsewhere_refused = pytest.raises(ConfigurationError, match="token endpoint on another host")
+        with lf.connect(ledger_url=ledger.ledger_url, token_oauth=own) as net, elsewhere_refused:
+            lf.load_users(net)
+        assert elsewhere.heard == []
+        assert not any(SECRET.encode() in heard.body for heard in issuer.heard)
+
+
+def test_a_token_server_that_fails_for_a_moment_is_asked_again(ledger, monkeypatch):
+    monkeypatch.setenv("CLIENT_SECRET", SECRET)
+    granted = answer({"access_token": ledger.token("validator_operator"), "expires_in": "300"})
+    script = [text("", 503), Reply(hang_up="before"), granted]
+    with HostileServer(script) as server:
+        own = {"token_url": server.url, "client_id": "analyst", "secret_env": "CLIENT_SECRET"}
+        settings = lf.connect(ledger_url=ledger.ledger_url, token_oauth=own).settings
+        with lf.Network(settings, clock=SkippingClock()) as net:
+            assert len(lf.load_users(net)) > 0
+        assert len(server.heard) == 3
+
+
+def test_a_provider_that_takes_the_secret_in_a_header_only_gets_it_there(ledger, monkeypatch):
+    monkeypatch.setenv("CLIENT_SECRET", SECRET)
+    granted = answer({"access_token": ledger.token("validator_operator")})
+    with HostileServer() as server:
+        methods = {"token_endpoint_auth_methods_supported": ["client_secret_basic"]}
+        server.script = [answer({"token_endpoint": f"{server.url}/token"} | methods), granted]
+        own = {"issuer": server.url, "client_id": "analyst", "secret_env": "CLIENT_SECRET"}
+        with lf.connect(ledger_url=ledger.ledger_url, token_oauth=own) as net:
+            assert len(lf.load_users(net)) > 0
+        header = base64.b64decode(server.heard[1].headers["authorization"].removeprefix("Basic "))
+        assert header == b"analyst:correct%20horse"
+        assert b"secret" not in server.heard[1].body
