@@ -97,7 +97,7 @@ def test_a_snapshot_has_the_coins_coupons_and_rounds_of_the_history_so_far(sandb
     body = {"migration_id": newest, "record_time": instant, "page_size": 1_000}
     told = {}
     while True:
-        page = ask(f"{sandbox.scan_url}/v1/state/acs", body).json
+        page = ask(f"{sandbox.scan_url}/v2/state/acs", body).json
         told |= {one["contract_id"]: one["create_arguments"] for one in page["created_events"]}
         if "next_page_token" not in page:
             break

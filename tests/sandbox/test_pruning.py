@@ -101,8 +101,8 @@ def test_snapshots_are_pruned_too(sandbox):
             query = f"/v0/state/acs/snapshot-timestamp?migration_id=2&before={quote(soon(time))}"
             statuses[time] = [
                 ask(f"{scan.scan_url}{query}").status,
-                ask(f"{scan.scan_url}/v1/state/acs", wanted | {"record_time": time}).status,
-                ask(f"{scan.scan_url}/v1/holdings/state", wanted | {"record_time": time}).status,
+                ask(f"{scan.scan_url}/v2/state/acs", wanted | {"record_time": time}).status,
+                ask(f"{scan.scan_url}/v2/holdings/state", wanted | {"record_time": time}).status,
                 ask(f"{scan.scan_url}/v1/holdings/summary", wanted | {"record_time": time}).status,
                 ask(
                     f"{scan.validator_url}/v1/scan-proxy/holdings/summary", wanted | {"record_time": time}, token=token

@@ -33,7 +33,8 @@ from ledgerframes.sandbox.world.templates import (
 )
 from ledgerframes.sandbox.world.transaction import Event, Transaction
 
-FEATURED: Final = 3
+#: The activity weights of the apps that are featured from the beginning; none counts as 1.
+WEIGHTS: Final = (None, "1.5000000000", None)
 
 
 def bootstrap(tx: Transaction, sim: Simulation) -> None:
@@ -132,8 +133,8 @@ def _rules_id(dso: str) -> str:
 def _rights(tx: Transaction, sim: Simulation) -> None:
     """Let the first validators be featured, and each validator claim what its users' burning earns."""
     dso = sim.parties.dso
-    for provider in sim.parties.validators[:FEATURED]:
-        payload = {"dso": dso, "provider": provider}
+    for provider, weight in zip(sim.parties.validators, WEIGHTS, strict=False):
+        payload = {"dso": dso, "provider": provider, "activityWeight": weight}
         tx.create(FEATURED_RIGHT, payload, signatories=(dso,), observers=(provider,), owner=provider)
     for user in (*sim.parties.validators, *sim.parties.sponsors, *sim.parties.people):
         validator = sim.parties.host(user)
