@@ -101,6 +101,7 @@ def plan(
     *,
     start: opt.Start = None,
     end: opt.End = None,
+    last: opt.Last = None,
     profile: opt.Profile = None,
     scan_url: opt.ScanUrl = None,
     rate: opt.Rate = None,
@@ -115,7 +116,7 @@ def plan(
     from ledgerframes.loaders.planning import plan as estimate
 
     with opt.network(profile, scan_url, rate, ca_file=ca_file, failover=failover) as net:
-        estimated = estimate(net, opt.bound(start), opt.bound(end))
+        estimated = estimate(net, opt.bound(start), opt.bound(end), last=last)
     say(estimated.to_json() if as_json else str(estimated))
 
 

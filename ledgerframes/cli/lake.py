@@ -214,6 +214,7 @@ def export(
         "model": model, "bi_version": bi_version,
     }  # fmt: skip
     report = existing(store).export(target, **options)
+    opt.say_part(existing(store), last, end=opt.bound(end), as_of=as_of)
     opt.say(report.to_json() if as_json else str(report))
 
 

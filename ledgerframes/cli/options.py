@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -13,6 +13,9 @@ from ledgerframes.config.profiles import FILE, config_folder, profiles_of, read_
 from ledgerframes.errors import ConfigurationError, InputError, visible
 from ledgerframes.network import Network, connect
 from ledgerframes.paging.window import Bound
+
+if TYPE_CHECKING:
+    from ledgerframes.store.store import Store
 
 
 def profile_names(incomplete: str) -> list[str]:
@@ -142,6 +145,12 @@ def say_range(frame: Any, last: str | None = None) -> None:
         say(f"--last {last} counts back from {attrs['counted_from']}: {attrs['range']}", err=True)
     if not len(frame):
         say(f"nothing in this range: {attrs.get('range', 'it is empty')}", err=True)
+
+
+def say_part(store: Store, last: str | None, **options: Any) -> None:
+    """The same for the history of a lake, where `--last` was given."""
+    if last is not None:
+        say_range(store.load("updates", columns=["update_id"], last=last, allow_partial=True, **options), last)
 
 
 def bound(text: str | None) -> Bound | None:

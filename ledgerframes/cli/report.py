@@ -47,4 +47,5 @@ def report(
         sections=sections.split(",") if sections else None, allow_partial=allow_partial, overwrite=overwrite,
         interactive=interactive,
     )  # fmt: skip
+    opt.say_part(existing(place), last, end=opt.bound(end), as_of=as_of)
     opt.say(f"{written}\t{written.stat().st_size / 1e6:.1f} MB")

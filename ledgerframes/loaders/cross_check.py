@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, Final
 
@@ -13,6 +13,7 @@ from ledgerframes.config.settings import source_of
 from ledgerframes.decoding.pages import decode_page
 from ledgerframes.errors import visible
 from ledgerframes.interfaces.history import read_pages
+from ledgerframes.loaders.beginning import beginning_of
 from ledgerframes.loaders.extent import newest_time
 from ledgerframes.loaders.normalized import Canonical, canonical_updates, first_difference
 from ledgerframes.paging.cursor import Cursor
@@ -66,6 +67,8 @@ class CrossCheck(Result):
         differences: the first of them.
         up_to: the last place that both sides reach, as (migration id, time); what one has beyond is not compared.
         beyond: which side has more than the other, in words; empty if none has.
+        lacks: which side begins later than the other, and where, in words; what lies before is not compared.
+        whole: whether both sides reach back to the `start` that was asked for.
     """
 
     a: str
@@ -76,11 +79,13 @@ class CrossCheck(Result):
     differences: tuple[Difference, ...]
     up_to: tuple[int, str] | None
     beyond: str = ""
+    lacks: str = ""
+    whole: bool = True
 
     @property
     def agree(self) -> bool:
-        """Whether no update differs."""
-        return self.differing == 0
+        """Whether no update differs, and no side lacks the beginning of a range whose start was named."""
+        return self.differing == 0 and self.whole
 
     def __bool__(self) -> bool:
         return self.agree
@@ -91,7 +96,7 @@ class CrossCheck(Result):
 
     def lines(self) -> list[str]:
         """The result as lines of text."""
-        verdict = "agree in all" if self.agree else f"differ in {self.differing:,} of"
+        verdict = "agree in all" if self.differing == 0 else f"differ in {self.differing:,} of"
         lines = [f"{self.a} and {self.b} {verdict} {self.compared + self.differing:,} updates, {self.range}"]
         lines += [
             f"{difference.record_time} migration {difference.migration_id} update {difference.update_id[:20]}…"
@@ -99,7 +104,7 @@ class CrossCheck(Result):
             f"{f' at {difference.pointer}: {difference.a} / {difference.b}' if difference.pointer else ''}"
             for difference in self.differences
         ]
-        return [visible(line) for line in [*lines, self.beyond] if line]
+        return [visible(line) for line in [*lines, self.lacks, self.beyond] if line]
 
     def __str__(self) -> str:
         return "\n".join(self.lines())
@@ -130,7 +135,8 @@ def cross_check(
 
     Returns:
         Counts, and the first differences with where they are. What one server has beyond the other's last update is
-        not compared: it may just lag.
+        not compared: it may just lag. Nor is what one of them lacks because it prunes: `lacks` names it, and the sides
+        do not agree if a `start` before that was given.
 
     Raises:
         InputError: an argument breaks a rule.
@@ -148,8 +154,30 @@ def cross_check(
     now = 0 if last is None else min(newest_time(net.scan) for net in (net_a, net_b))
     window = wanted_window(start, end, last, now=now)
     names = [", ".join(map(source_of, net.scan.servers)) for net in (net_a, net_b)]
-    return compare(
-        served_updates(net_a, window), served_updates(net_b, window), names=names, part=str(window), most=most
+    later, lacks = _lacking((net_a, net_b), names, window)
+    shared = window if later is None else replace(window, start=later)
+    check = compare(
+        served_updates(net_a, shared), served_updates(net_b, shared), names=names, part=str(shared), most=most
+    )
+    return replace(check, lacks=lacks, whole=not (lacks and window.names_start))
+
+
+def _lacking(nets: tuple[Network, Network], names: list[str], window: Window) -> tuple[Cursor | None, str]:
+    """Where the side begins that begins later, if it lacks what a window names, and that in words."""
+    begins = [beginning_of(net.scan.update_pages) for net in nets]
+    if begins[0] is None or begins[1] is None:
+        return None, ""
+    firsts = [begin.first for begin in begins if begin is not None]
+    later = int(firsts[1] > firsts[0])
+    late = begins[later]
+    # One that proves ledger begin lacks nothing before; the comparison then shows what the other one has.
+    if firsts[0] == firsts[1] or late is None or late.late is None or not window.wants_before(late.late):
+        return None, ""
+    ids = firsts[1 - later].migration_id, late.first.migration_id
+    migrations = f", the migrations from {ids[0]} to {ids[1] - 1} among it" if ids[0] < ids[1] else ""
+    return late.first, (
+        f"{names[later]} begins at {late.first} and lacks what {names[1 - later]} has from {firsts[1 - later]} to"
+        f" there{migrations}; that is not compared"
     )
 
 

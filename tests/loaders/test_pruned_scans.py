@@ -120,3 +120,63 @@ def test_what_needs_ledger_begin_refuses_a_pruned_history(pruned):
 
     with pytest.raises(lf.PartialResultError, match="does not begin at ledger begin"):
         lf.active_contracts(history.events, history.reassignments)
+
+
+@pytest.mark.parametrize("turned", [False, True], ids=["second", "first"])
+def test_a_comparison_names_what_the_pruned_side_lacks(turned, whole, pruned, place):
+    sides = (pruned, whole) if turned else (whole, pruned)
+    held = lf.load_updates(whole, start=place)
+
+    open_start, named = lf.cross_check(*sides), lf.cross_check(*sides, start="begin")
+
+    assert (open_start.agree, open_start.compared, open_start.differing) == (True, len(held), 0)
+    assert (named.agree, named.compared, named.differing) == (False, len(held), 0)
+    for check in (open_start, named):
+        assert f"{pruned.scan.servers[0]} begins at" in str(check)
+        assert "the migrations from 0 to 1 among it" in str(check)
+    assert lf.cross_check(*sides, last="1min").lacks == ""
+
+
+def test_plan_and_doctor_say_where_what_is_there_begins(whole, pruned, place):
+    plan = lf.plan(pruned)
+
+    assert instant(plan.begins_late) >= place[1]
+    assert plan.begins_late in str(plan)
+    assert "ledger begin" not in plan.range
+    assert lf.plan(whole).begins_late is None
+    assert lf.plan(pruned, last="1min").begins_late is None
+    assert "begins late" in str(lf.doctor(pruned))
+    assert "begins late" not in str(lf.doctor(whole))
+
+
+def test_last_counts_the_same_over_a_recording_and_over_objects(whole, tmp_path):
+    with lf.record(tmp_path / "kept", net=whole) as net:
+        recorded = lf.load_updates(net, last="3min")
+    with lf.replay(tmp_path / "kept") as net:
+        replayed = lf.load_updates(net, last="3min")
+    folder = tmp_path / "objects"
+    folder.mkdir()
+    for ref in whole.scan.iter_update_objects(after="2020-01-01", up_to="2030-01-01"):
+        whole.scan.download_object(ref, folder / ref.url.rpartition("/")[2])
+    with lf.open_objects(folder) as net:
+        held = lf.load_updates(net)
+        opened = lf.load_updates(net, last="3min")
+
+    assert replayed.attrs == recorded.attrs
+    assert list(replayed.update_id) == list(recorded.update_id)
+    assert instant(opened.attrs["counted_from"]) == held.record_time.max()
+    assert opened.record_time.min() >= held.record_time.max() - pd.Timedelta("3min")
+
+
+def test_last_of_a_sync_counts_back_from_the_newest_update(whole, tmp_path):
+    newest = lf.load_updates(whole).record_time.max()
+    synced, followed = (lf.open_store(tmp_path / name) for name in ("synced", "followed"))
+    report = synced.sync(whole, last="3min", progress=False)
+    assert instant(report.counted_from) == newest
+    assert f"counts back from {report.counted_from}" in str(report)
+    next(followed.follow(whole, last="3min", every="1s", progress=False))
+
+    for store in (synced, followed):
+        rows = store.load("updates", start=newest - pd.Timedelta("3min"))
+        assert rows.record_time.max() == newest
+        assert store.load("updates", allow_partial=True).record_time.min() >= newest - pd.Timedelta("3min")

@@ -118,6 +118,16 @@ def test_a_table_that_was_never_filled_says_how_to_get_it(table, store, place, t
     assert "holds no" in str(ended.exception)
 
 
+@pytest.mark.parametrize("command", ["report", "export", "rewards", "flows"])
+def test_every_command_with_last_names_the_instant(command, place, ends, tmp_path):
+    target = {"report": ["-o", tmp_path / "r.html", "--sections", "summary"], "export": [tmp_path / "out"]}
+
+    ended = run(command, place, *target.get(command, []), "--last", "1h")
+
+    assert ended.exit_code == 0, ended.output
+    assert f"--last 1h counts back from {ends:%Y-%m-%dT%H:%M}" in ended.stderr
+
+
 def test_the_command_line_names_the_instant_and_why_nothing_is_there(place, ends):
     counted = run("flows", place, "--last", "1h", "--json")
     empty = run("flows", place, "--last", "1us")

@@ -15,6 +15,7 @@ class SyncReport(Result):
     Attributes:
         sync_id: identifies the state of the store after this sync; `as_of=` takes it.
         started_at: UTC, ISO-8601.
+        counted_from: the instant that `last` counts back from, if it was given.
         seconds: how long it took.
         rows: rows added, by table.
         requests: requests sent, each attempt counted.
@@ -37,6 +38,7 @@ class SyncReport(Result):
 
     sync_id: str
     started_at: str
+    counted_from: str = ""
     seconds: float = 0.0
     rows: dict[str, int] = field(default_factory=dict)
     requests: int = 0
@@ -63,6 +65,7 @@ class SyncReport(Result):
         )
         lines = [
             ("sync", f"{self.sync_id}, {'complete' if self.complete else 'not complete'}"),
+            *([("last", f"counts back from {self.counted_from}")] if self.counted_from else []),
             ("added", rows + (f"; {self.rejected:,} items rejected" if self.rejected else "")),
             ("took", f"{self.seconds:,.2f} s, {self.requests:,} requests, {self.bytes / 1e6:,.1f} MB, {speed}"),
             ("retries", f"{self.retries:,}; waited {self.waits_seconds:,.1f} s for rate limits and between attempts"),

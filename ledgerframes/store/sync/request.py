@@ -5,7 +5,6 @@ It is handed on whole, so that an argument is declared in the public signatures 
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Iterable
 from copy import copy
 from dataclasses import dataclass, field
@@ -24,13 +23,12 @@ from ledgerframes.store.lake import declared
 from ledgerframes.store.sync.driving import Drive, ThreadDrive
 from ledgerframes.store.sync.snapshots import SNAPSHOTS, check_snapshots
 from ledgerframes.store.table_sets import HISTORY, SETS, TableSet
-from ledgerframes.timestamps import to_micros
+from ledgerframes.timestamps import format_timestamp, to_micros
 from ledgerframes.transport import Clock, SystemClock
 
 if TYPE_CHECKING:
     from ledgerframes.network import Network
 
-_log = logging.getLogger("ledgerframes.store")
 #: Where the update history is read from.
 SOURCES: Final = ("auto", "pages", "objects")
 
@@ -47,6 +45,7 @@ class SyncRequest:
         clock: the time of the report, and of commits.
         now_micros: where the clock says that the history ends, in microseconds: where servers are probed first.
         window: the part of the history that `start`, `end` and `last` name.
+        counted_from: the instant that `last` counts back from, where the network's newest update says it.
         settle_micros: `settle` in microseconds.
 
     Raises:
@@ -75,6 +74,7 @@ class SyncRequest:
     clock: Clock = field(default_factory=SystemClock)
     now_micros: int = field(init=False)
     window: Window = field(init=False)
+    counted_from: str = field(init=False, default="")
     settle_micros: int = field(init=False)
 
     def __post_init__(self) -> None:
@@ -113,9 +113,10 @@ class SyncRequest:
         if self.last is None or self.now is not None:
             return self
         made = copy(self)
-        window = wanted_window(self.start, self.end, self.last, now=newest_time(net.scan))
+        newest = newest_time(net.scan)
+        window = wanted_window(self.start, self.end, self.last, now=newest)
         object.__setattr__(made, "window", window)
-        _log.info("last=%r: %s", self.last, window)
+        object.__setattr__(made, "counted_from", format_timestamp(newest))
         return made
 
     @property

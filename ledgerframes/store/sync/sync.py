@@ -83,6 +83,7 @@ class _Run:
 
     def carry_out(self) -> None:
         self._request = request = self._request.counting_back(self._net)
+        self._report = replace(self._report, counted_from=request.counted_from)
         if HISTORY in request.sets:
             self._net.check_window(request.window)
         if request.engine is not None and not self._net.is_remote:
