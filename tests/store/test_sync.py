@@ -164,7 +164,8 @@ def test_an_empty_ledger_makes_no_store(store):
         report = store.sync(lf.connect(scan_url=nothing.scan_url))
     assert report.complete
     assert store.coverage().empty
-    assert store.load("updates").empty
+    with pytest.raises(lf.StoreError, match="holds no updates"):
+        store.load("updates")
 
 
 def test_a_migration_that_begins_later_is_found(store):
