@@ -30,6 +30,7 @@ def neighbours(sandbox: Any, alice: str) -> Iterator[Callable[[lf.Network], Any]
     yield lambda net: lf.load_traffic(net, ["PAR::nobody::1220", *lf.load_super_validators(net).participant_id[:2]])
     yield lambda net: lf.load_validator_faucets(net, lf.load_licenses(net).validator)
     yield lf.load_featured_apps
+    yield lambda net: net.scan.featured_app(alice)
     yield lf.load_scans
     yield lambda net: lf.load_verdicts(net, limit=40, page_size=30)
     yield lambda net: net.scan.events(after=(0, "2025-03-03T09:00:05Z"), page_size=5, value_encoding="protobuf_json")
