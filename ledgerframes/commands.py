@@ -34,6 +34,7 @@ from ledgerframes.interfaces.event_formats import (
 from ledgerframes.interfaces.reassignment_commands import AssignCommand, EmptyCommand, UnassignCommand
 from ledgerframes.interfaces.rights import (
     CanActAs,
+    CanActAsAnyParty,
     CanExecuteAs,
     CanExecuteAsAnyParty,
     CanReadAs,
@@ -48,6 +49,7 @@ from ledgerframes.interfaces.users import ObjectMeta, User
 __all__ = [
     "AssignCommand",
     "CanActAs",
+    "CanActAsAnyParty",
     "CanExecuteAs",
     "CanExecuteAsAnyParty",
     "CanReadAs",

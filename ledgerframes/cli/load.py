@@ -84,6 +84,7 @@ def load(
     as_of_round: Annotated[int | None, typer.Option(help="holdings_summary: round of the notional fees.")] = None,
     missing: Annotated[str | None, typer.Option(help="holdings_summary: null, zero or drop.")] = None,
     update_id: Annotated[str | None, typer.Option(help="ledger_transaction: which one.")] = None,
+    hash: Annotated[str | None, typer.Option(help="ledger_transaction: which one, by its hash.")] = None,  # noqa: A002
     personal: Annotated[bool, typer.Option("--personal", help="Keep personal data: contact points.")] = False,
     blobs: Annotated[bool, typer.Option("--blobs", help="Contracts: keep created_event_blob.")] = False,
     profile: opt.Profile = None,
@@ -112,8 +113,9 @@ def load(
         "start": bound(start, "start"), "end": bound(end, "end"), "last": last, "limit": limit,
         "columns": columns.split(",") if columns else None, "parties": party or None, "record_time": record_time,
         "migration_id": migration_id, "match": match, "as_of_round": as_of_round, "missing": missing,
-        "update_id": update_id, "at": bound(at, "at"), "templates": template or None, "owners": owner or None,
-        "prefix": prefix, "members": member or None, "synchronizer": synchronizer, "validators": validator or None,
+        "update_id": update_id, "hash": hash, "at": bound(at, "at"), "templates": template or None,
+        "owners": owner or None, "prefix": prefix, "members": member or None,
+        "synchronizer": synchronizer, "validators": validator or None,
         "blobs": blobs or None, "ids": instrument or None,
         "personal": True if personal and table == "licenses" else None,
     }  # fmt: skip

@@ -19,19 +19,16 @@ from ledgerframes.interfaces.commands import (
     prefetch_json,
 )
 from ledgerframes.interfaces.disclosure import DisclosedContract, disclosed_json
-from ledgerframes.interfaces.event_formats import EventFormat, TransactionFormat, event_format_json
+from ledgerframes.interfaces.event_formats import EventFormat, event_format_json
 from ledgerframes.interfaces.ledger_answers import (
     LedgerAnswer,
-    LedgerTransaction,
     Reassignment,
     TransactionTree,
     read_reassignment,
-    read_transaction,
     read_tree,
-    read_update,
 )
 from ledgerframes.interfaces.ledger_pages import LedgerPageCalls
-from ledgerframes.interfaces.looking_up import question_by_id
+from ledgerframes.interfaces.looking_up import LookUpCalls
 from ledgerframes.interfaces.packages import Dar, dar_bytes
 from ledgerframes.interfaces.reassignment_commands import ReassignmentCommand, reassignment_json
 from ledgerframes.interfaces.rights import Right, new_rights
@@ -65,13 +62,6 @@ SUBMIT_AND_WAIT_FOR_TREE: Final = Endpoint(
     safe=False,
     deprecated="deprecated since release 3.4, removal planned for 3.5; submit-and-wait-for-transaction replaces it",
 )
-TRANSACTION_BY_ID: Final = Endpoint(
-    interface="ledger",
-    method="POST",
-    path="/v2/updates/transaction-by-id",
-    deprecated="deprecated since release 3.4; newer releases have POST /v2/updates/update-by-id, used where it is",
-)
-UPDATE_BY_ID: Final = Endpoint(interface="ledger", method="POST", path="/v2/updates/update-by-id")
 LIST_USERS: Final = Endpoint(interface="ledger", method="GET", path="/v2/users")
 CREATE_USER: Final = Endpoint(interface="ledger", method="POST", path="/v2/users", safe=False)
 UPLOAD_PACKAGE: Final = Endpoint(
@@ -81,7 +71,7 @@ UPLOAD_PACKAGE: Final = Endpoint(
 VALIDATE_DAR: Final = Endpoint(interface="ledger", method="POST", path="/v2/dars/validate")
 
 
-class LedgerCalls(LedgerPageCalls):
+class LedgerCalls(LookUpCalls, LedgerPageCalls):
     """The calls of the participant's ledger interface. One method, one request; a command is sent once.
 
     Args:
@@ -222,65 +212,6 @@ class LedgerCalls(LedgerPageCalls):
         if min_ledger_time_rel is not None:
             body["minLedgerTimeRel"] = duration_json(min_ledger_time_rel, "min_ledger_time_rel")
         return Call(SUBMIT_AND_WAIT_FOR_TREE.request(json=body), read_tree)
-
-    @CallMethod
-    def transaction_by_id(
-        self,
-        update_id: str,
-        *,
-        requesting_parties: Iterable[str] | None = None,
-        transaction_format: TransactionFormat | None = None,
-    ) -> Call[LedgerAnswer[LedgerTransaction]]:
-        """Read a transaction (contract: POST /v2/updates/transaction-by-id).
-
-        A format is always sent, since participants refuse a request without one. Where the server has only
-        update-by-id, that route is used.
-
-        Args:
-            update_id: the transaction's id.
-            requesting_parties: whose events to show: every template, creations and exercises.
-            transaction_format: which events to show, and how; not together with `requesting_parties`. Without
-                either, whatever any party sees is shown, which takes the right to read as any party.
-
-        Raises:
-            InputError: an argument breaks a rule; nothing was sent.
-            NotFoundError: the participant does not know the transaction.
-            NotAuthorizedError: the token's user may not read as these parties, or as any party.
-        """
-        body, shown = question_by_id(update_id, requesting_parties, transaction_format)
-        older = TRANSACTION_BY_ID.request(json=body | {"transactionFormat": shown})
-        # Release 3.6 has only update-by-id, which refuses a request without `updateFormat`.
-        newer = UPDATE_BY_ID.request(json=body | {"updateFormat": {"includeTransactions": shown}})
-        return Call(older, read_transaction, alternatives=(newer,))
-
-    @CallMethod
-    def update_by_id(
-        self,
-        update_id: str,
-        *,
-        requesting_parties: Iterable[str] | None = None,
-        transaction_format: TransactionFormat | None = None,
-    ) -> Call[LedgerAnswer[LedgerTransaction | Reassignment]]:
-        """Read a transaction or a reassignment (POST /v2/updates/update-by-id, the successor of transaction-by-id).
-
-        Where the server has only transaction-by-id, that is asked, which knows no reassignments.
-
-        Args:
-            update_id: the update's id.
-            requesting_parties: whose events to show; see `transaction_by_id`.
-            transaction_format: likewise; its event format holds for a reassignment, too.
-
-        Raises:
-            InputError: an argument breaks a rule; nothing was sent.
-            NotFoundError: the participant does not know the update.
-            NotAuthorizedError: the token's user may not read as these parties, or as any party.
-        """
-        body, shown = question_by_id(update_id, requesting_parties, transaction_format)
-        # A reassignment is found only where the request includes reassignments.
-        either = {"includeTransactions": shown, "includeReassignments": shown["eventFormat"]}
-        newer = UPDATE_BY_ID.request(json=body | {"updateFormat": either})
-        older = TRANSACTION_BY_ID.request(json=body | {"transactionFormat": shown})
-        return Call(newer, read_update, alternatives=(older,))
 
     @CallMethod
     def list_users(self, *, page_size: int | None = None, page_token: str | None = None) -> Call[UsersPage]:

@@ -77,6 +77,7 @@ class LedgerTransaction(Struct, frozen=True, kw_only=True, rename="camel"):
 
     Attributes:
         offset: the participant's own; not comparable between participants.
+        transaction_hash: what `update_by_hash` takes; Canton states it since 3.6.
         paid_traffic_cost: in bytes of the synchronizer's traffic.
     """
 
@@ -88,6 +89,7 @@ class LedgerTransaction(Struct, frozen=True, kw_only=True, rename="camel"):
     offset: int | None = None
     synchronizer_id: str | None = None
     trace_context: TraceContext | None = None
+    transaction_hash: str | None = None
     external_transaction_hash: str | None = None
     paid_traffic_cost: int | None = None
     events: list[LedgerEvent] = []
@@ -125,6 +127,37 @@ class Reassignment(Struct, frozen=True, kw_only=True, rename="camel"):
     trace_context: TraceContext | None = None
     paid_traffic_cost: int | None = None
     events: list[LedgerEvent] = []
+
+
+class Completion(Struct, frozen=True, kw_only=True, rename="camel"):
+    """What became of a submission.
+
+    Attributes:
+        status: code and message; code 0, or no status, is a success.
+        update_id: of the update that it resulted in; None where it was rejected.
+        offset: the participant's own.
+        synchronizer_time: on which synchronizer, and at which record time there.
+        paid_traffic_cost: in bytes of the synchronizer's traffic.
+    """
+
+    command_id: str
+    status: Any = None
+    update_id: str | None = None
+    user_id: str | None = None
+    act_as: list[str] | None = None
+    submission_id: str | None = None
+    deduplication_period: Any = None
+    trace_context: TraceContext | None = None
+    offset: int | None = None
+    synchronizer_time: Any = None
+    paid_traffic_cost: int | None = None
+
+
+class Completions(Struct, frozen=True, kw_only=True, rename="camel"):
+    """The answer of `completion_by_hash`: the success, if there is one, and the newest rejections, newest first."""
+
+    accepted_completion: Completion | None = None
+    last_rejected_completions: list[Completion] | None = None
 
 
 @dataclass(frozen=True)

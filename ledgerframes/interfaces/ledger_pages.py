@@ -37,17 +37,31 @@ from ledgerframes.transport.request import Endpoint
 
 LEDGER_END: Final = Endpoint(interface="ledger", method="GET", path="/v2/state/ledger-end")
 UPDATES_PAGE: Final = Endpoint(interface="ledger", method="POST", path="/v2/updates/get-updates-page")
-CONTRACTS_PAGE: Final = Endpoint(interface="ledger", method="POST", path="/v2/state/active-contracts-page")
+CONTRACTS_PAGE: Final = Endpoint(
+    interface="ledger",
+    method="POST",
+    path="/v2/state/active-contracts-page",
+    since="Canton has it since 3.5.10; 3.5.1 to 3.5.9 have a GET with a body in its place, which cannot be sent",
+)
 
 
-class LedgerEnd(Struct, frozen=True):
+class SynchronizerTime(Struct, frozen=True, rename="camel"):
+    """Up to which record time a participant has seen a synchronizer; without a connection, that may be long ago."""
+
+    synchronizer_id: str
+    record_time: str
+
+
+class LedgerEnd(Struct, frozen=True, rename="camel"):
     """The answer of `ledger_end`.
 
     Attributes:
         offset: the offset of the participant's newest update; 0 or None where it has none.
+        synchronizer_times: None where the participant does not state them; Canton does since 3.6.
     """
 
     offset: int | None = None
+    synchronizer_times: list[SynchronizerTime] | None = None
 
 
 @dataclass(frozen=True)
@@ -142,7 +156,7 @@ class LedgerPageCalls(OneServerCalls):
 
     @CallMethod
     def ledger_end(self) -> Call[LedgerEnd]:
-        """Read the offset of the participant's newest update (GET /v2/state/ledger-end).
+        """Read the offset of the participant's newest update, and synchronizers' times (GET /v2/state/ledger-end).
 
         Example:
             >>> import ledgerframes as lf

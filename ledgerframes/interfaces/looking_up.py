@@ -1,19 +1,144 @@
-"""The request body of a look-up of an update by its id; used by the ledger interface."""
+"""The ledger's calls that look up one update or a completion; `LedgerCalls` inherits them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, Final
 
 from ledgerframes.errors import InputError
+from ledgerframes.interfaces.answers import reads
+from ledgerframes.interfaces.calls import Call, CallMethod, Runner
 from ledgerframes.interfaces.event_formats import TransactionFormat, transaction_format_json, whole_format
-from ledgerframes.interfaces.rules import LedgerString, PartyId, each, fits
+from ledgerframes.interfaces.ledger_answers import (
+    Completions,
+    LedgerAnswer,
+    LedgerTransaction,
+    Reassignment,
+    read_transaction,
+    read_update,
+)
+from ledgerframes.interfaces.rules import LedgerString, PartyId, Text, each, fits
+from ledgerframes.transport.request import Endpoint
+
+TRANSACTION_BY_ID: Final = Endpoint(
+    interface="ledger",
+    method="POST",
+    path="/v2/updates/transaction-by-id",
+    deprecated="deprecated since release 3.4; newer releases have POST /v2/updates/update-by-id, used where it is",
+)
+UPDATE_BY_ID: Final = Endpoint(interface="ledger", method="POST", path="/v2/updates/update-by-id")
+_SINCE_3_6: Final = "Canton has it since 3.6"
+UPDATE_BY_HASH: Final = Endpoint(interface="ledger", method="POST", path="/v2/updates/update-by-hash", since=_SINCE_3_6)
+COMPLETION_BY_HASH: Final = Endpoint(
+    interface="ledger", method="POST", path="/v2/commands/completion-by-hash", since=_SINCE_3_6
+)
 
 
-def question_by_id(
-    update_id: str, requesting_parties: Iterable[str] | None, transaction_format: TransactionFormat | None
-) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The id of an update as a body names it, and the JSON of the format that says which of its events to show.
+class LookUpCalls(Runner):
+    """The calls of the ledger interface that look something up. One method, one request."""
+
+    interface = "ledger"
+
+    @CallMethod
+    def transaction_by_id(
+        self,
+        update_id: str,
+        *,
+        requesting_parties: Iterable[str] | None = None,
+        transaction_format: TransactionFormat | None = None,
+    ) -> Call[LedgerAnswer[LedgerTransaction]]:
+        """Read a transaction (contract: POST /v2/updates/transaction-by-id).
+
+        A format is always sent, since participants refuse a request without one. Where the server has only
+        update-by-id, that route is used.
+
+        Args:
+            update_id: the transaction's id.
+            requesting_parties: whose events to show: every template, creations and exercises.
+            transaction_format: which events to show, and how; not together with `requesting_parties`. Without
+                either, whatever any party sees is shown, which takes the right to read as any party.
+
+        Raises:
+            InputError: an argument breaks a rule; nothing was sent.
+            NotFoundError: the participant does not know the transaction.
+            NotAuthorizedError: the token's user may not read as these parties, or as any party.
+        """
+        shown = _shown(requesting_parties, transaction_format)
+        body = {"updateId": fits(update_id, LedgerString, "update_id")}
+        older = TRANSACTION_BY_ID.request(json=body | {"transactionFormat": shown})
+        # Release 3.6 has only update-by-id, which refuses a request without `updateFormat`.
+        newer = UPDATE_BY_ID.request(json=body | {"updateFormat": {"includeTransactions": shown}})
+        return Call(older, read_transaction, alternatives=(newer,))
+
+    @CallMethod
+    def update_by_id(
+        self,
+        update_id: str,
+        *,
+        requesting_parties: Iterable[str] | None = None,
+        transaction_format: TransactionFormat | None = None,
+    ) -> Call[LedgerAnswer[LedgerTransaction | Reassignment]]:
+        """Read a transaction or a reassignment (POST /v2/updates/update-by-id, the successor of transaction-by-id).
+
+        Where the server has only transaction-by-id, that is asked, which knows no reassignments.
+
+        Args:
+            update_id: the update's id.
+            requesting_parties: whose events to show; see `transaction_by_id`.
+            transaction_format: likewise; its event format holds for a reassignment, too.
+
+        Raises:
+            InputError: an argument breaks a rule; nothing was sent.
+            NotFoundError: the participant does not know the update.
+            NotAuthorizedError: the token's user may not read as these parties, or as any party.
+        """
+        shown = _shown(requesting_parties, transaction_format)
+        body = {"updateId": fits(update_id, LedgerString, "update_id")}
+        newer = UPDATE_BY_ID.request(json=body | {"updateFormat": _either(shown)})
+        older = TRANSACTION_BY_ID.request(json=body | {"transactionFormat": shown})
+        return Call(newer, read_update, alternatives=(older,))
+
+    @CallMethod
+    def update_by_hash(
+        self,
+        hash: str,  # noqa: A002 - the field's word
+        *,
+        requesting_parties: Iterable[str] | None = None,
+        transaction_format: TransactionFormat | None = None,
+    ) -> Call[LedgerAnswer[LedgerTransaction | Reassignment]]:
+        """Read a transaction by the hash that an external party signed (POST /v2/updates/update-by-hash).
+
+        Args:
+            hash: as the participant writes it, in `transaction_hash` of a transaction or a prepared submission.
+            requesting_parties: whose events to show; see `transaction_by_id`.
+            transaction_format: likewise.
+
+        Raises:
+            InputError: an argument breaks a rule; nothing was sent.
+            NotFoundError: the participant does not know the hash, or its release does not serve the route.
+            NotAuthorizedError: the token's user may not read as these parties, or as any party.
+        """
+        shown = _shown(requesting_parties, transaction_format)
+        body = {"transactionHash": fits(hash, Text, "hash"), "updateFormat": _either(shown)}
+        return Call(UPDATE_BY_HASH.request(json=body), read_update)
+
+    @CallMethod
+    def completion_by_hash(self, hash: str) -> Call[Completions]:  # noqa: A002 - the field's word
+        """Read what became of a submission that an external party signed (POST /v2/commands/completion-by-hash).
+
+        Args:
+            hash: see `update_by_hash`.
+
+        Raises:
+            InputError: the hash is empty; nothing was sent.
+            NotFoundError: there is no completion of that hash, or the participant's release does not serve the route.
+        """
+        body = {"transactionHash": fits(hash, Text, "hash")}
+        return Call(COMPLETION_BY_HASH.request(json=body), reads(Completions))
+
+
+def _shown(requesting_parties: Iterable[str] | None, transaction_format: TransactionFormat | None) -> dict[str, Any]:
+    """The JSON of the format that says which events of a transaction to show.
 
     Raises:
         InputError: an argument breaks a rule, or both parties and a format are given.
@@ -22,10 +147,14 @@ def question_by_id(
         raise InputError(
             f"requesting_parties={requesting_parties!r} excludes transaction_format; give transaction_format only"
         )
-    body = {"updateId": fits(update_id, LedgerString, "update_id")}
     # With the id alone real servers answer 400: "Either transaction_format or requesting_parties is required".
     if transaction_format is None:
         named = requesting_parties
         parties = None if named is None else each(named, "requesting_parties", kind=PartyId, least=1)
         transaction_format = whole_format(parties)
-    return body, transaction_format_json(transaction_format, "transaction_format")
+    return transaction_format_json(transaction_format, "transaction_format")
+
+
+def _either(shown: dict[str, Any]) -> dict[str, Any]:
+    """The format of an update of either kind: a reassignment is found only where the request includes them."""
+    return {"includeTransactions": shown, "includeReassignments": shown["eventFormat"]}

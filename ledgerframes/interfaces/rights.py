@@ -17,6 +17,10 @@ class CanActAs(Struct, frozen=True):
     party: PartyId
 
 
+class CanActAsAnyParty(Struct, frozen=True):
+    """May authorize commands for any party; Canton has it since 3.6."""
+
+
 class CanExecuteAs(Struct, frozen=True):
     """May prepare and execute submissions as the party, without reading; `CanActAs` implies it."""
 
@@ -63,7 +67,7 @@ class OtherRight(Struct, frozen=True):
 
 
 _OfParty = CanActAs | CanExecuteAs | CanReadAs
-_Plain = CanExecuteAsAnyParty | CanReadAsAnyParty | IdentityProviderAdmin | ParticipantAdmin
+_Plain = CanActAsAnyParty | CanExecuteAsAnyParty | CanReadAsAnyParty | IdentityProviderAdmin | ParticipantAdmin
 Right = _OfParty | _Plain | EmptyRight | OtherRight
 
 

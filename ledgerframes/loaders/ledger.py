@@ -12,10 +12,10 @@ from msgspec import Raw, Struct
 from ledgerframes.arguments import names
 from ledgerframes.config.settings import source_of
 from ledgerframes.decoding.records import read_records
-from ledgerframes.errors import DecodeError
+from ledgerframes.errors import DecodeError, InputError
 from ledgerframes.frames import As, Decimals, Lists, check_shape
 from ledgerframes.interfaces.event_formats import whole_format
-from ledgerframes.interfaces.ledger import UPDATE_BY_ID
+from ledgerframes.interfaces.looking_up import UPDATE_BY_HASH, UPDATE_BY_ID
 from ledgerframes.interfaces.rules import PartyId, Text, each
 from ledgerframes.loaders.amount_form import held
 from ledgerframes.loaders.contracts import party_list
@@ -44,8 +44,9 @@ class LedgerTransaction(NamedTuple):
 
 def load_ledger_transaction(
     net: Network,
-    update_id: str,
+    update_id: str | None = None,
     *,
+    hash: str | None = None,  # noqa: A002 - the field's word
     parties: Iterable[str] | None = None,
     interfaces: Iterable[str] = (),
     as_: As = "pandas",
@@ -55,11 +56,13 @@ def load_ledger_transaction(
     """Load one transaction or reassignment by its id (contract: POST /v2/updates/transaction-by-id, or its successor).
 
     Creations and exercises of every template are asked for, by POST /v2/updates/update-by-id. Older participants, which
-    have only transaction-by-id, find no reassignments.
+    have only transaction-by-id, find no reassignments. A hash is looked up by POST /v2/updates/update-by-hash.
 
     Args:
         net: the network; its ledger interface is asked, with a token.
         update_id: the update's id.
+        hash: the transaction's hash instead, as `transaction_hash` has it or as it was signed; participants of Canton
+            3.6 and later know those of transactions that an external party signed.
         parties: whose view; events that none of them sees are left out. None is any party's view, which takes the
             right to read as any party; with a token that has fewer rights, name the parties it may read as.
         interfaces: interfaces, such as `"#package-name:Module:Entity"`, whose views of the created contracts are to
@@ -73,8 +76,8 @@ def load_ledger_transaction(
         answer; `lf.describe("ledger_events")` lists the columns with their units.
 
     Raises:
-        InputError: an argument breaks a rule; nothing was sent.
-        NotFoundError: the participant does not know the update.
+        InputError: an argument breaks a rule, or both or neither of id and hash are given; nothing was sent.
+        NotFoundError: the participant does not know the update, or its release does not look up hashes.
         NotAuthorizedError: the token's user may not read as these parties, or as any party.
 
     Example:
@@ -88,9 +91,16 @@ def load_ledger_transaction(
     check_shape(as_, held(net, decimals), lists)
     named = None if parties is None else each(party_list(parties), "parties", kind=PartyId, least=1)
     views = each(names(interfaces, "interfaces"), "interfaces", kind=Text)
-    answer = net.ledger.update_by_id(update_id, transaction_format=whole_format(named, interfaces=views))
+    shown = whole_format(named, interfaces=views)
+    if (update_id is None) == (hash is None):
+        raise InputError(f"update_id={update_id!r} and hash={hash!r}: give exactly one of them")
+    if hash is not None:
+        answer, endpoint = net.ledger.update_by_hash(hash, transaction_format=shown), UPDATE_BY_HASH
+    else:
+        assert update_id is not None
+        answer, endpoint = net.ledger.update_by_id(update_id, transaction_format=shown), UPDATE_BY_ID
     origin = Origin({source_of(net.transport.servers("ledger")[0]): None})
-    transactions, events = read_ledger_items([answer.raw], str(UPDATE_BY_ID))
+    transactions, events = read_ledger_items([answer.raw], str(endpoint))
 
     def frame(table: Table, batch: pa.RecordBatch) -> Any:
         return Form.of(table, as_=as_, decimals=held(net, decimals), lists=lists).frame(batch, origin)

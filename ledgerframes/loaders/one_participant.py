@@ -11,7 +11,7 @@ import msgspec
 
 from ledgerframes.arguments import names, whole_number
 from ledgerframes.config.settings import source_of
-from ledgerframes.errors import DecodeError, InputError, NotFoundError, PagingError, RequestError, StatusError
+from ledgerframes.errors import DecodeError, InputError, PagingError, RequestError, StatusError
 from ledgerframes.interfaces.ledger_pages import LEDGER_END, LedgerEnd
 from ledgerframes.interfaces.rules import PartyId, Text, each
 from ledgerframes.loaders.contracts import party_list
@@ -117,12 +117,12 @@ class OneParticipant:
         Raises:
             InputError: the participant does not know the route.
         """
-        if not isinstance(error, NotFoundError) or not error.unknown_route:
+        if not isinstance(error, StatusError) or not error.unknown_route:
             return
+        has = f"The interface of release {KNOWN} has it; whether older ones do is not documented"
         raise InputError(
-            f"the participant at {error.server} does not serve {self.endpoint}. The interface of release {KNOWN} has"
-            f" it; whether older ones do is not documented. What to do: give ledger_url= of a newer one, or"
-            f" {self.instead}"
+            f"the participant at {error.server} does not serve {self.endpoint}. {self.endpoint.since or has}. What to"
+            f" do: give ledger_url= of a newer one, or {self.instead}"
         ) from error
 
 

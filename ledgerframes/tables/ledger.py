@@ -10,6 +10,7 @@ from ledgerframes.tables.table import EXTRA, Column, Table
 _ENDPOINTS: Final = (
     "POST /v2/updates/transaction-by-id",
     "POST /v2/updates/update-by-id",
+    "POST /v2/updates/update-by-hash",
     "POST /v2/updates/get-updates-page",
     "POST /v2/commands/submit-and-wait-for-transaction-tree",
     "POST /v2/commands/submit-and-wait-for-reassignment",
@@ -41,6 +42,13 @@ LEDGER_TRANSACTIONS: Final = Table(
             "synchronizer_id", TEXT, "Synchronizer that sequenced it.", "/synchronizerId", spelling="empty is unset"
         ),
         _maybe("record_time", TIME, "When the synchronizer sequenced it.", "/recordTime"),
+        _maybe(
+            "transaction_hash",
+            TEXT,
+            "Hash of the transaction, as `load_ledger_transaction` takes it; null before Canton 3.6.",
+            "/transactionHash",
+            spelling="empty is unset",
+        ),
         _maybe(
             "external_transaction_hash",
             TEXT,

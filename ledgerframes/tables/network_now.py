@@ -136,6 +136,14 @@ FEATURED_APPS: Final = Table(
         *_BARE,
         Column("provider", TEXT, "Party that provides the app.", True, source="/payload/provider"),
         Column("dso", TEXT, "Party of the governing organization.", True, source="/payload/dso"),
+        Column(
+            "activity_weight",
+            AMOUNT,
+            "Weight of the app's activity; null where the right states none, which counts as 1.",
+            True,
+            unit="weight",
+            source="/payload/activityWeight",
+        ),
         EXTRA,
     ),
 )

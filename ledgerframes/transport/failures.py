@@ -51,6 +51,7 @@ _UNKNOWN_ROUTE: Final = (
     "the server does not know this path: it runs another release, "
     "or {interface}_url= lacks a prefix such as /api/{interface}"
 )
+_OTHER_METHOD: Final = "the server knows this path by another method only: it runs another release"
 _AUTHENTICATE: Final = (
     "this server wants a token, and none was given: give {interface}_token=, set LEDGERFRAMES_{INTERFACE}_TOKEN, or "
     "have a profile fetch it"
@@ -114,7 +115,8 @@ class Refusal:
     def _advice(self, request: Request, server: str) -> str:
         advice = _ADVICE.get(self.status, "try again later; a further {interface}_url= is asked when one server fails")
         if self.unknown_route:
-            advice = _UNKNOWN_ROUTE
+            advice = _OTHER_METHOD if self.status == 405 else _UNKNOWN_ROUTE
+            advice += f". {request.endpoint.since}" if request.endpoint.since else ""
         elif 300 <= self.status < 400:
             advice = "redirects are not followed: give the address it points to as {interface}_url=, if you trust it"
         elif self.status < 500 and self.status not in _ADVICE:

@@ -41,6 +41,7 @@ class Endpoint:
         safe: asking twice changes nothing, so it may be tried again; a command is sent once whatever happens.
         deprecated: since when it is, and what replaces it.
         not_found_is_local: one server's 404 proves nothing, so every server is asked.
+        since: which releases have it, said where a server does not.
     """
 
     interface: Interface
@@ -49,6 +50,7 @@ class Endpoint:
     safe: bool = True
     deprecated: str | None = None
     not_found_is_local: bool = False
+    since: str | None = None
 
     def __str__(self) -> str:
         return f"{self.method} {self.path}"

@@ -15,6 +15,7 @@ OTHER_FORMS = {
     "POST /v1/scan-proxy/holdings/summary",
     *("POST /v1/state/acs", "POST /v0/state/acs"),
     *("POST /v1/holdings/state", "POST /v0/holdings/state"),
+    "POST /v2/updates/update-by-hash",
     "POST /v1/holdings/summary",
     "any",
 }

@@ -270,6 +270,21 @@ def test_super_validators_apps_and_scans_of_the_sandbox(net):
     assert lf.load_featured_apps(net, blobs=True).created_event_blob.notna().all()
 
 
+def test_a_featured_app_s_weight_is_as_its_right_states_it():
+    def right(number, **stated):
+        return {
+            "contract_id": f"00{number}", "template_id": "ab:Splice.Amulet:FeaturedAppRight", "created_event_blob": "",
+            "created_at": "2026-11-01T00:00:00Z", "payload": {"dso": "d", "provider": f"p{number}", **stated},
+        }  # fmt: skip
+
+    rights = [right(1, activityWeight="2.5"), right(2, activityWeight=None), right(3)]
+    with HostileServer([answer({"featured_apps": rights})]) as server, asking(server) as net:
+        apps = lf.load_featured_apps(net, decimals="object")
+
+    assert list(apps.activity_weight) == [Decimal("2.5"), None, None]
+    assert "counts as 1" in lf.describe("featured_apps").set_index("column").meaning["activity_weight"]
+
+
 def test_a_super_validator_without_a_node_has_no_addresses():
     rules = {"contract": {"payload": {"svs": [["p::12", {"name": "p", "svRewardWeight": "5", "new": 1}]]}}}
     with HostileServer([answer({"dso_rules": rules, "sv_node_states": []})]) as server, asking(server) as net:

@@ -241,6 +241,8 @@ def reads(sandbox: Any, alice: str) -> Iterator[Call]:
     for wanted in formats(alice):
         yield lambda net, wanted=wanted: net.ledger.transaction_by_id(update, transaction_format=wanted)
         yield lambda net, wanted=wanted: net.ledger.update_by_id(update, transaction_format=wanted)
+    yield lambda net: net.ledger.update_by_hash("00", requesting_parties=[alice])
+    yield lambda net: net.ledger.completion_by_hash("00")
     yield lambda net: net.ledger.list_users(page_size=2, page_token="")
     yield lambda net: list(net.ledger.iter_users(page_size=3))
     yield lambda net: net.registry.instruments(page_size=1, page_token="")

@@ -94,10 +94,14 @@ class Operation:
 @cache
 def document(name: str) -> Document:
     """One file with what newer releases add to it, read once."""
-    content, later = _read(FOLDER / name), _read(LATER).get(name, {})
-    content["paths"] |= later.get("paths", {})
-    content["components"]["schemas"] |= later.get("schemas", {})
-    return Document(name, content)
+    return Document(name, _added(_read(FOLDER / name), _read(LATER).get(name, {})))
+
+
+def _added(content: Any, more: Any) -> Any:
+    """Content with more of it: members that both have are put together, and so are lists."""
+    if isinstance(content, dict) and isinstance(more, dict):
+        return content | {name: _added(content[name], one) if name in content else one for name, one in more.items()}
+    return [*content, *more] if isinstance(content, list) else more
 
 
 def _read(path: Path) -> dict[str, Any]:

@@ -9,6 +9,7 @@ import pytest
 from ledgerframes.interfaces import (
     ledger,
     ledger_pages,
+    looking_up,
     registry,
     scan,
     scan_events,
@@ -32,7 +33,8 @@ BESIDES = {"contract_value_encoding": "the contract's spelling of daml_value_enc
 
 def endpoints():
     modules = (
-        ledger, ledger_pages, registry, scan, scan_events, scan_now, scan_objects, scan_snapshots, validator, downloads
+        ledger, ledger_pages, looking_up, registry, scan, scan_events, scan_now, scan_objects, scan_snapshots,
+        validator, downloads,
     )  # fmt: skip
     return [one for module in modules for one in vars(module).values() if isinstance(one, Endpoint)]
 

@@ -54,7 +54,7 @@ FIXED = {
     "names": "name party url description expires_at contract_id",
     "traffic": "member synchronizer_id found total_consumed total_limit total_purchased",
     "validator_faucets": "validator found rounds_collected rounds_missed first_round last_round",
-    "featured_apps": f"{' '.join(CONTRACT)} provider dso",
+    "featured_apps": f"{' '.join(CONTRACT)} provider dso activity_weight",
     "super_validators": "party name reward_weight joined_round participant_id scan_url sequencer_id sequencer_url"
     " mediator_id node",
     "scans": "synchronizer_id sv_name url",

@@ -21,7 +21,7 @@ from ledgerframes.errors import (
     NotFoundError,
     StatusError,
 )
-from ledgerframes.interfaces import ledger, registry, scan, validator
+from ledgerframes.interfaces import ledger, looking_up, registry, scan, validator
 from ledgerframes.network import Network
 from ledgerframes.transport import Answer
 from ledgerframes.transport.request import PREFIXES, Request
@@ -44,8 +44,8 @@ _ROUTES: Final[dict[Interface, tuple[Request, Request]]] = {
         scan.UPDATE_BY_ID_V2.request(path={"update_id": _NOWHERE}),
     ),
     "ledger": (
-        ledger.TRANSACTION_BY_ID.request(json={"updateId": _NOWHERE, "requestingParties": ["nobody::00"]}),
-        ledger.UPDATE_BY_ID.request(json={"updateId": _NOWHERE, "updateFormat": {}}),
+        looking_up.TRANSACTION_BY_ID.request(json={"updateId": _NOWHERE, "requestingParties": ["nobody::00"]}),
+        looking_up.UPDATE_BY_ID.request(json={"updateId": _NOWHERE, "updateFormat": {}}),
     ),
 }
 
