@@ -13,6 +13,9 @@ from ledgerframes.cli.options import say
 
 @app.command()
 def doctor(
+    named: Annotated[
+        str | None, typer.Argument(metavar="[NETWORK]", help="A profile, or the URL of a scan.", show_default=False)
+    ] = None,
     *,
     store: Annotated[str | None, typer.Option(help="A lake to look at too: a folder, or an object-store URL.")] = None,
     profile: opt.Profile = None,
@@ -28,10 +31,12 @@ def doctor(
 ) -> None:
     """Say what can be reached, what answers there, and what to do about what is wrong.
 
-    Example: ledgerframes doctor --profile mainnet
+    Example: ledgerframes doctor mainnet
     """
     from ledgerframes.apps.doctor.examine import doctor as examine
 
+    if named is not None:
+        profile, scan_url = opt.named(named, profile, scan_url)
     urls = {"validator_url": validator_url, "registry_url": registry_url, "ledger_url": ledger_url}
     with opt.network(
         profile, scan_url, rate, ca_file=ca_file, failover=failover, insecure_http=insecure_http, **urls

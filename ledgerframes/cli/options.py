@@ -109,6 +109,21 @@ def network(
     return connect(profile=profile, **{name: value for name, value in given.items() if value is not None})
 
 
+def named(network: str, profile: str | None, scan_url: list[str] | None) -> tuple[str | None, list[str] | None]:
+    """Profile and scan's URL, of which the one word that `doctor` takes is one.
+
+    Raises:
+        InputError: the option says it, too.
+    """
+    if "://" in network:
+        if scan_url:
+            raise InputError(f"{network} and --scan-url are both a scan's URL; leave one out")
+        return profile, [network]
+    if profile is not None:
+        raise InputError(f"{network} and --profile both name a profile; leave one out")
+    return network, scan_url
+
+
 def other_network(named: str, rate: float | None, ca_file: str | None) -> Network:
     """Connect to a second scan, a profile or a URL: nothing that the variables say of the first one is sent to it."""
     from ledgerframes.config.profiles import read_profile

@@ -58,6 +58,11 @@ class Secret:
             what = f"is a function that returned a {type(value).__name__}, not text"
         raise ConfigurationError(f"{self._name} {what}; it is not shown here. Give the bare token, without 'Bearer '")
 
+    @property
+    def fetched(self) -> bool:
+        """Whether a command or a token server is asked for it, rather than a variable, a file or a function."""
+        return hasattr(self._source, "forget")
+
     def current(self) -> Secret:
         """The token as of now, held as a secret of its own."""
         return Secret(self.reveal(), name=self._name)

@@ -80,7 +80,7 @@ def test_releases_are_told_apart_by_their_routes():
         said = [finding(lf.doctor(net), "release", "scan http").found for net in (newer, older)]
 
     assert said[0].startswith("a newer release")
-    assert said[1].startswith("a release between")  # every release that is in use has the newer route
+    assert said[1].startswith("it has GET /v1/")  # every release that is in use has the newer route
 
 
 def refused():
@@ -158,7 +158,7 @@ def test_certificates_that_cannot_be_read_are_told_and_nothing_is_sent(tmp_path,
 
 @pytest.mark.parametrize(
     ("status", "expected", "said"),
-    [pytest.param(401, "fail", "not taken", id="401"), pytest.param(403, "warn", "taken, but", id="403")],
+    [pytest.param(401, "fail", "refused (401)", id="401"), pytest.param(403, "warn", "taken, but", id="403")],
 )
 def test_a_token_that_is_refused_is_told_from_one_without_the_right(served, status, expected, said):
     server = served(answer({"error": "no"}, status))
@@ -186,8 +186,9 @@ def test_a_tokens_lifetime_is_read_and_the_token_is_not_shown(ledger, left, stat
 def test_a_ledger_without_a_token_is_told(ledger):
     found = examined(ledger_url=ledger.sandbox.ledger_url)
 
-    assert finding(found, "ledger token", "this machine").status == "warn"
-    assert finding(found, "token", "ledger http").status == "fail"
+    assert finding(found, "ledger token", "this machine").status == "skipped"
+    refused = finding(found, "token", "ledger http")
+    assert (refused.status, "ledger_token=" in refused.advice) == ("fail", True)
 
 
 @pytest.mark.parametrize(("off", "status"), [(0, "ok"), (90, "warn"), (-90, "warn")], ids=["right", "ahead", "behind"])
@@ -270,3 +271,63 @@ def test_the_command_ends_by_what_it_found(ledger, monkeypatch, command, port, c
 
     assert ended.code == code
     assert json.loads(ended.out)["ok"] is (code == 0)
+
+
+def test_a_ledger_without_authentication_is_well():
+    with lf.sandbox(updates=20, auth="none") as net:
+        found = lf.doctor(net)
+
+    assert found.ok, str(found)
+    assert finding(found, "kind", "ledger http").status == "ok"
+
+
+def test_a_scan_that_admits_known_addresses_is_told(served):
+    found = finding(examined(scan_url=served(text("RBAC: access denied", 403)).url), "admission")
+
+    assert (found.status, found.found) == ("fail", "refused (403): RBAC: access denied")
+    assert 'failover="network"' in found.advice
+
+
+@pytest.mark.parametrize(
+    ("claims", "told"), [({"aud": "p"}, 0), ({}, 1), ({"aud": []}, 1)], ids=["aud", "none", "empty"]
+)
+def test_a_token_without_an_audience_is_told(ledger, claims, told):
+    secret = token({"exp": time.time() + 86_400, "sub": "sesame"} | claims)
+    with lf.connect(ledger_url=ledger.sandbox.ledger_url, token=secret) as net:
+        found = lf.doctor(net)
+
+    assert len([one for one in found.findings if one.check == "ledger token's audience"]) == told
+
+
+def test_the_variable_of_a_token_that_is_not_set_is_named(ledger, command):
+    command("profile", "add", "mainnet", "--scan-url", ledger.sandbox.scan_url, "--token-env", "MAINNET_TOKEN")
+    ended = command("doctor", "mainnet", LEDGERFRAMES_TOKEN="")
+
+    assert "the variable MAINNET_TOKEN, which is not set" in ended.out
+    assert ended.code == 0
+
+
+def test_what_is_unknown_is_not_called_well(served):
+    found = examined(registry_url=served(answer({"instruments": []})).url)
+
+    assert finding(found, "clock").status == "unknown"
+    assert "nothing is wrong" not in str(found)
+    assert str(found).startswith("1 of ")
+
+
+def test_many_servers_are_examined_with_few_requests(ledger):
+    from contextlib import ExitStack
+
+    with ExitStack() as stack:
+        scans = [stack.enter_context(ledger.sandbox.replica()).scan_url for _ in range(8)]
+        found = examined(scan_url=[ledger.sandbox.scan_url, *scans])
+
+    assert found.requests <= 32
+    assert "not asked" in found.of("unknown")[0].found
+
+
+def test_no_line_is_longer_than_a_screen_is_wide(ledger):
+    said = str(examined(scan_url=ledger.sandbox.scan_url))
+
+    assert "set ledger_url to load: users, " in said
+    assert max(len(line) for line in said.splitlines() if "versions:" not in line) <= 200

@@ -11,9 +11,9 @@ from ledgerframes.results import Result, html_table
 if TYPE_CHECKING:
     import pandas as pd
 
-Status = Literal["ok", "warn", "fail", "skipped"]
+Status = Literal["ok", "warn", "fail", "unknown", "skipped"]
 
-_MARKS: Final = {"ok": "ok  ", "warn": "WARN", "fail": "FAIL", "skipped": "-   "}
+_MARKS: Final = {"ok": "ok  ", "warn": "WARN", "fail": "FAIL", "unknown": "?   ", "skipped": "-   "}
 _COLUMNS: Final = ("subject", "check", "status", "found", "advice")
 
 
@@ -24,7 +24,8 @@ class Finding:
     Attributes:
         subject: what was examined: an interface and its address, or this machine.
         check: what was checked.
-        status: "ok"; "warn", it works but may mislead; "fail", it does not work; "skipped", there was nothing to check.
+        status: "ok"; "warn", it works but may mislead; "fail", it does not work; "unknown", it
+            could not be found out; "skipped", there was nothing to check.
         found: the answer, without secrets.
         advice: what to do, where something is to be done.
     """
@@ -88,7 +89,10 @@ class Diagnosis(Result):
 
     def _heading(self) -> str:
         counts = Counter(finding.status for finding in self.findings)
-        verdict = "nothing is wrong" if self.ok else f"{counts['fail']} of {len(self.findings)} checks fail"
+        unknown = f"{counts['unknown']} of {len(self.findings)} checks could not be made" if counts["unknown"] else ""
+        verdict = (
+            f"{counts['fail']} of {len(self.findings)} checks fail" if not self.ok else unknown or "nothing is wrong"
+        )
         warned = f", {counts['warn']} to look at" if counts["warn"] else ""
         return f"{verdict}{warned} ({self.requests} requests, {self.seconds:.1f} s)"
 

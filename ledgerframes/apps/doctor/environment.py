@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import os
 import platform
 import shutil
 import stat
 import time
-from base64 import urlsafe_b64decode
 from collections.abc import Iterator, Mapping, Sequence
 from importlib import metadata, util
 from pathlib import Path
@@ -18,6 +16,7 @@ from urllib.request import getproxies
 from ledgerframes.apps.doctor.diagnosis import Finding, bare, duration
 from ledgerframes.config.profiles import FILE, config_folder
 from ledgerframes.config.settings import INTERFACES, Secret, is_loopback
+from ledgerframes.config.token_sources import claims, expiry
 from ledgerframes.decoding.compiled.choice import VARIABLE, choice
 from ledgerframes.errors import ConfigurationError, LedgerframesError
 from ledgerframes.network import Network
@@ -89,14 +88,17 @@ def examine_settings(net: Network) -> Iterator[Finding]:
     """What is configured: which tables can be loaded, tokens' lifetimes, proxies, the rate."""
     settings = net.settings
     given = [interface for interface in INTERFACES if getattr(settings, f"{interface}_url")]
-    yield _tables(set(given))
-    for interface in given:
-        secret = settings.token(interface)
+    yield from _tables(set(given))
+    for interface in INTERFACES:
+        secret = net.transport.token(interface)
         if secret is not None:
-            yield _token(f"{interface} token", secret)
-        elif interface in {"ledger", "validator"}:
-            advice = f"give {interface}_token=, or a profile that fetches one"
-            yield Finding(HERE, f"{interface} token", "warn", "none is given, and its calls need one", advice)
+            yield from _token(f"{interface} token", secret, used=interface in given)
+        elif interface in given and interface in {"ledger", "validator"}:
+            yield Finding(HERE, f"{interface} token", "skipped", "none is given, which some servers allow")
+    clear = [url for _, url in settings.unencrypted()]
+    if clear:
+        advice = "use https where the server has it: whoever is on the way can use the token"
+        yield Finding(HERE, "clear text", "warn", f"a token goes to {', '.join(clear)} unencrypted", advice)
     away = [url for interface in given for url in getattr(settings, f"{interface}_url") if not is_loopback(url)]
     yield from _proxies(away)
     if any(url.startswith("https") for url in away):
@@ -133,40 +135,62 @@ def _certificates(ca_file: str | None) -> Finding:
     return Finding(HERE, "certificates", "ok", f"trusted are {usual}{own}")
 
 
-def _tables(given: set[str]) -> Finding:
-    """Which tables' endpoints belong to the interfaces that have an address."""
+def _tables(given: set[str]) -> Iterator[Finding]:
+    """Which tables' endpoints belong to the interfaces that have an address, and which address the others need."""
     from ledgerframes.interfaces.catalogue import CALLS
 
     interface_of = {call.name: call.call.partition(".")[0] for call in CALLS}
     can: list[str] = []
-    cannot: list[str] = []
+    lacking: dict[str, list[str]] = {}
+    through = _THROUGH_VALIDATOR if given >= {"validator"} and "scan" not in given else ()
     for row in tables().itertuples():
         needed = {interface_of[name] for name in row.endpoints.split(", ") if name in interface_of}
-        if needed:
-            (can if needed & given else cannot).append(
-                row.table if needed & given else f"{row.table} ({min(needed)}_url)"
-            )
-    text = f"{', '.join(can) or 'none'}"
-    text += f"; for want of an address not {', '.join(cannot)}" if cannot else ""
-    return Finding(HERE, "tables that can be loaded", "ok" if can else "fail", text, "" if can else "give an address")
+        if needed & given or row.table in through:
+            can.append(row.table)
+        elif needed:
+            lacking.setdefault(min(needed), []).append(row.table)
+    yield Finding(HERE, "tables that can be loaded", "ok" if can else "fail", _few(can) or "none")
+    for interface in INTERFACES:
+        if interface in lacking:
+            yield Finding(HERE, "tables", "skipped", f"set {interface}_url to load: {_few(lacking[interface])}")
 
 
-def _token(check: str, secret: Secret) -> Finding:
-    """Until when a token is valid, where it has an expiry; the token is never shown."""
+_THROUGH_VALIDATOR: Final = ("rounds", "names", "name_rules", "super_validators")
+_SHOWN: Final = 6
+
+
+def _few(names: Sequence[str]) -> str:
+    more = len(names) - _SHOWN
+    return ", ".join(names) if more <= 1 else f"{', '.join(names[:_SHOWN])} and {more} more"
+
+
+def _token(check: str, secret: Secret, *, used: bool) -> Iterator[Finding]:
+    """Until when a token is valid and whom it is for, where it says so; the token is never shown."""
+    if secret.fetched and not used:
+        return
     try:
         token = secret.reveal()
-    except ConfigurationError as error:
-        return Finding(HERE, check, "fail", str(error), "run or read it by hand, as the message describes")
-    try:
-        payload = token.split(".")[1]
-        expires = float(json.loads(urlsafe_b64decode(payload + "=" * (-len(payload) % 4)))["exp"])
-    except (ValueError, LookupError, TypeError):
-        return Finding(HERE, check, "ok", "there is one; it does not say how long it is valid")
-    left = expires - time.time()
-    if left <= 0:
-        return Finding(HERE, check, "fail", f"it expired {duration(-left)} ago", "fetch a new one")
-    advice = "" if left > SOON else "fetch a new one before a long load, or give a function or a command"
-    return Finding(HERE, check, "ok" if left > SOON else "warn", f"valid for {duration(left)} more", advice)
+    except LedgerframesError as error:
+        advice = "set or fetch it as the message says" if used else "no server here needs it; take it out, or set it"
+        yield Finding(HERE, check, "fail" if used else "warn", str(error), advice)
+        return
+    if not used:
+        return
+    said, expires = claims(token), expiry(token)
+    if expires is None:
+        yield Finding(HERE, check, "ok", "there is one; it does not say how long it is valid")
+    else:
+        left = expires - time.time()
+        if left <= 0:
+            yield Finding(HERE, check, "fail", f"it expired {duration(-left)} ago", "fetch a new one")
+        else:
+            advice = "" if left > SOON else "fetch a new one before a long load, or give a function or a command"
+            yield Finding(HERE, check, "ok" if left > SOON else "warn", f"valid for {duration(left)} more", advice)
+    if said and not said.get("aud"):
+        yield Finding(
+            HERE, f"{check}'s audience", "warn", "it names no audience (aud): Canton refuses such tokens from 3.7 on",
+            "have the identity provider put the participant's audience into its tokens",
+        )  # fmt: skip
 
 
 def examine_store(net: Network | None, place: str | os.PathLike[str]) -> Iterator[Finding]:

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 import msgspec
 
 from ledgerframes.apps.doctor.diagnosis import Finding, bare, remedy
-from ledgerframes.config.settings import Interface
+from ledgerframes.config.settings import Interface, is_loopback
 from ledgerframes.errors import (
     ConfigurationError,
     DecodeError,
@@ -114,7 +114,8 @@ def _unreached(error: NoAnswerError, subject: str, interface: Interface, server:
         advice = "raise max_answer_bytes="
     else:
         try:
-            socket.getaddrinfo(host, None)
+            if not is_loopback(server):
+                socket.getaddrinfo(host, None)
         except OSError:
             text, advice = (
                 f"no address is known for the host {host!r}",
@@ -124,9 +125,10 @@ def _unreached(error: NoAnswerError, subject: str, interface: Interface, server:
 
 
 def _refused(error: NotAuthorizedError, subject: str, interface: Interface) -> Finding:
-    if error.status == 401:
-        advice = f"give a token that is valid now, as {interface}_token= or by a profile"
-        return Finding(subject, "token", "fail", f"not taken (401): {error.detail}", advice)
+    if error.status == 401 or "admits known addresses" in str(error):
+        said = f"refused ({error.status}): {error.detail}"
+        check = "token" if error.status == 401 else "admission"
+        return Finding(subject, check, "fail", said, remedy(error))
     advice = "other calls may work; ask the operator for the right to " + (
         "list users" if interface == "ledger" else "read here"
     )
@@ -152,7 +154,7 @@ def _clock(answer: Answer[dict[str, msgspec.Raw]], subject: str) -> Iterator[Fin
     try:
         there = parsedate_to_datetime(answer.headers["date"])
     except (KeyError, ValueError):
-        yield Finding(subject, "clock", "skipped", "it does not say its time")
+        yield Finding(subject, "clock", "unknown", "it does not say its time")
         return
     apart = (datetime.now(UTC) - there).total_seconds() - answer.seconds / 2 - 0.5
     if abs(apart) <= SKEW:
@@ -173,8 +175,8 @@ def _routes(net: Network, interface: Interface, server: str, subject: str) -> It
     names = [str(request.endpoint) for request in _ROUTES[interface]]
     there = [name for name, known in zip(names, (old, new), strict=True) if known]
     if there:
-        release = "an older release" if not new else "a newer release" if not old else "a release between"
-        yield Finding(subject, "release", "ok", f"{release}: has {' and '.join(there)}")
+        release = "an older release, with" if not new else "a newer release, with" if not old else "it has"
+        yield Finding(subject, "release", "ok", f"{release} {' and '.join(there)}")
     else:
         yield Finding(
             subject, "release", "warn", "it knows no route to an update by its id", "history loads all the same"
