@@ -61,11 +61,11 @@ def add(
     }  # fmt: skip
     own = {key: _single(value) for key, value in given.items() if value not in (None, [], "")}
     for key, value in _pairs(also or ()):
-        name, _, member = key.partition(".")
-        place = own.setdefault(name, {}) if member else own
-        if (member or name) in place:
+        setting, _, member = key.partition(".")
+        place = own.setdefault(setting, {}) if member else own
+        if (member or setting) in place:
             raise InputError(f"{key} is given twice; leave one of them out")
-        place[member or name] = value
+        place[member or setting] = value
     path = add_profile(name, own, folder=config_folder(os.environ), environ=os.environ, replace=replace)
     say(f"profile {name!r} is in {path}", err=True)
 

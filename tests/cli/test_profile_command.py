@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import stat
 import threading
@@ -194,3 +195,13 @@ def test_the_completion_can_be_shown(command, kind):
 
     assert "_LEDGERFRAMES_COMPLETE=complete_" in ended.out
     assert ended.code == 0
+
+
+def test_client_credentials_are_set_member_by_member(command):
+    members = ("issuer=https://idp.example", "client_id=analyst", "secret_env=DESK_SECRET", "audience=desk")
+    given = [part for member in members for part in ("--set", f"token_oauth.{member}")]
+    assert command("profile", "add", "desk", "--ledger-url", "https://p.example", *given).code == 0
+
+    shown = json.loads(command("profile", "show", "desk", "--json").out)
+    assert shown["token_oauth"] == dict(member.split("=", 1) for member in members)
+    assert command("profile", "add", "x", "--ledger-url", "https://p.example", "--set", "token_oauth=x").code == 2
