@@ -1,0 +1,383 @@
+"""Every read of the models, by its name: which records, and which of their members under which names."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Final
+
+from ledgerframes.models.reads import Member, Read
+
+AMULET: Final = "Splice.Amulet:Amulet"
+LOCKED_AMULET: Final = "Splice.Amulet:LockedAmulet"
+LICENSE: Final = "Splice.ValidatorLicense:ValidatorLicense"
+RULES: Final = "Splice.AmuletRules:AmuletRules"
+ROUNDS: Final = tuple(f"Splice.Round:{phase}MiningRound" for phase in ("Open", "Summarizing", "Issuing", "Closed"))
+#: Where a record stands in the history.
+PLACE: Final = ("migration_id", "record_time", "update_id", "node_index")
+
+_CONFIG: Final = {
+    "amulet_to_issue_per_year": "amuletToIssuePerYear",
+    "validator_percentage": "validatorRewardPercentage",
+    "app_percentage": "appRewardPercentage",
+    "development_fund_percentage": "optDevelopmentFundPercentage",
+    "validator_cap": "validatorRewardCap",
+    "featured_app_cap": "featuredAppRewardCap",
+    "unfeatured_app_cap": "unfeaturedAppRewardCap",
+    "validator_faucet_cap_usd": "optValidatorFaucetCap",
+}
+_ISSUANCE: Final = {
+    "issuance_per_sv": "issuancePerSvRewardCoupon",
+    "issuance_per_validator": "issuancePerValidatorRewardCoupon",
+    "issuance_per_validator_faucet": "optIssuancePerValidatorFaucetCoupon",
+    "issuance_per_featured_app": "issuancePerFeaturedAppRewardCoupon",
+    "issuance_per_unfeatured_app": "issuancePerUnfeaturedAppRewardCoupon",
+}
+_TOTALS: Final = {
+    "total_weight_sv": "totalSvRewardWeight",
+    "total_weight_validator": "totalValidatorRewardCoupons",
+    "total_weight_validator_faucet": "optTotalValidatorFaucetCoupons",
+    "total_weight_featured_app": "totalFeaturedAppRewardCoupons",
+    "total_weight_unfeatured_app": "totalUnfeaturedAppRewardCoupons",
+}
+#: What a summary of a payment states: under the choice's own result, or that of the transfer that it wraps.
+_RESULTS: Final = ("", "transferResult.", "result.")
+_SUMMARY: Final = {
+    "app": "inputAppRewardAmount",
+    "validator_and_faucet": "inputValidatorRewardAmount",
+    "validator_faucet": "inputValidatorFaucetAmount",
+    "sv": "inputSvRewardAmount",
+    "unclaimed_activity": "inputUnclaimedActivityRecordAmount",
+    "development_fund": "inputDevelopmentFundAmount",
+    "coins": "inputAmuletAmount",
+    "holding_fees": "holdingFees",
+    "change_fee": "senderChangeFee",
+    "change": "senderChangeAmount",
+    "price": "amuletPrice",
+}
+#: Of these a summary of any release has a value.
+_STATED: Final = ("app", "validator_and_faucet", "sv", "coins", "holding_fees", "change_fee", "change", "price")
+PAYING: Final = (
+    "AmuletRules_Transfer",
+    "AmuletRules_BuyMemberTraffic",
+    "AmuletRules_CreateTransferPreapproval",
+    "AmuletRules_CreateExternalPartySetupProposal",
+    "TransferPreapproval_Renew",
+    "TransferPreapproval_Send",
+    "TransferPreapproval_SendV2",
+)
+COIN_EXPIRIES: Final = (
+    *("Amulet_Expire", "Amulet_ExpireV2"),
+    *("LockedAmulet_ExpireAmulet", "LockedAmulet_ExpireAmuletV2"),
+)
+#: Steps of the token standard, version 1.
+STANDARD: Final = (
+    *("TransferFactory_Transfer", "TransferInstruction_Accept", "TransferInstruction_Reject"),
+    *("TransferInstruction_Withdraw", "TransferInstruction_Update", "AllocationFactory_Allocate"),
+    *("Allocation_ExecuteTransfer", "Allocation_Cancel", "Allocation_Withdraw", "BurnMintFactory_BurnMint"),
+)
+SENDS: Final = ("TransferPreapproval_Send", "TransferPreapproval_SendV2")
+#: Metadata of the token standard and of the coin.
+META: Final = "splice.lfdecentralizedtrust.org/"
+COUPONS: Final = (
+    "Splice.Amulet:AppRewardCoupon",
+    "Splice.Amulet:ValidatorRewardCoupon",
+    "Splice.Amulet:SvRewardCoupon",
+    "Splice.ValidatorLicense:ValidatorFaucetCoupon",
+    "Splice.ValidatorLicense:ValidatorLivenessActivityRecord",
+    "Splice.Amulet:DevelopmentFundCoupon",
+    "Splice.Amulet:UnclaimedActivityRecord",
+    "Splice.Amulet:RewardCouponV2",
+)
+_EXPIRIES: Final = tuple(f"{template.rpartition(':')[2]}_DsoExpire" for template in COUPONS)
+
+
+def _in_results(path: str) -> tuple[str, ...]:
+    return tuple(f"{within}{path}" for within in _RESULTS)
+
+
+def _of_leg(path: str, *others: str) -> tuple[str, ...]:
+    return (f"transfer.{path}", f"allocation.transferLeg.{path}", *others)
+
+
+def _sayings(*places: str, prefix: str = "") -> tuple[Member, ...]:
+    """What metadata says, by the first of the places that states it."""
+    keys = {"tx_kind": "tx-kind", "reason": "reason", "said_sender": "sender"}
+    return tuple(
+        Member(f"{prefix}{name}", "json", tuple(f'{place}"{META}{key}"' for place in places))
+        for name, key in keys.items()
+    )
+
+
+def _amounts(members: Mapping[str, str], within: str = "") -> tuple[Member, ...]:
+    return tuple(Member(column, "amount", (f"{within}{path}",)) for column, path in members.items())
+
+
+READS: Final[Mapping[str, Read]] = MappingProxyType(
+    {
+        "round_contracts": Read(
+            "creates",
+            (*PLACE, "contract_id"),
+            (
+                Member("round", "whole", ("round.number",), required=True),
+                Member("amulet_price_usd", "amount", ("amuletPrice",)),
+                Member("opens_at", "instant", ("opensAt",)),
+                Member("target_closes_at", "instant", ("targetClosesAt",)),
+                Member("tick_us", "whole", ("tickDuration.microseconds",)),
+                Member("holding_fee_usd", "amount", ("transferConfigUsd.holdingFee.rate",)),
+                *_amounts(_CONFIG, "issuanceConfig."),
+                *_amounts(_ISSUANCE),
+            ),
+            templates=ROUNDS,
+        ),
+        "issuing_starts": Read(
+            "exercises",
+            PLACE,
+            _amounts(_TOTALS, "summary."),
+            (Member("issuing_contract", "plain", ("issuingRoundCid",), required=True),),
+            templates=(RULES,),
+            choices=("AmuletRules_MiningRound_StartIssuing",),
+        ),
+        "coin_contracts": Read(
+            "creates",
+            (*PLACE, "shown_by", "created_at", "parent_event_id", "contract_id"),
+            (
+                Member("owner", "plain", ("owner", "amulet.owner"), required=True),
+                Member("amount", "amount", ("amount.initialAmount", "amulet.amount.initialAmount"), required=True),
+                Member(
+                    "created_round",
+                    "whole",
+                    ("amount.createdAt.number", "amulet.amount.createdAt.number"),
+                    required=True,
+                ),
+                Member(
+                    "rate_per_round",
+                    "amount",
+                    ("amount.ratePerRound.rate", "amulet.amount.ratePerRound.rate"),
+                    required=True,
+                ),
+                Member("lock_holders", "texts", ("lock.holders",)),
+                Member("lock_expires_at", "instant", ("lock.expiresAt",)),
+            ),
+            templates=(AMULET, LOCKED_AMULET),
+        ),
+        "coupon_contracts": Read(
+            "creates",
+            (*PLACE, "shown_by", "created_at", "contract_id"),
+            (
+                Member("round", "whole", ("round.number",)),
+                Member(
+                    "provider",
+                    "plain",
+                    ("provider", "user", "validator", "sv", "fundManager", "beneficiary"),
+                    required=True,
+                ),
+                Member("beneficiary", "plain", ("beneficiary",)),
+                Member("weight", "amount", ("amount", "weight")),
+                Member("featured", "flag", ("featured",)),
+                Member("stated_kind", "json", ("kind",)),
+                Member("expires_at", "instant", ("expiresAt",)),
+            ),
+            templates=COUPONS,
+        ),
+        "coupon_expiries": Read(
+            "exercises",
+            ("contract_id",),
+            (Member("round_contract", "plain", ("closedRoundCid",)),),
+            (
+                Member("weight", "amount", ("weight", "amount")),
+                Member("featured", "flag", ("featured",)),
+                Member("becomes", "plain", ("unclaimedRewardCid", "unclaimedDevelopmentFundCouponCid")),
+            ),
+            templates=COUPONS,
+            choices=_EXPIRIES,
+        ),
+        "unclaimed_amounts": Read(
+            "creates",
+            ("contract_id", "parent_event_id"),
+            (Member("amount", "amount", ("amount",), required=True),),
+            templates=("Splice.Amulet:UnclaimedReward", "Splice.Amulet:UnclaimedDevelopmentFundCoupon"),
+        ),
+        "payment_results": Read(
+            "exercises",
+            (*PLACE, "event_id"),
+            (
+                Member("sender", "plain", ("transfer.sender", "sender", "provider")),
+                Member("inputs", "json", ("transfer.inputs", "inputs")),
+                Member("issuing_rounds", "json", ("context.issuingMiningRounds",)),
+            ),
+            (
+                Member("round", "whole", _in_results("round.number")),
+                Member("paid", "amount", _in_results("amuletPaid")),
+                Member("summary", "json", _in_results("summary")),
+            ),
+            choices=PAYING,
+        ),
+        "payment_summaries": Read(
+            "payment_results",
+            ("event_id",),
+            (
+                *(Member(column, "amount", (path,), required=column in _STATED) for column, path in _SUMMARY.items()),
+                Member("output_fees", "amounts", ("outputFees",), required=True),
+            ),
+            json="summary",
+            closed=True,
+            ignored=("balanceChanges",),
+        ),
+        "payment_inputs": Read(
+            "payment_results",
+            (*PLACE, "event_id"),
+            (Member("tag", "plain", ("tag",)), Member("value", "json", ("value",))),
+            json="inputs",
+            each=True,
+        ),
+        "made_coins": Read(
+            "exercises",
+            (*PLACE, "event_id"),
+            results=(
+                Member("coin", "plain", ("amuletSum.amulet",), required=True),
+                Member("round", "whole", ("amuletSum.round.number",)),
+            ),
+            choices=("AmuletRules_DevNet_Tap", "AmuletRules_Mint"),
+        ),
+        "coin_expiries": Read(
+            "exercises",
+            (*PLACE, "contract_id"),
+            results=(Member("round", "whole", ("expireSum.round.number",)),),
+            choices=COIN_EXPIRIES,
+        ),
+        "collections": Read(
+            "exercises",
+            (*PLACE, "event_id"),
+            results=(Member("coin", "plain", ("amulet",)),),
+            choices=("SubscriptionInitialPayment_Collect", "SubscriptionPayment_Collect"),
+        ),
+        "traffic_requests": Read(
+            "exercises",
+            (*PLACE, "event_id"),
+            (
+                Member("provider", "plain", ("provider",), required=True),
+                Member("member_id", "plain", ("memberId",), required=True),
+                Member("synchronizer_id", "plain", ("synchronizerId",), required=True),
+                Member("traffic_migration_id", "whole", ("migrationId",), required=True),
+                Member("bytes", "whole", ("trafficAmount",), required=True),
+            ),
+            (
+                Member("paid", "amount", ("amuletPaid",)),
+                Member("round", "whole", ("round.number",)),
+            ),
+            choices=("AmuletRules_BuyMemberTraffic",),
+        ),
+        "license_contracts": Read(
+            "creates",
+            (*PLACE, "shown_by", "contract_id"),
+            (
+                Member("validator", "plain", ("validator",), required=True),
+                Member("sponsor", "plain", ("sponsor",), required=True),
+                Member("first_round", "whole", ("faucetState.firstReceivedFor.number",)),
+                Member("last_round", "whole", ("faucetState.lastReceivedFor.number",)),
+                Member("missed", "whole", ("faucetState.numCouponsMissed",)),
+                Member("version", "plain", ("metadata.version",)),
+            ),
+            templates=(LICENSE,),
+        ),
+        "transfer_requests": Read(
+            "exercises",
+            (*PLACE, "event_id"),
+            (
+                Member("sender", "plain", ("transfer.sender",), required=True),
+                Member("provider", "plain", ("transfer.provider",)),
+                Member("outputs", "json", ("transfer.outputs",)),
+            ),
+            (*_sayings("meta.values."),),
+            choices=("AmuletRules_Transfer",),
+        ),
+        "transfer_outputs": Read(
+            "transfer_requests",
+            (*PLACE, "event_id"),
+            (
+                Member("receiver", "plain", ("receiver",), required=True),
+                Member("amount", "amount", ("amount",), required=True),
+                Member("receiver_fee_ratio", "amount", ("receiverFeeRatio",)),
+                Member("lock", "json", ("lock",)),
+            ),
+            json="outputs",
+            each=True,
+        ),
+        # Any step of the token standard, and the sends of preapprovals: each states some of these members.
+        "standard_steps": Read(
+            "exercises",
+            (*PLACE, "event_id", "contract_id", "interface_id"),
+            (
+                Member("sender", "plain", ("transfer.sender", "allocation.transferLeg.sender", "sender")),
+                Member("receiver", "plain", ("transfer.receiver", "allocation.transferLeg.receiver")),
+                Member("amount", "amount", ("transfer.amount", "allocation.transferLeg.amount", "amount")),
+                Member("admin", "plain", _of_leg("instrumentId.admin", "instrumentId.admin")),
+                Member("instrument", "plain", _of_leg("instrumentId.id", "instrumentId.id")),
+                Member("expected_admin", "plain", ("expectedAdmin",)),
+                Member("inputs", "json", ("inputHoldingCids",)),
+                Member("outputs", "json", ("outputs",)),
+                Member("description", "plain", ("description",)),
+                *_sayings("meta.values.", "extraArgs.meta.values.", *_of_leg("meta.values.")),
+            ),
+            (
+                Member("tag", "plain", ("output.tag",)),
+                Member("outcome", "json", ("output.value",)),
+                Member("receivers", "json", ("output.value.receiverHoldingCids", "receiverHoldingCids")),
+                Member("burned", "amount", (f'meta.values."{META}burned"',)),
+                *_sayings("meta.values.", prefix="result_"),
+            ),
+            choices=(*STANDARD, *SENDS),
+        ),
+        "minted_outputs": Read(
+            "standard_steps",
+            (*PLACE, "event_id"),
+            (
+                Member("owner", "plain", ("owner",), required=True),
+                Member("amount", "amount", ("amount",), required=True),
+            ),
+            json="outputs",
+            each=True,
+        ),
+        # The instructions, allocations and preapprovals that steps act on.
+        "step_legs": Read(
+            "step_contracts",
+            ("contract_id",),
+            (
+                Member("sender", "plain", _of_leg("sender")),
+                Member("receiver", "plain", (*_of_leg("receiver"), "receiver")),
+                Member("provider", "plain", ("provider",)),
+                Member("amount", "amount", _of_leg("amount")),
+                Member("admin", "plain", _of_leg("instrumentId.admin")),
+                Member("instrument", "plain", _of_leg("instrumentId.id")),
+                *_sayings(*_of_leg("meta.values.")),
+            ),
+            json="payload",
+        ),
+        "holdings_changes": Read(
+            "exercises",
+            (*PLACE, "event_id", "interface_id"),
+            (
+                Member("admin", "plain", ("admin",), required=True),
+                Member("owner", "plain", ("account.owner",)),
+                Member("sides", "json", ("transferLegSides",)),
+                *_sayings("extraArgs.meta.values."),
+            ),
+            choices=("EventLog_HoldingsChange",),
+        ),
+        "leg_sides": Read(
+            "holdings_changes",
+            (*PLACE, "event_id", "admin", "owner", "tx_kind", "reason"),
+            (
+                Member("leg_id", "plain", ("transferLegId",), required=True),
+                Member("side", "plain", ("side",), required=True),
+                Member("other", "plain", ("otherside.owner",)),
+                Member("amount", "amount", ("amount",), required=True),
+                Member("instrument", "plain", ("instrumentId",), required=True),
+                *_sayings("meta.values.", prefix="own_"),
+            ),
+            json="sides",
+            each=True,
+        ),
+    }
+)

@@ -1,0 +1,7 @@
+-- How many coins ended whose create is not known, by template.
+select template_name, count(*) as rows
+from exercises
+where consuming and template_name in ('Splice.Amulet:Amulet', 'Splice.Amulet:LockedAmulet')
+  and contract_id not in (select contract_id from coin_contracts)
+group by template_name
+order by template_name

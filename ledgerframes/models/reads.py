@@ -1,0 +1,146 @@
+"""What models read of payloads and results: a declaration makes the columns, and the counts of what did not fit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+#: How a member is read, by the macro of that name; `json` keeps it as it is.
+Kind = Literal["amount", "whole", "flag", "instant", "plain", "texts", "amounts", "json"]
+
+
+@dataclass(frozen=True)
+class Member:
+    """A member that becomes a column.
+
+    Attributes:
+        column: its name.
+        kind: how it is read.
+        paths: where it may be, as JSON paths without `$.`; the first that is there counts.
+        required: whether a record without it is not understood.
+    """
+
+    column: str
+    kind: Kind
+    paths: tuple[str, ...]
+    required: bool = False
+
+
+@dataclass(frozen=True)
+class Read:
+    """Records of one shape: the creates of some templates, the exercises of some choices, or the items of a list.
+
+    Attributes:
+        rows: the relation they are in: `creates`, `exercises`, or another read, of which `json` is a column.
+        columns: what else of the rows is kept.
+        members: what is read of the payload, or of each item.
+        results: what is read of the result of an exercise.
+        templates: the templates, where not all.
+        choices: the choices, where not all.
+        json: the column of another read that holds the records.
+        each: whether that column is a list whose items are the records; `place` is their number, from 0.
+        closed: whether a member that is neither read nor in `ignored` is not understood.
+        ignored: members that are known and not read.
+    """
+
+    rows: str
+    columns: tuple[str, ...] = ()
+    members: tuple[Member, ...] = ()
+    results: tuple[Member, ...] = ()
+    templates: tuple[str, ...] = ()
+    choices: tuple[str, ...] = ()
+    json: str = ""
+    each: bool = False
+    closed: bool = False
+    ignored: tuple[str, ...] = ()
+
+    @property
+    def names(self) -> list[str]:
+        """The columns that are kept as they are."""
+        return ["template_name", *([] if self.rows == "creates" else ["choice"]), *self.columns]
+
+    def sql(self) -> str:
+        """The SELECT that makes the columns; `wrong` lists the members that are not what they should be."""
+        kept = [*self.names, *(["place"] if self.each else [])]
+        members = list(self._found())
+        found = [f"{json} as m{number}" for number, (_, json) in enumerate(members)]
+        typed = [
+            f"m{number} as {member.column}" if member.kind == "json" else f"{member.kind}(m{number}) as {member.column}"
+            for number, (member, _) in enumerate(members)
+        ]
+        columns = [*kept, *(member.column for member, _ in members)]
+        more = ["names"] if self.closed else []
+        return (
+            f"select\n  {_lines([*columns, f'{self._wrong()} as wrong'])}\n"
+            f"from (select *, {', '.join(typed)}\n"
+            f"from (select {', '.join([*kept, *more, *found])}\n"
+            f"from ({self._records()})))"
+        )
+
+    def _wrong(self) -> str:
+        """The SQL of `wrong`: the list is made only where something is wrong."""
+        checks = {}
+        for number, (member, _) in enumerate(self._found()):
+            if member.required:
+                checks[member.paths[0]] = f"{member.column} is null"
+            elif member.kind != "json":
+                checks[member.paths[0]] = f"({member.column} is null and m{number} <> 'null')"
+        listed = [f"case when {check} then {_text(path)} end" for path, check in checks.items()]
+        wrong = f"list_filter([\n    {_lines(listed)}], lambda name: name is not null)"
+        if self.closed:
+            known = ", ".join(_text(name) for name in (*_paths(self.members), *self.ignored))
+            unknown = f"list_filter(names, lambda name: name not in ({known}))"
+            return f"nullif(list_concat({wrong}, {unknown}), [])"
+        return f"case when {' or '.join(checks.values())} then {wrong} end" if checks else "null::varchar[]"
+
+    def _found(self) -> Iterator[tuple[Member, str]]:
+        """Each member with the SQL of its JSON."""
+        for members, values in ((self.members, "p"), (self.results, "r")):
+            paths = _paths(members)
+            for member in members:
+                places = [f"{values}[{paths.index(path) + 1}]" for path in member.paths]
+                # A member that is null is as good as none.
+                if len(places) > 1 or member.kind == "json":
+                    places = [f"nullif({place}, 'null')" for place in places]
+                yield member, places[0] if len(places) == 1 else f"coalesce({', '.join(places)})"
+
+    def _records(self) -> str:
+        """The rows with the JSON of all members, read at once."""
+        names = ", ".join(self.names)
+        if self.each:
+            items = f"members({self.json}, '$[*]')"
+            numbered = f"unnest({items}) as item, unnest(range(len({items}))) as place"
+            return f"select *, {_read('item', self.members)} as p from (select {names}, {numbered} from {self.rows})"
+        if self.json:
+            keys = f", json_keys({self.json}) as names" if self.closed else ""
+            there = f"from {self.rows} where {self.json} is not null"
+            return f"select {names}, {_read(self.json, self.members)} as p{keys} {there}"
+        read = [
+            f"{_read(column, members)} as {values}"
+            for column, members, values in (("payload", self.members, "p"), ("exercise_result", self.results, "r"))
+            if members
+        ]
+        chosen = [
+            f"{column} in ({', '.join(map(_text, values))})"
+            for column, values in (("template_name", self.templates), ("choice", self.choices))
+            if values
+        ]
+        where = f" where {' and '.join(chosen)}" if chosen else ""
+        return f"select {', '.join([names, *read])} from {self.rows}{where}"
+
+
+def _read(column: str, members: tuple[Member, ...]) -> str:
+    return f"members({column}, [{', '.join(_text(f'$.{path}') for path in _paths(members))}])"
+
+
+def _lines(parts: list[str]) -> str:
+    return ",\n  ".join(parts)
+
+
+def _paths(members: tuple[Member, ...]) -> list[str]:
+    return [path for member in members for path in member.paths]
+
+
+def _text(value: str) -> str:
+    return "'" + value.replace("'", "''") + "'"

@@ -1,0 +1,30 @@
+-- One row per round: what its updates minted and burned, and the supply after them.
+-- An update that states no round counts for the last round that had opened by then.
+with
+sums as (
+  select
+    round,
+    sum_of_all(minted) as minted,
+    sum_of_all(burned) as burned,
+    sum_of_all(net_change) as net_change,
+    sum_of_all(unexplained) as unexplained
+  from placed_flows
+  where round is not null
+  group by round
+),
+-- The coin that was there before; without it, and where the history is not known to begin at ledger begin, no total.
+before as (select coalesce(sum(amount), 0) as amount from coin_contracts where shown_by = 'opening' and wrong is null)
+select
+  round,
+  opened_at,
+  minted, burned, net_change, unexplained,
+  case
+    when coalesce(getvariable('begun')::boolean, true)
+      and count(*) over running = count(net_change) over running
+    then (before.amount + sum(net_change) over running)::decimal(38, 10)
+  end as total
+from sums
+left join (select round, opened_at from round_history) as history using (round)
+cross join before
+window running as (order by round)
+order by round

@@ -1,0 +1,86 @@
+-- One row per leg of a step of the token standard, version 1: who sends how much to whom, and what the step did.
+-- Metadata is merged in the order transfer, extra arguments, argument, result: the last to state a key counts.
+with
+received as (
+  select event_id, sum(coins.amount)::decimal(38, 10) as amount, arg_min(coins.owner, place) as owner
+  from (
+    select event_id, unnest(texts(receivers)) as contract_id, unnest(range(len(texts(receivers)))) as place
+    from standard_steps)
+  join (
+    from coin_contracts
+    where shown_by = 'create' and wrong is null and template_name = 'Splice.Amulet:Amulet') as coins using (contract_id)
+  group by event_id
+),
+merged as (
+  select
+    steps.* exclude (sender, receiver, amount, admin, instrument, tx_kind, reason, said_sender, wrong),
+    -- What an instruction or an allocation moves stands in its contract.
+    coalesce(steps.sender, legs.sender) as sender,
+    coalesce(steps.receiver, legs.receiver) as receiver,
+    coalesce(steps.amount, legs.amount) as amount,
+    coalesce(steps.admin, legs.admin) as admin,
+    coalesce(steps.instrument, legs.instrument) as instrument,
+    plain(coalesce(result_tx_kind, steps.tx_kind, legs.tx_kind)) as tx_kind,
+    plain(coalesce(result_reason, steps.reason, legs.reason)) as reason,
+    plain(coalesce(result_said_sender, steps.said_sender, legs.said_sender)) as said_sender,
+    lower(coalesce(regexp_extract(tag, '([^_]*)$', 1), '')) as tag_word
+  from standard_steps as steps
+  left join step_legs as legs using (contract_id)
+  where steps.choice not like 'TransferPreapproval_%'
+),
+steps as (
+  select
+    *,
+    case
+      when choice = 'Allocation_ExecuteTransfer' then 'completed'
+      when choice in ('Allocation_Cancel', 'Allocation_Withdraw') then 'failed'
+      when choice = 'AllocationFactory_Allocate' and tag_word in ('', 'completed') then 'allocated'
+      when tag_word <> '' then tag_word
+      when choice in ('TransferInstruction_Reject', 'TransferInstruction_Withdraw') then 'failed'
+      else 'completed'
+    end as step
+  from merged
+),
+moved as (
+  select
+    steps.* exclude (sender, receiver, amount),
+    0::bigint as leg, 'transfer' as what, sender,
+    coalesce(receiver, received.owner) as receiver,
+    coalesce(steps.amount, received.amount) as amount
+  from steps
+  left join received using (event_id)
+  where choice <> 'BurnMintFactory_BurnMint'
+),
+minted as (
+  select
+    steps.* exclude (sender, receiver, amount, step),
+    place as leg, 'mint' as what, null::varchar as sender, minted_outputs.owner as receiver,
+    minted_outputs.amount as amount, 'completed' as step
+  from steps
+  join minted_outputs using (event_id)
+  where steps.choice = 'BurnMintFactory_BurnMint'
+),
+-- The amounts of what is burned are in the views of its holdings, which the argument does not state.
+burned as (
+  select
+    steps.* exclude (sender, receiver, amount, step),
+    coalesce(json_array_length(outputs), 0)::bigint as leg, 'burn' as what,
+    null::varchar as sender, null::varchar as receiver,
+    null::decimal(38, 10) as amount, 'completed' as step
+  from steps
+  where choice = 'BurnMintFactory_BurnMint' and coalesce(json_array_length(inputs), 0) > 0
+)
+select
+  migration_id, record_time, update_id, node_index, event_id, template_name, choice, interface_id,
+  leg, what, step, sender, said_sender, receiver, amount, admin, instrument, expected_admin, tx_kind, reason
+from moved
+union all by name
+select
+  migration_id, record_time, update_id, node_index, event_id, template_name, choice, interface_id,
+  leg, what, step, sender, said_sender, receiver, amount, admin, instrument, expected_admin, tx_kind, reason
+from minted
+union all by name
+select
+  migration_id, record_time, update_id, node_index, event_id, template_name, choice, interface_id,
+  leg, what, step, sender, said_sender, receiver, amount, admin, instrument, expected_admin, tx_kind, reason
+from burned

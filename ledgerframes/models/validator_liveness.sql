@@ -1,0 +1,41 @@
+-- One row per validator: for which rounds it reported that it is alive, and for how many rounds it is silent.
+-- A license is created again at every change; the latest counts. One that was cancelled or withdrawn is gone.
+with
+gone as (
+  select validator
+  from latest_licenses
+  where choice in ('ValidatorLicense_Cancel', 'ValidatorLicense_Withdraw')
+),
+records as (
+  select provider as validator, max(round) as round
+  from coupon_contracts
+  join coupon_kinds using (template_name)
+  where kind = 'validator_faucet' and provider is not null
+  group by provider
+),
+known as (
+  select
+    validator, sponsor, first_round, missed, version,
+    greatest(last_round, round) as last_round,
+    -- Without a report of its own there is nothing to count.
+    first_round is not null and last_round is not null and missed is not null as reported
+  from (from latest_licenses anti join gone using (validator)) as licensed
+  full join records using (validator)
+),
+newest as (
+  select greatest(
+    (select max(round) from round_history),
+    (select max(last_round) from known)) as round
+)
+select
+  validator,
+  sponsor,
+  case when reported then first_round end as first_round,
+  last_round,
+  case when reported then last_round - first_round + 1 - missed end as collected,
+  case when reported then missed end as missed,
+  newest.round - last_round as silent_for,
+  version
+from known
+cross join newest
+order by validator

@@ -1,0 +1,79 @@
+"""The models in SQL have the rows of the functions that they are to replace, in whatever order their input comes."""
+
+from __future__ import annotations
+
+import random
+
+import pyarrow as pa
+import pytest
+
+import ledgerframes as lf
+from ledgerframes.models.declared_reads import READS
+from ledgerframes.models.engine import INPUTS, Engine, known, steps, text_of
+from ledgerframes.models.inputs import inputs_of
+from ledgerframes.tables.derived import DERIVED
+
+#: Functions that do not have the names of their tables yet.
+FUNCTIONS = {"round_history": lf.rounds, "coin_history": lf.coins}
+
+
+@pytest.fixture(scope="module")
+def history(net):
+    return lf.load_history(net, as_="arrow", progress=False)
+
+
+@pytest.fixture(scope="module")
+def engine(history):
+    with Engine(inputs_of(history).gives) as opened:
+        yield opened
+
+
+def rows_of(engine, name):
+    """A model's rows in the table's columns, types and names."""
+    rows = engine.rows(name)
+    schema = DERIVED[name].schema
+    return pa.table({column: rows[column].cast(schema.field(column).type) for column in schema.names})
+
+
+@pytest.mark.parametrize("name", DERIVED)
+def test_a_model_has_the_rows_of_its_function(engine, history, name):
+    expected = FUNCTIONS.get(name, getattr(lf, name, None))(history, as_="arrow")
+
+    rows = rows_of(engine, name)
+
+    for column in expected.column_names:
+        assert rows[column].to_pylist() == expected[column].to_pylist(), column
+
+
+@pytest.mark.parametrize("name", DERIVED)
+def test_the_order_of_the_input_the_threads_and_the_time_zone_change_nothing(engine, history, name):
+    places = list(range(history.events.num_rows))
+    random.Random(7).shuffle(places)
+    shuffled = lf.History(history.updates, history.events.take(places), history.reassignments)
+
+    with Engine(inputs_of(shuffled).gives) as other:
+        other._connection.execute("set threads = 1")
+        other._connection.execute("set timezone = 'America/New_York'")
+
+        assert rows_of(other, name).equals(rows_of(engine, name))
+
+
+def test_a_member_that_does_not_fit_is_null_and_counted(history):
+    events = history.events.to_pandas()
+    coins = events.index[(events.event_type == "created_event") & (events.template_name == "Splice.Amulet:Amulet")]
+    events.loc[coins[0], "payload"] = events.payload[coins[0]].replace('"initialAmount":"', '"initialAmount":"1_')
+    events.loc[coins[1], "payload"] = "{broken"
+
+    with Engine(inputs_of(pa.Table.from_pandas(events, schema=history.events.schema)).gives) as broken:
+        rows = broken.rows("coin_history")
+
+        assert rows.num_rows == lf.coins(history, as_="arrow").num_rows - 2
+        assert broken.not_understood("coin_history")["Splice.Amulet:Amulet: amount.initialAmount"] == 2
+
+
+def test_a_relation_reads_only_what_is_declared_and_its_own_model_last():
+    for name in known() - set(INPUTS):
+        order = list(steps(name))
+
+        assert order[-1] == name
+        assert name in READS or text_of(name).startswith("-- ")
