@@ -13,7 +13,9 @@ from functools import wraps
 from numbers import Real
 from typing import Any, Final, NoReturn, ParamSpec, TypeVar, cast
 
-from ledgerframes.errors import InputError
+from pyarrow import ArrowException
+
+from ledgerframes.errors import ConfigurationError, InputError
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -36,6 +38,9 @@ _DURATION: Final = re.compile(r"\s*(?:\d+(?:\.\d+)?\s*[A-Za-z]+\s*)+", re.ASCII)
 _PART: Final = re.compile(r"(\d+(?:\.\d+)?)\s*([A-Za-z]+)", re.ASCII)
 #: 100 years; a lock cannot wait for 300.
 _LONGEST_DURATION: Final = 36_525 * 86_400_000_000
+_LESS_MEMORY: Final = "raise that limit, or ask for less at once: a shorter range, columns=, workers=1, commit_bytes="
+#: What Python and Arrow say where a thread's stack does not fit.
+_NO_THREAD: Final = re.compile(r"can't start new thread|Failed to launch worker thread")
 _DURATION_FORMS: Final = 'such as "30min", "1h" or "7d", as a timedelta, or as a number of seconds'
 
 
@@ -259,9 +264,13 @@ def _spelled(value: str) -> int | None:
 
 
 def suggesting(function: Callable[P, R]) -> Callable[P, R]:
-    """Make a function's TypeError for an unknown keyword name the nearest one, as Python 3.13 does by itself."""
+    """Check what every public function checks: unknown keywords, `net=`, and that the memory suffices.
+
+    The TypeError for an unknown keyword names the nearest one, as Python 3.13 does by itself.
+    """
     code = cast("Any", function).__code__
     known = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+    place = known.index("net") if "net" in known else None
 
     @wraps(function)
     def checked(*args: P.args, **kwargs: P.kwargs) -> R:
@@ -269,6 +278,33 @@ def suggesting(function: Callable[P, R]) -> Callable[P, R]:
             if name not in known:
                 hint = did_you_mean(name, known) or f"; it takes {', '.join(known)}"
                 raise TypeError(f"{function.__name__}() got an unexpected keyword argument {name!r}{hint}")
-        return function(*args, **kwargs)
+        if place is not None:
+            _check_net(args[place] if place < len(args) else kwargs.get("net"))
+        try:
+            return function(*args, **kwargs)
+        except (MemoryError, RuntimeError, ArrowException) as error:
+            if not isinstance(error, MemoryError) and _NO_THREAD.search(str(error)) is None:
+                raise
+            raise ConfigurationError(f"{function.__name__} ran out of memory{_allowed()}; {_LESS_MEMORY}") from error
 
     return checked
+
+
+def _check_net(net: object) -> None:
+    """Refuse an address, or anything else, where a network has to be; None is for the function to refuse.
+
+    Raises:
+        InputError: it is not a network.
+    """
+    if net is not None and not hasattr(net, "settings"):
+        refuse("net", net, "give a network, such as net = lf.connect('https://HOST/api/scan')")
+
+
+def _allowed() -> str:
+    """How much memory this process may take, where a limit is set."""
+    try:
+        import resource
+    except ImportError:  # on Windows
+        return ""
+    limit, _ = resource.getrlimit(resource.RLIMIT_AS)
+    return "" if limit == resource.RLIM_INFINITY else f": this process may take {limit / 1e9:.1f} GB (ulimit -v)"

@@ -82,10 +82,31 @@ def to_micros(value: str | date | datetime, name: str) -> int:
         try:
             return parse_timestamp(f"{text}T00:00:00Z" if re.fullmatch(r"\d{4}-\d\d-\d\d", text) else text)[0]
         except ValueError as error:
-            raise InputError(f"{name}={value!r} is not a time: {error}") from error
+            raise InputError(f"{name}={value!r} is not a time: {_remedy(text)}") from error
     if isinstance(value, date) and not isinstance(value, datetime):
         value = datetime(value.year, value.month, value.day, tzinfo=UTC)
     if isinstance(value, datetime) and value == value:  # pandas' NaT differs from itself
         aware = value if value.tzinfo else value.replace(tzinfo=UTC)
         return int((aware - EPOCH) // MICROSECOND)
     raise InputError(f"{name}={value!r} is not a time; give text, a datetime or a Timestamp in UTC")
+
+
+def _remedy(text: str) -> str:
+    """What to write in place of a text that is not a time: the days that it may mean, or the form."""
+    year_first = re.fullmatch(r"(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})", text, re.ASCII)
+    year_last = re.fullmatch(r"(\d{1,2})[-/.](\d{1,2})[-/.](\d{4})", text, re.ASCII)
+    days: list[tuple[str, ...]] = [year_first.groups()] if year_first else []
+    if year_last:
+        first, second, year = year_last.groups()
+        days = [(year, second, first), (year, first, second)]
+    meant = {day: None for parts in days if (day := _day(*map(int, parts)))}
+    if meant:
+        return f"write {' or '.join(meant)}"
+    return 'write a day such as 2026-01-30, a time such as 2026-01-30T06:00, or last="1d" for the latest day'
+
+
+def _day(year: int, month: int, day: int) -> str | None:
+    try:
+        return date(year, month, day).isoformat()
+    except ValueError:
+        return None

@@ -1,7 +1,11 @@
 """Arguments in the spellings of numpy and pandas, and what is refused before anything is sent."""
 
+import re
+import subprocess
+import sys
 import threading
 from datetime import timedelta
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -11,6 +15,7 @@ import pytest
 import ledgerframes as lf
 from ledgerframes.arguments import choice, duration, flag, names, whole_number
 from ledgerframes.errors import InputError
+from ledgerframes.timestamps import to_micros
 
 SECOND = 1_000_000
 PARTIES = ("alice::1220", "bob::1220")
@@ -201,3 +206,65 @@ def test_a_plan_of_loopback_knows_no_rate(net):
 @pytest.fixture
 def store(tmp_path):
     return lf.open_store(tmp_path / "lake")
+
+
+NEEDING = {
+    "load_history": lf.load_history, "load_licenses": lf.load_licenses, "load_coins": lf.load_coins, "plan": lf.plan,
+    "sync": lambda net: lf.open_store("lake").sync(net), "follow": lambda net: lf.open_store("lake").follow(net),
+    "verify": lambda net: lf.open_store("lake").verify(net),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("call", NEEDING.values(), ids=NEEDING)
+@pytest.mark.parametrize("net", ["http://127.0.0.1:9/api/scan", 5], ids=["address", "number"])
+def test_what_is_not_a_network_is_refused_with_the_line_that_makes_one(call, net, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+    with pytest.raises(lf.InputError, match=r"net=.* is not valid: give a network, such as net = lf\.connect"):
+        call(net)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("01/02/2026", "write 2026-02-01 or 2026-01-02"), ("31.12.2025", "write 2025-12-31"),
+        ("2025-3-3", "write 2025-03-03"), ("2025/03/03", "write 2025-03-03"),
+        ("30/30/2025", 'or last="1d" for the latest day'), ("yesterday", 'or last="1d" for the latest day'),
+    ],
+)  # fmt: skip
+def test_a_text_that_is_not_a_time_is_said_once_with_what_to_write(text, said):
+    with pytest.raises(lf.InputError) as refused:
+        to_micros(text, "start")
+    assert str(refused.value).startswith(f"start={text!r} is not a time: write ")
+    assert str(refused.value).endswith(said)
+    assert str(refused.value).count(text) == 1
+
+
+OUT_OF_MEMORY = """
+import resource, sys
+import ledgerframes as lf
+store = lf.open_store(sys.argv[1])
+store.load("updates")
+with open("/proc/self/statm") as held:
+    pages = int(held.read().split()[0])
+values = ["2025-03-03"] * 10_000_000
+resource.setrlimit(resource.RLIMIT_AS, (pages * resource.getpagesize() + 120_000_000,) * 2)
+try:
+    store.load("updates", where=[("record_time", "in", values)])
+except lf.ConfigurationError as error:
+    print(error)
+"""
+
+
+@pytest.mark.long
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="only Linux says how much memory a process has")
+def test_memory_that_does_not_suffice_is_an_error_that_names_the_limit_and_what_to_ask_for(tmp_path):
+    with lf.sandbox(updates=50) as net:
+        lf.open_store(tmp_path / "lake").sync(net, progress=False)
+
+    command = [sys.executable, "-c", OUT_OF_MEMORY, tmp_path / "lake"]
+    ended = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
+
+    said = r"load ran out of memory: this process may take \d\.\d GB \(ulimit -v\); raise that limit, or ask for less"
+    assert re.match(said, ended.stdout), ended.stderr

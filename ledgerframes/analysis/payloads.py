@@ -174,9 +174,10 @@ def _chosen(rows: pa.Table, template: str, choice: str | None) -> pa.Table:
     of_template = pc.equal(rows["template_name"], template)
     if rows.num_rows and not pc.any(of_template).as_py():
         known = pc.unique(rows["template_name"]).drop_null().to_pylist()
-        near = get_close_matches(str(template), known, n=1)
-        hint = f"; did you mean {near[0]!r}?" if near else ""
-        raise InputError(f"template={template!r}: no event here has it{hint} lf.template_catalogue lists them")
+        entity = [name for name in known if str(template) in (name.rpartition(":")[2], name.rpartition(".")[2])]
+        near = entity[:1] or get_close_matches(str(template), known, n=1)
+        hint = f"; did you mean {near[0]!r}?" if near else "."
+        raise InputError(f"template={template!r}: no event here has it{hint} lf.template_catalogue(events) lists them")
     if choice is None:
         creates = pc.and_(of_template, pc.equal(rows["event_type"], "created_event"))
         return pa.concat_tables(in_parts(pa.Table.filter, rows.select([*_IDENTITY, _REST]), creates))

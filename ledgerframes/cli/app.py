@@ -6,6 +6,7 @@ None of them shows a traceback.
 from __future__ import annotations
 
 import logging
+import re
 import shutil
 import signal
 import sys
@@ -48,7 +49,9 @@ def main() -> None:
         try:
             app(prog_name="ledgerframes")
         except LedgerframesError as error:
-            say(f"error: {error}", err=True)
+            # Python's True is a shell's option of the same word.
+            said = re.sub(r"\b([a-z_]+)=True\b", lambda flag: f"--{flag[1].replace('_', '-')}", str(error))
+            say(f"error: {said}", err=True)
             sys.exit(2 if isinstance(error, InputError | ConfigurationError) else 1)
         except Signalled:
             say("ended by a signal before it was done", err=True)

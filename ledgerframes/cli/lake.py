@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
+from ledgerframes.arguments import choice
 from ledgerframes.cli import options as opt
 from ledgerframes.cli.app import app
 from ledgerframes.cli.output import check_output, say_frame, say_table, write_tables
@@ -59,7 +60,7 @@ def sync(
     every: Annotated[str, typer.Option(help="With --follow: how often.")] = "30s",
     personal: Annotated[
         bool | None,
-        typer.Option("--personal/--no-personal", help="A new lake with or without personal data; by default with."),
+        typer.Option("--personal/--no-personal", help="Whether a new lake keeps personal data (default: yes)."),
     ] = None,
     profile: opt.Profile = None,
     scan_url: opt.ScanUrl = None,
@@ -196,7 +197,7 @@ def export(
     last: opt.Last = None,
     as_of: AsOf = None,
     allow_partial: Annotated[bool, typer.Option("--allow-partial", help="Export a history with holes.")] = False,
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Put the files in place of those there.")] = False,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Overwrite existing files.")] = False,
     personal: Annotated[bool, typer.Option("--personal", help="Keep personal data: contact points.")] = False,
     model: Annotated[
         str | None, typer.Option(help="star: facts and dimensions for BI programs instead of the tables.")
@@ -207,6 +208,8 @@ def export(
 
     Example: ledgerframes export lake out --for bi
     """
+    if export_profile is not None:
+        choice(export_profile, "--for", ["bi"])
     options: dict[str, Any] = {
         "tables": tables.split(",") if tables else None, "format": file_format, "profile": export_profile,
         "layout": layout, "times": times, "start": opt.bound(start), "end": opt.bound(end), "last": last,

@@ -87,7 +87,7 @@ def plot(
     start: opt.Start = None,
     end: opt.End = None,
     last: opt.Last = None,
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Put it in place of one that is there.")] = False,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Overwrite an existing file.")] = False,
 ) -> None:
     """Draw a picture of a lake.
 

@@ -28,12 +28,12 @@ def report(
     ] = None,
     as_of: AsOf = None,
     allow_partial: Annotated[bool, typer.Option("--allow-partial", help="Take what there is of the range.")] = False,
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Put it in place of one that is there.")] = False,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Overwrite an existing file.")] = False,
     interactive: Annotated[
-        bool, typer.Option("--interactive", help="Pictures to zoom into, about 5 MB more; needs the extra interactive.")
+        bool, typer.Option("--interactive", help="Zoomable charts (adds 5 MB; requires the `interactive` extra).")
     ] = False,
 ) -> None:
-    """Write one HTML page: what happened, in figures, then tables and pictures, and last where it all comes from.
+    """Write a one-page HTML report: key figures, tables, charts and data lineage.
 
     Example: ledgerframes report lake --last 7d -o report.html
     """

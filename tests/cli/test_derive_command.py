@@ -69,3 +69,10 @@ def test_a_wrong_derive_is_told_in_one_line(command, lake, arguments, message):
     assert (done.code, done.out) == (2, "")
     assert message in done.err
     assert done.err.count("\n") == 1
+
+
+def test_a_lake_that_keeps_no_computed_table_says_which_there_are(command, lake):
+    done = command("derive", lake)
+
+    assert done.code == 0
+    assert "it keeps no computed table; name some of round_history, rewards" in done.out

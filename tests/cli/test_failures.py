@@ -8,7 +8,10 @@ import pytest
 
 WRONG = {
     "no such table": ("load parties -o lake --scan-url URL", "'parties' is not a table that can be loaded"),
-    "no time": ("load history -o lake --scan-url URL --start yesterday", "start='yesterday' is not a time"),
+    "no time": (
+        "load history -o lake --scan-url URL --start yesterday",
+        "start='yesterday' is not a time: write a day such as",
+    ),
     "no place": ("load history -o lake --scan-url URL --start 1@noon", "start='noon' is not a time"),
     "no duration": ("load history -o lake --scan-url URL --last week", "last='week' is not valid: give a duration"),
     "two starts": ("load history -o lake --scan-url URL --last 1h --start 2025-01-01", "both say where to begin"),

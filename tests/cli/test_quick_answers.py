@@ -42,6 +42,11 @@ def test_a_picture_takes_its_options_and_leaves_what_is_there(command, lake, tmp
         (("rewards", "LAKE", "--by", "kin"), "did you mean 'kind'?"),
         (("load", "evnts", "-o", "out"), "did you mean 'events'?"),
         (("report",), "name the lake, once"),
+        (("export", "LAKE", "out", "--for", "powerbi"), "--for='powerbi' is not valid: give 'bi'"),
+        (("export", "LAKE", "x.txt"), "the ending is not valid"),
+        (("sql", "LAKE", "select * from update"), "the store has no table 'update'; did you mean 'updates'?"),
+        (("flows", "LAKE", "--start", "01/02/2026"), "is not a time: write 2026-02-01 or 2026-01-02"),
+        (("flows", "LAKE", "--end", "2025-3-3"), "end='2025-3-3' is not a time: write 2025-03-03\n"),
     ],
     ids=" ".join,
 )
@@ -130,3 +135,20 @@ def test_help_says_first_which_network_it_is_for(command):
 
     assert done.code == 0
     assert "Canton Network and Splice" in " ".join(done.out.replace("│", " ").split())[:200]
+
+
+def test_an_error_names_the_option_of_the_shell(command, lake):
+    report = ("report", lake, "-o", "r.html", "--sections", "provenance")
+    for words in (report, ("export", lake, "out", "--tables", "updates")):
+        assert command(*words).code == 0
+        again = command(*words)
+        assert again.code == 2
+        assert "already exists; pass --overwrite, or name another" in again.err
+        assert "=True" not in again.err
+
+
+def test_a_table_of_no_such_name_is_told_from_those_that_the_store_has(command, lake):
+    said = command("sql", lake, "select * from update").err
+
+    assert "pg_attrdef" not in said
+    assert said.rstrip().endswith("The store's tables: updates, reassignments, events")

@@ -264,6 +264,13 @@ def test_releases_are_the_newest_first_with_shares_in_percent():
     assert table(releases).count("33.3%") == 2
 
 
+def test_what_is_neither_a_store_nor_a_history_is_refused_first(tmp_path):
+    (tmp_path / "r.html").touch()
+
+    with lf.sandbox(updates=10) as net, pytest.raises(lf.InputError, match="give a Store or a History, not a Network"):
+        lf.report(net, tmp_path / "r.html")
+
+
 def test_names_and_shares_and_durations_are_readable_and_ids_whole():
     party = "alice::1220" + "ab" * 32
     frame = pd.DataFrame(

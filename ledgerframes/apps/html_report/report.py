@@ -87,22 +87,22 @@ def report(
     overwrite, allow_partial = flag(overwrite, "overwrite"), flag(allow_partial, "allow_partial")
     if interactive := flag(interactive, "interactive"):
         need_plotly()
+    if not isinstance(data, Store) and not (isinstance(data, tuple) and len(data) == len(_TABLES)):
+        raise InputError(
+            f"give a Store or a History, not a {type(data).__name__}; lf.open_store or lf.load_history returns one"
+        )
     target = Path(read_path(path, "path"))
     with writing(target):
         _check(target, overwrite=overwrite)
     if isinstance(data, Store):
         material = _stored(data, start, end, last, as_of, allow_partial=allow_partial)
-    elif isinstance(data, tuple) and len(data) == len(_TABLES):
+    else:
         if start is not None or end is not None or as_of is not None or last is not None:
             raise InputError(
                 "start=, end=, last= and as_of= are for a store; a History is always reported whole, so leave them out"
             )
         one, two, three = (_pandas(frame, name) for frame, name in zip(data, _TABLES, strict=True))
         material = Material(one, two, three)
-    else:
-        raise InputError(
-            f"{type(data).__name__} is neither a Store nor a History; lf.open_store or lf.load_history gives one"
-        )
     material = replace(material, interactive=interactive)
     made = f"made {datetime.now(UTC):%Y-%m-%d %H:%M} UTC by ledgerframes {__version__}"
     head, foot = scripts() if interactive else ("", "")

@@ -65,6 +65,8 @@ class DeriveReport(Result):
     commits: int = 0
 
     def __str__(self) -> str:
+        if not self.rows:
+            return visible(f"{self.store}: it keeps no computed table; name some of {', '.join(DERIVABLE)}")
         rows = ", ".join(f"{count:,} {name}" for name, count in self.rows.items() if count) or "nothing new"
         lines = [f"{self.store}: {rows}"]
         for name, why in self.again.items():

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from ledgerframes.arguments import text
+from ledgerframes.arguments import did_you_mean, text
 from ledgerframes.errors import InputError
 from ledgerframes.frames import As, check_shape, shape
 from ledgerframes.store.delta.damage import raise_damage
@@ -24,6 +25,7 @@ _LOCKED: Final[Mapping[str, str]] = {
 }
 #: DuckDB turns a PIVOT into several statements.
 _READING: Final = ("SELECT", "MULTI")
+_NO_TABLE: Final = re.compile(r"Table with name (\S+) does not exist")
 
 
 def ask(
@@ -70,10 +72,18 @@ def ask(
         except duckdb.Error as error:
             if not isinstance(error, duckdb.BinderException | duckdb.CatalogException | duckdb.ParserException):
                 raise_damage([tables[name] for name in read], error)
-            known = ", ".join(stored) or "none yet; run store.sync(net) first"
-            said = " ".join(str(error).split())
-            raise InputError(f"the query cannot be run: {said}. The store's tables: {known}") from error
+            raise InputError(f"the query cannot be run: {_said(error, stored)}") from error
     return shape(answer, as_=as_)
+
+
+def _said(error: Exception, stored: Sequence[str]) -> str:
+    """An error of DuckDB, with the nearest of the store's own tables in place of one of DuckDB's catalogue."""
+    known = ", ".join(stored) or "none yet; run store.sync(net) first"
+    text = " ".join(str(error).split())
+    missing = _NO_TABLE.search(text)
+    if missing is None:
+        return f"{text.removesuffix('.')}. The store's tables: {known}"
+    return f"the store has no table {missing[1]!r}{did_you_mean(missing[1], stored) or '.'} The store's tables: {known}"
 
 
 def _check_statement(connection: duckdb.DuckDBPyConnection, query: str) -> None:
