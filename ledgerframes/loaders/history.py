@@ -89,7 +89,8 @@ def load_history(
 
     Args:
         net: the network.
-        start: inclusive, in UTC; a time for every migration from there, a pair (migration id, time), or `"begin"`.
+        start: inclusive, in UTC; a time for every migration from there, a pair (migration id, time), or `"begin"` for
+            ledger begin. Without it, from the first item there: `attrs["begins_late"]` says where, if that is later.
         end: exclusive; a time or a pair. If no server has an update at or after it yet, `attrs["complete"]` is False,
             and `attrs["known_to"]` holds the last place read.
         last: `"1h"`, `"7 days"` or a timedelta, back from the newest update there; instead of `start`.
@@ -116,6 +117,7 @@ def load_history(
         RequestError: the servers gave no answer.
         DecodeError: an answer breaks the contract.
         PagingError: the pages contradict each other.
+        PartialResultError: `start` lies before what is there, which begins after ledger begin.
 
     Example:
         >>> import ledgerframes as lf
