@@ -220,6 +220,13 @@ class HistorySession:
                 f" {self._reader.last}; it lags behind. Try later, or name more scans in scan_url"
             )
         _log.warning("%s showed updates that it no longer gives; the read ends with them", server)
+        return self._with_held(showing)
+
+    def end(self) -> PageRows | None:
+        """End the read with the rows held back, since the servers have pruned them; None where none are."""
+        return None if self._showing is None else self._with_held(self._showing)
+
+    def _with_held(self, showing: PageRows) -> PageRows:
         glimpse = showing.page.glimpse
         count = self._reader.holding
         self._reader.flush(glimpse.cursors[-1])

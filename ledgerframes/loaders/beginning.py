@@ -16,13 +16,15 @@ from ledgerframes.errors import BeginsLateWarning, DecodeError
 from ledgerframes.interfaces.page_reading import HistoryPage
 from ledgerframes.paging.beginning import EVENT_COLUMNS, LEG_COLUMNS, from_beginning
 from ledgerframes.paging.cursor import Cursor
-from ledgerframes.timestamps import format_timestamp
+from ledgerframes.timestamps import EARLIEST, format_timestamp
 
 if TYPE_CHECKING:
     from ledgerframes.interfaces.history import PageSource
 
 #: Updates of a first page that are looked at before all of them: in a cut-off history the first few give it away.
 FEW: Final = 50
+#: Where a history begins of which nothing is missing.
+WHOLE: Final = Cursor(-(2**63), EARLIEST - 1)
 _TABLES: Final = ("events", "reassignments")
 _members: Final = msgspec.json.Decoder(dict[str, Raw])
 
@@ -43,6 +45,15 @@ class Beginning:
     def late(self) -> Cursor | None:
         """Where it begins, if the ledger began before."""
         return self.first if self.proven is False else None
+
+    @property
+    def at(self) -> Cursor:
+        """What was recorded from here on is there, in the order of migrations and times."""
+        return WHOLE if self.proven else self.first
+
+    def has(self, migration_id: int, micros: int) -> bool:
+        """Whether an item of that place has to be there, if there is one."""
+        return self.at <= (migration_id, micros)
 
     def __str__(self) -> str:
         if self.proven:

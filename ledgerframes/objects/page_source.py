@@ -16,15 +16,16 @@ from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from ledgerframes.decoding.paged_histories import PagedHistory
+from ledgerframes.decoding.paged_histories import UPDATE_HISTORY, PagedHistory
 from ledgerframes.errors import DecodeError, InputError, LedgerframesError, PagingError, RequestError, StoppedError
 from ledgerframes.interfaces.answers import UpdatesPage
 from ledgerframes.interfaces.history import HistorySession, PageSource
-from ledgerframes.interfaces.page_reading import HistoryPage
+from ledgerframes.interfaces.page_reading import HistoryPage, page_of
 from ledgerframes.objects.asked_page import AskedPage
 from ledgerframes.objects.segments import Ahead, Segment, SegmentReader, segments_of
 from ledgerframes.objects.sources import ObjectSource
-from ledgerframes.paging.cursor import Cursor
+from ledgerframes.paging.cursor import Cursor, before
+from ledgerframes.paging.proofs import OVERLAP
 from ledgerframes.timestamps import EARLIEST, LATEST
 from ledgerframes.transport import Answer, Stop
 from ledgerframes.transport.request import Request
@@ -38,6 +39,8 @@ _OBJECTS: Final = "#objects"
 #: Where less than this share of a segment is wanted, pages are quicker than its objects.
 _WORTHWHILE: Final = 8
 _A_DAY: Final = 86_400_000_000
+#: Before every item of a history.
+BEFORE_ALL: Final = Cursor(-(2**63), EARLIEST)
 
 
 def sender_of(server: str) -> str:
@@ -63,6 +66,7 @@ class ObjectIndex:
         ahead: fetches the next object while one is read.
         pages: how many pages objects gave.
         server: who listed the objects; empty where no server did.
+        broken: whether an object could not be read of those that the servers' pages do not replace.
     """
 
     source: ObjectSource
@@ -75,6 +79,8 @@ class ObjectIndex:
     _segments: list[Segment] | None = None
     _failed: set[Segment] = field(default_factory=set)
     _readers: list[SegmentReader] = field(default_factory=list)
+    _older: list[SegmentReader] = field(default_factory=list)  # of all segments together
+    broken: bool = False
     _change: threading.Lock = field(default_factory=threading.Lock)
     _listing: threading.Lock = field(default_factory=threading.Lock)
 
@@ -140,12 +146,55 @@ class ObjectIndex:
             self.pages += usable
         return page if usable else None
 
+    @property
+    def chain(self) -> tuple[Segment, ...]:
+        """The segments from the first one on that follow each other without a gap."""
+        chain: list[Segment] = []
+        for segment in self.segments:
+            if not chain or segment.after == chain[-1].up_to:
+                chain.append(segment)
+        return tuple(chain)
+
+    def older(self, after: Cursor, last: Cursor, size: int) -> UpdatesPage | None:
+        """The items after a cursor and up to another one in the order of the history; None where there are none.
+
+        Unlike `page`, which leaves the end of each segment to the servers: of what they have pruned, objects hold all.
+
+        Raises:
+            StoppedError: the operation was stopped.
+        """
+        chain = self.chain
+        if not chain or self.broken:
+            return None
+        whole = Segment(chain[0].after, chain[-1].up_to, tuple(stored for one in chain for stored in one.objects))
+        with self._change:
+            near = [reader for reader in self._older if reader.can_give(after)]
+            nearest = max(near, key=lambda reader: reader.passed or BEFORE_ALL, default=None)
+            if nearest is not None:
+                self._older.remove(nearest)
+        reader = nearest or SegmentReader(self.source, whole, self.ahead)
+        try:
+            page = reader.page(after, last, size)
+        except StoppedError:
+            reader.close()
+            raise
+        except LedgerframesError as error:
+            _log.warning("%s What lies behind is not read from objects.", error)
+            reader.close()
+            self.broken = True
+            return None
+        with self._change:
+            self._older.append(reader)
+            self.pages += page is not None
+        return page
+
     def close(self) -> None:
         """Close every object that is open."""
         with self._change:
-            for reader in self._readers:
+            for reader in [*self._readers, *self._older]:
                 reader.close()
             self._readers.clear()
+            self._older.clear()
 
     def _reader(self, after: Cursor) -> SegmentReader | None:
         """A reader that gives what follows a cursor: one that is near it, or a new one."""
@@ -189,11 +238,13 @@ class ObjectPages:
         inner: the servers.
         index: the objects.
         left_out: servers that are not to be asked; the name that pages of objects have may be among them.
+        begins: by server, where its pages begin; what they have pruned is read from objects.
     """
 
     inner: PageSource
     index: ObjectIndex
     left_out: Collection[str] = ()
+    begins: dict[str, Cursor] = field(default_factory=dict)
 
     @property
     def history(self) -> PagedHistory:
@@ -221,11 +272,50 @@ class ObjectPages:
         if known and not isinstance(server, str):
             began = time.monotonic()
             asked = AskedPage.read(request.content)
-            page = None if asked.after is None else self.index.page(asked.after, asked.size)
+            page = self._older(asked.after or BEFORE_ALL, asked.size)
+            if page is None and asked.after is not None:
+                page = self.index.page(asked.after, asked.size)
             if page is not None:
                 seconds = time.monotonic() - began
                 return Answer(page, 200, sender + _OBJECTS, request, len(page.raw), seconds, {})
         return self.inner.send_page(request, server=server, revise=revise)
+
+    def first(self, size: int) -> UpdatesPage | None:
+        """The first items of all objects."""
+        return self.index.older(BEFORE_ALL, Cursor(2**63, LATEST), size)
+
+    @property
+    def name(self) -> str:
+        """Who gives pages of objects."""
+        return (self.index.server or self.servers[0]) + _OBJECTS
+
+    def _older(self, after: Cursor, size: int) -> UpdatesPage | None:
+        """Items that no server has any more, and behind the last of them the first ones that a server has."""
+        known = [self.begins[server] for server in self.servers if server in self.begins]
+        begin = min(known, default=None) if len(known) == len(self.servers) else None
+        if begin is None or after >= begin:
+            return None
+        page = self.index.older(after, Cursor(begin.migration_id, begin.micros - 1), size)
+        if page is not None and len(page) >= size and page.glimpse.cursors[0] != page.glimpse.cursors[-1]:
+            return page
+        chain = self.index.chain
+        # An earlier migration may have had updates for a day after the next one began.
+        needed = begin.micros - 1 + (OVERLAP if after.migration_id < begin.migration_id else 0)
+        if chain and not self.index.broken and chain[-1].up_to >= needed:
+            # So that no group of equal times is the last one: the servers' items continue it.
+            most = min(max(size - len(page or ()), 2), self.inner.page_limits(None).maximum or size)
+            request = self.inner.page_request(before(begin), most)
+            answer = self.inner.send_page(request, server=None, revise=None)
+            if answer.value.glimpse.cursors[:1] == [begin]:
+                bodies = [one.raw for one in (page, answer.value) if one is not None]
+                return UpdatesPage.read(
+                    page_of(UPDATE_HISTORY, [line for body in bodies for line in UPDATE_HISTORY.raws_of(body)])
+                )
+            if answer.value.glimpse.cursors:
+                self.begins[answer.server] = answer.value.glimpse.cursors[0]  # pruned since
+        # What follows one group at the end of the objects is nowhere; a reader would wait for it.
+        several = page is not None and page.glimpse.cursors[0] != page.glimpse.cursors[-1]
+        return page if several else None
 
     def pause(self, seconds: float) -> None:
         """Wait."""

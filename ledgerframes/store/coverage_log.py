@@ -6,8 +6,8 @@ all tables together, because a log can be asked for a name but cannot list the n
 
 Beside the slots the log holds `format`, which a version that does not know it refuses; `commit` and `added`, which
 count commits, so that tables that a crash left apart can be told from those in step; `taken`, which counts how often a
-repair took out what was final; `changed/…`, where final rows were added or taken out (see `changes`); and `begin`, the
-first migration, once it is proven that nothing lies before it.
+repair took out what was final; `changed/…`, where final rows were added or taken out (see `changes`); and
+`begins/migration`, `begins/lo` and `begins/proof`, where servers had nothing older (see `Begin`).
 A slot without `settled` was written by version 0.1, whose coverage is not trusted: nothing of it is settled.
 """
 
@@ -20,6 +20,7 @@ from itertools import pairwise
 from typing import Final, NamedTuple
 
 from ledgerframes.errors import StoreError
+from ledgerframes.paging.cursor import Cursor
 from ledgerframes.store.changes import Changes, Instant
 from ledgerframes.store.coverage import CLOSED, Interval, beyond, intersection, merged
 from ledgerframes.store.delta.table import DeltaStoreTable
@@ -30,8 +31,32 @@ _FORMAT: Final = "format"
 _COMMIT: Final = "commit"
 _ADDED: Final = "added"
 _TAKEN: Final = "taken"
-_BEGIN: Final = "begin"
+_BEGINS: Final = ("begins/migration", "begins/lo", "begins/proof")
 _DOUBT: Final = ("doubt/migration", "doubt/lo")
+
+
+class Begin(NamedTuple):
+    """Where what servers had began: a slot reaches back to where the ledger begins only if that is proven.
+
+    Attributes:
+        migration_id: of the slot that begins there, as for `lo`.
+        lo: what lies after it was there.
+        proof: 2 if the ledger begins there, 1 if older items existed once, 0 if neither is known.
+    """
+
+    migration_id: int
+    lo: int
+    proof: int
+
+    @property
+    def proven(self) -> bool | None:
+        """Whether the ledger begins there; None where that is not known."""
+        return None if not self.proof else self.proof > 1
+
+    @property
+    def late(self) -> Cursor | None:
+        """The first item that was there, where older ones are known to have existed."""
+        return Cursor(self.migration_id, self.lo + 1) if self.proven is False else None
 
 
 class Slot(NamedTuple):
@@ -66,7 +91,7 @@ class Slots:
         by_table: for each table its slots by number; None where the table lacks one.
         commits: for each table, a count of its commits.
         additions: for each table, how often rows were added below what is settled.
-        begin: the first migration, once nothing can lie before it any more.
+        begins: where servers had nothing older, the earliest that each table knows of.
         doubt: migration and record time after which an update may be there in part, while tables are apart.
         takings: for each table, how often final rows were taken out of it.
         changes: for each table, where final rows were added or taken out.
@@ -75,7 +100,7 @@ class Slots:
     by_table: dict[str, list[Slot | None]] = field(default_factory=dict)
     commits: dict[str, int] = field(default_factory=dict)
     additions: dict[str, int] = field(default_factory=dict)
-    begin: int | None = None
+    begins: tuple[Begin, ...] = ()
     doubt: tuple[int, int] | None = None
     takings: dict[str, int] = field(default_factory=dict)
     changes: dict[str, Changes] = field(default_factory=dict)
@@ -93,7 +118,7 @@ class Slots:
             {table.name: [] for table in tables},
             {table.name: table.number(_COMMIT) or 0 for table in tables},
             {table.name: table.number(_ADDED) or 0 for table in tables},
-            next((begin for table in tables if (begin := table.number(_BEGIN)) is not None), None),
+            tuple(sorted({begin for table in tables if (begin := _begin(table)) is not None})),
             min((doubt for table in tables if (doubt := _doubt(table)) is not None), default=None),
             {table.name: table.number(_TAKEN) or 0 for table in tables},
             {table.name: Changes.read(table.number) for table in tables},
@@ -129,6 +154,17 @@ class Slots:
     def settled(self) -> tuple[Interval, ...]:
         """Where the rows of all tables are final."""
         return _shared(self.final(name) for name in self.by_table)
+
+    @property
+    def begin(self) -> Begin | None:
+        """Where what all tables cover begins, if that is because servers had nothing older."""
+        first = [interval[:2] for interval in self.common[:1]]
+        return next((begin for begin in reversed(self.begins) if begin[:2] in first), None)
+
+    def note_begins(self, begins: Iterable[Begin]) -> None:
+        """Note where servers had nothing older; of these places the one counts where the coverage begins."""
+        self.begins = tuple(sorted({*self.begins, *begins}))
+        self.begins = self.begins if self.begin is None else (self.begin,)
 
     @property
     def doubtful(self) -> tuple[Interval, ...]:
@@ -252,8 +288,8 @@ class Slots:
         numbers = {_FORMAT: FORMAT, _COMMIT: self.commits[name], _ADDED: self.additions[name]}
         if self.takings.get(name):
             numbers[_TAKEN] = self.takings[name]
-        if self.begin is not None:
-            numbers[_BEGIN] = self.begin
+        if self.begins:
+            numbers.update(zip(_BEGINS, self.begin or self.begins[0], strict=True))
         if self.doubt is not None and not self.in_step:
             numbers.update(zip(_DOUBT, self.doubt, strict=True))
         for number in changed:
@@ -275,7 +311,7 @@ class Slots:
             {name: [*slots, *rest] for name in self.by_table},
             dict(self.commits),
             dict(self.additions),
-            self.begin,
+            self.begins,
             takings=dict(self.takings),
             changes=dict(self.changes),
         )
@@ -341,6 +377,11 @@ def _read(table: DeltaStoreTable, number: int) -> Slot | None:
 def _doubt(table: DeltaStoreTable) -> tuple[int, int] | None:
     migration_id, lo = map(table.number, _DOUBT)
     return None if migration_id is None or lo is None else (migration_id, lo)
+
+
+def _begin(table: DeltaStoreTable) -> Begin | None:
+    numbers = [table.number(name) for name in _BEGINS]
+    return None if None in numbers else Begin(*(number or 0 for number in numbers))
 
 
 def _check_format(table: DeltaStoreTable) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, Final
 
 import pyarrow as pa
@@ -12,13 +12,13 @@ import pyarrow.compute as pc
 
 from ledgerframes.errors import StoreError
 from ledgerframes.store.changes import Instant
-from ledgerframes.store.coverage import Interval, intersection, merged, rows_of
+from ledgerframes.store.coverage import Interval, intersection, merged, missing, rows_of
 from ledgerframes.store.coverage_log import Slot, Slots
 from ledgerframes.store.delta.damage import damage_named
 from ledgerframes.store.delta.new_files import NewFile, Place
 from ledgerframes.store.delta.table import DeltaStoreTable
 from ledgerframes.store.new_rows import Advance, Decoded, with_rows
-from ledgerframes.store.table_sets import HISTORY, TableSet
+from ledgerframes.store.table_sets import HISTORY, KNOWN_BY, TableSet
 from ledgerframes.timestamps import EARLIEST, LATEST
 
 _log = logging.getLogger("ledgerframes.store")
@@ -72,15 +72,21 @@ class HistoryTables:
         return next((network for network in known if network is not None), None)
 
     @property
+    def known_by(self) -> frozenset[str]:
+        """The network's synchronizers and the party of its DSO, as its first page named them."""
+        return frozenset().union(*((table.property(KNOWN_BY) or "").split() for table in self.tables.values()))
+
+    @property
     def places(self) -> dict[str, Place]:
         """Where rows go, by table, for processes that store them beside this one."""
         return {name: Place(name, table.url, PARTITIONS, table.strips()) for name, table in self.tables.items()}
 
-    def prepare(self, network: str) -> None:
+    def prepare(self, network: str, known_by: Collection[str]) -> None:
         """Create the tables that are missing and check the others, before anything is written."""
+        properties = {**self._properties, self.of.first: network, KNOWN_BY: " ".join(sorted(known_by))}
         for table in self.tables.values():
             if not table.exists:
-                table.create({**self._properties, self.of.first: network})
+                table.create(properties)
             table.check_schema()
             self._count_files(table)
 
@@ -103,7 +109,9 @@ class HistoryTables:
         fresh = {name: self._fresh(table, pages) for name, table in self.tables.items()}
         before = self.slots.copy()
         # Sorted, so that slot numbers do not depend on the order in which workers finished.
-        changed = {self._put(page.advance): None for page in sorted(pages, key=lambda page: page.advance.interval)}
+        put = (self._put(page.advance) for page in sorted(pages, key=lambda page: page.advance.interval))
+        changed = {number: None for number in put if number is not None}
+        self.slots.note_begins(page.advance.begins for page in pages if page.advance.begins is not None)
         written: Counter[str] = Counter()
         if self.slots == before and not any(fresh.values()) and not any(files.values()):
             for name, place in places.items():
@@ -229,11 +237,14 @@ class HistoryTables:
             fresh.append(batch)
         return [batch for batch in fresh if batch.num_rows]
 
-    def _put(self, advance: Advance) -> int:
+    def _put(self, advance: Advance) -> int | None:
         number = self._numbers.get(advance.key)
         interval = advance.interval
         if number is None:
             number = self.slots.to_extend(interval)
+            known = not missing(interval, self.slots.common) and advance.settled <= interval.lo
+            if number is None and known and (not advance.ended or interval.migration_id in self.slots.ended):
+                return None  # it was covered before, and nothing more of it is final
             if number is None:
                 number = self.slots.free()
                 self.slots.put(number, Slot(*interval, advance.settled, int(advance.ended)))

@@ -25,7 +25,7 @@ from ledgerframes.store.read.personal import LEFT_OUT_OF_IT, PROPERTY, leaves_ou
 from ledgerframes.store.sync.servers import PageSize
 from ledgerframes.store.sync.snapshots import SNAPSHOTS, snapshot_table
 from ledgerframes.store.sync.sync_log import SYNCS, find_versions
-from ledgerframes.store.table_sets import HISTORY, NETWORK, SETS, TableSet, set_of
+from ledgerframes.store.table_sets import HISTORY, KNOWN_BY, NETWORK, SETS, TableSet, set_of
 from ledgerframes.tables.catalogue import CATALOGUE, table_named
 from ledgerframes.tables.derived import DERIVED
 from ledgerframes.tables.ledger import REJECTS
@@ -67,12 +67,6 @@ class View:
     def has(self, tables: TableSet) -> bool:
         """Whether all tables of a set exist."""
         return set(tables.order) <= set(self.stored)
-
-    def first_migration(self, tables: TableSet) -> int | None:
-        """The migration that a history begins with, or None while nothing of it was synced."""
-        own = (self.tables[name].property(tables.first) for name in tables.order)
-        first = next((name for name in own if name is not None), None)
-        return None if first is None else int(first.partition("/")[0])
 
     def left_out(self, name: str) -> tuple[str, ...]:
         """The personal data that a table was created without, for provenance."""
@@ -174,9 +168,13 @@ class Lake:
         _refuse_lost(self.url, lost(history.tables, of), of)
         return history
 
-    def network(self) -> str | None:
-        """The name of the store's network, from any table that has it; None while none has."""
+    def network(self) -> dict[str, str]:
+        """The properties by which the store knows its network, from any table that has them; empty while none has."""
         return network_of(self.table(name).refresh() for name in STORED)
+
+    def holds(self, update_ids: Sequence[str]) -> bool:
+        """Whether any of some updates is stored."""
+        return self.table(HISTORY.index).refresh().exists and self.history().holds(update_ids)
 
     def view(self, as_of: str | date | datetime | None = None, *, names: Iterable[str] = ()) -> View:
         """Tables, in their newest state or as a sync left them.
@@ -278,9 +276,11 @@ def _with_its_set(name: str) -> tuple[str, ...]:
     return (name,) if of is None else of.shown
 
 
-def network_of(tables: Iterable[DeltaStoreTable]) -> str | None:
-    """The network that tables belong to, by the first of them that names it."""
-    return next((network for table in tables if (network := table.property(NETWORK)) is not None), None)
+def network_of(tables: Iterable[DeltaStoreTable]) -> dict[str, str]:
+    """The properties that tell which network tables belong to, of the first of them that names it."""
+    named = next((table for table in tables if table.property(NETWORK) is not None), None)
+    known = {} if named is None else {name: named.property(name) for name in (NETWORK, KNOWN_BY)}
+    return {name: value for name, value in known.items() if value is not None}
 
 
 def lost(tables: Mapping[str, DeltaStoreTable], of: TableSet) -> list[str]:

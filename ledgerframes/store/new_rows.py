@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 import pyarrow as pa
 
 from ledgerframes.store.coverage import Interval, intersection
-from ledgerframes.store.coverage_log import Slots
+from ledgerframes.store.coverage_log import Begin, Slots
 from ledgerframes.store.delta.new_files import NewFile, Place
 
 
@@ -21,12 +21,14 @@ class Advance:
         interval: what is read of the shard; its `lo` stays, its `hi` grows from commit to commit.
         settled: up to this record time its rows are final, without a break from `lo`.
         ended: whether the server had nothing after it in this migration.
+        begins: where the servers' history begins, if the interval begins there.
     """
 
     key: int
     interval: Interval
     settled: int
     ended: bool = False
+    begins: Begin | None = None
 
 
 @dataclass(frozen=True)

@@ -333,7 +333,9 @@ class Store:
         Returns:
             One row per interval: migration_id, after (exclusive), up_to (inclusive) and settled (inclusive: up to here
             rows are final; null if none are, the end of the year 9999 if all are) as datetime64[us, UTC], and
-            from_beginning and to_end where a migration is covered from its first or up to its last update.
+            from_beginning and to_end where a migration is covered from its first or up to its last update, and
+            begins_late: the first update that servers had, where older ones are known to have existed.
+            from_beginning is null where nothing shows whether the ledger begins there.
 
         Raises:
             InputError: `as_of` is not valid, or `table` has no place in a history.

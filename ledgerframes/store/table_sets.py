@@ -10,6 +10,9 @@ from ledgerframes.decoding.paged_histories import EVENT_HISTORY, UPDATE_HISTORY,
 #: The property by which a table knows its network: the network's first migration and update.
 NETWORK: Final = "ledgerframes.network"
 
+#: The property with the network's synchronizers and its DSO's party: a scan may prune the first update.
+KNOWN_BY: Final = "ledgerframes.known_by"
+
 
 @dataclass(frozen=True)
 class TableSet:

@@ -21,6 +21,7 @@ class Holds(Enum):
 
     SETTLED = "settled rows are the truth"
     FINAL = "rows at a settled place are never added or taken away"
+    BEGINS = "a lake begins where the ledger does only if it says so, and late only if there was something older"
     SHOWN = "between settled and covered is everything that the last read of it was shown"
     TRUE = "nothing is stored that no server has sent"
     ONCE = "nothing is stored twice"
@@ -93,6 +94,8 @@ FAULTS: Final[dict[str, Fault]] = {
     "busy": Fault("503, 413 and time-outs", weight=20),
     "down": Fault("a server gives no answer for a whole sync", weight=10),
     "damaged": Fault("an answer arrives cut off", weight=10),
+    "genesis": Fault("the first update shows that the ledger begins with it", weight=50),
+    "pruned": Fault("servers prune, each by itself: before, between and during syncs", weight=40),
     # the client
     "workers": Fault("several workers, the number changes between syncs", weight=50),
     "wrong-clock": Fault("the client's clock is wrong by years", weight=10),

@@ -7,6 +7,7 @@ one must change nothing.
 from __future__ import annotations
 
 import logging
+import warnings
 from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -17,6 +18,7 @@ import pyarrow as pa
 
 from ledgerframes.decoding.pages import decode_page
 from ledgerframes.errors import (
+    BeginsLateWarning,
     DecodeError,
     InputError,
     LedgerframesError,
@@ -98,6 +100,7 @@ class _History:
             servers[-1].items = script.branch
         for _ in range(choices.pick("moves", 45 if script.objects else 7)):
             self.fleet.move(0, 1)
+            self.fleet.prune(15)
         if "old-lake" in self.faults:
             self._write_old_lake()
         self.calm = False
@@ -130,6 +133,7 @@ class _History:
     def _between(self) -> None:
         """What happens between two syncs."""
         self.fleet.move(20, 20, 20, 20, 20)
+        self.fleet.prune(40)
         forked = [self.fleet.servers[-1]] if "fork" in self.faults else []
         forked = self.fleet.servers if "fork-all" in self.faults else forked
         if forked and self.choices.chance("fork", 60):
@@ -224,7 +228,9 @@ class _History:
         logger.addHandler(handler)
         propagates, logger.propagate = logger.propagate, False
         try:
-            report = run_sync(self.lake, SimNet(scan), order)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", BeginsLateWarning)
+                report = run_sync(self.lake, SimNet(scan), order)
             ending = "ended"
             self.log.append(f"  covered {'; '.join(report.covered)}; left {report.left}")
             self.left_out = bool(report.left)
@@ -298,6 +304,14 @@ class _History:
             self.log.append(f"  killed after a write to {name}")
             self.disk.kill()
 
+    def _left(self) -> list[Item]:
+        """The items of the ledger that some server still has."""
+        shown = set().union(*(server.shown for server in self.fleet.servers))
+        return [item for item in self.script.items if item in shown]
+
+    def _pruned(self) -> bool:
+        return any(server.pruned for server in self.fleet.servers)
+
     def _ever(self) -> set[Item]:
         behind = [server.ever for servers in self.fleet.behind.values() for server in servers]
         return self.fleet.ever().union(*behind)
@@ -341,7 +355,7 @@ class _History:
         if lively:
             if ending != "ended":
                 self.watch.say(Holds.LIVE, f"the last sync: {ending}")
-            self.watch.everything(self.script.items, rejects=self.broken)
+            self.watch.everything(self._left(), rejects=self.broken and not self._pruned())
             if not self.choices.chance("quiet", 60):
                 self._quiet()
         for sync_id, frame in self.frames.items():
@@ -380,7 +394,7 @@ class _History:
         A page of a look shows no more than fits into it, and what is shown later proves nothing about it; so what is
         proven is told by the answers to those requests that are about the item's migration, not by the world.
         """
-        for item in self.script.items:
+        for item in self._left():
             if self.watch.settles(item):
                 continue
             begin = (item.migration - 1, LATEST)
@@ -415,6 +429,8 @@ class _History:
             between = max(sum(span.migration == migration for span in spans) for spans in done) - 1
             gaps += max(between, 0)
             if between <= 0 and all(inside((migration, LATEST), spans) for spans in done):
+                if not all(self.watch.settles(item) for item in self._left() if item.migration == migration):
+                    return None  # a part in the middle of it is settled already
                 continue
             tail = self._tail(migration)
             size = min([page_size, *(min(server.cap, server.maximum) for server in self.fleet.servers)])
@@ -433,7 +449,9 @@ class _History:
         # Where the newest migration shows nothing that could be stored, each server is recognised by its beginning.
         nameless = not any(self.stored_as.has_row(item) or item.kind == "broken" for item in self._tail(migrations[-1]))
         # A gap that syncs of parts left ends inside a page: one more to where it ends, and the servers confirm it.
-        return due + servers * nameless + (gaps + 1) * servers * bool(gaps)
+        # Where the lake does not begin with the ledger, each server is asked whether it has something older.
+        proofs = {self.watch.numbers(name).get("begins/proof") for name in self.stored_as.order}
+        return due + servers * nameless + (gaps + 1) * servers * bool(gaps) + servers * (proofs != {2})
 
     def _tail(self, migration: int) -> list[Item]:
         """What a sync looks at: all that is not settled, from the last stored update on if none of it is stored."""

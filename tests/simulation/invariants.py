@@ -204,6 +204,7 @@ class Watch:
         shown = self.read()
         if truth is not None:
             self._final(rows, shown, truth)
+            self._begins(rows, truth)
         if seen is not None:
             self._shown(rows, ever, seen)
 
@@ -261,6 +262,26 @@ class Watch:
             if lost:
                 self.say(Holds.SETTLED, f"{tell(item)} is lost: not in {', '.join(lost)} though settled")
 
+    def _begins(self, rows: Mapping[str, Sequence[tuple[str, int, int, str]]], truth: Collection[Item]) -> None:
+        """What the logs say of where the lake begins, and where its coverage does."""
+        stored = {row[0] for row in rows[self.stored_as.index]}
+        if not truth:
+            return
+        first = min(truth)
+        # A contract that is used before it was created shows as well that something older existed.
+        older = any(item.kind in {"exercise", "unassign"} for item in truth)
+        said = {
+            tuple(self.numbers(name).get(f"begins/{part}", 0) for part in ("migration", "lo", "proof"))
+            for name in self.stored_as.order
+        }
+        if len(said) > 1:  # a kill has left the tables apart, and readers see what they share
+            return
+        migration, lo, proof = said.pop()
+        if proof == 2 and (first.kind != "genesis" or first.update_id not in stored):
+            self.say(Holds.BEGINS, f"the lake says that it begins where the ledger does, without {tell(first)}")
+        if proof == 1 and not older and not any(item.place <= (migration, lo) for item in truth):
+            self.say(Holds.BEGINS, f"the lake says that something lay before {migration}/{ago(lo)}")
+
     def _shown(
         self, rows: Mapping[str, Sequence[tuple[str, int, int, str]]], ever: Collection[Item], seen: Sequence[Seen]
     ) -> None:
@@ -302,13 +323,16 @@ class Watch:
         self, held: Mapping[str, Item], seen: Sequence[Seen], said: Collection[str], *, settle: int
     ) -> None:
         """A server that does not have what it must have, if its answers show that, was named or the sync refused."""
-        for answer in seen:
+        for number, answer in enumerate(seen):
             if answer.url in said or not answer.clean or answer.size < 2:
                 continue
             there = {item.update_id for item in answer.items}
             for update_id, item in held.items():
                 proved = item.at <= answer.newest - settle - 1  # what this sync was told of its servers
-                if proved and answer.spans(item.place) and update_id not in there:
+                # What lies before all that it shows may have been pruned.
+                since = [one.items[0].place for one in seen[number:] if one.url == answer.url and one.items]
+                begun = any(place <= item.place for place in since)
+                if proved and begun and answer.spans(item.place) and update_id not in there:
                     self.say(Holds.FORKS, f"{answer.url} lacks {tell(item)}, which is stored; nobody was told")
                     return
 

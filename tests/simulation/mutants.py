@@ -286,6 +286,16 @@ def _forgets_who_lags(original: Any) -> Any:
     return look
 
 
+def _first_answer_counts(original: Any) -> Any:
+    def note(self: Any, server: str, page: Any) -> None:
+        known = self.known.get(server)
+        original(self, server, page)
+        if known is not None:
+            self.known[server], self.servers.begins[server] = known, known.at
+
+    return note
+
+
 def _prop(change: Callable[[Any], Any]) -> Callable[[Any], Any]:
     return lambda original: property(change)  # noqa: ARG005
 
@@ -424,6 +434,36 @@ MUTANTS: Final[dict[str, Mutant]] = {
         "servers that seem to be behind are looked at again once more is proven",
         "store.sync.history_sync:HistorySync._look", _forgets_who_lags,
         ("fork", "catching-up", "migrations", "overlap"),
+    ),
+    "first-shown-is-the-beginning": Mutant(
+        "the first item that is shown proves no ledger begin", "store.sync.beginnings:proven_by",
+        _constant(value=True), ("pruned", "genesis", "catching-up"),
+    ),
+    "pruned-is-a-fork": Mutant(
+        "only a later update that is missing is a fork", "store.sync.agreement:Agreement.due",
+        lambda original: lambda self, server, migration_id, lacking: dict(lacking),  # noqa: ARG005
+        ("pruned", "catching-up"),
+    ),
+    "forks-are-pruned": Mutant(
+        "a later update that is missing is a fork", "store.sync.agreement:Agreement.due",
+        _constant(value={}), ("fork", "fork-all", "late"),
+    ),
+    "joins-over-what-is-pruned": Mutant(
+        "what a server may have pruned before its first item is not covered", "store.sync.finality:Finality._open",
+        _constant(value=None), ("pruned", "catching-up", "lagging"),
+    ),
+    "begins-where-it-began": Mutant(
+        "the proof that nothing was pruned comes after the page or with it", "store.sync.beginnings:Beginnings.note",
+        _first_answer_counts, ("pruned", "catching-up", "lagging", "workers"),
+    ),
+    "known-by-its-updates-alone": Mutant(
+        "a network is known by its DSO and its synchronizers where all that is stored was pruned",
+        "store.sync.agreement:Agreement._shows_parties", _constant(value=False), ("pruned", "catching-up", "kill"),
+    ),
+    "anybody-is-asked": Mutant(
+        "a request goes to a server that has not pruned what it asks for", "store.sync.servers:AgreedServers._having",
+        lambda original: lambda self, request: self.servers,  # noqa: ARG005
+        ("pruned", "lagging", "catching-up"),
     ),
     "as-of-now": Mutant("as_of frames stay", "store.lake:find_versions", _always_newest, _SERVERS),
 }  # fmt: skip

@@ -286,6 +286,8 @@ class SimScan:
             raise Endless(f"{self.stats.requests} requests")
         if "catching-up" in self.faults:
             self._fleet.move(60, 25, 15)
+        if self.faults:
+            self._fleet.prune(6)
         self.maybe_kill("kill-request", 2)
         if "interrupt" in self.faults and self.choices.chance("interrupt", 5):
             raise KeyboardInterrupt

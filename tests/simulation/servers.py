@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
+from itertools import takewhile
 
 from tests.simulation.choices import Choices
 from tests.simulation.objects import Bulk
@@ -24,6 +25,8 @@ class Server:
         maximum: it refuses to be asked for more than this.
         ever: everything that it has shown at any time.
         bulk: its objects.
+        begin: it has pruned what lies before this place; None while it keeps everything.
+        pruned: what it had shown there.
     """
 
     url: str
@@ -33,6 +36,8 @@ class Server:
     maximum: int = 1000
     ever: set[Item] = field(default_factory=set)
     bulk: Bulk | None = None
+    begin: tuple[int, int] | None = None
+    pruned: set[Item] = field(default_factory=set)
 
     @property
     def newest(self) -> int:
@@ -41,7 +46,7 @@ class Server:
 
     def options(self, faults: Collection[str]) -> list[Item]:
         """What may appear next; each synchronizer shows the items of a migration in order."""
-        hidden = [item for item in self.items if item not in self.shown]
+        hidden = [item for item in self.items if item not in self.shown and item not in self.pruned]
         if "late" not in faults:
             return sorted(hidden, key=lambda item: (item.at, item))[:1]
         heads: dict[tuple[int, str], Item] = {}
@@ -62,14 +67,26 @@ class Server:
         self.shown.add(item)
         self.ever.add(item)
         if self.bulk is not None:
-            self.bulk.write(self.shown)
+            self.bulk.write(self.shown | self.pruned)
 
     def show_all(self) -> None:
         """Show everything."""
-        self.shown = set(self.items)
+        self.pruned = {item for item in self.items if self.begin is not None and item.place < self.begin}
+        self.shown = set(self.items) - self.pruned
         self.ever |= self.shown
         if self.bulk is not None:
-            self.bulk.write(self.shown, all_of_it=True)
+            self.bulk.write(self.shown | self.pruned, all_of_it=True)
+
+    def prune(self, kept: int) -> None:
+        """Keep so many items at least, and whatever may still be followed by a late one before it."""
+        shown = sorted(self.shown)
+        old = list(takewhile(lambda item: item.at < self.newest - SETTLE, shown[:-kept]))
+        begin = shown[len(old)].place if old else None
+        hidden = [item for item in self.items if item not in self.shown | self.pruned]
+        if old and begin > old[-1].place and all(item.place >= begin for item in hidden):
+            self.begin = begin
+            self.pruned |= set(old)
+            self.shown -= set(old)
 
     def restore(self, cut: int, items: tuple[Item, ...]) -> None:
         """Forget what is later than a record time, and go on with these items."""
@@ -115,6 +132,12 @@ class Fleet:
                 for server in chosen:
                     if item in server.items:
                         server.show(item)
+
+    def prune(self, percent: int) -> None:
+        """Let some servers prune, each as it likes."""
+        if "pruned" in self.faults and self.choices.chance("prune", percent):
+            server = self.servers[self.choices.pick("prune", len(self.servers))]
+            server.prune(1 + self.choices.pick("prune", 5))
 
     def ever(self) -> set[Item]:
         """What any server has shown at any time."""

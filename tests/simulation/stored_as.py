@@ -46,7 +46,7 @@ class StoredAs:
     def counts(self, kind: str) -> Mapping[str, int]:
         """How many rows an item of a kind has in each table."""
         moved = kind in {"assign", "unassign"}
-        parts = {"create": 1, "exercise": 2}.get(kind, 0)
+        parts = {"create": 1, "exercise": 2, "genesis": 2}.get(kind, 0)
         if self.of is VERDICTS:
             return {self.index: int(parts > 0), self.parts: parts, self.third: int(kind == "exercise")}
         return {self.index: int(kind != "broken"), self.parts: parts, self.third: int(moved)}

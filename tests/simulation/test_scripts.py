@@ -109,7 +109,7 @@ SCRIPTS = {
         servers=3,
         faults=("lagging", "catching-up", "servers-change", "other-network"),
         choices={"moves": [0, 0, 2, 1, 2], "servers": [1, 2]},
-        branch=(Item(0, 1 * U, "A", "ng", "assign"),),
+        branch=(Item(0, 1 * U, "nA", "ng", "assign"),),
     ),
     # Where nothing but a rejected item lay, nothing was ever settled.
     "a-migration-of-a-rejected-item": Script(
@@ -380,7 +380,7 @@ SCRIPTS = {
         servers=2,
         faults=("lagging", "other-network"),
         choices={"moves": [1, 1, 1]},
-        branch=(Item(0, 2 * U, "A", "np"), Item(0, 3 * U, "A", "ng", "assign")),
+        branch=(Item(0, 2 * U, "nA", "np"), Item(0, 3 * U, "nA", "ng", "assign")),
         objects=True,
     ),
     # The proof that a server lacks a stored update came after the look at it, and before the read that made it final.

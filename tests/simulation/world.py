@@ -36,7 +36,8 @@ class Item(NamedTuple):
         at: its record time, in microseconds after the world's beginning.
         synchronizer: who sequenced it.
         name: what tells it from others; its update id ends in it.
-        kind: create (one event), exercise (two events), assign, unassign, or broken: an item no version can decode.
+        kind: create (one event), exercise (two events), assign, unassign, broken: an item no version can decode, or
+            genesis: what the ledger begins with (two events).
     """
 
     migration: int
@@ -63,7 +64,13 @@ class Item(NamedTuple):
     @property
     def events(self) -> tuple[str, ...]:
         """The ids of its events."""
-        return tuple(f"{self.update_id}:{number}" for number in range({"create": 1, "exercise": 2}.get(self.kind, 0)))
+        count = {"create": 1, "exercise": 2, "genesis": 2}.get(self.kind, 0)
+        return tuple(f"{self.update_id}:{number}" for number in range(count))
+
+
+def network_of(item: Item) -> str:
+    """What tells the synchronizers and the DSO of another network from those of the usual one."""
+    return item.synchronizer[:-1]
 
 
 def ago(micros: int) -> str:
@@ -98,7 +105,7 @@ def draw_items(
         at = rng.randint(starts[migration] * fine, last * fine) * (U // fine)
         if "offbeat" in faults:
             at += rng.choice([0, 0, 0, -1, 1])
-        synchronizer = rng.choice(SYNCHRONIZERS) if "ties" in faults or "late" in faults else "A"
+        synchronizer = prefix + (rng.choice(SYNCHRONIZERS) if "ties" in faults or "late" in faults else "A")
         kind = "broken" if "broken-item" in faults and rng.random() < 0.2 else rng.choice(KINDS)
         items.setdefault((migration, at, synchronizer), Item(migration, at, synchronizer, prefix + name, kind))
     found = sorted(items.values())
@@ -106,6 +113,9 @@ def draw_items(
         found = list({item.place: item for item in found}.values())
     if "late-migration" not in faults:
         found = _bounded(found)
+    # A ledger begins with one update; without it, nothing shows where it begins.
+    if "genesis" in faults and (len(found) < 2 or found[0].at < found[1].at - SETTLE):
+        found[0] = found[0]._replace(kind="genesis")
     return tuple(found)
 
 
@@ -146,7 +156,7 @@ def body_of(item: Item) -> bytes:
         return json.dumps(_reassignment(item, time)).encode()
     events = {event_id: _created(item, event_id, time) for event_id in item.events}
     roots = list(events)
-    if item.kind == "exercise":
+    if item.kind in {"exercise", "genesis"}:
         roots = roots[:1]
         events[roots[0]] = _exercised(item, roots[0], [item.events[1]])
     if item.kind == "broken":
@@ -170,21 +180,23 @@ def _created(item: Item, event_id: str, time: str) -> dict[str, object]:
     return {
         "event_type": "created_event", "event_id": event_id, "contract_id": f"c{event_id}",
         "template_id": "00aa:Sim:Thing", "package_name": "sim", "create_arguments": {"name": item.name},
-        "created_at": time[:19] + "Z", "signatories": ["p"], "observers": [],
+        "created_at": time[:19] + "Z", "signatories": [f"DSO::{network_of(item)}"], "observers": [],
     }  # fmt: skip
 
 
 def _exercised(item: Item, event_id: str, children: list[str]) -> dict[str, object]:
     return {
         "event_type": "exercised_event", "event_id": event_id, "contract_id": f"d{item.name}",
-        "template_id": "00aa:Sim:Thing", "package_name": "sim", "choice": "Make", "choice_argument": {},
+        "template_id": "00aa:Splice.DsoBootstrap:DsoBootstrap" if item.kind == "genesis" else "00aa:Sim:Thing",
+        "package_name": "sim", "choice": "DsoBootstrap_Bootstrap" if item.kind == "genesis" else "Make",
+        "choice_argument": {},
         "child_event_ids": children, "exercise_result": "done", "consuming": False, "acting_parties": ["p"],
         "interface_id": None,
     }  # fmt: skip
 
 
 def _reassignment(item: Item, time: str) -> dict[str, object]:
-    other = "B" if item.synchronizer == "A" else "A"
+    other = network_of(item) + ("B" if item.synchronizer.endswith("A") else "A")
     source, target = (other, item.synchronizer) if item.kind == "assign" else (item.synchronizer, other)
     event: dict[str, object] = {
         "submitter": "p", "source_synchronizer": source, "target_synchronizer": target,

@@ -12,6 +12,7 @@ from ledgerframes.loaders.extent import Extent, extent_of
 from ledgerframes.network import Network
 from ledgerframes.paging.cursor import Cursor
 from ledgerframes.paging.proofs import Proofs
+from ledgerframes.store.sync.beginnings import Beginnings
 from ledgerframes.store.sync.first_update import first_update
 from ledgerframes.store.sync.servers import AgreedServers
 from ledgerframes.timestamps import format_timestamp
@@ -75,7 +76,7 @@ def _agreement(net: Network, scans: Sequence[str], newest: Cursor) -> Iterator[F
     try:
         others = {server: "it did not answer" for server in net.scan.servers if server not in scans}
         servers = AgreedServers(net.scan.update_pages, left_out=dict(others))
-        first_update(servers, Proofs(_SETTLE))
+        first_update(servers, Beginnings(servers, Proofs(_SETTLE)))
     except StoreError as error:
         yield Finding(SUBJECT, "one network", "fail", str(error).partition(". Open")[0], "leave one of them out")
         return

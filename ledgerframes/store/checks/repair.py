@@ -162,10 +162,8 @@ def _properties(view: View, of: TableSet) -> dict[str, str] | None:
     """What the tables of a history were created with; None if no table tells it."""
     network = network_of(view.tables.values())
     own = (view.tables[name].property(of.first) for name in of.order)
-    first = network if of.first == NETWORK else next((name for name in own if name is not None), None)
-    if first is None:
-        return None
-    return {**({} if network is None else {NETWORK: network}), of.first: first}
+    first = network.get(NETWORK) if of.first == NETWORK else next((name for name in own if name is not None), None)
+    return None if first is None else {**network, of.first: first}
 
 
 def _without_damage(lake: Lake, view: View) -> tuple[list[Damage], dict[str, int]]:

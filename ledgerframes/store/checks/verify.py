@@ -12,16 +12,19 @@ import pyarrow.compute as pc
 
 from ledgerframes.arguments import suggesting, whole_number
 from ledgerframes.decoding.personal import without_members
+from ledgerframes.loaders.beginning import beginning_of
 from ledgerframes.loaders.cross_check import CrossCheck, compare, served_updates
 from ledgerframes.loaders.normalized import Canonical, canonical_updates
-from ledgerframes.paging.cursor import Cursor
+from ledgerframes.paging.cursor import Cursor, before
+from ledgerframes.paging.proofs import Proofs
 from ledgerframes.paging.window import Bound, Duration, Window, wanted_window
-from ledgerframes.store.coverage import Interval, intersection, rows_of, wanted_in, window_of
+from ledgerframes.store.coverage import Interval, intersection, missing, rows_of, wanted_in, window_of
 from ledgerframes.store.history_tables import ORDER
 from ledgerframes.store.lake import View, declared
 from ledgerframes.store.read.ranges import ranges_of
 from ledgerframes.store.read.reading import Part
 from ledgerframes.store.read.windows import lake_window
+from ledgerframes.store.sync.probing import first_after, migrations_after
 
 if TYPE_CHECKING:
     from ledgerframes.network import Network
@@ -57,7 +60,9 @@ def verify(
         differences: how many differences to keep at most.
 
     Returns:
-        Counts and the first differences; `a` is the store, `b` the network. True if they agree.
+        Counts and the first differences; `a` is the store, `b` the network. True if they agree and the store lacks
+        nothing before its end that the network shows. `lacks` names that, and what the network has pruned, which is
+        not compared.
 
     Raises:
         RequestError: a server gave no answer.
@@ -76,6 +81,12 @@ def verify(
     wanted_window(start, end, last, now=0)  # refuses what is not valid before anything is read
     view = lake.existing(names=ORDER)
     part = lake_window(view, "updates", start, end, last).wanted
+    begin = beginning_of(net.scan.update_pages)
+    lacking = ", ".join(map(str, _lacking(net, view, part)))
+    lacks = [f"{lake.url} lacks {lacking}"] if lacking else []
+    if begin is not None and view.covered and begin.at > (view.covered[0].migration_id, view.covered[0].lo + 1):
+        lacks.append(f"the network begins at {begin.first}, and lacks what the store has before: it is not compared")
+        part = replace(part, start=max(part.start or begin.first, begin.first))
     windows = list(map(window_of, _covered(view, part)) if samples is None else _drawn(view, part, samples, drawn_by))
     checks: list[CrossCheck] = []
     stripped = not lake.keeps_personal()
@@ -92,7 +103,23 @@ def verify(
         sum(check.compared for check in checks), sum(check.differing for check in checks),
         tuple(difference for check in checks for difference in check.differences),
         max((check.up_to for check in checks if check.up_to is not None), default=None),
+        lacks="; ".join(lacks), whole=not lacking,
     )  # fmt: skip
+
+
+def _lacking(net: Network, view: View, part: Window) -> Iterator[Interval]:
+    """What the network shows before the end of what is stored, and the store does not cover."""
+    pages, covered = net.scan.update_pages, view.covered
+    for first in migrations_after(pages, None) if covered else ():
+        migration_id = first.migration_id
+        wanted = wanted_in(part, migration_id)
+        if wanted is None or migration_id > covered[-1].migration_id:
+            continue
+        for gap in missing(wanted, covered):
+            newest = migration_id == covered[-1].migration_id and gap.lo >= covered[-1].hi
+            shown = None if newest else first_after(pages, before(Cursor(migration_id, gap.lo + 1)), Proofs(0))
+            if shown is not None and shown <= (migration_id, gap.hi):
+                yield gap._replace(lo=shown.micros - 1)
 
 
 def _impersonal(update: Canonical) -> Canonical:

@@ -35,7 +35,7 @@ from ledgerframes.store.derive.rules import RULES
 from ledgerframes.store.derive.supply import supply_rows
 from ledgerframes.store.derive.work import Work, work_here
 from ledgerframes.store.lake import Lake, View
-from ledgerframes.store.table_sets import HISTORY, NETWORK
+from ledgerframes.store.table_sets import HISTORY
 
 _log = logging.getLogger("ledgerframes.store")
 _CARRIED = OPEN_CONTRACTS.name
@@ -142,8 +142,7 @@ class _Run:
         """Compute what is new, chunk by chunk, in this process or by the workers of a cluster."""
         for table in self._tables.values():
             if not table.exists:
-                network = self._lake.network()
-                table.create({} if network is None else {NETWORK: network})
+                table.create(self._lake.network())
             table.check_schema()
         self._begin_again()
         carried, parts = self._tables[_CARRIED], self._parts()

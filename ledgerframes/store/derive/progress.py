@@ -80,8 +80,9 @@ class Basis:
         counts = {name: slots.changed(name) for name in HISTORY.order}
         made = sum(view.tables[name].made_at for name in HISTORY.order)
         intervals = _without_gap(slots.common, slots.settled if final else slots.common, slots.ended)
-        first = (view.first_migration(HISTORY), BEGINNING)
-        begun = bool(intervals) and (intervals[0].migration_id, intervals[0].lo) == first
+        begin = slots.begin
+        # What nothing shows to have begun earlier counts as the beginning, as in loads.
+        begun = begin is not None and begin.late is None and bool(intervals) and intervals[0][:2] == begin[:2]
         return cls(intervals, sum(counts.values()), made, begun, counts, slots.changes)
 
     def changed_since(self, changes: int, counts: Mapping[str, int]) -> Instant:

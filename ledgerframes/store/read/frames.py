@@ -10,22 +10,31 @@ import pandas as pd
 import pyarrow as pa
 
 from ledgerframes.store.coverage import BEGINNING, CLOSED
-from ledgerframes.store.coverage_log import Slots, fewest
+from ledgerframes.store.coverage_log import Begin, Slot, Slots, fewest
 
 
 def coverage_frame(slots: Slots) -> pd.DataFrame:
     """One row per covered interval."""
     rows = fewest(slots.common, slots.settled)
+    begin = slots.begin
+    lates = [begin.late if begin is not None and slot[:2] == begin[:2] else None for slot in rows]
     return pd.DataFrame(
         {
             "migration_id": pd.Series([slot.migration_id for slot in rows], dtype="int64"),
             "after": _times([None if slot.lo <= BEGINNING else slot.lo for slot in rows]),
             "up_to": _times([None if slot.hi >= CLOSED else slot.hi for slot in rows]),
             "settled": _times([slot.settled if slot.settled > slot.lo else None for slot in rows]),
-            "from_beginning": pd.Series([slot.lo <= BEGINNING for slot in rows], dtype=bool),
+            "from_beginning": pd.Series([_begins(slot, slots.begin) for slot in rows], dtype="boolean"),
+            "begins_late": _times([late.micros if late is not None else None for late in lates]),
             "to_end": pd.Series([slot.hi >= CLOSED for slot in rows], dtype=bool),
         }
     )
+
+
+def _begins(slot: Slot, begin: Begin | None) -> bool | None:
+    if begin is not None and slot[:2] == begin[:2]:
+        return begin.proven
+    return slot.lo <= BEGINNING
 
 
 def runs_frame(rows: Sequence[dict[str, Any]]) -> pd.DataFrame:

@@ -16,6 +16,7 @@ from ledgerframes.loaders.provenance import Provenance
 from ledgerframes.paging.cursor import Cursor
 from ledgerframes.paging.window import Bound, Duration, Window
 from ledgerframes.store.coverage import BEGINNING, CLOSED, Interval, intersection, merged, missing, rows_of, wanted_in
+from ledgerframes.store.coverage_log import Begin, Slots
 from ledgerframes.store.delta.damage import damage_named
 from ledgerframes.store.delta.table import DeltaStoreTable
 from ledgerframes.store.derive.kept import KEPT, OPEN_CONTRACTS
@@ -26,6 +27,7 @@ from ledgerframes.store.snapshot_log import State, rows_of_whole, stored_snapsho
 from ledgerframes.store.table_sets import VERDICTS, TableSet, set_of
 from ledgerframes.tables.active_contracts import ACTIVE_CONTRACTS
 from ledgerframes.tables.table import Table
+from ledgerframes.timestamps import EARLIEST, format_timestamp
 
 if TYPE_CHECKING:
     import pyarrow.dataset as ds
@@ -36,15 +38,23 @@ _ORDER: Final[tuple[str, ...]] = ("loaded_at", "position", "migration_id", "reco
 _ROWS_AT_ONCE: Final = 500_000
 
 
-def visible(
-    covered: Sequence[Interval], window: Window, *, ended: Collection[int], allow_partial: bool, name: str
-) -> tuple[tuple[Interval, ...], bool]:
+def visible(slots: Slots, window: Window, *, allow_partial: bool, name: str) -> tuple[tuple[Interval, ...], bool]:
     """The intervals that a read of a window shows, and whether they are all that was asked for.
+
+    Without a start it begins with the first item that servers had.
 
     Raises:
         PartialResultError: something that was asked for is not covered, and the caller did not allow that.
     """
-    holes = _holes(covered, window, ended)
+    covered, begin = slots.common, slots.begin
+    holes = _holes(covered, window, slots.ended, begin)
+    late = None if begin is None or not window.names_start else begin.late
+    if holes and not allow_partial and late is not None and holes[0] < (late.migration_id, late.micros - 1):
+        raise PartialResultError(
+            f"{name}: the store begins at {format_timestamp(late.micros)} of migration {late.migration_id}, after the"
+            " start asked for: the scans that it was filled from had pruned what was before. Give that as start=, leave"
+            " start= out, or pass allow_partial=True to get what there is"
+        )
     if holes and not allow_partial:
         raise PartialResultError(
             f"{name}: the store does not cover {holes[0]}"
@@ -56,19 +66,25 @@ def visible(
     return intersection(covered, asked), not holes
 
 
-def _holes(covered: Sequence[Interval], window: Window, ended: Collection[int]) -> tuple[Interval, ...]:
+def _holes(
+    covered: Sequence[Interval], window: Window, ended: Collection[int], begin: Begin | None
+) -> tuple[Interval, ...]:
     """What a window names and the store lacks; an open side of a window names nothing beyond what is stored.
 
     Nor does a migration that another one followed have a hole after its end, once it was read up to its end.
     """
     holes: list[Interval] = []
     ids = sorted({interval.migration_id for interval in covered})
+    named_late = window.names_start and begin is not None and begin.late is not None
+    if named_late and begin is not None and window.start is not None and window.start < (begin.migration_id, EARLIEST):
+        holes.append(Interval(begin.migration_id, BEGINNING, begin.lo))
     for migration_id in ids:
         asked = wanted_in(window, migration_id)
         if asked is None:
             continue
         inside = [interval for interval in covered if interval.migration_id == migration_id]
-        open_start = asked.lo == BEGINNING and migration_id == ids[0] and not window.names_start
+        unknown = begin is not None and begin.proven is None
+        open_start = migration_id == ids[0] and (unknown or (asked.lo == BEGINNING and not window.names_start))
         lo = max(asked.lo, inside[0].lo) if open_start else asked.lo
         hi = asked.hi
         if migration_id in ended if migration_id < ids[-1] else hi == CLOSED:
@@ -146,7 +162,8 @@ class Part:
         data: all its rows.
         rows: which of them; None for all.
         complete: whether everything asked for is there.
-        from_beginning: whether it begins where the ledger does.
+        from_beginning: whether it begins where the ledger does; None where nothing shows it.
+        begins_late: the first item that servers had, where it begins there and older ones are known to have existed.
         settled: up to this cursor its rows are final, in the order of migrations and times.
         left_out: personal data that the table was made without.
     """
@@ -155,7 +172,8 @@ class Part:
     data: ds.Dataset
     rows: pc.Expression | None
     complete: bool
-    from_beginning: bool = False
+    from_beginning: bool | None = False
+    begins_late: Cursor | None = None
     settled: Cursor | None = None
     left_out: tuple[str, ...] = ()
 
@@ -188,19 +206,14 @@ class Part:
             both = rows if by_time is None else by_time if rows is None else rows & by_time
             return cls(table, data, both, complete=complete and not late, left_out=view.left_out(name)).checked()
         slots = view.slots_of(of)
-        shown, complete = visible(slots.common, wanted, ended=slots.ended, allow_partial=partly, name=name)
-        first = view.first_migration(of)
-        begins = bool(shown) and (shown[0].migration_id, shown[0].lo) == (first, BEGINNING)
+        shown, complete = visible(slots, wanted, allow_partial=partly, name=name)
+        begin = slots.begin
+        begin = begin if begin is not None and shown and shown[0][:2] == begin[:2] else None
         rows = visible_rows(view, name, shown, of)
         return cls(
-            table,
-            data,
-            rows,
-            complete and not late,
-            begins,
-            _settled(shown, slots.settled),
-            left_out=view.left_out(name),
-        ).checked()
+            table, data, rows, complete and not late, False if begin is None else begin.proven,
+            None if begin is None else begin.late, _settled(shown, slots.settled), left_out=view.left_out(name),
+        ).checked()  # fmt: skip
 
     @classmethod
     def _computed(cls, table: DeltaStoreTable, data: ds.Dataset, rows: pc.Expression | None, *, complete: bool) -> Part:
@@ -208,13 +221,14 @@ class Part:
         progress = Progress.of(table)
         last = progress.done[-1] if progress.done else None
         settled = None if last is None else Cursor(last.migration_id, last.hi)
-        return cls(table, data, rows, complete, progress.begun and rows is None, settled).checked()
+        return cls(table, data, rows, complete, progress.begun and rows is None, settled=settled).checked()
 
     def provenance(self, url: str, window: LakeWindow) -> Provenance:
         """Where its rows come from."""
         return Provenance(
             (url,), window.said("ledger begin" if self.from_beginning else ""), None, self.complete,
-            self.from_beginning, settled=self.settled, left_out=self.left_out, counted_from=window.counted_from,
+            self.from_beginning, self.begins_late, settled=self.settled, left_out=self.left_out,
+            counted_from=window.counted_from,
         )  # fmt: skip
 
     def checked(self) -> Part:

@@ -90,7 +90,7 @@ class Star:
             why = 'the store holds no verdicts; sync them with tables=["verdicts"]'
             reasons |= dict.fromkeys(_OF_VERDICTS, why)
         updates = self._parts["updates"]
-        if not (updates.complete and updates.from_beginning):
+        if not updates.complete or updates.from_beginning is False:
             why = "the store does not hold the history from ledger begin without a gap, so what was held is not known"
             reasons |= dict.fromkeys(_OF_BEGIN, why)
         return reasons

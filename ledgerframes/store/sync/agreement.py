@@ -21,7 +21,8 @@ from ledgerframes.paging.history import MAXIMUM
 from ledgerframes.paging.proofs import Proof, Proofs
 from ledgerframes.store.coverage import BEGINNING, CLOSED, Interval, lies_in
 from ledgerframes.store.history_tables import HistoryTables
-from ledgerframes.store.sync.first_update import FIRST, another_network
+from ledgerframes.store.sync.beginnings import DSO, Beginnings, known_by
+from ledgerframes.store.sync.first_update import another_network
 from ledgerframes.store.sync.looks import Look, Shown, Tail
 from ledgerframes.store.sync.page_requests import ask
 from ledgerframes.store.sync.servers import AgreedServers, PageSize
@@ -57,6 +58,7 @@ class Agreement:
         page_size: items a request asks for.
         rejected: the ids of updates that are kept in `rejects`.
         rowless: the ids of items that the server asked last shows without a row of their own.
+        beginnings: where the servers' histories begin.
     """
 
     servers: AgreedServers
@@ -65,6 +67,15 @@ class Agreement:
     page_size: int
     rejected: Collection[str] = ()
     rowless: set[str] = field(default_factory=set)
+    beginnings: Beginnings = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.beginnings = Beginnings(self.servers, self.proofs)
+
+    @property
+    def stored_migrations(self) -> tuple[int, ...]:
+        """The migrations of which something is stored."""
+        return tuple(sorted({interval.migration_id for interval in self.history.slots.common}))
 
     def look(self, interval: Interval, *, every: bool) -> Look:
         """Look at the beginning of an interval that is not final, on every server or on the preferred one.
@@ -122,7 +133,8 @@ class Agreement:
             return Look(news=False, lags=True, known=False)
         begun = {cursor.migration_id for cursor in shown.cursors.values()} - {migration_id}
         self._compare_whole(server, shown.cursors, begun, shown.proven)
-        lags = not tail.held.keys() <= here.keys() - self.rowless
+        lacking = {one: at for one, at in tail.held.items() if one not in here.keys() - self.rowless}
+        due = self.due(server, migration_id, lacking)
         later = [cursor for cursor in shown.cursors.values() if cursor.migration_id > migration_id]
         # Whether a read would settle more: by then it has the proof of what was shown here.
         final = self.proofs.now().of(server, shown.cursors.values())
@@ -130,10 +142,11 @@ class Agreement:
         closed = bool(later) and final >= self.proofs.closes(migration_id, min(later)) > lo
         apart = {*self.rejected, *self.rowless}
         kept = [micros for update_id, micros in here.items() if update_id in apart]
-        settles = any(lo < micros <= final for micros in [*tail.held.values(), *kept])
+        held = [micros for update_id, micros in tail.held.items() if update_id in due or update_id not in lacking]
+        settles = any(lo < micros <= final for micros in [*held, *kept])
         unknown = not here.keys() <= {*tail.covered, *apart}
         news = unknown or settles or closed or tail.long or not shown.whole
-        return Look(news, lags, tuple(shown.cursors.values()))
+        return Look(news, bool(due), tuple(shown.cursors.values()))
 
     def _shown(self, server: str, tail: Tail) -> Shown:
         """What a server shows after the beginning of a tail, page by page, until it shows something unknown."""
@@ -164,11 +177,13 @@ class Agreement:
 
     def _ask(self, after: Cursor | None, page_size: int, server: str) -> tuple[int, Answer[HistoryPage]]:
         size, answer = ask(self.servers, self.proofs, after, page_size, server)
-        glimpse = answer.value.glimpse
+        self._note_rows(answer.value.glimpse)
+        return size, answer
+
+    def _note_rows(self, glimpse: Glimpse) -> None:
         # By the newest answer: a verdict can appear after its update, and another server may have it already.
         self.rowless -= {*glimpse.update_ids}
         self.rowless |= glimpse.rowless
-        return size, answer
 
     def _compare(self, server: str, tail: Tail, here: Mapping[str, int], final: int) -> bool:
         """Refuse a server that contradicts the store; tells whether it is known to belong to the store's network.
@@ -185,6 +200,7 @@ class Agreement:
             update_id: micros for update_id, micros in tail.held.items() if update_id not in rows and micros <= final
         }
         ours = {*tail.held, *self.rejected}
+        missing = self.due(server, tail.interval.migration_id, missing)
         known = bool(rows & ours) or not tail.anchored or self._recognise(server, certain=bool(missing))
         if missing:
             raise self.lacking(server, tail.interval.migration_id, missing)
@@ -210,8 +226,8 @@ class Agreement:
             StoreError: it belongs to another network.
         """
         proof = self.proofs.now()
-        _, answer = self._ask(None, FIRST, server)
-        ids, cursors = answer.value.glimpse.update_ids, answer.value.glimpse.cursors
+        page = self._first_items(server)
+        ids, cursors = page.glimpse.update_ids, page.glimpse.cursors
         if not ids:
             return False
         known = self._knows(ids)
@@ -220,8 +236,8 @@ class Agreement:
             # Where the store is settled it has every update, so a server that begins there with unknown ones is
             # another's.
             raise another_network(server, ids[0], self._name)
-        pages = [_Beginning(0, answer.value.glimpse, proof)]
-        known = known or self._shows_name(server, pages)
+        pages = [_Beginning(0, page.glimpse, proof)]
+        known = known or self._shows_name(server, pages) or self._shows_parties(server, page)
         if certain and not known:
             raise another_network(server, ids[0], self._name)
         # Also where nothing is known: after a fork below the first update a server shows nothing that is stored.
@@ -231,6 +247,37 @@ class Agreement:
             shown = dict(zip(glimpse.update_ids, glimpse.cursors, strict=True))
             self._compare_whole(server, shown, begun, proof.of(server, glimpse.cursors))
         return known
+
+    def _first_items(self, server: str, *, insist: bool = False) -> HistoryPage:
+        """What a server shows first; where its history begins is known afterwards."""
+        page = self.beginnings.ask(server, insist=insist)
+        self._note_rows(page.glimpse)
+        return page
+
+    def _shows_parties(self, server: str, page: HistoryPage) -> bool:
+        """Whether a server that has pruned all that is stored names the network's synchronizers or its DSO.
+
+        Raises:
+            StoreError: it names another DSO.
+        """
+        ours, theirs = self.history.known_by, known_by(self.servers.history, page)
+        if not ours & theirs and all(any(one.startswith(DSO) for one in found) for found in (ours, theirs)):
+            raise another_network(server, page.glimpse.update_ids[0], self._name)
+        return bool(ours & theirs)
+
+    def due(self, server: str, migration_id: int, lacking: Mapping[str, int]) -> dict[str, int]:
+        """Those of some stored updates that a server has to show: it may have pruned what lies before its first item.
+
+        Args:
+            server: which.
+            migration_id: theirs.
+            lacking: by id, the record times of updates that it did not show.
+        """
+        # Asked only now: what it still has it had when it did not show these.
+        if not lacking or not len(self._first_items(server)):
+            return dict(lacking)
+        begin = self.beginnings.known[server]
+        return {update_id: micros for update_id, micros in lacking.items() if begin.has(migration_id, micros)}
 
     def _shows_name(self, server: str, pages: list[_Beginning]) -> bool:
         """Whether a server shows the update that names the network; late ones that came before it may fill pages.
@@ -277,19 +324,20 @@ class Agreement:
         try:
             if first is None:
                 return self._recognise(server, certain=False)
-            _, answer = ask(self.servers, self.proofs, before(first), FIRST, server, insist=True)
+            page = self._first_items(server, insist=True)
         # Ctrl-C: what was read is committed all the same, but unsettled, so the next sync compares it.
         except StoppedError:
             return False
         except (RequestError, PagingError, DecodeError) as error:
             _log.warning("%s could not be asked whether it still is of the same network: %s", server, error)
             return False
-        ids, cursors = answer.value.glimpse.update_ids, answer.value.glimpse.cursors
-        if self._name in ids:
+        ids, cursors = page.glimpse.update_ids, page.glimpse.cursors
+        if self._name in ids or (ids and self.history.holds(ids)):
             return True
-        if cursors and cursors[-1] > first and self.proofs.now().of(server, cursors) >= first.micros:
+        begun = cursors and self.beginnings.known[server].has(*first)
+        if begun and cursors[-1] > first and self.proofs.now().of(server, cursors) >= first.micros:
             raise another_network(server, ids[0], self._name)
-        return False
+        return bool(cursors) and not begun and self._shows_parties(server, page)
 
     def _compare_whole(
         self, server: str, shown: Mapping[str, Cursor], migrations: Collection[int], proven: int
@@ -310,7 +358,7 @@ class Agreement:
             final = min(end, proven)
             held = self.history.held(Interval(migration_id, BEGINNING, final)) if final > BEGINNING else {}
             missing = {update_id: held[update_id] for update_id in sorted(held.keys() - (shown.keys() - self.rowless))}
-            if missing:
+            if missing := self.due(server, migration_id, missing):
                 raise self.lacking(server, migration_id, missing)
 
     def lacking(self, server: str, migration_id: int, missing: Mapping[str, int]) -> StoreError:

@@ -4,12 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import pyarrow as pa
 
 from ledgerframes.paging.cursor import Cursor
 from ledgerframes.store.coverage import Interval
 from ledgerframes.store.delta.new_files import NewFile
+
+
+class Opening(NamedTuple):
+    """A page that does not overlap one before it: what its server may have pruned before it is not on the page.
+
+    Attributes:
+        server: who sent it.
+        migration_id: of the shard.
+        lo: the page was asked for what follows this record time.
+        first: the record time of its first item in the migration; None where it has none.
+    """
+
+    server: str
+    migration_id: int
+    lo: int
+    first: int | None
 
 
 @dataclass(frozen=True)
@@ -29,6 +46,7 @@ class Fetched:
         exhausted: whether the server had nothing more in this migration.
         files: rows that a worker has stored, by table.
         senders: everybody who sent them, where there may be several.
+        openings: those of the pages that do not overlap one before.
     """
 
     key: int
@@ -43,6 +61,7 @@ class Fetched:
     exhausted: bool = False
     files: Mapping[str, Sequence[NewFile]] = field(default_factory=dict)
     senders: tuple[str, ...] = ()
+    openings: tuple[Opening, ...] = ()
 
     @property
     def has_rows(self) -> bool:

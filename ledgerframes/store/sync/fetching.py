@@ -16,13 +16,13 @@ from ledgerframes.errors import DecodeError, PagingError, PartialResultError
 from ledgerframes.interfaces.history import HistorySession, PageRows
 from ledgerframes.objects.page_source import likely_sender, sender_of
 from ledgerframes.paging.history import HistoryReader
-from ledgerframes.paging.modes import Outcome
+from ledgerframes.paging.modes import Mode, Outcome, Reading
 from ledgerframes.paging.proofs import NOTHING
 from ledgerframes.store.coverage import Interval, window_of
 from ledgerframes.store.sync.driving import IDLE, Drive, Idle
-from ledgerframes.store.sync.fetched import Fetched
+from ledgerframes.store.sync.fetched import Fetched, Opening
 from ledgerframes.store.sync.gathering import Gathering
-from ledgerframes.store.sync.probing import Prober
+from ledgerframes.store.sync.probing import Prober, first_after
 from ledgerframes.store.sync.servers import AgreedServers
 from ledgerframes.store.sync.shards import Shard, even_cuts, find_top, halfway
 
@@ -180,8 +180,11 @@ class LocalFetcher:
         shard.trim_page()
         # A proof made after the page was asked for proves nothing about it, so it is taken before.
         proof = proofs.now()
+        mode, holds_back = shard.reader.mode, shard.reader.holding > 0
         page, more = session.step()
-        page = replace(page, server=sender_of(page.server))
+        giver, page = page.server, replace(page, server=sender_of(page.server))
+        if more and page.outcome is Outcome.BEHIND and self._is_pruned(page, mode):
+            page, more = self._pruned(shard, session) or page, False
         cursors = page.page.glimpse.cursors
         if not cursors and proofs.contradicts(page.server, page.asked.after):
             proofs.lose(page.server)
@@ -191,9 +194,33 @@ class LocalFetcher:
         # A server that lacks what another one has shown proves nothing by that page.
         final = NOTHING if page.outcome is Outcome.BEHIND else proof.of(page.server, cursors)
         fetched = self._take(shard, page, final, proof.breaks.get(page.server, 0))
+        counts = isinstance(mode, Reading) and page.outcome is not Outcome.BEHIND
+        # Also a page for the same place: it overlaps one that overlaps none itself.
+        if counts and (not holds_back or shard.opened == (page.asked.after,)):
+            fetched = replace(fetched, openings=(_opening(shard, page, giver),))
+            shard.opened = (page.asked.after,)
         if more:
             self._share(shard, page)
         return fetched, page, more
+
+    def _is_pruned(self, page: PageRows, mode: Mode) -> bool:
+        """Whether a server that lacks what was held back has pruned it since: it begins later now."""
+        cursors, held = page.page.glimpse.cursors, mode.cursor if isinstance(mode, Reading) else None
+        if held is None or not cursors or cursors[0] <= held:
+            return False
+        first = first_after(self.source, None, self.prober.proofs, server=page.server)
+        if first is not None:
+            self.source.begins[page.server] = first
+        return first is not None and first > held
+
+    def _pruned(self, shard: Shard, session: HistorySession) -> PageRows | None:
+        """End a shard where a server has pruned what follows; the rest of it becomes another one."""
+        page = session.end()
+        held = shard.reader.last
+        lo = shard.read_to if page is None or held is None else held.micros
+        _log.warning("%s was pruned while it was read", shard.interval._replace(lo=lo))
+        self._put(self._shard(shard.interval._replace(lo=lo), top=shard.top))
+        return page and replace(page, server=sender_of(page.server))
 
     def _take(self, shard: Shard, page: PageRows, final: int, breaks: int) -> Fetched:
         migration_id = shard.interval.migration_id
@@ -249,6 +276,14 @@ class LocalFetcher:
         rest = shard.shorten(cuts[0])
         for lo, hi in zip(cuts, ends, strict=True):
             self._put(self._shard(rest._replace(lo=lo, hi=hi), top=min(hi, top)))
+
+
+def _opening(shard: Shard, page: PageRows, giver: str) -> Opening:
+    migration_id = shard.interval.migration_id
+    own = [cursor.micros for cursor in page.page.glimpse.cursors if cursor.migration_id == migration_id]
+    after = page.asked.after
+    lo = after.micros if after is not None and after.migration_id == migration_id else shard.interval.lo
+    return Opening(giver, migration_id, lo, min(own, default=None))
 
 
 def _progress(shard: Shard) -> Fetched:

@@ -5,9 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 
 from ledgerframes.paging.cursor import Cursor
+from ledgerframes.paging.proofs import NOTHING
+from ledgerframes.store.coverage import BEGINNING, CLOSED
+from ledgerframes.store.coverage_log import Begin
 from ledgerframes.store.new_rows import Advance, Decoded
 from ledgerframes.store.sync.agreement import Agreement
-from ledgerframes.store.sync.fetched import Fetched
+from ledgerframes.store.sync.fetched import Fetched, Opening
 from ledgerframes.store.sync.held_rows import HeldRows
 
 
@@ -27,6 +30,9 @@ class Finality:
     _stale: set[int] = field(default_factory=set)  # shards of which nothing more can become final
     _final: dict[int, int] = field(default_factory=dict)  # of what was handed to the committer
     _sure: dict[int, int] = field(default_factory=dict)  # of what came from servers that were confirmed
+    _openings: list[tuple[int, Opening]] = field(default_factory=list)  # of what is not committed, by shard
+    _los: dict[int, int] = field(default_factory=dict)  # where shards begin
+    _lows: dict[int, tuple[int, Begin | None]] = field(default_factory=dict)  # after which a shard has all there was
     _senders: dict[str, int] = field(default_factory=dict)  # who sent what is not committed, with their breaks by then
 
     def advance(self, fetched: Fetched) -> Advance | None:
@@ -38,6 +44,7 @@ class Finality:
         for server in filter(None, (fetched.server, *fetched.senders)):
             # The first count is kept: a break at any time since makes all pages since doubtful.
             self._senders.setdefault(server, fetched.breaks)
+        self._openings += [(fetched.key, opening) for opening in fetched.openings]
         before = self._final.get(fetched.key, fetched.read.lo)
         changes = fetched.has_rows or fetched.span.lo < fetched.span.hi or fetched.settled > before or fetched.exhausted
         if not changes:
@@ -48,7 +55,8 @@ class Finality:
         settled = before if fetched.key in self._stale else max(before, fetched.settled)
         migration_id = fetched.read.migration_id
         # A look at the beginning of the sync may have come before what proves this.
-        if missing := self.held.lacking(migration_id, before, settled):
+        missing = self.held.lacking(migration_id, before, settled)
+        if missing := self.agreement.due(fetched.server, migration_id, missing):
             raise self.agreement.lacking(fetched.server, migration_id, missing)
         self._final[fetched.key] = settled
         return Advance(fetched.key, fetched.read, settled, fetched.exhausted)
@@ -67,12 +75,51 @@ class Finality:
         sure = [self.agreement.confirm(server, self.first) for server, _ in senders]
         sure += [self.agreement.proofs.breaks(server) <= breaks for server, breaks in senders]
         if not all(sure):
-            keys = {page.advance.key for page in pages}
-            self._stale |= keys
-            self._final.update({key: self._sure[key] for key in keys & self._sure.keys()})
-            pages = [replace(page, advance=self._unsettled(page.advance)) for page in pages]
+            self._forget({page.advance.key for page in pages})
+        for key, opening in self._openings:
+            self._open(key, opening)
+        self._openings = []
+        pages = [replace(page, advance=self._from(page.advance)) for page in pages]
         self._sure.update({page.advance.key: page.advance.settled for page in pages})
-        return pages
+        # Nothing is known of a part that no server has any more; it holds no rows.
+        return [page for page in pages if page.advance.interval.lo < page.advance.interval.hi]
 
-    def _unsettled(self, advance: Advance) -> Advance:
-        return replace(advance, settled=self._sure.get(advance.key, advance.interval.lo))
+    def _open(self, key: int, opening: Opening) -> None:
+        """Decide from where on a page of a shard that overlaps none before it has all that there was.
+
+        A server that could not be asked since has made nothing final; where it began before is good enough then.
+        """
+        begin = self.agreement.beginnings.known.get(opening.server)
+        migration_id, lo, first = opening[1:]
+        proof = 0
+        whole = begin is not None and begin.proven is True and begin.first.migration_id == migration_id
+        shows_begin = begin is not None and first == begin.first.micros
+        if begin is not None and begin.has(migration_id, lo + 1) and (shows_begin or not whole or lo > BEGINNING):
+            low, proof = lo, 2 * int(whole)
+        elif begin is None and lo > BEGINNING:
+            low = lo
+        else:
+            shown = [] if first is None else [first]
+            if begin is not None:
+                shown += [begin.first.micros] if begin.first.migration_id == migration_id else []
+                # What was there and is not there any more has been pruned since.
+                proof = int(begin.proven is False or (migration_id, min(shown, default=CLOSED)) < begin.first)
+            low = max(lo, min(shown, default=CLOSED) - 1)
+        if key in self._sure or lo > self._los.setdefault(key, lo):  # inside of its shard, or what it begins is stored
+            if low > lo:
+                self._forget({key})
+            return
+        record = Begin(migration_id, low, proof) if lo <= BEGINNING and (low > lo or proof) else None
+        self._lows[key] = low, record
+
+    def _from(self, advance: Advance) -> Advance:
+        """The part of a shard of which it is known that nothing was pruned before it was read."""
+        low, begins = self._lows.get(advance.key, (advance.interval.lo, None))
+        lo = max(low, advance.interval.lo)
+        settled = min(self._final.get(advance.key, advance.settled), advance.settled)
+        return replace(advance, interval=advance.interval._replace(lo=lo), settled=max(settled, lo), begins=begins)
+
+    def _forget(self, keys: set[int]) -> None:
+        """Nothing more of some shards becomes final."""
+        self._stale |= keys
+        self._final.update({key: self._sure.get(key, NOTHING) for key in keys})

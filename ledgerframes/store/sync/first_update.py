@@ -2,72 +2,99 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, NamedTuple
 
 from ledgerframes.errors import DecodeError, LedgerframesError, PagingError, RequestError, StoreError
-from ledgerframes.paging.cursor import Cursor, Glimpse
+from ledgerframes.interfaces.page_reading import HistoryPage
+from ledgerframes.paging.cursor import Cursor, Glimpse, before
 from ledgerframes.paging.history import MAXIMUM
 from ledgerframes.paging.proofs import Proofs
+from ledgerframes.store.sync.beginnings import Beginnings, known_by
 from ledgerframes.store.sync.page_requests import ask
 from ledgerframes.store.sync.servers import AgreedServers
 
-#: How many updates are asked for to recognise a network: late ones may have come before the one that names it.
-FIRST: Final = 50
 _UNKNOWN: Final = "it does not show yet whether it belongs to the network"
 
 
-def first_update(servers: AgreedServers, proofs: Proofs) -> tuple[Cursor, str] | None:
-    """The cursor and the id of the first update of a history that is not stored yet; None while it is empty.
+class First(NamedTuple):
+    """What names a network.
+
+    Attributes:
+        cursor: of the first update.
+        update_id: its id.
+        known_by: the network's synchronizers and its DSO's party, by which a server is known that prunes this update.
+    """
+
+    cursor: Cursor
+    update_id: str
+    known_by: frozenset[str]
+
+    @property
+    def name(self) -> str:
+        """What a store keeps."""
+        return f"{self.cursor.migration_id}/{self.update_id}"
+
+
+def first_update(servers: AgreedServers, beginnings: Beginnings) -> First | None:
+    """The first update of a history that is not stored yet, of the server that begins first; None while it is empty.
 
     Raises:
         StoreError: the servers belong to different networks.
     """
-    first: Glimpse | None = None
+    pages: dict[str, HistoryPage] = {}
     failed: LedgerframesError | None = None
     empty: list[str] = []
     for server in servers.servers:
         try:
-            glimpse = ask(servers, proofs, None, FIRST, server)[1].value.glimpse
+            page = beginnings.ask(server)
         except (RequestError, PagingError, DecodeError) as error:
             failed = error
             servers.leave_out(server, error)
             continue
         failed = None
-        if first is None or not first.cursors:
-            first, sender = glimpse, server
-            if not glimpse.cursors:
-                empty.append(server)
+        if not len(page):
+            empty.append(server)
+            continue
         # Late updates and lag move the beginning a little, so one common update among the first 50 is enough.
-        elif not {*glimpse.update_ids} & {*first.update_ids}:
-            _tell_apart(servers, proofs, sender, server)
-    if first is None:
-        assert failed is not None
+        first = next(iter(pages), None)
+        if first is not None and not {*page.glimpse.update_ids} & {*pages[first].glimpse.update_ids}:
+            _tell_apart(servers, beginnings.proofs, (first, pages[first].glimpse), (server, page.glimpse))
+        if server in servers.servers:
+            pages[server] = page
+    if failed is not None and not pages and not empty:
         raise failed
-    if not first.cursors:
+    if not pages:
         return None
     for server in empty:  # what it shows first may be another network's
         servers.leave_out(server, _UNKNOWN)
-    begin = first.cursors[0]
+    page = min(pages.values(), key=lambda page: page.glimpse.cursors[0])
+    begin = page.glimpse.cursors[0]
     # The order of equal times is the server's own; the least id gives the network the same name everywhere.
-    ties = [update_id for cursor, update_id in zip(first.cursors, first.update_ids, strict=True) if cursor == begin]
-    return begin, min(ties)
+    shown = zip(page.glimpse.cursors, page.glimpse.update_ids, strict=True)
+    ties = [update_id for cursor, update_id in shown if cursor == begin]
+    return First(begin, min(ties), known_by(servers.history, page))
 
 
-def _tell_apart(servers: AgreedServers, proofs: Proofs, first: str, second: str) -> None:
-    """Two servers begin differently: one has shown only a little yet, or they belong to different networks."""
+def _tell_apart(servers: AgreedServers, proofs: Proofs, one: tuple[str, Glimpse], other: tuple[str, Glimpse]) -> None:
+    """Two servers begin differently: one has shown only a little yet, or has pruned, or they are of two networks."""
+    (first, _), (second, _) = one, other
+    # A server that prunes is compared where it begins.
+    begin = max(one[1].cursors[0], other[1].cursors[0])
     try:
-        pages = {server: ask(servers, proofs, None, MAXIMUM, server)[1].value.glimpse for server in (first, second)}
+        pages = {
+            server: ask(servers, proofs, before(begin), MAXIMUM, server)[1].value.glimpse for server in (first, second)
+        }
     except (RequestError, PagingError, DecodeError) as error:
         servers.leave_out(second, error)  # it has not been compared
         return
     if {*pages[first].update_ids} & {*pages[second].update_ids}:
         return
-    for server, other in ((first, second), (second, first)):
+    for server, another in ((first, second), (second, first)):
         final = proofs.now().of(server)
         # A page may be cut off: what lies at or behind its last cursor need not be on it.
-        shown = [cursor for cursor in pages[other].cursors if cursor < max(pages[server].cursors, default=cursor)]
+        shown = [cursor for cursor in pages[another].cursors if cursor < max(pages[server].cursors, default=cursor)]
         if any(cursor.micros <= final for cursor in shown):
-            raise another_network(second, next(iter(pages[second].update_ids), ""), pages[first].update_ids[0])
+            raise another_network(second, next(iter(other[1].update_ids), ""), one[1].update_ids[0])
     servers.leave_out(second, _UNKNOWN)
 
 

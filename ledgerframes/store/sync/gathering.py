@@ -116,7 +116,8 @@ class Gathering:
                 raise
         else:
             first, last = held.pages[0][0], held.pages[-1][0]
-            yield replace(last, span=last.span._replace(lo=first.span.lo), batches=batches)
+            openings = tuple(opening for fetched, _ in held.pages for opening in fetched.openings)
+            yield replace(last, span=last.span._replace(lo=first.span.lo), batches=batches, openings=openings)
             return
         # One by one, so that the pages before the broken one count.
         for fetched, page in held.pages:

@@ -7,27 +7,31 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
-from itertools import chain
+from itertools import chain, takewhile
 from typing import Final
 
 import pyarrow as pa
 
 from ledgerframes.config.settings import source_of
 from ledgerframes.decoding.paged_histories import UPDATE_HISTORY, PagedHistory
-from ledgerframes.errors import PagingError, StoreError
+from ledgerframes.errors import DecodeError, PagingError, PartialResultError, RequestError, StoreError
 from ledgerframes.interfaces.history import PageRows
+from ledgerframes.loaders.beginning import Beginning, warn_of
 from ledgerframes.loaders.progress import Progress
+from ledgerframes.objects.page_source import ObjectPages
 from ledgerframes.paging.cursor import Cursor
 from ledgerframes.paging.seen_ids import SeenIds
 from ledgerframes.store.coverage import CLOSED, Interval, missing, wanted_in
+from ledgerframes.store.coverage_log import Begin
 from ledgerframes.store.new_rows import Decoded
 from ledgerframes.store.sync.agreement import Agreement
+from ledgerframes.store.sync.beginnings import FIRST
 from ledgerframes.store.sync.committing import Committer
 from ledgerframes.store.sync.fetched import Fetched
 from ledgerframes.store.sync.fetching import Fetcher
 from ledgerframes.store.sync.finality import Finality
 from ledgerframes.store.sync.first_update import first_update
-from ledgerframes.store.sync.probing import MIGRATIONS, Prober, first_after, migrations_after
+from ledgerframes.store.sync.probing import MIGRATIONS, Prober, migrations_after
 from ledgerframes.store.sync.rejects import RejectingDecoder
 from ledgerframes.store.sync.request import SyncRequest
 from ledgerframes.timestamps import EARLIEST, LATEST, format_timestamp
@@ -85,6 +89,7 @@ class HistorySync:
         fetch: reads intervals of the history.
         decode: decodes the pages that `fetch` reads in this process.
         commit: commits rows and coverage.
+        objects: gives what servers have pruned, where there are objects.
         sources: who sent rows, without anything secret, in order.
     """
 
@@ -97,6 +102,7 @@ class HistorySync:
     fetch: Fetcher
     decode: PageDecoder
     commit: Committer
+    objects: ObjectPages | None = None
     sources: dict[str, None] = field(default_factory=dict)
     _left: list[str] = field(default_factory=list)
     _recognised: bool = True
@@ -126,6 +132,7 @@ class HistorySync:
             StoreError: the storage refused, or a server belongs to another network.
         """
         known = self._begin()
+        begun = self.history.slots.begin
         done: set[int] = set()
         # Reading one migration may show that there is a later one.
         while new := sorted(known - done):
@@ -147,28 +154,34 @@ class HistorySync:
         if self.commit.commits or not self.history.slots.in_step:
             self.history.finish()
         self._check_clock()
+        self._check_begin(begun)
 
     def _begin(self) -> set[int]:
         """The migrations to look at, once the network is known to be the store's."""
         network = self.history.network
         if network is None:
-            first = first_update(self.servers, self.proofs)
+            first = first_update(self.servers, self.agreement.beginnings)
             if first is None:
                 return set()
-            cursor, update_id = first
+            self._ask_objects()
+            self._check_start()
             # The name is in the log before any row, so a killed first sync is recognised by the next one.
-            self.history.prepare(f"{cursor.migration_id}/{update_id}")
-            self.finality.first = cursor
+            self.history.prepare(first.name, first.known_by)
+            self.finality.first = first.cursor
             # All at once, so that the workers share all migrations of a first sync.
-            later = migrations_after(self.servers, Cursor(cursor.migration_id, LATEST))
-            return {cursor.migration_id, *(following.migration_id for following in later)}
-        self.history.prepare(network)
+            later = migrations_after(self.servers, Cursor(first.cursor.migration_id, LATEST))
+            begins = [known.first for known in self.agreement.beginnings.known.values()]
+            return {min(begins).migration_id, *(one.migration_id for one in (first.cursor, *later))}
+        self.history.prepare(network, self.history.known_by)
         stored = {interval.migration_id for interval in self.history.slots.common}
         if not stored:
             if not self.agreement.recognise():
                 self._left.append("no server shows the update by which the store knows its network yet")
                 return set()
-            return {cursor.migration_id for cursor in migrations_after(self.servers, None)}
+            self._ask_objects()
+            self._check_start()
+            begins = [known.first for known in self.agreement.beginnings.known.values()]
+            return {cursor.migration_id for cursor in (min(begins), *migrations_after(self.servers, None))}
         later_ones = self._look(max(stored))
         return stored | later_ones | self._before(min(stored)) if self._recognised else set()
 
@@ -194,24 +207,53 @@ class HistorySync:
         return {cursor.migration_id for cursor in look.cursors if cursor.migration_id > newest}
 
     def _before(self, first: int) -> set[int]:
-        """The migrations before the first one stored: an update of one can be a late one."""
+        """The migrations before the first one stored, and where servers begin, if something older may be had."""
         begin = self.history.slots.begin
-        if first <= 0 or begin == first or wanted_in(self.request.window, first - 1) is None:
+        whole = begin is not None and begin.proven
+        gaps = [gap for one in self.agreement.stored_migrations for gap in self._missing(one) if gap.hi < CLOSED]
+        if not gaps and (whole or wanted_in(self.request.window, first - 1) is None):
             return set()
-        cursor = first_after(self.servers, None, self.proofs)
-        if cursor is None or cursor.migration_id > first:
+        self._ask_beginnings()
+        self._check_start()
+        begins = [known.first for known in self.agreement.beginnings.known.values()]
+        if whole or not begins or min(begins).migration_id >= first:
             return set()
-        if cursor.migration_id == first:
-            # Until this is proven, a late update may still open a migration before the first one.
-            if self.proofs.now().of(self.servers.servers[0]) >= self.proofs.closes(first - 1, cursor):
-                self.history.slots.begin = first  # goes with the next commit
-            return set()
-        earlier = {cursor.migration_id}
-        for later in migrations_after(self.servers, Cursor(cursor.migration_id, LATEST)):
-            if later.migration_id >= first:
-                break
-            earlier.add(later.migration_id)
-        return earlier
+        later = chain([min(begins)], migrations_after(self.servers, Cursor(min(begins).migration_id - 1, LATEST)))
+        return {cursor.migration_id for cursor in takewhile(lambda cursor: cursor.migration_id < first, later)}
+
+    def _ask_beginnings(self) -> None:
+        """Ask every server where its history begins now."""
+        for server in self.servers.servers:
+            try:
+                self.agreement.beginnings.ask(server)
+            except (RequestError, PagingError, DecodeError) as error:
+                if not self.servers.leave_out(server, error):
+                    raise
+        self._ask_objects()
+
+    def _ask_objects(self) -> None:
+        """Look where the objects begin."""
+        if self.objects is not None and (page := self.objects.first(FIRST)) is not None:
+            self.agreement.beginnings.note(self.objects.name, page)
+
+    def _check_start(self) -> None:
+        """Refuse a start that lies before what is there and what is stored.
+
+        Raises:
+            PartialResultError: it does.
+        """
+        window, stored = self.request.window, self.history.slots.common
+        begin = min(self.agreement.beginnings.known.values(), key=lambda known: known.first, default=None)
+        if begin is None or begin.late is None or not window.names_start or not window.wants_before(begin.late):
+            return
+        first = Cursor(stored[0].migration_id, stored[0].lo + 1) if stored else None
+        if first is not None and (first <= window.start if window.start else first.micros <= (window.since or 0)):
+            return  # what is stored reaches back so far
+        raise PartialResultError(
+            f"the servers' history begins at {format_timestamp(begin.first.micros)} of migration"
+            f" {begin.first.migration_id}, after the start asked for: what was before has been pruned. Give that as"
+            " start=, or leave start= out; older updates may be had from bulk objects (source='objects')"
+        )
 
     def _missing(self, migration_id: int) -> tuple[Interval, ...]:
         """What of a migration is wanted and not final."""
@@ -219,10 +261,12 @@ class HistorySync:
         return () if wanted is None else missing(wanted, self.history.slots.settled)
 
     def _worth_reading(self, migration_id: int) -> list[Interval]:
-        """The missing intervals of a migration, without those where a look shows nothing new."""
+        """The missing intervals of a migration, without those where a look shows nothing new or nothing is left."""
         worth_reading = []
         stored = any(interval.migration_id == migration_id for interval in self.history.slots.common)
         for interval in self._missing(migration_id):
+            if self._is_pruned(interval):
+                continue
             if interval not in self._news and stored and interval.hi >= CLOSED:
                 look = self.agreement.look(interval, every=False)
                 self._news[interval] = look.news
@@ -231,6 +275,13 @@ class HistorySync:
             if self._news.get(interval, True):
                 worth_reading.append(interval)
         return worth_reading
+
+    def _is_pruned(self, interval: Interval) -> bool:
+        """Whether every server begins after an interval."""
+        begins = self.agreement.beginnings.known
+        end = Cursor(interval.migration_id, interval.hi)
+        known = {*self.servers.servers} <= begins.keys()
+        return known and all(begin.at > end for begin in begins.values())
 
     def _read(self, intervals: list[Interval]) -> set[int]:
         """Read intervals; gives the later migrations that were seen."""
@@ -288,6 +339,12 @@ class HistorySync:
             self.finality.held.show(fetched.span.migration_id, times, ids)
             count += len(times)
         return count
+
+    def _check_begin(self, before: Begin | None) -> None:
+        """Warn once if the store begins late."""
+        begin = self.history.slots.begin
+        if begin is not None and begin.late is not None and begin != before:
+            warn_of(Beginning(begin.late, proven=False), "the store")
 
     def _check_clock(self) -> None:
         """Warn if this machine's clock is wrong: servers show record times that are years away from it."""

@@ -28,6 +28,7 @@ class SyncReport(Result):
         decoder: which decoder read the pages: "compiled", or "python" with the reason.
         commits: how many commits were made.
         covered: the intervals that the store covers now, in words.
+        begins_late: the time of the first update that the servers had, where older ones are known to have existed.
         left: what was asked for and is still not covered, in words.
         rejected: items that could not be decoded and were added to `rejects`.
         versions: each table's version after the sync.
@@ -49,6 +50,7 @@ class SyncReport(Result):
     decoder: str = ""
     commits: int = 0
     covered: tuple[str, ...] = ()
+    begins_late: str | None = None
     left: tuple[str, ...] = ()
     rejected: int = 0
     versions: dict[str, int] = field(default_factory=dict)
@@ -73,6 +75,7 @@ class SyncReport(Result):
             *([("decoder", self.decoder)] if self.decoder else []),
             ("commits", f"{self.commits:,}"),
             ("covered", "; ".join(self.covered) or "nothing yet"),
+            *([("begins", f"late, at {self.begins_late}: older updates had been pruned")] if self.begins_late else []),
             *([("left", "; ".join(self.left))] if self.left else []),
             *([("error", self.error)] if self.error else []),
         ]

@@ -11,6 +11,7 @@ from typing import Final, NamedTuple
 from ledgerframes.decoding.paged_histories import PagedHistory
 from ledgerframes.interfaces.history import PageSource
 from ledgerframes.interfaces.page_reading import HistoryPage
+from ledgerframes.objects.asked_page import AskedPage
 from ledgerframes.paging.cursor import Cursor
 from ledgerframes.transport import Answer
 from ledgerframes.transport.request import Request
@@ -64,11 +65,13 @@ class AgreedServers:
         source: all of them.
         pages: how large pages the servers send.
         left_out: by server, why it is not asked any more in this sync.
+        begins: by server, where its history began when it was asked last; a request goes to one that has what it asks.
     """
 
     source: PageSource
     pages: PageSizes = field(default_factory=PageSizes)
     left_out: dict[str, str] = field(default_factory=dict)
+    begins: dict[str, Cursor] = field(default_factory=dict)
 
     @property
     def history(self) -> PagedHistory:
@@ -88,11 +91,23 @@ class AgreedServers:
         self, request: Request, *, server: str | tuple[str, ...] | None, revise: Revise | None
     ) -> Answer[HistoryPage]:
         """Ask for one page."""
-        # Without a choice the transport would go back to a server that was left out.
-        chosen = self.servers if server is None and self.left_out else server
+        # Without a choice the transport would go back to a server that was left out, or has pruned what is asked for.
+        chosen = self._having(request) if server is None and (self.left_out or self.begins) else server
         answer = self.source.send_page(request, server=chosen, revise=revise)
         self.pages.note(answer.server, PageSize(len(answer.value), len(answer.value.raw)))
         return answer
+
+    def _having(self, request: Request) -> tuple[str, ...]:
+        """The servers that still have what follows a cursor; where none does, those that begin first."""
+        servers, after = self.servers, AskedPage.read(request.content).after
+        if len(servers) == 1:
+            return servers
+        begins = {server: self.begins[server] for server in servers if server in self.begins}
+        later = {server for server, begin in begins.items() if after is None or begin > after}
+        first = min(begins.values(), default=None)
+        return tuple(server for server in servers if server not in later) or tuple(
+            server for server in servers if begins[server] == first
+        )
 
     def can_send_more(self, server: str, page: PageSize) -> bool:
         """Whether a server has sent so much larger a page within the last hour that this page was not cut short."""

@@ -47,6 +47,7 @@ class Shard:
         newest: the last cursor that a page has shown.
         backlog: whether more than the next page is expected.
         went_back: where the last rewind went back to.
+        opened: the cursor that the last page was asked after that overlaps none before it.
     """
 
     key: int
@@ -61,6 +62,7 @@ class Shard:
     newest: Cursor | None = None
     backlog: bool = False
     went_back: int | None = None
+    opened: tuple[Cursor | None] | None = None
 
     def __post_init__(self) -> None:
         self.read_to = self.settled = self.interval.lo

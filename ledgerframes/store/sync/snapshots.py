@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pyarrow as pa
 
-from ledgerframes.errors import InputError, RequestError, StoreError
-from ledgerframes.interfaces.history import named_maximum
+from ledgerframes.errors import InputError, StoreError
 from ledgerframes.loaders.contracts import (
     load_licenses,
     load_name_rules,
@@ -20,8 +19,10 @@ from ledgerframes.loaders.contracts import (
 from ledgerframes.loaders.holdings import load_holdings_summary
 from ledgerframes.loaders.snapshots import load_instruments, load_name_entries, load_users
 from ledgerframes.paging.proofs import Proofs
+from ledgerframes.store.sync.beginnings import Beginnings, known_by
 from ledgerframes.store.sync.first_update import first_update
 from ledgerframes.store.sync.servers import AgreedServers
+from ledgerframes.store.table_sets import KNOWN_BY, NETWORK
 from ledgerframes.tables.active_contracts import ACTIVE_CONTRACTS
 from ledgerframes.tables.catalogue import CATALOGUE
 from ledgerframes.tables.kinds import INT64, TEXT, TIME
@@ -29,6 +30,7 @@ from ledgerframes.tables.table import Column, Table
 
 if TYPE_CHECKING:
     from ledgerframes.network import Network
+    from ledgerframes.store.lake import Lake
 
 _ADDED: Final = (
     Column("source", TEXT, "Scheme, host and path of the server that answered.", source="the sync"),
@@ -54,7 +56,6 @@ _LOADERS: Final[Mapping[str, Callable[..., Any]]] = {
     "transfer_preapprovals": load_transfer_preapprovals,
     "users": load_users,
 }
-_FIRST: Final = 50
 _BY_PARTY: Final = frozenset({"holdings_summary", "transfer_preapprovals"})
 #: The tables that a store keeps as snapshots.
 SNAPSHOTS: Final = (*_LOADERS, ACTIVE_CONTRACTS.name)
@@ -80,42 +81,40 @@ def check_snapshots(names: Sequence[str], parties: Sequence[str] | None) -> None
         raise InputError(f"tables={needing}: these are read party by party; give parties=[...]")
 
 
-def network_for(net: Network, known: str | None) -> str | None:
-    """The network that a snapshot or a new history belongs to, by its first update; None where no scan knows it.
+def network_for(net: Network, lake: Lake) -> dict[str, str]:
+    """The properties that name the network of a snapshot or of a new history; empty where no scan knows it.
 
     Args:
         net: the network to read from.
-        known: the network that the store was filled from, if it is known.
+        lake: the store, which may know its network.
 
     Raises:
         StoreError: `net` is another network.
     """
+    known = lake.network()
     if not net.settings.scan_url:
         return known
-    if known is not None:
-        update_id = known.partition("/")[2]
-        if update_id not in _beginning(net):
+    servers = AgreedServers(net.scan.update_pages)
+    beginnings = Beginnings(servers, Proofs(0))
+    if known:
+        page = beginnings.ask(servers.servers[0])
+        ids, name = page.glimpse.update_ids, known[NETWORK].partition("/")[2]
+        # A scan that prunes shows this update no more: any stored one will do, or who takes part.
+        parties = known_by(servers.history, page) & {*known.get(KNOWN_BY, "").split()}
+        if name not in ids and not (ids and lake.holds(ids)) and not (parties and _may_have_pruned(beginnings)):
             raise StoreError(
                 f"{net.scan.servers[0]}: this is not the network that the store was filled from: its history does not"
-                f" begin with update {update_id}. Open another store for it"
+                f" begin with update {name}, and nothing that is stored is among its first updates. Open another store"
+                " for it"
             )
         return known
     # A store of snapshots is bound to its network as well, so the first update names it.
-    first = first_update(AgreedServers(net.scan.update_pages), Proofs(0))
-    return None if first is None else f"{first[0].migration_id}/{first[1]}"
+    first = first_update(servers, beginnings)
+    return {} if first is None else {NETWORK: first.name, KNOWN_BY: " ".join(sorted(first.known_by))}
 
 
-def _beginning(net: Network) -> tuple[str, ...]:
-    """The ids of the first updates of a history; several, since a late one may have come before the known first."""
-    size = _FIRST
-    while True:
-        try:
-            return tuple(net.scan.updates(page_size=size).glimpse.update_ids)
-        except RequestError as error:
-            named = named_maximum(error)
-            if named is None or not 0 < named < size:
-                raise
-            size = named
+def _may_have_pruned(beginnings: Beginnings) -> bool:
+    return any(begin.proven is not True for begin in beginnings.known.values())
 
 
 def load_snapshot(net: Network, name: str, parties: Sequence[str] | None) -> pa.RecordBatch:

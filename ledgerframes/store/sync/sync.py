@@ -35,9 +35,9 @@ from ledgerframes.store.sync.request import SyncRequest
 from ledgerframes.store.sync.servers import AgreedServers, PageSizes
 from ledgerframes.store.sync.snapshots import load_snapshot, network_for
 from ledgerframes.store.sync.sync_log import SYNCS, is_known, keep
-from ledgerframes.store.table_sets import HISTORY, NETWORK, SETS, TableSet
+from ledgerframes.store.table_sets import HISTORY, SETS, TableSet
 from ledgerframes.tables.active_contracts import ACTIVE_CONTRACTS
-from ledgerframes.timestamps import EPOCH, MICROSECOND
+from ledgerframes.timestamps import EPOCH, MICROSECOND, format_timestamp
 from ledgerframes.transport.stopping import Stop
 
 if TYPE_CHECKING:
@@ -94,7 +94,6 @@ class _Run:
                 " are not sent to them. What to do: give them the credentials in their environment and open the store"
                 " without storage_options, or leave engine= or source= out"
             )
-        known = self._lake.network()
         for of in request.sets:
             properties = self._properties(of)
             stop = Stop()
@@ -104,7 +103,7 @@ class _Run:
             ):
                 self._syncs.append(_history_sync(self._lake, self._net, request, shown, of, properties, stop, objects))
                 self._syncs[-1].run()
-        network = network_for(self._net, known) if request.snapshots else None
+        network = network_for(self._net, self._lake) if request.snapshots else {}
         for name in request.snapshots:
             self._append(name, network)
         self._derive()
@@ -129,16 +128,14 @@ class _Run:
         """
         if self._lake.table(of.order[0]).refresh().exists:
             return {}
-        known = self._lake.network()
         if of is HISTORY:
-            if known is not None:
+            if self._lake.network():
                 # Without stored updates their comparison would not notice another network.
-                network_for(self._net, known)  # a store of snapshots gets its history
+                network_for(self._net, self._lake)  # a store of snapshots gets its history
             return {}
-        network = network_for(self._net, known)
-        return {} if network is None else {NETWORK: network}
+        return network_for(self._net, self._lake)
 
-    def _append(self, name: str, network: str | None) -> None:
+    def _append(self, name: str, network: Mapping[str, str]) -> None:
         if name == ACTIVE_CONTRACTS.name:
             self._stream(network)
             return
@@ -149,15 +146,15 @@ class _Run:
         for source in batch["source"].unique().to_pylist():
             self._sources[source] = None
 
-    def _ready(self, name: str, network: str | None) -> DeltaStoreTable:
+    def _ready(self, name: str, network: Mapping[str, str]) -> DeltaStoreTable:
         """A snapshot table to append to."""
         table = self._lake.table(name).refresh()
         if not table.exists:
-            table.create({} if network is None else {NETWORK: network})
+            table.create(network)
         table.check_schema()
         return table
 
-    def _stream(self, network: str | None) -> None:
+    def _stream(self, network: Mapping[str, str]) -> None:
         table = self._ready(ACTIVE_CONTRACTS.name, network)
         with progress_of("sync", shown=self._request.progress, unit="contracts") as shown:
             sync = SnapshotSync(table, self._request, shown)
@@ -193,6 +190,7 @@ class _Run:
             self._report,
             seconds=round(self._request.clock.monotonic() - self._began, 3),
             covered=_covered(view),
+            begins_late=_begins_late(view),
             versions=view.versions,
             requests=stats.requests - self._before.requests,
             bytes=stats.bytes - self._before.bytes,
@@ -227,6 +225,11 @@ def _covered(view: View) -> tuple[str, ...]:
     )
 
 
+def _begins_late(view: View) -> str | None:
+    begin = view.slots.begin if view.has(HISTORY) else None
+    return None if begin is None or begin.late is None else format_timestamp(begin.late.micros)
+
+
 def _history_sync(
     lake: Lake,
     net: Network,
@@ -248,11 +251,13 @@ def _history_sync(
     finality = Finality(agreement, HeldRows(history))
     decode = PageDecoder(of.pages, RejectingDecoder(lake.table("rejects"), of.pages) if request.reject else None)
     fetch: Fetcher
+    pages: ObjectPages | None = None
     if request.engine is None:
         # No more at once than a commit takes, which may be less than a page.
         gathering = Gathering(decode, min(TOGETHER, request.commit_bytes or TOGETHER), request.clock.monotonic)
         # Only rows are read from objects: which network this is, and how far it has got, servers say.
-        read = servers if objects is None else replace(servers, source=ObjectPages(servers, objects, servers.left_out))
+        pages = None if objects is None else ObjectPages(servers, objects, servers.left_out, servers.begins)
+        read = servers if pages is None else replace(servers, source=pages)
         fetch = LocalFetcher(
             read, prober, gathering, request.workers, request.page_size, request.drive, ending=stop.set
         )
@@ -265,7 +270,8 @@ def _history_sync(
     commit = Committer(
         history, request.drive, CommitSize(request.commit_bytes), request.clock.monotonic, finality.confirm
     )
-    return HistorySync(request, agreement, prober, finality, shown, stop, fetch=fetch, decode=decode, commit=commit)
+    sync = HistorySync(request, agreement, prober, finality, shown, stop, fetch=fetch, decode=decode, commit=commit)
+    return sync if pages is None else replace(sync, objects=pages)
 
 
 def _stages(syncs: Sequence[HistorySync]) -> dict[str, dict[str, float]]:

@@ -1,0 +1,190 @@
+"""Lakes that are filled from scans that prune: they say where they begin, go on, and name a gap."""
+
+import pandas as pd
+import pytest
+
+import ledgerframes as lf
+from ledgerframes.errors import BeginsLateWarning
+from ledgerframes.sandbox.world import timestamps
+
+UPDATES = 600
+pytestmark = pytest.mark.filterwarnings("ignore::ledgerframes.errors.BeginsLateWarning")
+
+
+@pytest.fixture
+def net():
+    with lf.sandbox(seed=7, updates=UPDATES) as net:
+        yield net
+
+
+def place(net, number):
+    """Migration id and record time of an update of the ledger."""
+    update = net.sandbox.world.updates[number]
+    return update.migration_id, timestamps.exact(update.record_time)
+
+
+def ids(net, start=0, end=None):
+    return {update.update_id for update in net.sandbox.world.updates[start:end]}
+
+
+def stored(store, **options):
+    return set(store.load("updates", columns=["update_id"], **options).update_id)
+
+
+def test_a_new_lake_of_a_pruned_scan_says_where_it_begins(net, store):
+    begin = place(net, 400)
+    net.sandbox.prune(before=begin)
+
+    with pytest.warns(BeginsLateWarning) as warned:
+        reports = [store.sync(net), store.sync(net)]
+
+    first = store.coverage().iloc[0]
+    assert (first.from_beginning, first.begins_late) == (False, pd.Timestamp(begin[1]))
+    assert {report.begins_late for report in reports} == {begin[1]}
+    assert "begins" in str(reports[0])
+    assert len(warned) == 1
+    frame = store.load("updates")
+    assert set(frame.update_id) == ids(net, 400)
+    assert (frame.attrs["complete"], frame.attrs["from_beginning"]) == (True, False)
+    assert frame.attrs["begins_late"] == begin[1]
+
+
+@pytest.mark.parametrize("start", ["begin", "2001-01-01", (0, "2001-01-01")], ids=["begin", "time", "place"])
+def test_an_explicit_start_before_what_is_there_is_refused_by_name(net, store, start):
+    begin = place(net, 400)
+    net.sandbox.prune(before=begin)
+
+    with pytest.raises(lf.PartialResultError, match=begin[1][:19]):
+        store.sync(net, start=start)
+    store.sync(net)
+    with pytest.raises(lf.PartialResultError, match=begin[1][:19]):
+        store.load("updates", start=start)
+    some = store.load("updates", start=start, allow_partial=True)
+
+    assert (some.attrs["complete"], some.attrs["begins_late"]) == (False, begin[1])
+    assert set(some.update_id) == ids(net, 400)
+
+
+def test_a_lake_from_ledger_begin_says_so_and_asks_for_no_more(net, store):
+    store.sync(net)
+
+    assert store.coverage().from_beginning.iloc[0]
+    assert store.coverage().begins_late.isna().all()
+    assert store.load("updates", start="begin").attrs["from_beginning"] is True
+    net.sandbox.prune(before=place(net, 550))
+    store.sync(net)
+    assert store.load("updates", start="begin").attrs["from_beginning"] is True  # a pruned scan lowers nothing
+
+
+@pytest.mark.parametrize("pruned", [1, 400, UPDATES - 3])
+def test_an_up_to_date_lake_goes_on_when_the_scan_prunes(net, store, pruned):
+    store.sync(net)
+    net.sandbox.prune(before=place(net, pruned))
+    net.sandbox.advance(updates=40)
+
+    report = store.sync(net)
+
+    assert report.complete
+    assert stored(store) == ids(net)
+    assert store.check(full=True)
+
+
+def test_a_lake_behind_the_window_goes_on_and_names_the_gap(net, store):
+    store.sync(net, end=place(net, 200))
+    net.sandbox.prune(before=place(net, 400))
+
+    store.sync(net)
+
+    with pytest.raises(lf.PartialResultError, match="does not cover"):
+        store.load("updates")
+    assert stored(store, allow_partial=True) == ids(net, 0, 200) | ids(net, 400)
+    assert stored(store, start=place(net, 400)) == ids(net, 400)
+    again = store.sync(net)
+    assert (again.commits, sum(again.rows.values())) == (0, 0)
+    net.sandbox.prune()
+    store.sync(net)
+    assert stored(store) == ids(net)  # another scan, or the same one, has it after all
+
+
+def test_another_scan_with_a_longer_window_gives_what_one_has_pruned(net, store):
+    net.sandbox.prune(before=place(net, 400))
+    with net.sandbox.replica(prune_before=place(net, 100)) as other:
+        both = lf.connect(scan_url=[net.sandbox.scan_url, other.scan_url])
+        store.sync(net)
+        store.sync(both)
+
+        assert stored(store) == ids(net, 100)
+        assert store.coverage().begins_late.iloc[0] == pd.Timestamp(place(net, 100)[1])
+    net.sandbox.prune()
+    store.sync(net)
+    assert store.coverage().from_beginning.iloc[0]
+    assert store.coverage().begins_late.isna().all()
+
+
+def test_another_network_is_refused_though_it_prunes(store, net):
+    store.sync(net, end=place(net, 200))
+    with lf.sandbox(seed=8, updates=UPDATES) as other:
+        other.sandbox.prune(before=place(other, 500))
+        with pytest.raises(lf.StoreError, match="not the network"):
+            store.sync(other)
+
+
+@pytest.mark.parametrize("history", [True, False], ids=["beside the history", "alone"])
+def test_one_pruned_update_does_not_stop_snapshots(net, store, history):
+    store.sync(net, tables=["updates", "licenses"] if history else ["licenses"])
+    net.sandbox.prune(before=place(net, 1))
+
+    store.sync(net, tables=["licenses"])
+
+    assert store.load("licenses").loaded_at.nunique() == 2
+    with lf.sandbox(seed=8, updates=50) as other, pytest.raises(lf.StoreError, match="not the network"):
+        store.sync(other, tables=["licenses"])
+
+
+@pytest.mark.parametrize("sample", [3, None])
+def test_verify_names_what_the_store_lacks_and_does_not_compare_what_is_pruned(net, store, sample):
+    begin = place(net, 500)
+    net.sandbox.prune(before=begin)
+    store.sync(net)
+    alike = store.verify(net, sample=sample)
+    net.sandbox.prune()
+    behind = store.verify(net, sample=sample)
+    store.sync(net)
+    net.sandbox.prune(before=begin)
+    ahead = store.verify(net, sample=sample)
+
+    assert (alike.agree, alike.lacks) == (True, "")
+    assert (behind.agree, behind.differing) == (False, 0)
+    assert all(f"migration {one} after" in str(behind) for one in range(begin[0] + 1))
+    assert (ahead.agree, ahead.differing) == (True, 0)
+    assert begin[1] in ahead.lacks
+
+
+@pytest.mark.parametrize("workers", [1, 4])
+def test_objects_give_what_the_pages_have_pruned(store, workers):
+    with lf.sandbox(days=4) as net:
+        updates = len(net.sandbox.world.updates)
+        net.sandbox.prune(before=place(net, updates - 60))
+        report = store.sync(net, source="objects", workers=workers, page_size=50)
+
+        assert report.begins_late is None
+        assert store.coverage().from_beginning.iloc[0]
+        assert stored(store, start="begin") == ids(net)
+        assert store.check(full=True)
+
+
+def test_a_lake_of_opened_objects_goes_on_with_pages_of_a_pruned_scan(store, tmp_path):
+    with lf.sandbox(days=4) as net:
+        updates = len(net.sandbox.world.updates)
+        folder = tmp_path / "objects"
+        folder.mkdir()
+        for ref in net.scan.iter_update_objects(after="2020-01-01", up_to="2030-01-01"):
+            net.scan.download_object(ref, folder / ref.url.rpartition("/")[2])
+        with lf.open_objects(folder) as objects:
+            store.sync(objects)
+        held = len(stored(store))
+        net.sandbox.prune(before=place(net, held - 20))
+        store.sync(net)
+
+        assert 20 < held < updates
+        assert stored(store, start="begin") == ids(net)
