@@ -128,6 +128,19 @@ def in_background(call: Callable[[], T], name: str) -> Coming[T]:
     return coming
 
 
+def ended(coming: Coming[T]) -> T:
+    """The result of a call that has ended in any case, also where a signal breaks the wait off.
+
+    Raises:
+        BaseException: the call raised it, or a signal's handler.
+    """
+    try:
+        return coming.result()
+    except BaseException:
+        coming.wait()
+        raise
+
+
 class _Threads:
     """Daemon threads; one that has made its call waits for the next one, which is cheaper than a new thread."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -22,6 +23,7 @@ from ledgerframes.store.delta.storage_errors import plain_errors
 from ledgerframes.store.delta.stored_files import CHANGING, Damage, Files, StoredFile, Verify
 from ledgerframes.store.read.personal import LEFT_OUT_OF_IT, PROPERTY, kept
 from ledgerframes.tables.table import Table
+from ledgerframes.waiting import ended, in_background
 
 if TYPE_CHECKING:
     import pyarrow.dataset as ds
@@ -128,8 +130,11 @@ class DeltaStoreTable:
         files = self.files
         if files is None or self._handle is None:
             return ds.dataset(self.table.schema.empty_table())
+        # It calls Python while it runs, and drops what a signal's handler raises there: in the main thread Ctrl-C would
+        # be lost. Its end is waited for, because a program that ended meanwhile would crash.
+        call = partial(self._handle.to_pyarrow_dataset, filesystem=files.filesystem)
         with plain_errors(self.url, "be read"):
-            stored = self._handle.to_pyarrow_dataset(filesystem=files.filesystem)
+            stored = ended(in_background(call, "ledgerframes-dataset"))
         checked = ds.ParquetFileFormat(
             default_fragment_scan_options=ds.ParquetFragmentScanOptions(
                 pre_buffer=True, page_checksum_verification=True

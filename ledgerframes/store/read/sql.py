@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from ledgerframes.arguments import did_you_mean, text
@@ -11,9 +13,11 @@ from ledgerframes.errors import InputError
 from ledgerframes.frames import As, check_shape, shape
 from ledgerframes.store.delta.damage import raise_damage
 from ledgerframes.store.delta.table import DeltaStoreTable
+from ledgerframes.waiting import SLICE, in_background
 
 if TYPE_CHECKING:
     import duckdb
+    import pyarrow as pa
     import pyarrow.dataset as ds
 
 #: No files, no network, no extensions, and no Python variables under the names of tables.
@@ -26,6 +30,8 @@ _LOCKED: Final[Mapping[str, str]] = {
 #: DuckDB turns a PIVOT into several statements.
 _READING: Final = ("SELECT", "MULTI")
 _NO_TABLE: Final = re.compile(r"Table with name (\S+) does not exist")
+#: How often a query is interrupted after Ctrl-C; each waits a fifth of a second.
+_INTERRUPTS: Final = 6
 
 
 def ask(
@@ -57,7 +63,31 @@ def ask(
         import duckdb
     except ImportError as error:
         raise InputError("store.sql needs DuckDB; install it with: pip install 'ledgerframes[duckdb]'") from error
-    with duckdb.connect(config={**_LOCKED}) as connection:
+    connection = duckdb.connect(config={**_LOCKED})
+    # In the main thread DuckDB makes an error of its own of Ctrl-C, or goes on.
+    coming = in_background(partial(_answer, connection, query, dataset, tables, parameters), "ledgerframes-sql")
+    try:
+        answer = coming.result()
+    except BaseException:
+        for _ in range(_INTERRUPTS):  # one that comes before the query begins is lost
+            with suppress(duckdb.Error):
+                connection.interrupt()
+            if coming.wait(SLICE):
+                break
+        raise
+    return shape(answer, as_=as_)
+
+
+def _answer(
+    connection: duckdb.DuckDBPyConnection,
+    query: str,
+    dataset: Callable[[str], ds.Dataset],
+    tables: Mapping[str, DeltaStoreTable],
+    parameters: Sequence[Any] | None,
+) -> pa.Table:
+    import duckdb
+
+    with connection:
         read: list[str] = []
         try:
             # DuckDB shows and truncates times in the machine's zone by default.
@@ -68,12 +98,11 @@ def ask(
                 connection.register(name, dataset(name))
             # Last, since nothing can be set afterwards, not even by the query.
             connection.execute("SET lock_configuration = true")
-            answer = connection.sql(query, params=parameters).to_arrow_table()
+            return connection.sql(query, params=parameters).to_arrow_table()
         except duckdb.Error as error:
             if not isinstance(error, duckdb.BinderException | duckdb.CatalogException | duckdb.ParserException):
                 raise_damage([tables[name] for name in read], error)
             raise InputError(f"the query cannot be run: {_said(error, stored)}") from error
-    return shape(answer, as_=as_)
 
 
 def _said(error: Exception, stored: Sequence[str]) -> str:
