@@ -303,7 +303,7 @@ def load_transfer_preapprovals(
         decimals=held(net, decimals), lists=lists, limit=limit, allow_partial=allow_partial,
     )  # fmt: skip
     wanted = party_list(parties)
-    origin = Origin({source_of(net.transport.servers("validator")[0]): None})
+    origin = Origin()
     items: list[Raw] = []
     with origin.tolerating(allow_partial=form.allow_partial):
         items.extend(_preapproval(net, party, origin) for party in wanted[: form.limit])
@@ -318,6 +318,7 @@ def load_transfer_preapprovals(
 def _preapproval(net: Network, party: str, origin: Origin) -> Raw:
     """The preapproval with its state; an empty object where a 404 answers that there is none."""
     members = origin.body(net.validator.raw.transfer_preapproval, party)
+    origin.servers[source_of(net.transport.servers("validator")[0])] = None  # the one that answered, with a 404 too
     # A 404 is the servers' normal answer for a party without one.
     return members.get("transfer_preapproval", Raw(b"null")) if members else Raw(b"{}")
 

@@ -285,7 +285,9 @@ def _single(
     assert answer is not None, "both calls raise where there is no such update"
     batches = decode_items([answer.value], endpoint=f"{endpoint.method} {endpoint.path}").batches
     servers = (source_of(answer.server),)
-    attrs = Provenance(servers, what, None, complete=True, personal=net.settings.personal).attrs()
+    attrs = Provenance(
+        servers, what, None, complete=True, personal=net.settings.personal, decimals=held(net, decimals)
+    ).attrs()
     return History(
         **{
             name: shape(

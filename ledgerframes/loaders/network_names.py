@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 _ALPHABET: Final = "-.0123456789_abcdefghijklmnopqrstuvwxyz"
 _SIZE: Final = 1_000
 _LONGEST: Final = 255
+_ALL: Final = 2**63
 
 
 class NameOptions(FormOptions, total=False):
@@ -109,7 +110,7 @@ def load_names(
     )
     beginning = "" if prefix is None else text(prefix, "prefix", "the beginning of names, such as 'alice'")
     origin = Origin()
-    reader = _Reader(net, origin)
+    reader = _Reader(net, origin, form.limit)
     instead = "load_name_entries asks a validator for its user's own names"
     with origin.tolerating(allow_partial=form.allow_partial), needing(routes.NAMES, instead=instead):
         try:
@@ -125,17 +126,18 @@ def load_names(
 class _Reader:
     """Reads names by prefix."""
 
-    def __init__(self, net: Network, origin: Origin) -> None:
+    def __init__(self, net: Network, origin: Origin, limit: int | None) -> None:
         self._net = net
         self._origin = origin
         self._size = _SIZE
+        self._limit = _ALL if limit is None else limit
         self.found: dict[str, Raw] = {}
 
     def read(self, prefix: str) -> None:
         """Request all names that begin with a prefix."""
         items, full = self._ask(prefix)
         self.found |= items
-        if not full:
+        if not full or len(self.found) >= self._limit:
             return
         if len(prefix) >= _LONGEST:
             raise PartialResultError(
@@ -146,7 +148,8 @@ class _Reader:
             self._exactly(prefix)
         following = {name[len(prefix)] for name in items if len(name) > len(prefix)}
         for character in sorted(following.union(_ALPHABET)):
-            self.read(prefix + character)
+            if len(self.found) < self._limit:
+                self.read(prefix + character)
 
     def _exactly(self, name: str) -> None:
         """Request the entry of exactly this name, which no longer prefix returns."""

@@ -70,7 +70,7 @@ class Form:
         """Select the caller's columns and rows; `said` are further attributes beside the provenance."""
         attrs = said | Provenance(
             tuple(origin.servers), self.table.name, cursor, origin.complete, personal=origin.personal,
-            left_out=origin.left_out,
+            left_out=origin.left_out, decimals=self.decimals,
         ).attrs()  # fmt: skip
         # Cut again here, because a page can hold more than the limit.
         whole = batch if isinstance(batch, pa.Table) else pa.Table.from_batches([batch])

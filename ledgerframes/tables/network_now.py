@@ -94,8 +94,8 @@ NAMES: Final = Table(
     (
         Column("name", TEXT, "The name.", source="/name"),
         Column("party", TEXT, "Party that owns it.", source="/user"),
-        Column("url", TEXT, "Address the owner gave.", True, source="/url", spelling="empty is unset"),
-        Column("description", TEXT, "The owner's words.", True, source="/description", spelling="empty is unset"),
+        Column("url", TEXT, "Address the owner gave; empty where none.", True, source="/url"),
+        Column("description", TEXT, "The owner's words; empty where none.", True, source="/description"),
         Column("expires_at", TIME, "When it ends; null for the operator's own.", True, source="/expires_at"),
         Column(
             "contract_id", TEXT, "Id of the entry's contract; null for the operator's own.", True, source="/contract_id"

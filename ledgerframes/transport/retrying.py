@@ -142,6 +142,8 @@ class RetryingRequest(Generic[T]):
             return
         self._tries += 1
         if not failure.elsewhere and revised is None:
+            if failure.not_found:  # the server answered: there is no such thing
+                self._learn()
             raise failure.error(self._ending())
         if not failure.elsewhere:
             self._pause(failure, 0.0, handled=True)

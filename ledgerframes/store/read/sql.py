@@ -26,6 +26,7 @@ _LOCKED: Final[Mapping[str, str]] = {
     "autoinstall_known_extensions": "false",
     "autoload_known_extensions": "false",
     "python_enable_replacements": "false",
+    "enable_progress_bar": "false",  # it goes to standard output, from another thread than the notebook's
 }
 #: DuckDB turns a PIVOT into several statements.
 _READING: Final = ("SELECT", "MULTI")

@@ -1,0 +1,150 @@
+"""What holds for every loader: who answered, how amounts are held, when a limit ends the requests, what is text."""
+
+import inspect
+import socket
+
+import msgspec
+import pytest
+
+import ledgerframes as lf
+from ledgerframes.config.settings import Settings
+from ledgerframes.decoding.records import read_records
+from ledgerframes.tables.catalogue import CATALOGUE
+from ledgerframes.tables.kinds import TEXT
+from ledgerframes.tables.table import EXTRA, Table
+from tests.clocks import SkippingClock
+from tests.transport.hostile_server import HostileServer, answer
+
+pytestmark = pytest.mark.filterwarnings("ignore::ledgerframes.transport.DeprecatedEndpointWarning")
+#: Texts of which the contract says that empty means "none".
+EMPTY_IS_UNSET = {
+    "users": {"primary_party", "identity_provider_id", "resource_version"},
+    "ledger_transactions": {"command_id", "workflow_id", "synchronizer_id", "external_transaction_hash"},
+    "ledger_events": {"interface_id"},
+    "views": {"view_hash"},
+}
+
+
+class World:
+    """A sandbox behind servers that do not answer, and what loaders have to be told of it."""
+
+    def __init__(self, base):
+        self.box = base.sandbox
+        self.validators = lf.load_licenses(base).validator.to_list()
+        self.any_party = None
+        self.parties = ["nobody::1220", *self.validators[:9]]
+        self.members = lf.load_super_validators(base).participant_id.to_list()
+        self.update_id = lf.load_updates(base, limit=5).update_id.iloc[4]
+        self.hash = lf.load_updates(base).external_transaction_hash.dropna().iloc[0]
+
+    def connected(self, *, dead=None, **settings):
+        def urls(interface):
+            url = getattr(self.box, f"{interface}_url")
+            return (url,) if dead is None else (dead, url)
+
+        return lf.Network(
+            Settings(
+                **{f"{interface}_url": urls(interface) for interface in ("scan", "validator", "registry", "ledger")},
+                ledger_token=self.box.token("validator_operator"), validator_token=self.box.token("validator_operator"),
+                **settings,
+            ),
+            clock=SkippingClock(),
+        )  # fmt: skip
+
+
+NAMES = [name for name in lf.__all__ if name.startswith("load_")]
+#: What a loader is given besides the network, by the name that the world has for it.
+GIVEN = {
+    "load_coins": "validators",
+    "load_holdings_summary": "validators",
+    "load_ledger_contracts": "any_party",
+    "load_ledger_history": "any_party",
+    "load_ledger_transaction": "update_id",
+    "load_traffic": "members",
+    "load_transfer_preapprovals": "parties",
+    "load_update": "update_id",
+    "load_update_by_hash": "hash",
+    "load_validator_faucets": "validators",
+}
+
+
+def parameters(name):
+    return inspect.signature(getattr(lf, name)).parameters
+
+
+def load(name, net, world, **form):
+    given = [getattr(world, GIVEN[name])] if name in GIVEN else []
+    size = {"page_size": 5} if "page_size" in parameters(name) else {}
+    return getattr(lf, name)(net, *given, **size, **form)
+
+
+LIMITED = [name for name in NAMES if "limit" in parameters(name)]
+
+
+@pytest.fixture(scope="module")
+def world():
+    with lf.sandbox(updates=300, migrations=1, page_maximum=5) as base:
+        yield World(base)
+
+
+@pytest.fixture(scope="module")
+def dead():
+    """The address of a server that is not there; its port stays taken."""
+    with socket.socket() as bound:
+        bound.bind(("127.0.0.1", 0))
+        yield f"http://127.0.0.1:{bound.getsockname()[1]}"
+
+
+def frames(loaded):
+    return [loaded] if hasattr(loaded, "attrs") else [frame for frame in loaded if hasattr(frame, "attrs")]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_source_is_the_server_that_answered(name, world, dead):
+    with world.connected(dead=dead) as net:
+        for frame in frames(load(name, net, world)):
+            assert dead not in frame.attrs["source"]
+            assert frame.attrs["source"].startswith("http://")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_network_says_how_amounts_are_held(name, world):
+    with world.connected(decimals="float") as net:
+        for frame in frames(load(name, net, world)):
+            assert frame.attrs["decimals"] == "float"
+        for frame in frames(load(name, net, world, decimals="string")):
+            assert frame.attrs["decimals"] == "string"
+
+
+@pytest.mark.parametrize("name", LIMITED)
+def test_a_limit_ends_the_requests(name, world):
+    with world.connected() as net:
+        load(name, net, world, limit=1)
+        assert net.stats.requests <= 5  # where the page is too large, one is refused
+
+
+TEXTS = [
+    (table, column)
+    for table in CATALOGUE.values()
+    for column in table.columns
+    if column.kind is TEXT and column.source.startswith("/")
+]
+
+
+@pytest.mark.parametrize(("table", "column"), TEXTS, ids=[f"{table.name}.{column.name}" for table, column in TEXTS])
+def test_an_empty_text_stays_empty_unless_the_contract_says_that_none_is_meant(table, column):
+    value = ""
+    for step in reversed(column.source.split("/")[1:]):
+        value = {step: value}
+    alone = Table(table.name, table.meaning, table.endpoints, (column.name,), (column, EXTRA))
+
+    (row,) = read_records(alone, [msgspec.json.encode(value)], "GET /x").to_pylist()
+
+    assert row[column.name] == (None if column.name in EMPTY_IS_UNSET.get(table.name, ()) else "")
+
+
+def test_an_empty_text_of_a_name_is_loaded_as_sent():
+    entry = {"name": "a.unverified.cns", "user": "a::1220", "url": "", "description": ""}
+    with HostileServer([answer({"entries": [entry]})]) as server, lf.connect(scan_url=server.url) as net:
+        (row,) = lf.load_names(net).to_dict("records")
+    assert (row["url"], row["description"]) == ("", "")
