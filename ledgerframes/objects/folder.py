@@ -151,8 +151,12 @@ def folder_objects(place: str, options: Mapping[str, str], temporary: Path | Non
     """
     files = _local(place) if temporary is None else _remote(place, options)
     with _listing(place):
-        found = files.get_file_info(pa_fs.FileSelector("", recursive=True))
-    sizes = {_path(info, place): info.size for info in found if info.type == pa_fs.FileType.File}
+        if temporary is None:
+            listed = list(_two_levels(place))
+        else:
+            found = files.get_file_info(pa_fs.FileSelector("", recursive=True))
+            listed = [(str(info.path), info.size) for info in found if info.type == pa_fs.FileType.File]
+    sizes = {_portable(path, place): size for path, size in listed}
     digests = _digests(files, place) if DIGESTS in sizes else {}
     if gone := sorted(digests.keys() - sizes.keys()):
         raise InputError(f"{place}: {DIGESTS} lists {gone[0]}, which is not there; add it, or make the list anew")
@@ -160,18 +164,31 @@ def folder_objects(place: str, options: Mapping[str, str], temporary: Path | Non
     if not objects:
         raise InputError(
             f"{place}: there are no objects of updates here; they have names such as"
-            f" 2026-01-01T00:00:00Z~2026-01-02T00:00:00Z/{UPDATES}_compact_json_0.zstd"
+            f" 2026-01-01T00:00:00Z~2026-01-02T00:00:00Z/{UPDATES}_compact_json_0.zstd, and links are not followed"
         )
     return FolderObjects(place, files, objects, None if temporary is None else KeptFiles(temporary, kept=_KEPT))
 
 
-def _path(info: pa_fs.FileInfo, place: str) -> str:
+def _two_levels(place: str) -> Iterator[tuple[str, int]]:
+    """The files of a folder and of the folders in it, with their sizes; links may lead in circles, or anywhere."""
+    folders = [("", place)]
+    for prefix, folder in folders:
+        with os.scandir(folder) as entries:
+            for entry in entries:
+                if entry.is_file(follow_symlinks=False):
+                    yield prefix + entry.name, entry.stat(follow_symlinks=False).st_size
+                elif not prefix and entry.is_dir(follow_symlinks=False):
+                    folders.append((f"{entry.name}/", entry.path))
+
+
+def _portable(path: str, place: str) -> str:
     try:
-        return str(info.path)
-    except UnicodeDecodeError as error:
+        path.encode()
+    except UnicodeEncodeError as error:
         raise InputError(
-            f"{place} holds {error.object!r}, a name that is not UTF-8; rename or remove that file"
+            f"{place} holds {os.fsencode(path)!r}, a name that is not UTF-8; rename or remove that file"
         ) from error
+    return path
 
 
 #: Objects of object storage that stay on this machine for other readers.

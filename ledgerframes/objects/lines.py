@@ -12,6 +12,8 @@ from ledgerframes.errors import DecodeError
 _PIECE: Final = 2**22
 #: The longest line, as the largest answer of a server is by default.
 LONGEST: Final = 256 * 2**20
+#: Objects have an item on every line.
+_EMPTY: Final = 1_000_000
 
 
 def read_lines(stream: Any, name: str, *, lines: int, most: int, longest: int = LONGEST) -> Iterator[list[bytes]]:
@@ -41,7 +43,7 @@ def read_lines(stream: Any, name: str, *, lines: int, most: int, longest: int = 
 
 def _lines(stream: Any, name: str, longest: int) -> Iterator[bytes]:
     """The lines that are not empty."""
-    rest = bytearray()
+    rest, empty = bytearray(), 0
     for piece in _pieces(stream, name):
         first, *others = piece.split(b"\n")
         rest += first
@@ -52,7 +54,11 @@ def _lines(stream: Any, name: str, longest: int) -> Iterator[bytes]:
         if rest:
             yield bytes(rest)
         *whole, last = others
-        yield from filter(None, whole)
+        full = list(filter(None, whole))
+        empty += len(whole) - len(full)
+        if empty > _EMPTY:  # a file of 100 kB unpacks to billions of them
+            raise _damaged(name, f"it has more than {_EMPTY:,} empty lines")
+        yield from full
         rest = bytearray(last)
     if rest:
         # The writers end every line, so this one was cut off.

@@ -28,6 +28,13 @@ def test_empty_lines_and_an_empty_object_have_no_items():
     assert read(object_of(b"")) == []
 
 
+def test_an_object_of_empty_lines_is_refused_before_it_is_unpacked():
+    newlines = object_of(*[b"\n" * 2**24] * 8)
+    stream = io.BytesIO(newlines)
+    with pytest.raises(lf.DecodeError, match="more than 1,000,000 empty lines"):
+        list(read_lines(pa.PythonFile(stream, "r"), "an object", lines=2, most=1_000))
+
+
 @pytest.mark.parametrize("at", [0, 1, 10, 100, -3, -1])
 def test_an_object_that_is_cut_off_is_refused_wherever_it_is_cut(at):
     whole = object_of(bytes(range(32, 127)) * 40 + b"\n", bytes(range(32, 127)) * 20 + b"\n")

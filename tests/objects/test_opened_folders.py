@@ -3,6 +3,8 @@
 import hashlib
 import json
 import os
+import subprocess
+import sys
 import tempfile
 from pathlib import Path
 
@@ -423,3 +425,37 @@ def test_nothing_is_left_on_the_disk(daily, tmp_path, monkeypatch):
         lf.load_history(net, limit=300)
     assert list(tmp_path.iterdir()) == []
     assert sorted(Path(daily).rglob("*")) == before
+
+
+def links(folder, to):
+    """Two links in a folder of objects, and in one of its folders."""
+    for at in (folder, next(path for path in folder.iterdir() if path.is_dir())):
+        for name in ("a", "b"):
+            (at / name).symlink_to(to, target_is_directory=True)
+
+
+@pytest.mark.long(quick=1)
+@pytest.mark.parametrize("to", [".", "/"], ids=["to itself", "to the whole machine"])
+def test_links_in_a_folder_of_objects_are_not_followed(days, tmp_path, to):
+    download(days, tmp_path / "objects")
+    with lf.open_objects(tmp_path / "objects") as net:
+        wanted = lf.load_updates(net, limit=20)
+    links(tmp_path / "objects", to)
+    program = (
+        "import sys, ledgerframes as lf\n"
+        "with lf.open_objects(sys.argv[1]) as net:\n"
+        "    print(','.join(lf.load_updates(net, limit=20).update_id))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program, tmp_path / "objects"], capture_output=True, text=True, timeout=60, check=True
+    )
+    assert done.stdout.strip().split(",") == wanted.update_id.to_list()
+
+
+def test_a_folder_that_holds_only_links_says_that_they_are_not_followed(days, tmp_path):
+    download(days, tmp_path / "objects")
+    (tmp_path / "links").mkdir()
+    for path in (tmp_path / "objects").iterdir():
+        (tmp_path / "links" / path.name).symlink_to(path)
+    with pytest.raises(lf.InputError, match=r"no objects of updates here.*links are not followed"):
+        lf.open_objects(tmp_path / "links")

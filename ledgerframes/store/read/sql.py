@@ -26,7 +26,6 @@ _LOCKED: Final[Mapping[str, str]] = {
     "autoinstall_known_extensions": "false",
     "autoload_known_extensions": "false",
     "python_enable_replacements": "false",
-    "enable_progress_bar": "false",  # it goes to standard output, from another thread than the notebook's
 }
 #: DuckDB turns a PIVOT into several statements.
 _READING: Final = ("SELECT", "MULTI")
@@ -93,6 +92,8 @@ def _answer(
         try:
             # DuckDB shows and truncates times in the machine's zone by default.
             connection.execute("SET TimeZone = 'UTC'")
+            # It would go to standard output.
+            connection.execute("SET enable_progress_bar = false")
             _check_statement(connection, query)
             read += _named(query, tables, stored)
             for name in read:
