@@ -70,7 +70,7 @@ def test_the_captured_names_are_fifty_rows(real):
     one = names.set_index("name").loc["02122025max.unverified.cns"]
     assert one.party.startswith("654321::1220")
     assert one.expires_at == pd.Timestamp("2026-03-02T06:17:23.532796Z")
-    assert (one.url, one.description) == ("", "")  # as sent
+    assert one.description == ""  # as sent
     assert names.extra.isna().all()
 
 

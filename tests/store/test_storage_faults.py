@@ -42,6 +42,31 @@ def test_a_full_disk_is_said_and_the_next_sync_goes_on(store, net):
     assert_whole(store, net)
 
 
+FEW_FILES = """
+import resource, sys
+import ledgerframes as lf
+store = lf.open_store(sys.argv[1])
+store.load("updates")
+resource.setrlimit(resource.RLIMIT_NOFILE, (int(sys.argv[2]), 4096))
+try:
+    lf.open_store(sys.argv[1]).load("updates")
+except lf.StoreError as error:
+    print(error)
+"""
+
+
+def test_too_many_open_files_are_what_the_error_begins_with(store, net):
+    """A log without a checkpoint is read by opening all of its entries at once."""
+    for _ in range(3):
+        store.sync(net, progress=False, commit_bytes=1, page_size=100)
+    done = subprocess.run(
+        [sys.executable, "-c", FEW_FILES, store._lake.url, "14"],
+        check=True, capture_output=True, text=True, timeout=60, env={**os.environ, "PYTHONPATH": str(Path.cwd())},
+    )  # fmt: skip
+    assert done.stdout.startswith("too many open files: raise ulimit -n")
+    assert "mend the storage" not in done.stdout
+
+
 @pytest.mark.skipif(not Path("/proc/self").exists(), reason="needs a folder that nobody can write, such as /proc")
 def test_a_folder_that_cannot_be_written_is_said(net):
     with pytest.raises(lf.StoreError, match="cannot be"):
