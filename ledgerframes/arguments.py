@@ -172,7 +172,8 @@ def names(value: Any, name: str) -> tuple[str, ...]:
         InputError: it is a single text, a mapping, not iterable, or holds something else than texts.
     """
     if isinstance(value, str):
-        raise InputError(f'{name}="{value}": give a list, for example ["{value}"]')
+        cut = value if len(value) <= _LONGEST_SHOWN else f"{value[: _LONGEST_SHOWN - 1]}…"
+        raise InputError(f'{name}="{cut}": give a list, for example ["{cut}"]')
     values = _listed(value)
     if values is None:
         refuse(name, value, "give a list of texts")

@@ -33,7 +33,7 @@ def parse_timestamp(text: str) -> tuple[int, bool]:
     """
     match = _ISO.fullmatch(text)
     if match is None:
-        raise ValueError(f"{text!r} is not an ISO-8601 time such as 2024-06-24T21:08:34.404896Z")
+        raise ValueError(f"{text[:80]!r} is not an ISO-8601 time such as 2024-06-24T21:08:34.404896Z")
     year, month, day, hour, minute, second, fraction, _zulu, sign, off_hours, off_minutes = match.groups()
     whole = datetime(int(year), int(month), int(day), int(hour), int(minute), int(second or 0), tzinfo=UTC)
     nanos = int((fraction or "").ljust(9, "0"))
@@ -82,13 +82,13 @@ def to_micros(value: str | date | datetime, name: str) -> int:
         try:
             return parse_timestamp(f"{text}T00:00:00Z" if re.fullmatch(r"\d{4}-\d\d-\d\d", text) else text)[0]
         except ValueError as error:
-            raise InputError(f"{name}={value!r} is not a time: {_remedy(text)}") from error
+            raise InputError(f"{name}={value[:80]!r} is not a time: {_remedy(text)}") from error
     if isinstance(value, date) and not isinstance(value, datetime):
         value = datetime(value.year, value.month, value.day, tzinfo=UTC)
     if isinstance(value, datetime) and value == value:  # pandas' NaT differs from itself
         aware = value if value.tzinfo else value.replace(tzinfo=UTC)
         return int((aware - EPOCH) // MICROSECOND)
-    raise InputError(f"{name}={value!r} is not a time; give text, a datetime or a Timestamp in UTC")
+    raise InputError(f"{name}={repr(value)[:200]} is not a time; give text, a datetime or a Timestamp in UTC")
 
 
 def _remedy(text: str) -> str:

@@ -9,7 +9,7 @@ import pandas as pd
 import pyarrow as pa
 from msgspec import Raw
 
-from ledgerframes.arguments import flag, names, suggesting
+from ledgerframes.arguments import flag, names, shown, suggesting
 from ledgerframes.config.settings import source_of
 from ledgerframes.decoding.personal import LEFT_OUT, json_columns, strip_batch
 from ledgerframes.decoding.records import read_records
@@ -124,7 +124,7 @@ def keeps_personal(net: Network, *, asked: bool | None) -> bool:
         InputError: the value is neither True nor False.
     """
     if asked is not None and not isinstance(asked, bool):
-        raise InputError(f"personal={asked!r} is not valid: give True or False")
+        raise InputError(f"personal={shown(asked)} is not valid: give True or False")
     return net.settings.personal if asked is None else asked
 
 

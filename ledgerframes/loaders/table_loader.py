@@ -6,7 +6,7 @@ import logging
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any, ParamSpec
+from typing import Any, Final, ParamSpec
 
 import msgspec
 import pyarrow as pa
@@ -23,6 +23,8 @@ from ledgerframes.tables.table import Table
 from ledgerframes.transport import Answer
 
 P = ParamSpec("P")
+#: As many rows as Arrow counts; a higher limit is all of them, too.
+_MOST: Final = 2**63 - 1
 
 _log = logging.getLogger("ledgerframes.loaders")
 _members = msgspec.json.Decoder(dict[str, Raw])
@@ -61,7 +63,7 @@ class Form:
             InputError: one of them breaks a rule.
         """
         check_shape(as_, decimals, lists)
-        most = None if limit is None else whole_number(limit, "limit", least=1)
+        most = None if limit is None else min(whole_number(limit, "limit", least=1), _MOST)
         return cls(table, table.pick(columns), as_, decimals, lists, most, flag(allow_partial, "allow_partial"))
 
     def frame(

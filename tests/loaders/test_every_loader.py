@@ -75,7 +75,7 @@ def parameters(name):
 def load(name, net, world, **form):
     given = [getattr(world, GIVEN[name])] if name in GIVEN else []
     size = {"page_size": 5} if "page_size" in parameters(name) else {}
-    return getattr(lf, name)(net, *given, **size, **form)
+    return getattr(lf, name)(net, *given, **size | form)
 
 
 LIMITED = [name for name in NAMES if "limit" in parameters(name)]
@@ -121,6 +121,26 @@ def test_a_limit_ends_the_requests(name, world):
     with world.connected() as net:
         load(name, net, world, limit=1)
         assert net.stats.requests <= 5  # where the page is too large, one is refused
+
+
+def said(name, net, world, **form):
+    """What an error says; nothing where the value is taken."""
+    try:
+        load(name, net, world, **form)
+    except lf.LedgerframesError as error:
+        return str(error)
+    return ""
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_wrong_argument_is_an_error_of_the_package_that_fits_a_line(name, world):
+    keywords = [keyword for keyword, one in parameters(name).items() if one.kind is one.KEYWORD_ONLY]
+    with world.connected() as net:
+        for keyword in keywords:
+            for value in ("a" * 100_000, ["a"] * 9_000, -(10**30), float("nan"), object(), b"x", {"a": 1}):
+                assert len(said(name, net, world, **{keyword: value})) < 2_000, keyword
+        if name in LIMITED:
+            assert load(name, net, world, limit=10**30) is not None
 
 
 TEXTS = [

@@ -72,8 +72,8 @@ def _explained(url: str, verb: str, error: BaseException) -> StoreError:
     # A log without a checkpoint is read by opening all its entries at once.
     if "too many open files" in text.lower():
         return StoreError(
-            f"too many open files: raise ulimit -n, to 1024 for example. {url} cannot {verb}: {text[:_LONGEST]}. What was"
-            " committed before stays"
+            f"too many open files: raise ulimit -n, to 1024 for example. {url} cannot {verb}: {text[:_LONGEST]}. What"
+            " was committed before stays"
         )
     return StoreError(f"{url} cannot {verb}: {text[:_LONGEST]}. {_advice(text)}")
 
