@@ -18,6 +18,7 @@ from msgspec import Raw
 
 from ledgerframes.decoding import columns as col
 from ledgerframes.decoding.lenient import Differences, Origin, pointer_to, shorten
+from ledgerframes.errors import DecodeError
 from ledgerframes.tables.kinds import AMOUNT, BOOL, INT64, JSON, TEXT, TEXTS, TIME
 from ledgerframes.tables.table import Column, Table
 from ledgerframes.timestamps import EARLIEST, LATEST, parse_timestamp
@@ -71,7 +72,12 @@ def read_records(
         values[column_name] = list(column)
     if "template_name" in values:
         values["template_name"] = col.templates(values["template_id"])[1].to_pylist()
-    arrays = {column.name: pa.array(values[column.name], column.kind.arrow) for column in table.columns}
+    try:
+        arrays = {column.name: pa.array(values[column.name], column.kind.arrow) for column in table.columns}
+    except (OverflowError, pa.ArrowException) as error:
+        raise DecodeError(
+            f"{endpoint}: a value does not fit its column of {table.name}: {error}", endpoint=endpoint, table=table.name
+        ) from error
     return col.batch(table, arrays, endpoint)
 
 

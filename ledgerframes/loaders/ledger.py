@@ -93,7 +93,7 @@ def load_ledger_transaction(
     views = each(names(interfaces, "interfaces"), "interfaces", kind=Text)
     shown = whole_format(named, interfaces=views)
     if (update_id is None) == (hash is None):
-        raise InputError(f"update_id={update_id!r} and hash={hash!r}: give exactly one of them")
+        raise InputError(f"update_id={update_id!r:.200} and hash={hash!r:.200}: give exactly one of them")
     if hash is not None:
         answer, endpoint = net.ledger.update_by_hash(hash, transaction_format=shown), UPDATE_BY_HASH
     else:

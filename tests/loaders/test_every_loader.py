@@ -83,7 +83,7 @@ LIMITED = [name for name in NAMES if "limit" in parameters(name)]
 
 @pytest.fixture(scope="module")
 def world():
-    with lf.sandbox(updates=300, migrations=1, page_maximum=5) as base:
+    with lf.sandbox(updates=300, migrations=1) as base:
         yield World(base)
 
 
@@ -120,7 +120,14 @@ def test_a_network_says_how_amounts_are_held(name, world):
 def test_a_limit_ends_the_requests(name, world):
     with world.connected() as net:
         load(name, net, world, limit=1)
-        assert net.stats.requests <= 5  # where the page is too large, one is refused
+        assert net.stats.requests <= 5
+
+
+def test_a_limit_ends_the_requests_for_names(world):
+    """Their route has no pages, so a full answer is split."""
+    with world.box.replica(page_maximum=5) as server, lf.connect(scan_url=server.scan_url) as net:
+        lf.load_names(net, limit=1)
+        assert net.stats.requests <= 2  # the first is refused, and names the maximum
 
 
 def said(name, net, world, **form):

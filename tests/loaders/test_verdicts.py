@@ -292,3 +292,12 @@ def test_a_part_by_time_and_its_provenance(net):
     assert times.between("2025-03-03T09:05:00Z", "2025-03-03T09:06:00Z", inclusive="left").all()
     assert attrs["complete"]
     assert len(times) > 0
+
+
+def test_a_number_that_fits_no_column_is_a_decode_error():
+    with lf.sandbox(updates=20, migrations=1) as base:
+        page = json.loads(base.scan.raw.events(page_size=2).value)
+    page["events"][0]["traffic_summary"]["envelope_traffic_summaries"][0]["traffic_cost"] = 10**30
+    refused = pytest.raises(lf.DecodeError, match="/v0/events: a value does not fit its column of views")
+    with HostileServer([answer(page)]) as server, lf.connect(scan_url=server.url) as net, refused:
+        lf.load_verdicts(net)

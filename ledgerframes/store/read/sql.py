@@ -65,7 +65,8 @@ def ask(
         raise InputError("store.sql needs DuckDB; install it with: pip install 'ledgerframes[duckdb]'") from error
     connection = duckdb.connect(config={**_LOCKED})
     # In the main thread DuckDB makes an error of its own of Ctrl-C, or goes on.
-    coming = in_background(partial(_answer, connection, query, dataset, tables, parameters), "ledgerframes-sql")
+    call = partial(_answer, connection, query, dataset, tables, stored=stored, parameters=parameters)
+    coming = in_background(call, "ledgerframes-sql")
     try:
         answer = coming.result()
     except BaseException:
@@ -83,6 +84,8 @@ def _answer(
     query: str,
     dataset: Callable[[str], ds.Dataset],
     tables: Mapping[str, DeltaStoreTable],
+    *,
+    stored: Sequence[str],
     parameters: Sequence[Any] | None,
 ) -> pa.Table:
     import duckdb
