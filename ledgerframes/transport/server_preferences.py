@@ -56,6 +56,8 @@ class ServerPreferences:
         # Per server, because each operator may set a maximum of his own.
         self._largest: dict[str, int] = {}
         self._manageable: dict[str, _Manageable] = {}
+        # The largest page that came; a fault of the moment is not taken for a page that is too much.
+        self._came: dict[str, int] = {}
 
     def order(self, interface: Interface, servers: Sequence[str]) -> tuple[str, ...]:
         """The servers of an interface, the one that worked last first."""
@@ -100,10 +102,17 @@ class ServerPreferences:
         return PageLimits(self._largest.get(server), None if manageable is None else manageable.size)
 
     def note_page(self, server: str, size: int, *, came: bool) -> None:
-        """A page of a size came, or was too much: a time-out, 413, 503 or 504."""
+        """A page of a size came, or failed as one that is too much does: by a time-out, 413, 503 or 504.
+
+        A size that came before counts as too much only when it fails again before it comes once more.
+        """
         with self._lock:
             known = self._manageable.get(server)
-            if not came:
+            if came:
+                self._came[server] = max(size, self._came.get(server, 0))
+            if not came and size <= self._came.get(server, 0):
+                self._came[server] = 0
+            elif not came:
                 known = self._manageable.setdefault(server, known or _Manageable(size))
                 known.patience *= 1 + known.trying
                 known.size, known.good, known.trying = max(1, min(size, known.size) // 2), 0, False
@@ -130,6 +139,7 @@ class ServerPreferences:
         # Copied without the locks: in a forked child a thread of the parent may hold them for ever.
         twin._warned, twin._reached = set(self._warned), set(self._reached)
         twin._largest, twin._met = dict(self._largest), set(self._met)
+        twin._came = dict(self._came)
         twin._manageable = {server: replace(known) for server, known in tuple(self._manageable.items())}
         return twin
 

@@ -29,12 +29,12 @@ def gateway(net, refusal, sizes, most=MANAGED):
     """Passes on what asks for few enough items, and keeps the sizes that were asked for."""
 
     def by(heard):
-        size = msgspec.json.decode(heard.body).get("page_size", 0)
+        size = msgspec.json.decode(heard.body).get("page_size", 0) if heard.body else 0
         sizes.append(size)
         if size > most:
             return refusal
         url = net.sandbox.url + heard.target
-        with urlopen(Request(url, heard.body, {"Content-Type": "application/json"})) as came:
+        with urlopen(Request(url, heard.body or None, {"Content-Type": "application/json"})) as came:
             return Reply(body=came.read())
 
     return HostileServer(by)
