@@ -19,7 +19,13 @@ pytestmark = pytest.mark.filterwarnings("ignore::ledgerframes.transport.Deprecat
 #: Texts of which the contract says that empty means "none".
 EMPTY_IS_UNSET = {
     "users": {"primary_party", "identity_provider_id", "resource_version"},
-    "ledger_transactions": {"command_id", "workflow_id", "synchronizer_id", "external_transaction_hash"},
+    "ledger_transactions": {
+        "command_id",
+        "workflow_id",
+        "synchronizer_id",
+        "external_transaction_hash",
+        "transaction_hash",
+    },
     "ledger_events": {"interface_id"},
     "views": {"view_hash"},
 }
