@@ -7,7 +7,7 @@ import logging
 import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -206,7 +206,9 @@ class _Load:
         # A page that is not full may be the whole history, so that a small one is loaded without an estimate.
         full = len(page.page) >= page.asked.page_size or self._pages == _SHORT_PAGES
         if full and self._estimate is None:
-            self._estimate = plan_windows(self._net, [self._request.window])
+            # Without an estimate the running counts below are the bound.
+            with suppress(RequestError, DecodeError):
+                self._estimate = plan_windows(self._net, [self._request.window])
         estimate = self._estimate
         too_many = estimate is not None and (estimate.rows > most.updates or estimate.megabytes * 1e6 > most.bytes)
         if too_many or self._updates > most.updates or self._bytes > most.bytes:
@@ -242,7 +244,7 @@ class _Load:
         if not window.wants_before(reach):
             return
         self._beginning = Beginning(first, self._proven(first))
-        if self._beginning.late is None or not window.names_start:
+        if self._beginning.late is None or not (window.names_start or window.ends_before(reach)):
             return
         self.complete = False
         if not request.allow_partial:

@@ -33,6 +33,10 @@ class PageLimits(NamedTuple):
     manageable: int | None = None
 
 
+#: No server is known that manages less; a probe of one item that fails says nothing of pages.
+_SMALL: Final = 64
+
+
 @dataclass
 class _Manageable:
     """The page that a server manages; after enough good pages a larger one is tried, each time after more of them."""
@@ -104,14 +108,15 @@ class ServerPreferences:
     def note_page(self, server: str, size: int, *, came: bool) -> None:
         """A page of a size came, or failed as one that is too much does: by a time-out, 413, 503 or 504.
 
-        A size that came before counts as too much only when it fails again before it comes once more.
+        A size that came before counts as too much only when it fails again before it comes once more; a small one, as
+        of a probe, never does.
         """
         with self._lock:
             known = self._manageable.get(server)
             if came:
                 self._came[server] = max(size, self._came.get(server, 0))
-            if not came and size <= self._came.get(server, 0):
-                self._came[server] = 0
+            if not came and size <= max(_SMALL, self._came.get(server, 0)):
+                self._came[server] = min(size - 1, self._came.get(server, 0))
             elif not came:
                 known = self._manageable.setdefault(server, known or _Manageable(size))
                 known.patience *= 1 + known.trying

@@ -76,6 +76,16 @@ def test_a_range_that_ends_before_what_is_there_is_not_an_empty_answer(pruned, p
         lf.load_updates(pruned, start="2025-03-03", end=place[1])
 
 
+@pytest.mark.parametrize("name", LOADERS)
+def test_an_end_before_what_is_there_is_refused_though_no_start_is_named(name, pruned, place):
+    end = place[1] - pd.Timedelta("1min")
+
+    with pytest.raises(lf.PartialResultError, match="after ledger begin"):
+        load(name, pruned, end=end)
+    with pytest.warns(BeginsLateWarning):
+        assert not load(name, pruned, end=end, allow_partial=True).attrs["complete"]
+
+
 @pytest.mark.parametrize("start", ["time", "pair"])
 def test_a_start_inside_what_is_there_is_complete(start, whole, pruned, place):
     moment = place[1] + pd.Timedelta("1min")

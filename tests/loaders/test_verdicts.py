@@ -140,7 +140,7 @@ def test_a_hostile_history_is_read_whole():
 
 def test_faults_lose_nothing(net):
     whole = lf.load_verdicts(net)
-    faults = Faults({"503": 0.1, "truncated": 0.1, "reset": 0.1, "429": 0.1}, seed=5)
+    faults = Faults({"503": 0.1, "truncated": 0.1, "reset": 0.1, "429": 0.1}, seed=4)
     with net.sandbox.replica(faults=faults) as server:
         settings = Settings(scan_url=(server.scan_url,))
         with lf.Network(settings, clock=SkippingClock()) as far:
