@@ -65,6 +65,24 @@ def test_an_explicit_start_before_what_is_there_is_refused_by_name(net, store, s
     assert set(some.update_id) == ids(net, 400)
 
 
+def test_an_end_before_what_is_there_is_refused_though_no_start_is_named(net, store):
+    net.sandbox.prune(before=place(net, 400))
+    store.sync(net)
+
+    with pytest.raises(lf.PartialResultError, match="ends before that"):
+        store.load("updates", end=place(net, 300))
+    assert not store.load("updates", end=place(net, 300), allow_partial=True).attrs["complete"]
+
+
+def test_a_lake_that_covers_nothing_has_no_complete_rows(net, store):
+    net.sandbox.prune(before=place(net, 400))
+    store.sync(net, end=place(net, 300))
+
+    with pytest.raises(lf.PartialResultError, match="nothing of the history is covered"):
+        store.load("updates")
+    assert not store.load("updates", allow_partial=True).attrs["complete"]
+
+
 def test_a_lake_from_ledger_begin_says_so_and_asks_for_no_more(net, store):
     store.sync(net)
 
