@@ -84,8 +84,8 @@ class CrossCheck(Result):
 
     @property
     def agree(self) -> bool:
-        """Whether no update differs, and no side lacks the beginning of a range whose start was named."""
-        return self.differing == 0 and self.whole
+        """Whether updates were compared, none differs, and no side lacks the beginning of a range with a start."""
+        return self.compared > 0 and self.differing == 0 and self.whole
 
     def __bool__(self) -> bool:
         return self.agree
@@ -97,7 +97,10 @@ class CrossCheck(Result):
     def lines(self) -> list[str]:
         """The result as lines of text."""
         verdict = "agree in all" if self.differing == 0 else f"differ in {self.differing:,} of"
-        lines = [f"{self.a} and {self.b} {verdict} {self.compared + self.differing:,} updates, {self.range}"]
+        compared = f"{verdict} {self.compared + self.differing:,} updates"
+        if not self.compared and not self.differing:
+            compared = "have no update in common to compare"
+        lines = [f"{self.a} and {self.b} {compared}, {self.range}"]
         lines += [
             f"{difference.record_time} migration {difference.migration_id} update {difference.update_id[:20]}…"
             f" {difference.what}"

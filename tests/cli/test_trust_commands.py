@@ -43,11 +43,11 @@ def test_the_other_scan_gets_only_what_was_given_for_it(command, monkeypatch):
     monkeypatch.setenv("LEDGERFRAMES_SCAN_TOKEN", "token-of-a")
     monkeypatch.setenv("TOKEN_OF_B", "token-of-b")
     with HostileServer([empty]) as a, HostileServer([empty]) as b:
-        assert command("cross-check", "--scan-url", a.url, "--against", b.url).code == 0
+        assert command("cross-check", "--scan-url", a.url, "--against", b.url).code == 1  # there is nothing to compare
         assert {heard.headers.get("authorization") for heard in a.heard} == {"Bearer token-of-a"}
         assert {heard.headers.get("authorization") for heard in b.heard} == {None}
 
         b.heard.clear()
         command("profile", "add", "b", "--scan-url", b.url, "--set", "scan_token_env=TOKEN_OF_B")
-        assert command("cross-check", "--scan-url", a.url, "--against", "b").code == 0
+        assert command("cross-check", "--scan-url", a.url, "--against", "b").code == 1
         assert {heard.headers.get("authorization") for heard in b.heard} == {"Bearer token-of-b"}

@@ -147,6 +147,13 @@ def test_a_comparison_names_what_the_pruned_side_lacks(turned, whole, pruned, pl
     assert lf.cross_check(*sides, last="1min").lacks == ""
 
 
+def test_scans_without_an_update_in_common_do_not_agree(whole, pruned, place):
+    nothing = lf.cross_check(pruned, whole, end=place[1] - pd.Timedelta("1min"))
+
+    assert (nothing.agree, nothing.compared) == (False, 0)
+    assert "no update in common" in str(nothing)
+
+
 def test_plan_and_doctor_say_where_what_is_there_begins(whole, pruned, place):
     plan = lf.plan(pruned)
 
