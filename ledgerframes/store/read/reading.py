@@ -52,14 +52,14 @@ def visible(slots: Slots, window: Window, *, allow_partial: bool, name: str) -> 
     before = late is not None and window.ends_before(late)
     if before and late is not None and not allow_partial:
         raise PartialResultError(
-            f"{name}: the store begins at {format_timestamp(late.micros)} of migration {late.migration_id}, and {window}"
-            " ends before that: the scans that it was filled from had pruned what was there. Give a later end=, or pass"
+            f"{name}: the store begins at {format_timestamp(late.micros)} of migration {late.migration_id}, and"
+            f" {window} ends before that: the scans that it was filled from had pruned what was there. Give a later end=, or pass"
             " allow_partial=True to get what there is"
         )
     if not covered and not allow_partial:
         raise PartialResultError(
-            f"{name}: nothing of the history is covered yet, though it was synced: what was asked for lay outside of what"
-            " the scans have. Sync another range, or pass allow_partial=True to get no rows"
+            f"{name}: nothing of the history is covered yet, though it was synced: what was asked for lies outside of"
+            " what the scans have. Sync another range, or pass allow_partial=True to get no rows"
         )
     late = late if window.names_start else None
     if holes and not allow_partial and late is not None and holes[0] < (late.migration_id, late.micros - 1):
