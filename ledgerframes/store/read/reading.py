@@ -53,8 +53,8 @@ def visible(slots: Slots, window: Window, *, allow_partial: bool, name: str) -> 
     if before and late is not None and not allow_partial:
         raise PartialResultError(
             f"{name}: the store begins at {format_timestamp(late.micros)} of migration {late.migration_id}, and"
-            f" {window} ends before that: the scans that it was filled from had pruned what was there. Give a later end=, or pass"
-            " allow_partial=True to get what there is"
+            f" {window} ends before that: the scans that it was filled from had pruned what was there. Give a later"
+            " end=, or pass allow_partial=True to get what there is"
         )
     if not covered and not allow_partial:
         raise PartialResultError(
