@@ -42,6 +42,7 @@ _LESS_MEMORY: Final = "raise that limit, or ask for less at once: a shorter rang
 #: What Python and Arrow say where a thread's stack does not fit.
 _NO_THREAD: Final = re.compile(r"can't start new thread|Failed to launch worker thread")
 _DURATION_FORMS: Final = 'such as "30min", "1h" or "7d", as a timedelta, or as a number of seconds'
+_WITH_UNIT_FORMS: Final = 'such as "30min", "1h" or "7d", or as a timedelta; a bare number has no unit'
 
 
 def refuse(name: str, value: object, rule: str) -> NoReturn:
@@ -221,13 +222,13 @@ def duration(value: Any, name: str, *, zero: bool = False, bare: bool = True) ->
     Raises:
         InputError: it is not a duration, negative, or longer than 100 years.
     """
-    if not bare and not isinstance(value, str | timedelta) and _kind(value) != "m":
-        refuse(name, value, f"give a duration {_DURATION_FORMS.partition(', or')[0]}; a bare number has no unit")
-    micros = _micros(value)
+    forms = _DURATION_FORMS if bare else _WITH_UNIT_FORMS
+    allowed = bare or isinstance(value, str | timedelta) or _kind(value) == "m"
+    micros = _micros(value) if allowed else None
     if micros is None or micros < 0:
-        refuse(name, value, f"give a duration {_DURATION_FORMS}")
+        refuse(name, value, f"give a duration {forms}")
     if micros == 0 and not zero:
-        refuse(name, value, f"give a duration above 0, {_DURATION_FORMS}")
+        refuse(name, value, f"give a duration above 0, {forms}")
     if micros > _LONGEST_DURATION:
         refuse(name, value, "give a duration of 100 years at most")
     return micros

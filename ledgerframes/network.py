@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from types import TracebackType
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self, get_args
 
 from ledgerframes.arguments import choice, flag, suggesting
 from ledgerframes.config.resolving import resolve
-from ledgerframes.config.settings import INTERFACES, InsecureHttpWarning, Settings, Token
+from ledgerframes.config.settings import INTERFACES, InsecureHttpWarning, Settings, Token, check_url
 from ledgerframes.errors import ConfigurationError
 from ledgerframes.frames import Decimals
 from ledgerframes.results import html_pairs
@@ -259,8 +260,9 @@ def _named(network: Any, profile: str | None, scan_url: Urls | None) -> tuple[st
                 f"connect({network!r}) and scan_url= both are the scan's address; give one of them"
             )
         return profile, network
-    if "/" in network or "." in network:
-        raise ConfigurationError(f"connect({network!r}) is not a URL: write https://{network}")
+    if re.search(r"[/.@?#]", network):
+        url = check_url("https://" + re.sub(r"^https?:?/+", "", network), "scan_url")  # refuses what may be secret
+        raise ConfigurationError(f"connect({network!r}) is not a URL: write {url}")
     if profile is not None:
         raise ConfigurationError(f"connect({network!r}) and profile={profile!r} both name a profile; give one of them")
     return network, scan_url

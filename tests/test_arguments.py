@@ -121,6 +121,13 @@ def test_what_is_not_a_duration_is_refused(value):
         duration(value, "last")
 
 
+@pytest.mark.parametrize("value", ["", "7", "0", 7, 7.5, None, timedelta(0)], ids=repr)
+def test_a_number_of_seconds_is_no_remedy_where_a_bare_number_is_refused(value):
+    with pytest.raises(InputError, match=r"or as a timedelta; a bare number has no unit$") as caught:
+        duration(value, "last", bare=False)
+    assert "seconds" not in str(caught.value)
+
+
 @pytest.mark.parametrize("value", [0, "0", "0s", timedelta(0), pd.Timedelta(0)], ids=repr)
 def test_a_duration_may_be_zero_where_that_means_something(value):
     assert duration(value, "settle", zero=True) == 0

@@ -17,7 +17,7 @@ RESULTS = {
     "Check": (Check("lake", {}, (CheckFinding(HOSTILE, "error", 1, "u", "mend"),)), {"sound": False}),
     "RepairReport": (RepairReport("lake", (HOSTILE,)), {"damaged": [HOSTILE]}),
     "CrossCheck": (lf.CrossCheck("a", HOSTILE, "all", 3, 0, (), None), {"agree": True}),
-    "Plan": (lf.Plan(HOSTILE, 10, 3, 0.1, 0.2), {"rows": 10}),
+    "Plan": (lf.Plan(HOSTILE, 10, 3, 12, 0.1, 0.2), {"rows": 10}),
     "Diagnosis": (lf.Diagnosis((), 0, 0.0), {"ok": True}),
     "ExportReport": (
         lf.ExportReport("out", "csv", (ExportedTable(HOSTILE, 2, 5, ("out/a.csv",)),), 5, 0.1),

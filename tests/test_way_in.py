@@ -1,5 +1,6 @@
 """How a new user gets in: LocalNet's addresses, no token where none is needed, plain http where it is asked for."""
 
+import re
 import socket
 import warnings
 
@@ -121,6 +122,22 @@ def test_a_first_argument_that_is_neither_is_said_to_be_wrong(first, options, sa
     profiles("[profiles.mainnet]\n[profiles.devnet]\n")
     with pytest.raises(ConfigurationError, match=said):
         lf.connect(first, **options)
+
+
+@pytest.mark.parametrize(
+    ("first", "said"),
+    [
+        ("https//u:xyzzy@host.example/x", "user info"),
+        ("u:xyzzy@localhost", "user info"),
+        ("https://u:x#yzzy@host.example", "user info"),
+        ("scan.example.com/api/scan?token=xyzzy", "a query or a fragment"),
+        ("https//scan.example.com/api/scan", r"write https://scan\.example\.com/api/scan$"),
+    ],
+)
+def test_what_is_not_quite_an_address_is_named_without_the_secrets_in_it(first, said):
+    with pytest.raises(ConfigurationError, match=said) as caught:
+        lf.connect(first)
+    assert not re.search("u:|zzy", str(caught.value))
 
 
 RBAC = text("RBAC: access denied", 403)

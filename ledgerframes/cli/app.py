@@ -12,6 +12,7 @@ import signal
 import sys
 import threading
 import time
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -45,7 +46,8 @@ class Signalled(SystemExit):
 
 def main() -> None:
     """Run the command line."""
-    with _signals_as_exits():
+    with _signals_as_exits(), warnings.catch_warnings():
+        warnings.showwarning = _show_warning
         try:
             app(prog_name="ledgerframes")
         except LedgerframesError as error:
@@ -73,6 +75,11 @@ def _signals_as_exits() -> Iterator[None]:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
+
+
+def _show_warning(message: Warning | str, *_where: object, **_line: object) -> None:
+    """Show a warning without the line of source that Python adds: that line is ours, and of no use to a shell."""
+    say(f"warning: {message}", err=True)
 
 
 def _leave(number: int, _frame: object) -> None:

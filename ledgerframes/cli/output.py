@@ -54,6 +54,7 @@ def check_output(output: Path, *, tables: str, several: bool) -> None:
     Raises:
         InputError: its ending names no format, or one file or standard output would have to take several tables.
     """
+    from ledgerframes.export.atomic_write import writing
     from ledgerframes.export.table_files import WORKBOOK, WRITERS
 
     ending = output.suffix.lower()
@@ -62,13 +63,15 @@ def check_output(output: Path, *, tables: str, several: bool) -> None:
         raise InputError(f"{tables} is several tables; give a folder or a workbook ({WORKBOOK}), not {str(output)!r}")
     if str(output) in STDOUT:
         return
-    if ending and not single and ending != WORKBOOK and not output.is_dir():
+    with writing(output):
+        folder = output.is_dir()
+    if ending and not single and ending != WORKBOOK and not folder:
         known = ", ".join((*WRITERS, WORKBOOK))
         raise InputError(
             f"--output {str(output)!r}: the ending is not valid: give a file ending in {known}, '-' for CSV on standard"
             " output, or a folder whose name has no dot"
         )
-    check_folder(output.parent if ending and not output.is_dir() else output)
+    check_folder(output.parent if ending and not folder else output)
 
 
 def write_tables(tables: Mapping[str, pa.Table], output: Path) -> None:

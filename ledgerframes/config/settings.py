@@ -233,8 +233,10 @@ def check_url(url: object, name: str) -> str:
     if not isinstance(url, str):
         raise ConfigurationError(f"{name} is a {type(url).__name__}; give a URL as text, or a list of them")
     text = url.strip()
-    if "@" in re.split(r"[?#]", text)[0]:
-        raise ConfigurationError(f"{name} holds user info before the host; take it out and give a token instead")
+    if "@" in text:  # a password may hold a question mark, so that what stands before one is no safer to show
+        raise ConfigurationError(
+            f"{name} holds an @, as user info before a host does; take it out and give a token instead"
+        )
     if "?" in text or "#" in text:
         shown = re.split(r"[?#]", text)[0]
         raise ConfigurationError(f"{name}={shown!r} goes on with a query or a fragment; give the base URL alone")

@@ -160,12 +160,14 @@ def format_of(target: str | os.PathLike[str], format: Format | None, layout: Lay
     """The format of an export: what the caller says, or the ending of the target, or Parquet for a folder.
 
     Raises:
-        InputError: the ending names another format, or none.
+        InputError: the ending names another format, or none; the system takes no such name.
     """
     place = Path(path(target, "target"))
+    with writing(place):
+        folder = place.is_dir()
     ending = place.suffix.lower()
     known = [f".{name}" for name in get_args(Format)]
-    if not ending or place.is_dir() or layout != "file" or format not in (None, *get_args(Format)):
+    if not ending or folder or layout != "file" or format not in (None, *get_args(Format)):
         return "parquet" if format is None else format
     if ending not in known:
         raise InputError(

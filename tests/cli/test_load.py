@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pandas as pd
 import pyarrow.parquet as pq
@@ -128,6 +129,7 @@ NOWHERE = {
         "x.txt",
         "the ending is not valid: give a file ending in .parquet, .csv, .json, .xlsx",
     ),
+    "a name that no file can have": ("updates", "x" * 300 + ".csv", "cannot write"),
     "several tables into a file": ("history", "x.csv", "history is several tables"),
     "several tables to standard output": ("history", "-", "history is several tables"),
 }
@@ -140,3 +142,14 @@ def test_an_output_that_cannot_take_it_is_refused_before_anything_is_asked(comma
     assert ended.code == 2
     assert said in ended.err
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.filterwarnings("always")
+def test_a_warning_is_one_line_that_names_no_file_of_ours(command, scan):
+    with lf.connect(scan) as net:
+        middle = lf.load_updates(net, limit=150).record_time.iloc[-1]
+    with lf.sandbox(seed=7, updates=300, prune_before=(0, middle)) as pruned:
+        ended = command("load", "updates", "-o", "late.csv", "--scan-url", pruned.sandbox.scan_url)
+
+    assert ended.code == 0, ended.err
+    assert re.fullmatch(r"warning: .* begins at .*, after ledger begin: .*\n", ended.err)

@@ -52,7 +52,7 @@ def test_a_proxy_that_is_no_url_is_named_without_showing_it(monkeypatch, transpo
     for name in ("HTTP_PROXY", "http_proxy"):
         monkeypatch.setenv(name, "ftp://user:proxy-password@proxy.example")
     with pytest.raises(ConfigurationError, match="HTTP_PROXY") as caught:
-        transport(scan_url="http://scan.example")
+        transport(scan_url="http://scan.example").send(READ.request(), read=bytes)
     assert "proxy-password" not in str(caught.value)
 
 

@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
+from ledgerframes.arguments import flag
 from ledgerframes.config.settings import INTERFACES
 from ledgerframes.errors import ConfigurationError
 
@@ -24,8 +25,6 @@ def doctor(net: Network, *, store: str | os.PathLike[str] | None = None, progres
 
     Only safe reads are sent, about 30 at most, whatever there is to examine; what was not asked then is named.
 
-    About 30 requests are sent at most, for reading only; what is left out then is said.
-
     Args:
         net: the network.
         store: a lake to look at too: its folder, or its object-store URL.
@@ -35,7 +34,8 @@ def doctor(net: Network, *, store: str | os.PathLike[str] | None = None, progres
         A `Diagnosis`: true if nothing fails; `to_frame()`, `to_json()`; no token is in it.
 
     Raises:
-        InputError: `store` is not a path. What fails at a server is part of the result instead.
+        InputError: `store` is not a path, or `progress` not True, False or None. What fails at a server is part of the
+            result instead.
 
     Example:
         >>> import ledgerframes as lf
@@ -46,6 +46,7 @@ def doctor(net: Network, *, store: str | os.PathLike[str] | None = None, progres
     from ledgerframes.apps.doctor.diagnosis import Diagnosis
     from ledgerframes.loaders.progress import progress_of
 
+    progress = None if progress is None else flag(progress, "progress")
     began, before = time.monotonic(), _requests(net)
     findings: list[Finding] = []
     with progress_of("doctor", shown=progress, unit="checks") as shown:
