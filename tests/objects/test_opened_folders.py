@@ -156,13 +156,16 @@ def test_the_end_that_a_name_claims_is_not_known(daily):
     assert part.record_time.max() == newest
 
 
-def test_a_part_of_a_history_is_read_from_where_it_begins(days, copied):
+def test_a_part_of_a_history_is_read_from_where_it_begins(store, days, copied):
     for number in (0, 0, 0):
         remove(segment(copied, number))
     begins = segment(copied, 0).name.partition("~")[0]
     with lf.open_objects(copied) as net:
         part = lf.load_history(net, start=begins[:-1] + ".000001Z", end="2025-03-10", as_="arrow")
         equal(part, lf.load_history(days, start=begins[:-1] + ".000001Z", end="2025-03-10", as_="arrow"))
+        assert store.sync(net, start=begins[:-1] + ".000001Z", end="2025-03-10", progress=False).complete
+    # What lies between the beginning of the first segment and its first update is covered too.
+    assert len(store.load("updates", start=begins[:-1] + ".000001Z", end="2025-03-10")) == len(part.updates)
 
 
 @pytest.mark.parametrize("start", [None, "begin", "2025-03-01", (0, "2025-03-05"), "segment"])

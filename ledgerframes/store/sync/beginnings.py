@@ -17,9 +17,11 @@ from ledgerframes.decoding.paged_histories import PagedHistory
 from ledgerframes.errors import DecodeError
 from ledgerframes.interfaces.page_reading import HistoryPage
 from ledgerframes.loaders.beginning import Beginning, proven_by
+from ledgerframes.paging.cursor import Cursor
 from ledgerframes.paging.proofs import Proofs
 from ledgerframes.store.sync.page_requests import ask
 from ledgerframes.store.sync.servers import AgreedServers
+from ledgerframes.timestamps import EARLIEST
 
 #: How many updates are asked for to recognise a network: late ones may have come before the one that names it.
 FIRST: Final = 50
@@ -60,7 +62,11 @@ class Beginnings:
             return
         if ids[0] not in self._proven:
             self._proven[ids[0]] = proven_by(page, self.servers.history)
-        self.known[server] = begin = Beginning(cursors[0], self._proven[ids[0]])
+        first, proven, held = cursors[0], self._proven[ids[0]], self.servers.begins_after
+        if held is not None and held > EARLIEST and not proven:
+            # Objects hold everything from where their names say that they begin.
+            first = Cursor(first.migration_id, held + 1)
+        self.known[server] = begin = Beginning(first, proven)
         self.servers.begins[server] = begin.at
 
 

@@ -66,12 +66,14 @@ class AgreedServers:
         pages: how large pages the servers send.
         left_out: by server, why it is not asked any more in this sync.
         begins: by server, where its history began when it was asked last; a request goes to one that has what it asks.
+        begins_after: the record time after which opened objects hold everything; None where servers answer.
     """
 
     source: PageSource
     pages: PageSizes = field(default_factory=PageSizes)
     left_out: dict[str, str] = field(default_factory=dict)
     begins: dict[str, Cursor] = field(default_factory=dict)
+    begins_after: int | None = None
 
     @property
     def history(self) -> PagedHistory:

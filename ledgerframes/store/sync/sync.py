@@ -243,7 +243,8 @@ def _history_sync(
     """Put the stages of a sync together."""
     source: PageSource = net.scan.pages(of.pages)
     source = source.leniently() if request.reject else source
-    servers = AgreedServers(source, PageSizes(request.clock.monotonic, lake.page_sizes)).stoppable(stop)
+    sizes = PageSizes(request.clock.monotonic, lake.page_sizes)
+    servers = AgreedServers(source, sizes, begins_after=net.begins_after).stoppable(stop)
     history = lake.history(of, properties)
     proofs = Proofs(request.settle_micros, request.overlap, replicas=request.replicas)
     prober = Prober(servers, proofs, request.now_micros, newest=0)
