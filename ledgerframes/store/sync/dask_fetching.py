@@ -218,7 +218,7 @@ def _fetched(rest: _Rest, result: ShardResult) -> Fetched:
         settled=result.settled if joins else rest.settled, span=rest.interval._replace(hi=result.read_to),
         batches={name: _unpacked(own) for name, own in result.batches.items()},
         following=result.following, server=result.server, ended=result.ended, exhausted=result.exhausted,
-        files=result.files, senders=result.senders,
+        files=result.files, senders=result.senders, openings=result.openings,
     )  # fmt: skip
 
 

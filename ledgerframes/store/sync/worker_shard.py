@@ -26,6 +26,7 @@ from ledgerframes.paging.proofs import Proof, Proofs
 from ledgerframes.store.coverage import Interval
 from ledgerframes.store.delta.new_files import NewFile, Place
 from ledgerframes.store.sync.driving import OneByOne
+from ledgerframes.store.sync.fetched import Opening
 from ledgerframes.store.sync.fetching import LocalFetcher
 from ledgerframes.store.sync.gathering import Gathering
 from ledgerframes.store.sync.history_sync import PageDecoder
@@ -85,6 +86,7 @@ class ShardResult:
         left: what could not be read for now, in words.
         files: the rows that were stored, by table.
         failed: how many segments of objects could not be read, so that pages were read instead.
+        openings: as in `Fetched`.
     """
 
     batches: dict[str, bytes]
@@ -98,6 +100,7 @@ class ShardResult:
     files: dict[str, list[NewFile]] = field(default_factory=dict)
     failed: int = 0
     senders: tuple[str, ...] = ()
+    openings: tuple[Opening, ...] = ()
 
 
 def read_shard(task: ShardTask) -> ShardResult:
@@ -118,7 +121,8 @@ def _read_shard(task: ShardTask, files: RowFiles) -> ShardResult:
     # The unsettled end is read again, and one result must not hold an update twice.
     unrepeated = Unrepeated()
     following: list[Cursor] = []
-    server, read, ended, exhausted = "", 0, False, False
+    server, read, ended, exhausted, shard = "", 0, False, False, None
+    openings: list[Opening] = []
     senders: dict[str, None] = {}
     settings = Settings(**task.settings, scan_token=worker_secret(task.worker_token))
     proofs = Proofs(task.proof.settle, task.overlap, replicas=task.replicas)
@@ -134,6 +138,12 @@ def _read_shard(task: ShardTask, files: RowFiles) -> ShardResult:
         source = servers if objects is None else replace(servers, source=ObjectPages(servers, objects))
         fetcher = LocalFetcher(source, prober, gathering, 1, task.page_size, OneByOne(), stop.set)
         for fetched in fetcher.read([task.interval]):
+            # What follows a part that a server pruned meanwhile is another shard: that part is not read.
+            if shard not in {None, fetched.key}:
+                ended = False
+                break
+            shard = fetched.key
+            openings += fetched.openings
             read_to, settled = fetched.read.hi, fetched.settled
             server, ended, exhausted = fetched.server or server, fetched.ended, exhausted or fetched.exhausted
             senders.update({fetched.server: None} if fetched.server else {})
@@ -153,7 +163,7 @@ def _read_shard(task: ShardTask, files: RowFiles) -> ShardResult:
     failed = 0 if objects is None else len(objects.failed)
     return ShardResult(
         packed, read_to, settled, ended, exhausted, first_following, server, tuple(fetcher.left), files.files, failed,
-        tuple(senders),
+        tuple(senders), tuple(openings),
     )  # fmt: skip
 
 
