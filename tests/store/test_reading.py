@@ -229,7 +229,7 @@ def test_a_day_out_of_a_year_reads_about_a_day(tmp_path, net):
     day = lf.load_history(net, start=BEGIN, limit=500, as_="arrow")
     lake = Lake(tmp_path / "year")
     tables = lake.history()
-    tables.prepare("0/year")
+    tables.prepare("0/year", ())
     pages = []
     for number in range(0, 365, 5):
         at = CLOSED - 365 + number
