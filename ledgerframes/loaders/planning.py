@@ -235,7 +235,9 @@ class _Sample:
 
 def find_migrations(scan: Scan) -> list[Migration]:
     """The migrations in order, by probes of one item."""
-    return [Migration(first.migration_id, first.micros, _last_of(scan, first)) for first in first_cursors(scan)]
+    # All beginnings first: a server of ever more migrations is refused before the end of any is looked for.
+    firsts = list(first_cursors(scan))
+    return [Migration(first.migration_id, first.micros, _last_of(scan, first)) for first in firsts]
 
 
 def _last_of(scan: Scan, first: Cursor) -> int:

@@ -147,11 +147,16 @@ def test_a_server_that_shows_what_lies_before_is_not_searched_for_ever():
             lf.load_holdings_summary(net, ["p"], record_time="2026-01-30")
 
 
-def test_a_server_with_ever_more_migrations_is_not_searched_for_ever():
+@pytest.mark.parametrize(
+    "search",
+    [lf.migrations, lambda net: lf.load_holdings_summary(net, ["p"], record_time="2026-01-30")],
+    ids=["migrations", "a summary's migration"],
+)
+def test_a_server_with_ever_more_migrations_is_not_searched_for_ever(search):
     pages = [page_of(transaction(migration_id=number)) for number in range(103)]
     with answering(*pages) as net:
         with pytest.raises(lf.PagingError, match="after 60 migrations the server shows one more"):
-            lf.load_holdings_summary(net, ["p"], record_time="2026-01-30")
+            search(net)
         assert net.stats.requests <= 100
 
 
