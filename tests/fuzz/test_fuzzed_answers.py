@@ -7,6 +7,9 @@ from tests.fuzz.answers import name_of, run_case
 from tests.fuzz.corpus import gather
 from tests.fuzz.targets import TARGETS
 
+# Every call is made, those of deprecated routes too.
+pytestmark = pytest.mark.filterwarnings("ignore::ledgerframes.transport.DeprecatedEndpointWarning")
+
 
 @pytest.fixture(scope="module")
 def corpus():
