@@ -7,8 +7,11 @@ from tests.fuzz.answers import name_of, run_case
 from tests.fuzz.corpus import gather
 from tests.fuzz.targets import TARGETS
 
-# Every call is made, those of deprecated routes too.
-pytestmark = pytest.mark.filterwarnings("ignore::ledgerframes.transport.DeprecatedEndpointWarning")
+# Every call is made, those of deprecated routes too, and what is broken may look like a history that begins late.
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::ledgerframes.transport.DeprecatedEndpointWarning"),
+    pytest.mark.filterwarnings("ignore::ledgerframes.errors.BeginsLateWarning"),
+]
 
 
 @pytest.fixture(scope="module")
