@@ -19,7 +19,7 @@ from typing import Final
 from ledgerframes.decoding.paged_histories import UPDATE_HISTORY, PagedHistory
 from ledgerframes.errors import DecodeError, InputError, LedgerframesError, PagingError, RequestError, StoppedError
 from ledgerframes.interfaces.answers import UpdatesPage
-from ledgerframes.interfaces.history import HistorySession, PageSource
+from ledgerframes.interfaces.history import HistorySession, PageSource, smaller_page
 from ledgerframes.interfaces.page_reading import HistoryPage, page_of
 from ledgerframes.objects.asked_page import AskedPage
 from ledgerframes.objects.segments import Ahead, Segment, SegmentReader, segments_of
@@ -304,8 +304,7 @@ class ObjectPages:
         if chain and not self.index.broken and chain[-1].up_to >= needed:
             # So that no group of equal times is the last one: the servers' items continue it.
             most = min(max(size - len(page or ()), 2), self.inner.page_limits(None).maximum or size)
-            request = self.inner.page_request(before(begin), most)
-            answer = self.inner.send_page(request, server=None, revise=None)
+            answer = self._first_left(before(begin), most)
             if answer.value.glimpse.cursors[:1] == [begin]:
                 bodies = [one.raw for one in (page, answer.value) if one is not None]
                 return UpdatesPage.read(
@@ -316,6 +315,19 @@ class ObjectPages:
         # What follows one group at the end of the objects is nowhere; a reader would wait for it.
         several = page is not None and page.glimpse.cursors[0] != page.glimpse.cursors[-1]
         return page if several else None
+
+    def _first_left(self, place: Cursor | None, size: int) -> Answer[HistoryPage]:
+        """The first items that a server has; fewer where it gives no more at once."""
+
+        def fewer(_request: Request, error: RequestError) -> Request | None:
+            nonlocal size
+            smaller = smaller_page(size, error)
+            if smaller == size:
+                return None
+            size = smaller
+            return self.inner.page_request(place, size)
+
+        return self.inner.send_page(self.inner.page_request(place, size), server=None, revise=fewer)
 
     def pause(self, seconds: float) -> None:
         """Wait."""

@@ -333,9 +333,8 @@ class Store:
         Returns:
             One row per interval: migration_id, after (exclusive), up_to (inclusive) and settled (inclusive: up to here
             rows are final; null if none are, the end of the year 9999 if all are) as datetime64[us, UTC], and
-            from_beginning and to_end where a migration is covered from its first or up to its last update, and
-            begins_late: the first update that servers had, where older ones are known to have existed.
-            from_beginning is null where nothing shows whether the ledger begins there.
+            from_beginning (null where nothing shows it) and to_end where a migration is covered from its first or up to
+            its last update; begins_late: the first update that servers had, where older ones had existed.
 
         Raises:
             InputError: `as_of` is not valid, or `table` has no place in a history.
@@ -378,9 +377,8 @@ class Store:
             50
         """
         wanted = window(start, end)
-        return plan_windows(
-            net, missing_windows(wanted, self._lake.view(names=ORDER).covered), f"what is missing of {wanted}"
-        )
+        missing = missing_windows(wanted, self._lake.view(names=ORDER).covered)
+        return plan_windows(net, missing, f"what is missing of {wanted}")
 
     def syncs(self) -> pd.DataFrame:
         """The syncs so far, the newest last: their ids, when they ended, what they added.

@@ -342,6 +342,7 @@ class SimNet:
     scan: SimScan
 
     is_remote = True
+    begins_after = None
 
     @property
     def stats(self) -> Stats:

@@ -22,7 +22,7 @@ from ledgerframes.errors import ConfigurationError, LedgerframesError
 from ledgerframes.network import Network
 from ledgerframes.store.lake import Lake
 from ledgerframes.store.opening import open_store
-from ledgerframes.store.sync.agreement import check_network
+from ledgerframes.store.sync.network_check import check_network
 from ledgerframes.tables.descriptions import tables
 from ledgerframes.transport.proxies import proxy_for
 from ledgerframes.transport.tls import TRUST_VARIABLES, trusted

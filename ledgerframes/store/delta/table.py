@@ -121,17 +121,13 @@ class DeltaStoreTable:
         return Files(self.name, self.url, self._options, self._handle, self._verify)
 
     def dataset(self) -> ds.Dataset:
-        """The rows as an Arrow dataset whose files, footers and pages are checked when they are read.
-
-        Columns that an older version did not write are null.
-        """
+        """The rows as a dataset, checked when it is read; columns that an older version did not write are null."""
         import pyarrow.dataset as ds
 
         files = self.files
         if files is None or self._handle is None:
             return ds.dataset(self.table.schema.empty_table())
-        # It calls Python while it runs, and drops what a signal's handler raises there: in the main thread Ctrl-C would
-        # be lost. Its end is waited for, because a program that ended meanwhile would crash.
+        # It calls Python and drops what a signal's handler raises there; a program that ended meanwhile would crash.
         call = partial(self._handle.to_pyarrow_dataset, filesystem=files.filesystem)
         with plain_errors(self.url, "be read"):
             stored = ended(in_background(call, "ledgerframes-dataset"))

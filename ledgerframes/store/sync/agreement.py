@@ -11,19 +11,18 @@ from __future__ import annotations
 import logging
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final, NamedTuple
+from typing import Final
 
 from ledgerframes.errors import DecodeError, LedgerframesError, PagingError, RequestError, StoppedError, StoreError
-from ledgerframes.interfaces.history import PageSource
 from ledgerframes.interfaces.page_reading import HistoryPage
 from ledgerframes.paging.cursor import Cursor, Glimpse, before
 from ledgerframes.paging.history import MAXIMUM
-from ledgerframes.paging.proofs import Proof, Proofs
+from ledgerframes.paging.proofs import Proofs
 from ledgerframes.store.coverage import BEGINNING, CLOSED, Interval, lies_in
 from ledgerframes.store.history_tables import HistoryTables
 from ledgerframes.store.sync.beginnings import DSO, Beginnings, known_by
 from ledgerframes.store.sync.first_update import another_network
-from ledgerframes.store.sync.looks import Look, Shown, Tail
+from ledgerframes.store.sync.looks import FirstPage, Look, Shown, Tail
 from ledgerframes.store.sync.page_requests import ask
 from ledgerframes.store.sync.servers import AgreedServers, PageSize
 from ledgerframes.timestamps import LATEST
@@ -31,20 +30,6 @@ from ledgerframes.transport import Answer
 
 _log = logging.getLogger("ledgerframes.store")
 _PAGES: Final = 40
-
-
-class _Beginning(NamedTuple):
-    """A page that shows migrations from their beginning on.
-
-    Attributes:
-        since: the first of them.
-        glimpse: what the page shows.
-        proof: what was proven before it was asked for.
-    """
-
-    since: int
-    glimpse: Glimpse
-    proof: Proof
 
 
 @dataclass
@@ -236,7 +221,7 @@ class Agreement:
             # Where the store is settled it has every update, so a server that begins there with unknown ones is
             # another's.
             raise another_network(server, ids[0], self._name)
-        pages = [_Beginning(0, page.glimpse, proof)]
+        pages = [FirstPage(0, page.glimpse, proof)]
         known = known or self._shows_name(server, pages) or self._shows_parties(server, page)
         if certain and not known:
             raise another_network(server, ids[0], self._name)
@@ -279,7 +264,7 @@ class Agreement:
         begin = self.beginnings.known[server]
         return {update_id: micros for update_id, micros in lacking.items() if begin.has(migration_id, micros)}
 
-    def _shows_name(self, server: str, pages: list[_Beginning]) -> bool:
+    def _shows_name(self, server: str, pages: list[FirstPage]) -> bool:
         """Whether a server shows the update that names the network; late ones that came before it may fill pages.
 
         None of them lies further before it than `settle`, or it was not the first one shown when it gave the name.
@@ -295,7 +280,7 @@ class Agreement:
             if not cursors or self._knows(ids):
                 return bool(cursors)
             if end is None:
-                pages.append(_Beginning(migration_id, answer.value.glimpse, proof))
+                pages.append(FirstPage(migration_id, answer.value.glimpse, proof))
                 end = Cursor(migration_id, cursors[0].micros + self.proofs.settle)
             asked, after = after, before(cursors[-1])
             if cursors[-1] > end or after == asked:
@@ -396,19 +381,6 @@ class Agreement:
                     raise failed
                 return False
         return True
-
-
-def check_network(source: PageSource, history: HistoryTables, settle: int) -> None:
-    """Refuse servers that contradict what a store holds.
-
-    Raises:
-        StoreError: a server belongs to another network, or none agrees with the store.
-        RequestError: no server gave an answer.
-    """
-    newest = max(interval.migration_id for interval in history.slots.common)
-    settled = (interval.hi for interval in history.slots.settled if interval.migration_id == newest)
-    end = max(settled, default=BEGINNING)
-    Agreement(AgreedServers(source), history, Proofs(settle), MAXIMUM).look(Interval(newest, end, CLOSED), every=True)
 
 
 class _DisagreesError(StoreError):

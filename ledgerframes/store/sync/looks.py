@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
-from ledgerframes.paging.cursor import Cursor
+from ledgerframes.paging.cursor import Cursor, Glimpse
+from ledgerframes.paging.proofs import Proof
 from ledgerframes.store.coverage import BEGINNING, CLOSED, Interval
 
 
@@ -83,3 +85,17 @@ class Look:
     lags: bool
     cursors: tuple[Cursor, ...] = ()
     known: bool = True
+
+
+class FirstPage(NamedTuple):
+    """A page that shows migrations from their beginning on.
+
+    Attributes:
+        since: the first of them.
+        glimpse: what the page shows.
+        proof: what was proven before it was asked for.
+    """
+
+    since: int
+    glimpse: Glimpse
+    proof: Proof

@@ -1,0 +1,24 @@
+"""`check_network`: whether servers contradict what a store holds; `doctor` asks it."""
+
+from __future__ import annotations
+
+from ledgerframes.interfaces.history import PageSource
+from ledgerframes.paging.history import MAXIMUM
+from ledgerframes.paging.proofs import Proofs
+from ledgerframes.store.coverage import BEGINNING, CLOSED, Interval
+from ledgerframes.store.history_tables import HistoryTables
+from ledgerframes.store.sync.agreement import Agreement
+from ledgerframes.store.sync.servers import AgreedServers
+
+
+def check_network(source: PageSource, history: HistoryTables, settle: int) -> None:
+    """Refuse servers that contradict what a store holds.
+
+    Raises:
+        StoreError: a server belongs to another network, or none agrees with the store.
+        RequestError: no server gave an answer.
+    """
+    newest = max(interval.migration_id for interval in history.slots.common)
+    settled = (interval.hi for interval in history.slots.settled if interval.migration_id == newest)
+    end = max(settled, default=BEGINNING)
+    Agreement(AgreedServers(source), history, Proofs(settle), MAXIMUM).look(Interval(newest, end, CLOSED), every=True)
