@@ -6,6 +6,7 @@ from typing import Any, Final
 
 import pandas as pd
 
+from ledgerframes.arguments import suggesting
 from ledgerframes.frames import shape_like, to_arrow
 from ledgerframes.tables.history import REASSIGNMENTS
 
@@ -16,6 +17,7 @@ _NEEDED: Final = (
 _PAIR: Final = ["source_synchronizer", "unassign_id"]
 
 
+@suggesting
 def reassignment_anomalies(reassignments: Any) -> pd.DataFrame:
     """List what does not occur on a sound ledger, and what repairs leave behind (contract: reassignment_counter).
 

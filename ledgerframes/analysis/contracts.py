@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 from pyarrow.acero import Declaration, FilterNodeOptions, HashJoinNodeOptions, TableSourceNodeOptions
 
 from ledgerframes.analysis.coverage import check_same_range, check_whole
-from ledgerframes.arguments import text
+from ledgerframes.arguments import suggesting, text
 from ledgerframes.frames import attrs_of, shape_like, to_arrow
 from ledgerframes.paging.window import Bound, bound
 from ledgerframes.tables.history import EVENTS, REASSIGNMENTS
@@ -45,6 +45,7 @@ ACTIVE: Final = Table(
 _LEG_COLUMNS: Final = (*_CONTRACT, "kind", "source_synchronizer", "target_synchronizer", "reassignment_counter")
 
 
+@suggesting
 def active_contracts(
     events: Any, reassignments: Any, *, at: Bound | None = None, template: str | None = None, opening: Any = None
 ) -> Any:

@@ -10,7 +10,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ledgerframes.arguments import choice
+from ledgerframes.arguments import choice, suggesting
 from ledgerframes.errors import InputError
 from ledgerframes.frames import shape_like, to_arrow, to_pandas
 from ledgerframes.tables.history import REASSIGNMENTS
@@ -28,6 +28,7 @@ COLUMNS: Final = (
 _LEG_COLUMNS: Final = (*KEY, "target_synchronizer", "record_time", "migration_id", "kind", "template_name")
 
 
+@suggesting
 def reassignment_flows(reassignments: Any) -> Any:
     """Join the two legs of every reassignment (contract: States and transitions, Contract reassignment).
 
@@ -129,6 +130,7 @@ def _by_time(legs: pa.Table, pairs: pa.Table) -> pa.Table:
     return pairs.take(pc.sort_indices(ids, sort_keys=keys))
 
 
+@suggesting
 def flow_matrix(flows: Any, *, period: str | None = None, by: Literal["began", "assigned"] = "began") -> pd.DataFrame:
     """Count flows from each synchronizer to each other.
 
@@ -171,6 +173,7 @@ def flow_matrix(flows: Any, *, period: str | None = None, by: Literal["began", "
     return matrix.astype(dict.fromkeys(("count", "contracts", "in_flight"), "int64"))
 
 
+@suggesting
 def contract_journeys(flows: Any) -> pd.DataFrame:
     """List the path of each reassigned contract over the synchronizers.
 

@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 
 from ledgerframes.analysis.contracts import replayed
 from ledgerframes.analysis.payloads import record_fields
-from ledgerframes.arguments import names, whole_number
+from ledgerframes.arguments import names, suggesting, whole_number
 from ledgerframes.errors import InputError
 from ledgerframes.frames import Decimals, attrs_of, check_shape, hold_amounts, to_arrow, to_pandas
 from ledgerframes.paging.cursor import Cursor
@@ -46,6 +46,7 @@ _EXACT: Final = Context(prec=_WIDE.precision)  # the usual 28 digits would round
 _NOTHING: Final = (Decimal(0),) * 4
 
 
+@suggesting
 def holdings_from_events(
     events: Any,
     reassignments: Any = None,
@@ -197,6 +198,7 @@ def _earliest_round(contracts: pa.Table) -> int | None:
     )
 
 
+@suggesting
 def reconcile_holdings(computed: Any, summary: Any) -> pd.DataFrame:
     """Compare holdings computed from the history with a server's summary, to the last digit.
 
@@ -247,6 +249,7 @@ def reconcile_holdings(computed: Any, summary: Any) -> pd.DataFrame:
     return reconciled
 
 
+@suggesting
 def holding_fees(summary: Any) -> pd.DataFrame:
     """Reshape notional holding fees to long form, for tables and pictures.
 

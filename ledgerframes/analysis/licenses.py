@@ -9,7 +9,7 @@ from typing import Any, Final
 import pandas as pd
 
 from ledgerframes.analysis.license_starts import Starts, by_first_license, by_rounds
-from ledgerframes.arguments import duration
+from ledgerframes.arguments import duration, suggesting
 from ledgerframes.errors import InputError
 from ledgerframes.frames import to_pandas
 from ledgerframes.paging.window import When
@@ -19,6 +19,7 @@ from ledgerframes.timestamps import EPOCH, MICROSECOND, to_micros
 _EXACT: Final = Context(prec=80)
 
 
+@suggesting
 def license_growth(licenses: Any, *, rounds: Any = None, period: str = "D") -> pd.DataFrame:
     """Count validators by when each began.
 
@@ -92,6 +93,7 @@ def _counted(times: pd.Series, period: str) -> pd.DataFrame:
 _PERIODS: Final = {"MS": "M", "ME": "M", "H": "h"}
 
 
+@suggesting
 def license_activity(licenses: Any, *, now: When | None = None, within: str | timedelta = "1d") -> pd.DataFrame:
     """List which validators were active recently, and how many coupons they missed.
 
@@ -127,6 +129,7 @@ def license_activity(licenses: Any, *, now: When | None = None, within: str | ti
     )
 
 
+@suggesting
 def license_versions(
     licenses: Any, *, active_within: str | timedelta | None = None, now: When | None = None
 ) -> pd.DataFrame:
@@ -175,6 +178,7 @@ def _moment(frame: pd.DataFrame, now: When | None) -> Any:
     return pd.Timestamp(EPOCH + to_micros(now, "now") * MICROSECOND)
 
 
+@suggesting
 def supply_over_time(instruments: Any) -> pd.DataFrame:
     """Track the total supply of instruments over the snapshots of a store.
 

@@ -18,7 +18,7 @@ from ledgerframes.analysis.parts import at_once, in_parts
 from ledgerframes.analysis.payload_columns import is_record, leaves
 from ledgerframes.analysis.type_inference import typed
 from ledgerframes.arguments import choice as one_of
-from ledgerframes.arguments import flag, names, text, whole_number
+from ledgerframes.arguments import flag, names, suggesting, text, whole_number
 from ledgerframes.decoding.personal import is_personal, without_personal
 from ledgerframes.errors import InputError
 from ledgerframes.frames import Decimals, attrs_of, check_shape, shape, shape_like, to_arrow
@@ -34,6 +34,7 @@ _REST: Final = "payload"  # the column of payloads that are not records
 _COUNTED: Final = ("template_name", "package_name", "event_type", "choice", "consuming", "record_time", "payload")
 
 
+@suggesting
 def expand(
     events: Any,
     *,
@@ -194,6 +195,7 @@ def _near(name: str, chosen: pa.Table) -> str:
     return f"; did you mean {near[0]!r}?" if near else f"; there are {', '.join(known[:20])}"
 
 
+@suggesting
 def template_catalogue(events: Any, *, sample: int = 1000) -> pd.DataFrame:
     """List the templates of a history: how often created and exercised, by which choices, with which fields.
 

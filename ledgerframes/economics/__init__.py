@@ -1,1 +1,1 @@
-"""Events in, tables of what the network pays, mints and burns out; exact to the last digit."""
+"""What the star schema and computed tables of a lake still read of payloads by themselves."""

@@ -1,6 +1,9 @@
 -- How many times and owners the balances have at the most, before any of them is computed.
 with
-span as (select max(epoch_us(record_time)) // step() - min(epoch_us(record_time)) // step() + 2 as times from events),
+span as (
+  select floored(max(epoch_us(record_time)), step()) - floored(min(epoch_us(record_time)), step()) + 2 as times
+  from events
+),
 owners as (
   select count(distinct owner) as owners
   from coin_contracts

@@ -3,8 +3,8 @@
 with
 ends as (
   select
-    (min(epoch_us(record_time)) + step() - 1) // step() as first,
-    max(epoch_us(record_time)) // step() as last,
+    -floored(-min(epoch_us(record_time)), step()) as first,
+    floored(max(epoch_us(record_time)), step()) as last,
     max(epoch_us(record_time)) as end
   from events
 ),

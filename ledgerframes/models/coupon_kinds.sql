@@ -1,5 +1,5 @@
 -- The templates of coupons: the kind of reward, and whether their weight is coin, so that no round issues it.
--- A coupon of the second version states its kind; without one it is an application's.
+-- A coupon of the second version states its kind itself.
 select * from (values
   ('Splice.Amulet:AppRewardCoupon', 'app', false),
   ('Splice.Amulet:ValidatorRewardCoupon', 'validator', false),

@@ -7,15 +7,13 @@ from types import MappingProxyType
 from typing import Final
 
 from ledgerframes.models.reads import Member, Read
+from ledgerframes.models.token_reads import PLACE, TOKEN_READS, sayings
 
 AMULET: Final = "Splice.Amulet:Amulet"
 LOCKED_AMULET: Final = "Splice.Amulet:LockedAmulet"
 LICENSE: Final = "Splice.ValidatorLicense:ValidatorLicense"
 RULES: Final = "Splice.AmuletRules:AmuletRules"
 ROUNDS: Final = tuple(f"Splice.Round:{phase}MiningRound" for phase in ("Open", "Summarizing", "Issuing", "Closed"))
-#: Where a record stands in the history.
-PLACE: Final = ("migration_id", "record_time", "update_id", "node_index")
-
 _CONFIG: Final = {
     "amulet_to_issue_per_year": "amuletToIssuePerYear",
     "validator_percentage": "validatorRewardPercentage",
@@ -70,15 +68,6 @@ COIN_EXPIRIES: Final = (
     *("Amulet_Expire", "Amulet_ExpireV2"),
     *("LockedAmulet_ExpireAmulet", "LockedAmulet_ExpireAmuletV2"),
 )
-#: Steps of the token standard, version 1.
-STANDARD: Final = (
-    *("TransferFactory_Transfer", "TransferInstruction_Accept", "TransferInstruction_Reject"),
-    *("TransferInstruction_Withdraw", "TransferInstruction_Update", "AllocationFactory_Allocate"),
-    *("Allocation_ExecuteTransfer", "Allocation_Cancel", "Allocation_Withdraw", "BurnMintFactory_BurnMint"),
-)
-SENDS: Final = ("TransferPreapproval_Send", "TransferPreapproval_SendV2")
-#: Metadata of the token standard and of the coin.
-META: Final = "splice.lfdecentralizedtrust.org/"
 COUPONS: Final = (
     "Splice.Amulet:AppRewardCoupon",
     "Splice.Amulet:ValidatorRewardCoupon",
@@ -94,19 +83,6 @@ _EXPIRIES: Final = tuple(f"{template.rpartition(':')[2]}_DsoExpire" for template
 
 def _in_results(path: str) -> tuple[str, ...]:
     return tuple(f"{within}{path}" for within in _RESULTS)
-
-
-def _of_leg(path: str, *others: str) -> tuple[str, ...]:
-    return (f"transfer.{path}", f"allocation.transferLeg.{path}", *others)
-
-
-def _sayings(*places: str, prefix: str = "") -> tuple[Member, ...]:
-    """What metadata says, by the first of the places that states it."""
-    keys = {"tx_kind": "tx-kind", "reason": "reason", "said_sender": "sender"}
-    return tuple(
-        Member(f"{prefix}{name}", "json", tuple(f'{place}"{META}{key}"' for place in places))
-        for name, key in keys.items()
-    )
 
 
 def _amounts(members: Mapping[str, str], within: str = "") -> tuple[Member, ...]:
@@ -129,6 +105,10 @@ READS: Final[Mapping[str, Read]] = MappingProxyType(
                 *_amounts(_ISSUANCE),
             ),
             templates=ROUNDS,
+        ),
+        # Their numbers alone, of which a table may need no more.
+        "round_numbers": Read(
+            "creates", (), (Member("round", "whole", ("round.number",), required=True),), templates=ROUNDS
         ),
         "issuing_starts": Read(
             "exercises",
@@ -163,24 +143,18 @@ READS: Final[Mapping[str, Read]] = MappingProxyType(
         ),
         "coupon_contracts": Read(
             "creates",
-            (*PLACE, "shown_by", "created_at", "contract_id"),
+            (*PLACE, "shown_by", "created_at", "contract_id", "parent_event_id"),
             (
                 Member("round", "whole", ("round.number",)),
-                Member(
-                    "provider",
-                    "plain",
-                    ("provider", "user", "validator", "sv", "fundManager", "beneficiary"),
-                    required=True,
-                ),
+                Member("provider", "plain", ("provider", "user", "validator", "sv", "fundManager")),
                 Member("beneficiary", "plain", ("beneficiary",)),
                 Member("weight", "amount", ("amount", "weight")),
                 Member("featured", "flag", ("featured",)),
                 Member("stated_kind", "json", ("kind",)),
-                Member("expires_at", "instant", ("expiresAt",)),
             ),
             templates=COUPONS,
         ),
-        "coupon_expiries": Read(
+        "coupon_endings": Read(
             "exercises",
             ("contract_id",),
             (Member("round_contract", "plain", ("closedRoundCid",)),),
@@ -190,7 +164,8 @@ READS: Final[Mapping[str, Read]] = MappingProxyType(
                 Member("becomes", "plain", ("unclaimedRewardCid", "unclaimedDevelopmentFundCouponCid")),
             ),
             templates=COUPONS,
-            choices=_EXPIRIES,
+            choices=(*_EXPIRIES, "DevelopmentFundCoupon_Withdraw", "DevelopmentFundCoupon_Reject"),
+            bare=True,
         ),
         "unclaimed_amounts": Read(
             "creates",
@@ -245,6 +220,7 @@ READS: Final[Mapping[str, Read]] = MappingProxyType(
             (*PLACE, "contract_id"),
             results=(Member("round", "whole", ("expireSum.round.number",)),),
             choices=COIN_EXPIRIES,
+            bare=True,
         ),
         "collections": Read(
             "exercises",
@@ -265,6 +241,7 @@ READS: Final[Mapping[str, Read]] = MappingProxyType(
             (
                 Member("paid", "amount", ("amuletPaid",)),
                 Member("round", "whole", ("round.number",)),
+                Member("price", "amount", ("summary.amuletPrice",)),
             ),
             choices=("AmuletRules_BuyMemberTraffic",),
         ),
@@ -281,6 +258,19 @@ READS: Final[Mapping[str, Read]] = MappingProxyType(
             ),
             templates=(LICENSE,),
         ),
+        # That validators are alive: a record, or a coupon of older releases.
+        "liveness_records": Read(
+            "creates",
+            (),
+            (
+                Member("validator", "plain", ("validator",), required=True),
+                Member("round", "whole", ("round.number",), required=True),
+            ),
+            templates=(
+                "Splice.ValidatorLicense:ValidatorLivenessActivityRecord",
+                "Splice.ValidatorLicense:ValidatorFaucetCoupon",
+            ),
+        ),
         "transfer_requests": Read(
             "exercises",
             (*PLACE, "event_id"),
@@ -289,8 +279,9 @@ READS: Final[Mapping[str, Read]] = MappingProxyType(
                 Member("provider", "plain", ("transfer.provider",)),
                 Member("outputs", "json", ("transfer.outputs",)),
             ),
-            (*_sayings("meta.values."),),
+            (*sayings("meta.values."),),
             choices=("AmuletRules_Transfer",),
+            bare=True,
         ),
         "transfer_outputs": Read(
             "transfer_requests",
@@ -304,80 +295,6 @@ READS: Final[Mapping[str, Read]] = MappingProxyType(
             json="outputs",
             each=True,
         ),
-        # Any step of the token standard, and the sends of preapprovals: each states some of these members.
-        "standard_steps": Read(
-            "exercises",
-            (*PLACE, "event_id", "contract_id", "interface_id"),
-            (
-                Member("sender", "plain", ("transfer.sender", "allocation.transferLeg.sender", "sender")),
-                Member("receiver", "plain", ("transfer.receiver", "allocation.transferLeg.receiver")),
-                Member("amount", "amount", ("transfer.amount", "allocation.transferLeg.amount", "amount")),
-                Member("admin", "plain", _of_leg("instrumentId.admin", "instrumentId.admin")),
-                Member("instrument", "plain", _of_leg("instrumentId.id", "instrumentId.id")),
-                Member("expected_admin", "plain", ("expectedAdmin",)),
-                Member("inputs", "json", ("inputHoldingCids",)),
-                Member("outputs", "json", ("outputs",)),
-                Member("description", "plain", ("description",)),
-                *_sayings("meta.values.", "extraArgs.meta.values.", *_of_leg("meta.values.")),
-            ),
-            (
-                Member("tag", "plain", ("output.tag",)),
-                Member("outcome", "json", ("output.value",)),
-                Member("receivers", "json", ("output.value.receiverHoldingCids", "receiverHoldingCids")),
-                Member("burned", "amount", (f'meta.values."{META}burned"',)),
-                *_sayings("meta.values.", prefix="result_"),
-            ),
-            choices=(*STANDARD, *SENDS),
-        ),
-        "minted_outputs": Read(
-            "standard_steps",
-            (*PLACE, "event_id"),
-            (
-                Member("owner", "plain", ("owner",), required=True),
-                Member("amount", "amount", ("amount",), required=True),
-            ),
-            json="outputs",
-            each=True,
-        ),
-        # The instructions, allocations and preapprovals that steps act on.
-        "step_legs": Read(
-            "step_contracts",
-            ("contract_id",),
-            (
-                Member("sender", "plain", _of_leg("sender")),
-                Member("receiver", "plain", (*_of_leg("receiver"), "receiver")),
-                Member("provider", "plain", ("provider",)),
-                Member("amount", "amount", _of_leg("amount")),
-                Member("admin", "plain", _of_leg("instrumentId.admin")),
-                Member("instrument", "plain", _of_leg("instrumentId.id")),
-                *_sayings(*_of_leg("meta.values.")),
-            ),
-            json="payload",
-        ),
-        "holdings_changes": Read(
-            "exercises",
-            (*PLACE, "event_id", "interface_id"),
-            (
-                Member("admin", "plain", ("admin",), required=True),
-                Member("owner", "plain", ("account.owner",)),
-                Member("sides", "json", ("transferLegSides",)),
-                *_sayings("extraArgs.meta.values."),
-            ),
-            choices=("EventLog_HoldingsChange",),
-        ),
-        "leg_sides": Read(
-            "holdings_changes",
-            (*PLACE, "event_id", "admin", "owner", "tx_kind", "reason"),
-            (
-                Member("leg_id", "plain", ("transferLegId",), required=True),
-                Member("side", "plain", ("side",), required=True),
-                Member("other", "plain", ("otherside.owner",)),
-                Member("amount", "amount", ("amount",), required=True),
-                Member("instrument", "plain", ("instrumentId",), required=True),
-                *_sayings("meta.values.", prefix="own_"),
-            ),
-            json="sides",
-            each=True,
-        ),
+        **TOKEN_READS,
     }
 )

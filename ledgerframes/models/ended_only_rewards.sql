@@ -1,7 +1,7 @@
 -- How many coupons ended whose create is not known, by template.
-select template_name, count(*) as rows
+select template_name, kinds.kind, count(*) as rows
 from exercises
-where consuming and template_name in (select template_name from coupon_kinds)
-  and contract_id not in (select contract_id from coupon_contracts)
-group by template_name
+join coupon_kinds as kinds using (template_name)
+where consuming and contract_id not in (select contract_id from coupon_contracts)
+group by template_name, kinds.kind
 order by template_name

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+import os
 import re
 import tempfile
-from collections.abc import Iterator, Mapping
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from importlib.resources import files
-from typing import Any, Final, Self
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, Self, TypeVar
 
-import duckdb
 import pyarrow as pa
 
 from ledgerframes.models.declared_reads import READS
 from ledgerframes.models.inputs import Give
+from ledgerframes.models.interrupting import interruptible
 from ledgerframes.paging.cursor import Cursor
 
+if TYPE_CHECKING:
+    import duckdb
+
+T = TypeVar("T")
 _FILES: Final = files("ledgerframes.models")
 #: What the caller's history gives.
 INPUTS: Final = ("events", "reassignments", "opening")
@@ -26,6 +31,7 @@ _LOCKED: Final = {
     "autoinstall_known_extensions": "false",
     "autoload_known_extensions": "false",
     "python_enable_replacements": "false",
+    "preserve_insertion_order": "false",
 }
 
 
@@ -45,8 +51,23 @@ def known() -> frozenset[str]:
 @cache
 def below(name: str) -> tuple[str, ...]:
     """The relations that a model reads: what follows from or join and is no step of its own."""
-    bare = re.sub(r"--.*", "", text_of(name))
-    return tuple(sorted({*re.findall(r"\b(?:from|join|unpivot)\s+(\w+)", bare)} & known()))
+    return tuple(sorted({*re.findall(r"\b(?:from|join|unpivot)\s+(\w+)", _bare(name))} & known()))
+
+
+def _bare(name: str) -> str:
+    """The SQL without its comments."""
+    return re.sub(r"--.*", "", text_of(name))
+
+
+def _words(name: str) -> set[str]:
+    return set(re.findall(r"\w+", _bare(name)))
+
+
+def _needed(name: str) -> set[str]:
+    """What may be columns of the inputs that a relation needs; one that reads other models alone needs none."""
+    if name in READS:
+        return READS[name].needed
+    return _words(name) if {*below(name)} & {*INPUTS, *_VIEWS} else set()
 
 
 def steps(name: str) -> Iterator[str]:
@@ -64,6 +85,11 @@ def steps(name: str) -> Iterator[str]:
     return visit(name)
 
 
+def kind_of(name: str) -> str:
+    """What a step is made as: a table, which is computed once, or a view."""
+    return "view" if name in _VIEWS else "table"
+
+
 def macros() -> list[str]:
     """The statements that define the macros."""
     text = (_FILES / "macros.sql").read_text(encoding="utf-8")
@@ -77,7 +103,6 @@ class Engine:
         inputs: for each input, what gives its columns by their names.
         until: the moment up to which the history counts: a cursor, or microseconds in every migration.
         variables: settings of models, as `getvariable` reads them.
-        memory: how much DuckDB may use before it spills, as "4GB"; by default four fifths of the machine's.
     """
 
     def __init__(
@@ -86,19 +111,13 @@ class Engine:
         *,
         until: Cursor | int | None = None,
         variables: Mapping[str, Any] | None = None,
-        memory: str | None = None,
     ) -> None:
         self._inputs = inputs
         self._until = _until(until)
-        self._given: dict[str, set[str]] = {}
+        self._given: dict[str, tuple[set[str], set[str]]] = {}
         self._built: set[str] = set()
-        self._stack = ExitStack()
-        spill = self._stack.enter_context(tempfile.TemporaryDirectory(prefix="ledgerframes-"))
-        config: dict[str, Any] = {**_LOCKED, "temp_directory": spill} | ({"memory_limit": memory} if memory else {})
-        self._connection = self._stack.enter_context(duckdb.connect(config=config))
+        self._connection = _database(os.getpid()).cursor()
         self._connection.execute("set timezone = 'UTC'")
-        for statement in macros():
-            self._connection.execute(statement)
         for name, value in (variables or {}).items():
             self._connection.execute(f"set variable {name} = ?", [value])
 
@@ -106,7 +125,11 @@ class Engine:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._stack.close()
+        self._connection.close()
+
+    def interruptible(self, call: Callable[[], T]) -> T:
+        """What a call returns that asks for rows; Ctrl-C ends it at once."""
+        return interruptible(self._connection, call)
 
     def rows(self, name: str) -> pa.Table:
         """The rows of a model, in its order."""
@@ -125,7 +148,7 @@ class Engine:
         """
         parts = [
             f"select template_name, {'null' if READS[read].rows == 'creates' else 'choice'} as choice,"
-            f" unnest(wrong) as member from {read} where wrong is not null"
+            f" nullif(unnest(wrong), '') as member from {read} where wrong is not null"
             for read in steps(name)
             if read in READS
         ]
@@ -145,27 +168,41 @@ class Engine:
         order = [step for step in steps(name) if step not in self._built]
         self._register(order)
         for step in order:
-            kind = "view" if step in _VIEWS else "table"
-            self._connection.execute(f"create temp {kind} {step} as {text_of(step)}")
+            self._connection.execute(f"create temp {kind_of(step)} {step} as {text_of(step)}")
             self._built.add(step)
 
     def _register(self, order: list[str]) -> None:
-        """Give the connection the columns of the inputs that the steps name."""
-        words = {word for step in order for word in re.findall(r"\w+", text_of(step))}
+        """Give the connection the columns of the inputs that the steps name; views list columns that few steps need."""
+        needed = {name for step in order if step not in _VIEWS for name in _needed(step)}
+        listed = {name for step in order if step in _VIEWS for name in _words(step)}
         for name, give in self._inputs.items():
-            known = self._given.setdefault(name, set())
-            if name in words and not words <= known:
-                known |= words | _PLACE
-                self._connection.register(f"given_{name}", give(known))
+            wanted, optional = self._given.setdefault(name, ({*_PLACE}, set()))
+            if name in needed | listed and not needed | listed <= wanted | optional:
+                wanted |= needed
+                optional |= listed
+                self._connection.register(f"given_{name}", give(wanted, optional))
                 where = self._until if name != "opening" else "true"
                 self._connection.execute(f"create or replace temp view {name} as from given_{name} where {where}")
+
+
+@cache
+def _database(process: int) -> duckdb.DuckDBPyConnection:
+    """The database that a process has for all its models, since making one takes longer than a small query."""
+    import duckdb
+
+    spill = Path(tempfile.gettempdir()) / f"ledgerframes-{process}"
+    database = duckdb.connect(config={**_LOCKED, "temp_directory": str(spill)})
+    for statement in macros():
+        database.execute(statement)
+    return database
 
 
 #: Names that provenance lists; a history can hold any number of them.
 _MOST: Final = 100
 #: Selections of the inputs, which are not worth a copy.
 _VIEWS: Final = ("creates", "exercises")
-_PLACE: Final = {"migration_id", "record_time"}
+#: What every step may need: where an item is, and which kind it is.
+_PLACE: Final = {"migration_id", "record_time", "event_type", "choice", "kind"}
 
 
 def _until(moment: Cursor | int | None) -> str:

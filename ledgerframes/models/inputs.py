@@ -15,14 +15,17 @@ from ledgerframes.arguments import shown
 from ledgerframes.errors import InputError
 from ledgerframes.frames import attrs_of, to_arrow
 from ledgerframes.loaders.history import History
+from ledgerframes.models.ledger_frames import is_ledger_frame, scan_events
 from ledgerframes.tables.history import EVENTS, REASSIGNMENTS
 from ledgerframes.tables.table import Table
 
 #: What an opening has to have; `load_active_contracts` and `active_contracts` give more.
 OPENING: Final = ("contract_id", "template_name", "created_at", "payload")
 _GIVER: Final = "give the events of lf.load_events, a History, a Store, or a path of Parquet"
-#: Gives the columns of an input whose names are among some words.
-Give = Callable[[set[str]], Any]
+#: Rows that a thread of DuckDB takes at once.
+_BATCH: Final = 65_536
+#: Gives the columns of an input whose names are among some words, and of others only what is there.
+Give = Callable[[set[str], set[str]], Any]
 
 
 @dataclass(frozen=True)
@@ -33,65 +36,92 @@ class Inputs:
         gives: for each relation what gives its columns.
         attrs: the provenance of the events.
         proof: a frame with that provenance.
+        store: the store that is read, if one is.
     """
 
     gives: Mapping[str, Give]
     attrs: dict[str, Any] = field(default_factory=dict)
     proof: Any = None
+    store: Any = None
+
+    def read_again(self) -> None:
+        """Read a store's tables as `load` does, which names the file that is damaged.
+
+        Raises:
+            StoreError: one is.
+        """
+        for name in ("events", "reassignments") if self.store is not None else ():
+            self.store.load(name, as_="arrow")
 
 
 def inputs_of(events: Any, *, opening: Any = None) -> Inputs:
     """Read what a caller gives.
 
     Args:
-        events: a frame of events, a `History`, a `Store`, or the path of a Parquet file or folder of events.
+        events: a frame of events, of the ledger interface too, a `History`, a `Store`, or the path of a Parquet file
+            or folder of events.
         opening: contracts active before the events, as `active_contracts` returns them, `"nothing"`, or None.
 
     Raises:
         InputError: it is none of them, or columns are missing.
     """
-    legs, attrs, proof = None, {}, events
+    legs, proof, store = None, events, None
     if isinstance(events, History):
         give, legs, proof = _frame(events.events, EVENTS), _frame(events.reassignments, REASSIGNMENTS), events.events
     elif hasattr(events, "load") and hasattr(events, "coverage"):
-        give, legs = _stored(events, EVENTS), _stored(events, REASSIGNMENTS)
+        give, legs, store = _stored(events, EVENTS), _stored(events, REASSIGNMENTS), events
         proof = events.load("events", columns=["update_id"], as_="arrow").slice(0, 0)
     elif isinstance(events, str | Path):
-        give, proof = _files(events), None
+        files = _files(events)
+        give, proof = lambda *_: files, files.schema.empty_table()
+    elif is_ledger_frame(columns_of(events)):
+        give = _frame(scan_events(events, columns_of(events)), EVENTS)
     elif hasattr(events, "column_names") or hasattr(events, "columns"):
         give = _frame(events, EVENTS)
     else:
         raise InputError(f"events={shown(events)} is not valid: {_GIVER}")
-    attrs = {} if proof is None else attrs_of(proof)
     gives = {"events": give, "reassignments": legs or _empty(REASSIGNMENTS), "opening": _opening(opening)}
-    return Inputs(gives, attrs, proof)
+    return Inputs(gives, attrs_of(proof), proof, store)
 
 
 def _frame(frame: Any, table: Table) -> Give:
-    return lambda words: to_arrow(frame, table, _among(table, words), name=table.name)
+    def give(needed: set[str], listed: set[str]) -> pa.Table:
+        there = set(columns_of(frame))
+        rows = to_arrow(frame, table, _among(table, needed | (listed & there)), name=table.name)
+        for name in _among(table, listed - there - needed):
+            rows = rows.append_column(name, pa.nulls(rows.num_rows, table.schema.field(name).type))
+        # A thread takes a batch, so one large batch would keep all but one of them waiting.
+        return pa.Table.from_batches(rows.to_batches(max_chunksize=_BATCH), rows.schema)
+
+    return give
+
+
+def columns_of(frame: Any) -> list[str]:
+    """The names of a frame's columns, of any form."""
+    return list(frame.column_names if isinstance(frame, pa.Table) else getattr(frame, "columns", ()))
 
 
 def _stored(store: Any, table: Table) -> Give:
-    return lambda _: store.scan(table.name)
+    return lambda *_: store.scan(table.name)
 
 
-def _files(path: str | Path) -> Give:
+def _files(path: str | Path) -> ds.Dataset:
     if not Path(path).exists():
         raise InputError(f"events={str(path)!r} does not exist: {_GIVER}")
-    return lambda _: ds.dataset(path, format="parquet")
+    return ds.dataset(path, format="parquet")
 
 
 def _empty(table: Table) -> Give:
-    return lambda words: table.schema.empty_table().select(_among(table, words))
+    return lambda *_: table.schema.empty_table()
 
 
 def _opening(opening: Any) -> Give:
     if isinstance(opening, str) and opening != "nothing":
         raise InputError(f'opening={opening!r}: give a frame of contracts, or "nothing"')
     if opening is None or isinstance(opening, str):
-        return lambda _: pa.schema([ACTIVE.schema.field(name) for name in OPENING]).empty_table()
+        return lambda *_: pa.schema([ACTIVE.schema.field(name) for name in OPENING]).empty_table()
     rows = to_arrow(opening, ACTIVE, OPENING, name="opening")
-    return lambda _: rows
+    return lambda *_: rows
 
 
 def _among(table: Table, words: set[str]) -> list[str]:

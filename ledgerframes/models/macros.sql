@@ -2,44 +2,46 @@
 -- Casts alone will not do: '1.00000000005'::decimal(38, 10) rounds, '1_0' is 10, '12.6'::bigint is 13.
 
 -- An amount from a member's JSON: text with up to 28 digits before the point and 10 after. JSON numbers lose digits.
-create or replace temp macro amount(x) as case
+create or replace macro amount(x) as case
   when regexp_full_match(x, '"-?\d{1,28}(\.\d{1,10}0*)?"') then x[2:-2]::decimal(38, 10)
   -- Servers also send 0E-10 and -1.43E-8: exact if ten places hold it.
   when regexp_full_match(x, '"-?\d(\.\d{1,9})?[eE]-(\d|1\d|20)"')
     and x[2:-2]::decimal(38, 30) = x[2:-2]::decimal(38, 10)::decimal(38, 30) then x[2:-2]::decimal(38, 10) end;
 -- A whole number, as text or as a number.
-create or replace temp macro whole(x) as case
+create or replace macro whole(x) as case
   when regexp_full_match(x, '"-?\d{1,19}"') then try_cast(x[2:-2] as bigint)
   when regexp_full_match(x, '-?\d{1,15}') then x::bigint end;
 -- True or false.
-create or replace temp macro flag(x) as case x when 'true' then true when 'false' then false end;
+create or replace macro flag(x) as case x when 'true' then true when 'false' then false end;
 -- An instant with up to nine digits of a second; what is finer than a microsecond is cut off.
-create or replace temp macro instant(x) as case
+create or replace macro instant(x) as case
   when regexp_full_match(x, '"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)"')
   then try_cast(regexp_replace(x[2:-2], '(\.\d{6})\d+', '\1') as timestamptz) end;
 -- A text.
-create or replace temp macro plain(x) as case when x[1] = '"' then x ->> '$' end;
+create or replace macro plain(x) as case when x[1] = '"' then x ->> '$' end;
 -- The members of a JSON text, by one read; null where it is not JSON.
-create or replace temp macro members(json, paths) as try(json_extract(json, paths)::varchar[]);
+create or replace macro members(json, paths) as try(json_extract(json, paths)::varchar[]);
 -- Weight times issuance with all 20 places; null beyond 18 digits before the point, where DuckDB would stop the query.
-create or replace temp macro worth(weight, issuance) as try(weight * issuance);
+create or replace macro worth(weight, issuance) as try(weight * issuance);
 -- Rounded as the ledger rounds: half even, to ten places.
-create or replace temp macro coin(worth) as round_even(worth, 10)::decimal(38, 10);
+create or replace macro coin(worth) as round_even(worth, 10)::decimal(38, 10);
 -- A sum that is null if one of its values is: sum() leaves nulls out.
-create or replace temp macro sum_of_all(x) as case when count(*) = count(x) then coalesce(sum(x), 0)::decimal(38, 10) end;
+create or replace macro sum_of_all(x) as case when count(*) = count(x) then coalesce(sum(x), 0)::decimal(38, 10) end;
 -- An amount as a whole number of its last place, for exact division.
-create or replace temp macro units(x) as replace(x::varchar, '.', '')::hugeint;
+create or replace macro units(x) as replace(x::varchar, '.', '')::hugeint;
 -- Lists of texts and of amounts; null if an item is not one.
-create or replace temp macro texts(x) as case
+create or replace macro texts(x) as case
   when x[1] = '[' and len(list_filter(members(x, '$[*]'), lambda item: plain(item) is null)) = 0
   then list_transform(members(x, '$[*]'), lambda item: plain(item)) end;
-create or replace temp macro amounts(x) as case
+create or replace macro amounts(x) as case
   when x[1] = '[' and len(list_filter(members(x, '$[*]'), lambda item: amount(item) is null)) = 0
   then list_transform(members(x, '$[*]'), lambda item: amount(item)) end;
 -- Whole numbers of no sign, divided and rounded half even.
-create or replace temp macro divided(n, d) as
+create or replace macro divided(n, d) as
   n // d + case when 2 * (n % d) > d or (2 * (n % d) = d and (n // d) % 2 = 1) then 1 else 0 end;
+-- Whole numbers divided and rounded down: // rounds towards 0.
+create or replace macro floored(n, d) as n // d - case when n % d < 0 then 1 else 0 end;
 -- The beginning of the interval in which a time lies: intervals of `every_us` microseconds, by default of a day in UTC.
-create or replace temp macro bucket(time) as
-  make_timestamptz((epoch_us(time) // step() - case when epoch_us(time) % step() < 0 then 1 else 0 end) * step());
-create or replace temp macro step() as coalesce(getvariable('every_us')::bigint, 86400000000);
+create or replace macro bucket(time) as
+  make_timestamptz(floored(epoch_us(time), step()) * step());
+create or replace macro step() as coalesce(getvariable('every_us')::bigint, 86400000000);

@@ -1,15 +1,15 @@
 -- What each update minted and burned, by the round that it counts for: its own, else the last that had opened by then.
 with
 opened as (
-  select coalesce(opened_at, opens_at) as time, max(round) as round
+  select coalesce(opened_at, opens_at) as time, round
   from round_history
   where coalesce(opened_at, opens_at) is not null
-  group by all
 ),
-used as (select record_time as time, max(round) as round from mint_burn where round is not null group by all),
-points as (select * from opened union all select * from used where not exists (from opened)),
+used as (select record_time as time, round from mint_burn where round is not null),
+openings as (select * from opened union all select * from used where not exists (from opened)),
+points as (select time, max(round) as round from openings group by time),
 -- What is recorded before all known rounds belongs to the first of them.
-first as (select arg_min(round, time) as round from points)
+first as (select arg_min(round, row(time, round)) as round from openings)
 select
   coalesce(mint_burn.round, points.round, first.round) as round,
   minted_app + minted_validator + minted_validator_faucet + minted_sv + minted_unclaimed_activity

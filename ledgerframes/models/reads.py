@@ -40,6 +40,7 @@ class Read:
         choices: the choices, where not all.
         json: the column of another read that holds the records.
         each: whether that column is a list whose items are the records; `place` is their number, from 0.
+        bare: whether results may also be other than objects, in some release.
         closed: whether a member that is neither read nor in `ignored` is not understood.
         ignored: members that are known and not read.
     """
@@ -52,6 +53,7 @@ class Read:
     choices: tuple[str, ...] = ()
     json: str = ""
     each: bool = False
+    bare: bool = False
     closed: bool = False
     ignored: tuple[str, ...] = ()
 
@@ -59,6 +61,18 @@ class Read:
     def names(self) -> list[str]:
         """The columns that are kept as they are."""
         return ["template_name", *([] if self.rows == "creates" else ["choice"]), *self.columns]
+
+    @property
+    def needed(self) -> set[str]:
+        """The columns of events that it needs."""
+        if self.rows not in {"creates", "exercises"}:
+            return set()
+        texts = {"payload": self.members, "exercise_result": self.results}
+        return {*self.names, *(name for name, members in texts.items() if members)}
+
+    @property
+    def _records_only(self) -> bool:
+        return bool(self.results) and not self.bare
 
     def sql(self) -> str:
         """The SELECT that makes the columns; `wrong` lists the members that are not what they should be."""
@@ -70,7 +84,7 @@ class Read:
             for number, (member, _) in enumerate(members)
         ]
         columns = [*kept, *(member.column for member, _ in members)]
-        more = ["names"] if self.closed else []
+        more = [*(["names"] if self.closed else []), *(["is_record"] if self._records_only else [])]
         return (
             f"select\n  {_lines([*columns, f'{self._wrong()} as wrong'])}\n"
             f"from (select *, {', '.join(typed)}\n"
@@ -86,6 +100,9 @@ class Read:
                 checks[member.paths[0]] = f"{member.column} is null"
             elif member.kind != "json":
                 checks[member.paths[0]] = f"({member.column} is null and m{number} <> 'null')"
+        if self._records_only:
+            # The name of no member stands for the whole result.
+            checks[""] = "not is_record"
         listed = [f"case when {check} then {_text(path)} end" for path, check in checks.items()]
         wrong = f"list_filter([\n    {_lines(listed)}], lambda name: name is not null)"
         if self.closed:
@@ -121,6 +138,8 @@ class Read:
             for column, members, values in (("payload", self.members, "p"), ("exercise_result", self.results, "r"))
             if members
         ]
+        if self._records_only:
+            read.append("coalesce(exercise_result[1] = '{', true) as is_record")
         chosen = [
             f"{column} in ({', '.join(map(_text, values))})"
             for column, values in (("template_name", self.templates), ("choice", self.choices))

@@ -5,7 +5,7 @@ expired as (
   select
     ended_below, max(unclaimed_amounts.amount) as stated,
     case when count(*) = count(worth) then coin(sum(worth)) end as computed
-  from rewards
+  from coupon_lives
   join unclaimed_amounts on unclaimed_amounts.parent_event_id = ended_below
   where outcome = 'expired' and not in_coin
     and unclaimed_amounts.template_name = 'Splice.Amulet:UnclaimedReward'
@@ -13,7 +13,7 @@ expired as (
 ),
 claimed as (
   select payment_id, kind, case when count(*) = count(worth) then sum(coin(worth)) end as computed
-  from rewards
+  from coupon_lives
   where outcome = 'claimed' and payment_id is not null
   group by payment_id, kind
 ),

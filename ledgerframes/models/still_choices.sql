@@ -8,7 +8,7 @@ select unnest([
   'AmuletRules_Fetch', 'AmuletRules_MergeMemberTrafficContracts', 'AmuletRules_MergeUnclaimedDevelopmentFundCoupons',
   'AmuletRules_MergeUnclaimedRewards', 'AmuletRules_MiningRound_Archive', 'AmuletRules_MiningRound_Close',
   'AmuletRules_MiningRound_StartIssuing', 'AmuletRules_RemoveFutureAmuletConfigSchedule', 'AmuletRules_SetConfig',
-  'AmuletRules_UpdateExternalPartyConfigStates', 'AmuletRules_UpdateFutureAmuletConfigSchedule',
+  'AmuletRules_StartProcessingRewardsV2', 'AmuletRules_UpdateExternalPartyConfigStates', 'AmuletRules_UpdateFutureAmuletConfigSchedule',
   'TransferPreapproval_Cancel', 'TransferPreapproval_Expire', 'TransferPreapproval_Fetch',
   'ExternalPartyAmuletRules_CreateTransferCommand', 'ExternalPartyAmuletRules_ExpireAmuletAllocations',
   'TransferFactory_PublicFetch', 'AllocationFactory_PublicFetch',

@@ -10,7 +10,7 @@ select
     when count(distinct outcome) + max(case when outcome is null then 1 else 0 end) > 1 then 'mixed'
     else max(outcome)
   end as outcome
-from rewards
+from coupon_lives
 where kind = 'sv' and provider is not null
 group by round, provider, beneficiary
 order by round, sv, beneficiary

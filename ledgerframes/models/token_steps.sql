@@ -2,13 +2,11 @@
 -- Metadata is merged in the order transfer, extra arguments, argument, result: the last to state a key counts.
 with
 received as (
-  select event_id, sum(coins.amount)::decimal(38, 10) as amount, arg_min(coins.owner, place) as owner
+  select event_id, sum_of_all(coins.amount) as amount, arg_min(coins.owner, place) as owner
   from (
     select event_id, unnest(texts(receivers)) as contract_id, unnest(range(len(texts(receivers)))) as place
     from standard_steps)
-  join (
-    from coin_contracts
-    where shown_by = 'create' and wrong is null and template_name = 'Splice.Amulet:Amulet') as coins using (contract_id)
+  join (from received_coins where wrong is null) as coins using (contract_id)
   group by event_id
 ),
 merged as (
@@ -26,7 +24,7 @@ merged as (
     lower(coalesce(regexp_extract(tag, '([^_]*)$', 1), '')) as tag_word
   from standard_steps as steps
   left join step_legs as legs using (contract_id)
-  where steps.choice not like 'TransferPreapproval_%'
+  where steps.choice not like 'TransferPreapproval_%' and steps.wrong is null
 ),
 steps as (
   select
@@ -58,7 +56,7 @@ minted as (
     minted_outputs.amount as amount, 'completed' as step
   from steps
   join minted_outputs using (event_id)
-  where steps.choice = 'BurnMintFactory_BurnMint'
+  where minted_outputs.wrong is null and steps.choice = 'BurnMintFactory_BurnMint'
 ),
 -- The amounts of what is burned are in the views of its holdings, which the argument does not state.
 burned as (

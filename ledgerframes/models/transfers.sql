@@ -53,6 +53,7 @@ outputs as (
   left join payment_summaries as summaries using (event_id)
   left join nearest using (event_id)
   left join wrappers on wrappers.event_id = nearest.wrapper
+  where outputs.wrong is null and requests.sender is not null
 ),
 sends as (
   select
@@ -67,7 +68,7 @@ sends as (
   left join wrappers using (event_id)
   where steps.choice in ('TransferPreapproval_Send', 'TransferPreapproval_SendV2')
     and regexp_matches(steps.template_name, '^Splice\.(Amulet|ExternalPartyAmulet)')
-    and steps.sender is not null
+    and steps.sender is not null and steps.wrong is null
 ),
 -- A pending instruction and an allocation move coin into a lock of the sender.
 steps as (

@@ -1,8 +1,15 @@
 -- Coupons that a choice ended which no model knows, and templates that are named like a reward which no model reads.
 select exercises.template_name, choice
 from exercises
-join rewards using (contract_id)
+join coupon_lives using (contract_id)
 where consuming and outcome is null and exercises.template_name in (select template_name from coupon_kinds)
+union all by name
+-- Coupons without a round that only a round makes coin of, and coupons of the second version that state a kind.
+select template_name
+from coupon_contracts
+where wrong is null and (
+  contract_id not in (select contract_id from usable_coupons)
+  or (template_name = 'Splice.Amulet:RewardCouponV2' and stated_kind is not null))
 union all by name
 select template_name
 from creates
@@ -11,4 +18,6 @@ where shown_by = 'create'
   and regexp_matches(template_name, '(?i)(coupon|reward|activityrecord)')
   and template_name not in (select template_name from coupon_kinds)
   and template_name not in (
-    'Splice.Amulet:UnclaimedReward', 'Splice.Amulet:UnclaimedDevelopmentFundCoupon', 'Splice.DSO.SvState:SvRewardState')
+    'Splice.Amulet:UnclaimedReward', 'Splice.Amulet:UnclaimedDevelopmentFundCoupon', 'Splice.DSO.SvState:SvRewardState',
+    -- What leads to coupons of the second version.
+    'Splice.Amulet.RewardAccountingV2:CalculateRewardsV2', 'Splice.Amulet.RewardAccountingV2:ProcessRewardsV2')

@@ -7,11 +7,10 @@ gone as (
   where choice in ('ValidatorLicense_Cancel', 'ValidatorLicense_Withdraw')
 ),
 records as (
-  select provider as validator, max(round) as round
-  from coupon_contracts
-  join coupon_kinds using (template_name)
-  where kind = 'validator_faucet' and provider is not null
-  group by provider
+  select validator, max(round) as round
+  from liveness_records
+  where wrong is null
+  group by validator
 ),
 known as (
   select
@@ -24,7 +23,7 @@ known as (
 ),
 newest as (
   select greatest(
-    (select max(round) from round_history),
+    (select max(round) from round_numbers),
     (select max(last_round) from known)) as round
 )
 select

@@ -1,4 +1,4 @@
-"""Tables of transfers, purchases, minting and burning, computed from events by `ledgerframes.economics`."""
+"""Tables of transfers, purchases, minting and burning, computed from events by `ledgerframes.models`."""
 
 from __future__ import annotations
 

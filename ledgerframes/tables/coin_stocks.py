@@ -1,4 +1,4 @@
-"""Tables of coins, supply and balances, computed from events by `ledgerframes.economics`."""
+"""Tables of coins, supply and balances, computed from events by `ledgerframes.models`."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def _amount(column: Column) -> Column:
 COIN_HISTORY: Final = Table(
     "coin_history",
     "One row per coin contract: its terms, what created it, and what ended it.",
-    ("lf.coins(events)",),
+    ("lf.coin_history(events)",),
     ("contract_id",),
     (
         _LOADED["contract_id"],

@@ -1,4 +1,4 @@
-"""The tables that `ledgerframes.economics` computes from events, in the order in which `tables()` lists them."""
+"""The tables that `ledgerframes.models` computes from events, in the order in which `tables()` lists them."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from typing import Final
 from ledgerframes.tables.coin_flows import MINT_BURN, TOKEN_TRANSFERS, TRAFFIC_PURCHASES, TRANSFERS
 from ledgerframes.tables.coin_stocks import BALANCES_OVER_TIME, COIN_HISTORY, SUPPLY, SUPPLY_PER_ROUND
 from ledgerframes.tables.network_activity import ACTIVE_PARTIES, TEMPLATE_ACTIVITY, VALIDATOR_LIVENESS
-from ledgerframes.tables.rounds_and_rewards import REWARDS, ROUND_HISTORY, SV_REWARDS
+from ledgerframes.tables.rounds_and_rewards import REWARD_FLOWS, REWARDS, ROUND_HISTORY, SV_REWARDS
 from ledgerframes.tables.table import Table
 
-#: `lf.rounds` and `lf.coins` return `round_history` and `coin_history`: `rounds` and `coins` are loaded tables.
+#: Each is returned by the function of its name; `rounds` and `coins` are loaded tables.
 DERIVED: Final[dict[str, Table]] = {
     table.name: table
     for table in (
-        *(ROUND_HISTORY, REWARDS, SV_REWARDS),
+        *(ROUND_HISTORY, REWARDS, REWARD_FLOWS, SV_REWARDS),
         *(TRANSFERS, TOKEN_TRANSFERS, TRAFFIC_PURCHASES, MINT_BURN),
         *(COIN_HISTORY, SUPPLY, SUPPLY_PER_ROUND, BALANCES_OVER_TIME),
         *(ACTIVE_PARTIES, TEMPLATE_ACTIVITY, VALIDATOR_LIVENESS),

@@ -1,4 +1,4 @@
-"""Tables of who is active on the network, computed from events by `ledgerframes.economics`."""
+"""Tables of who is active on the network, computed from events by `ledgerframes.models`."""
 
 from __future__ import annotations
 

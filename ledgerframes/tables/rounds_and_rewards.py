@@ -1,4 +1,4 @@
-"""Tables of mining rounds and rewards, computed from events by `ledgerframes.economics`."""
+"""Tables of mining rounds and rewards, computed from events by `ledgerframes.models`."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def _phase(name: str, template: str) -> Column:
 ROUND_HISTORY: Final = Table(
     "round_history",
     "One row per mining round that the events show: its configuration, its issuance, and when each phase began.",
-    ("lf.rounds(events)",),
+    ("lf.round_history(events)",),
     ("round",),
     (
         Column("round", INT64, "Number of the round.", unit="rounds", source="/payload/round/number"),
@@ -87,22 +87,23 @@ REWARDS: Final = Table(
     ("contract_id",),
     (
         Column("contract_id", TEXT, "Id of the coupon's contract.", source="contract_id of its create"),
-        Column("kind", TEXT, "app, validator, validator_faucet, sv, development_fund or unclaimed_activity.",
-               source="template_name of its create"),
+        Column("kind", TEXT, "app, validator, validator_faucet, sv, development_fund, unclaimed_activity; or null.",
+               True, source="template_name of its create; of RewardCouponV2 also /payload/kind"),
         Column("round", INT64, "Round that issues the reward; null for kinds that state coin.", True, "rounds",
                "/payload/round/number of its create"),
-        Column("provider", TEXT, "Party whose work earned it; the beneficiary where the ledger names no other.",
+        Column("provider", TEXT, "Party whose work earned it; the beneficiary where the ledger names no other.", True,
                source="/payload/provider, user, validator, sv or fundManager of its create"),
-        Column("beneficiary", TEXT, "Party that can mint it; the provider where none is named.",
+        Column("beneficiary", TEXT, "Party that can mint it; the provider where none is named.", True,
                source="/payload/beneficiary of its create"),
-        Column("weight", AMOUNT, "What the issuance is multiplied with: 1 of a faucet, coin where it is stated.",
+        Column("weight", AMOUNT, "What the issuance is multiplied with: 1 of a faucet, coin where it is stated.", True,
                unit="weight", source="/payload/amount or /payload/weight of its create"),
         Column("featured", BOOL, "Whether the application is featured; null for other kinds.", True,
                source="/payload/featured of its create"),
-        Column("created_at", TIME, "Ledger effective time of its creation.", source="created_at of its create"),
+        Column("created_at", TIME, "Ledger effective time of its creation; null if that lies before the events.", True,
+               source="created_at of its create"),
         Column("ended_at", TIME, "Record time of the exercise that consumed it; null while it is open.", True,
                source="record_time of its consuming exercise"),
-        Column("outcome", TEXT, "open, claimed, expired or withdrawn; null if an unknown choice ended it.",
+        Column("outcome", TEXT, "open, claimed, expired, withdrawn or shared; null if an unknown choice ended it.",
                True, source="choice of its consuming exercise; of Archive, the choice above it"),
         Column("issuance", AMOUNT, "Coin per weight of its round and kind; null if the round is not known to issue.",
                True, "coin per weight", "issuance_per_* of its round"),
@@ -125,5 +126,28 @@ SV_REWARDS: Final = Table(
                "sum of amount of rewards"),
         Column("outcome", TEXT, "open, claimed, expired or withdrawn; mixed where they differ, null where not known.",
                True, source="outcome of rewards"),
+    ),
+)  # fmt: skip
+REWARD_FLOWS: Final = Table(
+    "reward_flows",
+    "One row per update, event, kind, party and round: rewards by the time at which they were created or ended.",
+    ("lf.reward_flows(events)",),
+    ("update_id", "event", "kind", "party", "round"),
+    (
+        Column("update_id", TEXT, "Id of the update.", source="update_id"),
+        Column("migration_id", INT64, "Migration of the update.", unit="migrations", source="migration_id"),
+        Column("record_time", TIME, "When the update was recorded.", source="record_time"),
+        Column("event", TEXT, "created, claimed, expired or withdrawn.", source="choice of the consuming exercise"),
+        Column("kind", TEXT, "Kind of the reward, as in rewards; null where it is not known.", True,
+               source="kind of rewards; of claims the member of the payment's summary"),
+        Column("party", TEXT, "Who can mint it; of claims who minted it; null where it is not known.", True,
+               source="beneficiary of rewards; of claims the sender of the payment"),
+        Column("round", INT64, "Round that issues the reward; null if several do, or none.", True, "rounds",
+               "round of rewards"),
+        Column("coupons", INT64, "Coupons that are known.", unit="coupons", source="rows of rewards"),
+        Column("amount", AMOUNT, "Coin they are worth, as the ledger sums it; null where not known.", True, "coin",
+               "of claims the payment's summary; of expiries the largest row takes the last places of UnclaimedReward"),
+        Column("amount_usd", AMOUNT, "The same in USD, at the price of the round; null where that is not known.", True,
+               "USD", "amount times amulet_price_usd of the round, rounded half even to 10 places"),
     ),
 )  # fmt: skip

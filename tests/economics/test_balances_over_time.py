@@ -7,7 +7,6 @@ import pytest
 
 import ledgerframes as lf
 from ledgerframes.analysis.holdings import AMOUNTS
-from ledgerframes.economics.balances_over_time import Caps
 from tests.economics.histories import WHOLE, archive, coin, create, frame_of, locked, opening_of, update
 
 AMULET, LOCKED, OPEN = "Splice.Amulet:Amulet", "Splice.Amulet:LockedAmulet", "Splice.Round:OpenMiningRound"
@@ -80,14 +79,6 @@ def test_a_part_of_the_history_needs_an_opening():
 def test_too_many_times_are_refused():
     with pytest.raises(lf.InputError, match="every='1us' is not valid"):
         lf.balances_over_time(HISTORY, every="1us")
-
-
-def test_an_earliest_round_that_falls_back_lets_fees_grow_again():
-    caps = Caps.of([1, 5, None, 3, 6])
-
-    assert list(caps.switches(5, 0, 5)) == [(1, True), (3, False), (4, True)]
-    assert list(Caps.of([1, 5, None, 6]).switches(5, 2, 4)) == [(2, True)]
-    assert list(caps.switches(None, 0, 5)) == []
 
 
 @pytest.mark.parametrize("every", ["37s", "5min"])

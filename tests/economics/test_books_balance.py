@@ -1,6 +1,7 @@
 """The tables hold on a whole economy: every check that they carry is kept, by each kind of world, and can fail."""
 
 import json
+import random
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -12,6 +13,7 @@ WORLDS = {
     "small": {"seed": 7, "updates": 2000},
     "another": {"seed": 23, "updates": 1500},
     "quarter": {"days": 90, "seed": 3},
+    "second version": {"days": 45, "reward_version": "switch"},
     "hostile": {"seed": 9, "updates": 1500, "hostile": True},
 }
 
@@ -43,7 +45,7 @@ def test_minted_less_burned_is_the_coin_that_is_there(world):
 
     assert flows.net_change.sum() == supply.total.iloc[-1]
     assert supply.total.iloc[-1] == supply.unlocked.iloc[-1] + supply.locked.iloc[-1]
-    coins = lf.coins(history)
+    coins = lf.coin_history(history)
     assert coins[coins.ended_at.isna()].amount.sum() == supply.total.iloc[-1]
 
 
@@ -61,7 +63,7 @@ def test_rounds_add_up_to_the_whole(world):
 
 def test_what_rounds_issue_is_what_their_configuration_says(world):
     _, history = world
-    checks = lf.rounds(history).attrs["checks"]["issuance_per_sv"]
+    checks = lf.round_history(history).attrs["checks"]["issuance_per_sv"]
 
     assert checks["different"] == 0
     assert checks["equal"] > 0
@@ -92,6 +94,42 @@ def test_claimed_rewards_are_what_is_minted(world):
         return
     for kind in ("app", "validator", "validator_faucet", "sv", *(["development_fund"] if name == "quarter" else [])):
         assert claimed[kind] == flows[f"minted_{kind}"].sum(), kind
+
+
+def test_coupons_of_the_second_version_are_understood(world):
+    name, history = world
+    if name != "second version":
+        return
+
+    rewards = lf.rewards(history)
+
+    assert (rewards.outcome == "shared").any()
+    assert rewards.attrs["not_understood"] == lf.mint_burn(history).attrs["not_understood"] == {}
+
+
+@pytest.mark.long(quick=1)
+def test_what_is_claimed_in_any_range_is_what_is_minted_in_it(world):
+    """Where several coupons of one kind in one payment began before the range, nobody states the amount of each."""
+    name, history = world
+    if name == "hostile":
+        return
+    rng, updates = random.Random(5), history.events["update_id"].to_pylist()
+    starts = [place for place, own in enumerate(updates) if not place or own != updates[place - 1]]
+    whole = lf.rewards(history).set_index("contract_id")
+    for _ in range(6):
+        first, last = sorted(rng.sample(starts, 2))
+        part = history.events.slice(first, last - first)
+        rewards, flows = lf.rewards(part), lf.mint_burn(part)
+
+        ended = rewards[rewards.outcome != "open"].set_index("contract_id")
+        times = whole.ended_at.reindex(ended.index)
+        assert times.equals(ended.ended_at)
+        for kind, claimed in rewards[rewards.outcome == "claimed"].groupby("kind"):
+            if claimed.amount.notna().all():
+                assert claimed.amount.sum() == flows[f"minted_{kind}"].sum(), kind
+        known = ended[ended.amount.notna()]
+        same = whole.amount.reindex(known.index)
+        assert (same == known.amount).all()
 
 
 def test_an_amount_that_is_changed_is_seen(world):

@@ -1,5 +1,6 @@
 """Real events of MainNet: every number follows by hand from the others."""
 
+import json
 from decimal import Decimal
 
 import pytest
@@ -20,7 +21,7 @@ def events(captures):  # noqa: ARG001 - skips where there are none
 
 def test_the_issuance_of_a_closed_round_follows_from_the_configuration(events):
     """20e9 x 600 s / 365 d = 380,517.50 coin; 48 % of it over a weight of 2,647,000 is 0.0690020407."""
-    rounds = lf.rounds(events).set_index("round")
+    rounds = lf.round_history(events).set_index("round")
     opened = rounds.loc[74224]
     issued = opened.amulet_to_issue_per_year * opened.tick_us / (365 * 86_400 * 1_000_000)
     share = 1 - opened.app_percentage - opened.validator_percentage
@@ -68,14 +69,44 @@ def test_a_claim_is_the_weight_times_the_issuance_of_its_round(events):
         "claimed",
         Decimal("10988.5749814750"),
     ]
-    # the two other transfers claim a coupon and a liveness record each, whose weights are not known
-    assert rewards.attrs["checks"]["claims"] == {"equal": 1, "different": 0, "unknown": 4}
+    # the two other transfers claim a liveness record each, which weighs 1, and a coupon whose weight is not known
+    assert rewards.attrs["checks"]["claims"] == {"equal": 3, "different": 0, "unknown": 2}
 
 
 def test_coupons_from_before_the_page_are_counted(events):
     rewards = lf.rewards(events)
 
-    assert rewards.kind.value_counts().to_dict() == {"app": 15, "sv": 7}
+    begun = rewards[rewards.created_at.notna()]
+    assert begun.kind.value_counts().to_dict() == {"app": 15, "sv": 7}
+    assert len(rewards) - len(begun) == 54 + 7 + 2
     assert rewards.attrs["without_create"] == {SV: 54, LIVENESS: 7, APP: 2}
     assert rewards.attrs["not_understood"] == {}
-    assert rewards.provider.ne(rewards.beneficiary).sum() == 13  # beneficiaries that are not the provider
+    assert begun.provider.ne(begun.beneficiary).sum() == 13  # beneficiaries that are not the provider
+
+
+def test_what_expired_of_coupons_from_before_the_page_is_what_the_ledger_states(events):
+    """58 coupons: each has the weight of its result; those of rounds on the page add up to the unclaimed rewards."""
+    rows = lf.rewards(events).set_index("contract_id")
+    expired = events[events.choice.fillna("").str.endswith("_DsoExpire")]
+    unclaimed = events[events.template_name.eq("Splice.Amulet:UnclaimedReward")]
+    stated = {row.parent_event_id: Decimal(json.loads(row.payload)["amount"]) for row in unclaimed.itertuples()}
+
+    assert len(expired) == 58
+    for event in expired.itertuples():
+        result, row = json.loads(event.exercise_result), rows.loc[event.contract_id]
+        weight = 1 if isinstance(result, str) or not result else Decimal(result.get("weight") or result["amount"])
+        assert (row.outcome, row.weight, row.ended_at) == ("expired", weight, event.record_time)
+    sums = {}
+    for event in expired.itertuples():
+        sums.setdefault(event.parent_event_id, []).append(rows.loc[event.contract_id, "amount"])
+    known = {above: sum(amounts) for above, amounts in sums.items() if None not in amounts}
+    assert sorted(map(str, known.values())) == ["145801.3119991000", "65.5173955496"]
+    assert all(stated[above] == amount for above, amount in known.items())
+
+
+def test_what_was_claimed_of_coupons_from_before_the_page_is_what_the_summaries_state(events):
+    rewards = lf.rewards(events)
+    flows = lf.mint_burn(events)
+
+    for kind, amounts in rewards[rewards.outcome == "claimed"].groupby("kind").amount:
+        assert amounts.sum() == flows[f"minted_{kind}"].sum() > 0

@@ -1,6 +1,7 @@
-"""`lf.coins`, `lf.supply` and `lf.supply_per_round`: the coin that exists."""
+"""`lf.coin_history`, `lf.supply` and `lf.supply_per_round`: the coin that exists."""
 
-from decimal import Decimal
+import random
+from decimal import ROUND_CEILING, Decimal
 
 import pandas as pd
 import pytest
@@ -44,7 +45,7 @@ NOON = pd.Timestamp("2026-01-01 12:00", tz="UTC")
 
 
 def test_a_coin_has_its_terms_and_what_made_and_ended_it():
-    rows = lf.coins(EVENTS).set_index("contract_id").to_dict("index")
+    rows = lf.coin_history(EVENTS).set_index("contract_id").to_dict("index")
 
     first, lock, root = rows["first"], rows["lock"], rows["root"]
     assert (first["owner"], first["amount"], first["created_round"], first["rate_per_round"]) == ("alice", 10, 7, 3)
@@ -61,7 +62,7 @@ def test_a_coin_has_its_terms_and_what_made_and_ended_it():
 
 
 def test_at_a_time_a_later_end_has_not_happened():
-    then = lf.coins(EVENTS, at=NOON + pd.Timedelta(seconds=10)).set_index("contract_id")
+    then = lf.coin_history(EVENTS, at=NOON + pd.Timedelta(seconds=10)).set_index("contract_id")
 
     assert list(then.index) == ["first", "lock"]
     assert pd.notna(then.ended_at["first"])  # ended at that time
@@ -72,20 +73,20 @@ def test_a_coin_of_the_opening_has_no_beginning():
     opening = opening_of([("old", AMULET, coin("carol", "4.0")), ("x", "Iou:Iou", {})])
     ended = update("e", 40, moved(archive(AMULET, "old")))
 
-    (row,) = lf.coins(frame_of([ended]), opening=opening).to_dict("records")
+    (row,) = lf.coin_history(frame_of([ended]), opening=opening).to_dict("records")
 
     assert (row["owner"], row["ended_by"]) == ("carol", "AmuletRules_Transfer")
     assert pd.isna(row["created_by"])
 
 
 def test_an_end_without_a_create_is_counted():
-    coins = lf.coins(frame_of([update("e", 40, archive(AMULET, "old"))]), opening="nothing")
+    coins = lf.coin_history(frame_of([update("e", 40, archive(AMULET, "old"))]), opening="nothing")
 
     assert coins.empty
     assert coins.attrs["without_create"] == {AMULET: 1}
 
 
-@pytest.mark.parametrize("function", [lf.coins, lf.supply], ids=["coins", "supply"])
+@pytest.mark.parametrize("function", [lf.coin_history, lf.supply], ids=["coins", "supply"])
 def test_a_part_of_the_history_needs_an_opening(function):
     with pytest.raises(lf.PartialResultError, match="opening"):
         function(frame_of(HISTORY))
@@ -183,7 +184,7 @@ def test_in_a_made_up_history_supplies_differ_by_what_is_minted_and_burned(net):
     held = lf.holdings_from_events(history.events, history.reassignments)
     assert held.total_coin_holdings.sum() == last.total[0]
     active = lf.active_contracts(history.events, history.reassignments)
-    coins = lf.coins(history)
+    coins = lf.coin_history(history)
     assert set(coins[coins.ended_at.isna()].contract_id) == set(
         active[active.template_name.isin([AMULET, LOCKED])].contract_id
     )
@@ -203,7 +204,7 @@ def test_an_opening_and_the_rest_are_the_whole(net):
 
 @pytest.mark.usefixtures("captures")
 def test_real_coins(captures):  # noqa: ARG001 - skips where there are none
-    coins = lf.coins(captured_events(), opening="nothing")
+    coins = lf.coin_history(captured_events(), opening="nothing")
 
     assert coins.amount.tolist() == [
         Decimal("10988.5749814750"), Decimal("2271056466.9621694408"), Decimal("1963004046.1975062212"),
@@ -212,3 +213,32 @@ def test_real_coins(captures):  # noqa: ARG001 - skips where there are none
     # 10988.5749814750 / 0.0002608789 = 42,121,363.52..., rounded up
     assert coins.expires_at_round[0] == 74_223 + 42_121_364
     assert coins.attrs["without_create"] == {AMULET: 2}
+
+
+PLACE = Decimal(1).scaleb(-10)
+
+
+def drawn(seed):
+    rng = random.Random(seed)
+    for _ in range(500):
+        rate = rng.choice([Decimal(0), PLACE, Decimal("0.1"), rng.randrange(1, 10**12) * PLACE])
+        # Whole multiples of the rate, and one place beside them.
+        yield rng.randrange(-5, 10**6), rng.randrange(0, 10**6) * (rate or PLACE) + rng.choice([-1, 0, 1]) * PLACE, rate
+
+
+def test_a_coin_can_be_expired_in_the_first_round_whose_fee_is_the_coin():
+    rows = [*drawn(7), (0, Decimal(10) ** 27, Decimal(1)), (2**63 - 2, Decimal(1), Decimal(1))]
+    rows += [(2**63 - 1, Decimal(1), Decimal(1)), (7, Decimal(10), Decimal(3))]
+    made = [
+        create(AMULET, str(place), coin("alice", f"{amount:f}", number=number, rate=f"{rate:f}"))
+        for place, (number, amount, rate) in enumerate(rows)
+    ]
+    coins = lf.coin_history(frame_of([update("u", 0, *made)], **WHOLE), as_="arrow")
+
+    first = [
+        None if rate <= 0 else number + int((amount / rate).to_integral_value(ROUND_CEILING))
+        for number, amount, rate in rows
+    ]
+    # A round beyond 64 bits is not known.
+    want = [None if number is None or number >= 2**63 else number for number in first]
+    assert coins["expires_at_round"].to_pylist() == want

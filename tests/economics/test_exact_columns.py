@@ -1,6 +1,6 @@
-"""Columns of amounts are exact, however amounts are spelled: read at once or one by one, multiplied and summed."""
+"""Amounts are exact as the ledger spells them, and so are their products; anything else is counted."""
 
-from decimal import Decimal, localcontext
+from decimal import ROUND_HALF_EVEN, Context, Decimal
 
 import pyarrow as pa
 import pytest
@@ -8,49 +8,44 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import ledgerframes as lf
-from ledgerframes.economics.reading.amounts import EXACT, fits, list_sums, product, products
-from ledgerframes.economics.reading.models import AMULET, ISSUING_ROUND
+from ledgerframes.models.engine import Engine
 from ledgerframes.tables.kinds import AMOUNT
 from tests.economics.histories import WHOLE, coin, create, frame_of, update
 
+AMULET, ISSUING_ROUND = "Splice.Amulet:Amulet", "Splice.Round:IssuingMiningRound"
+EXACT = Context(prec=120, rounding=ROUND_HALF_EVEN)
 COUPON = "Splice.Amulet:SvRewardCoupon"
 amounts = st.integers(-(10**38) + 1, 10**38 - 1).map(lambda units: Decimal(units).scaleb(-10, EXACT)) | st.none()
 
 
-@given(st.lists(st.tuples(amounts, amounts), max_size=6))
-def test_products_of_columns_are_those_of_their_amounts(pairs):
-    left, right = (pa.chunked_array([pa.array([pair[place] for pair in pairs], AMOUNT.arrow)]) for place in (0, 1))
-    with localcontext(EXACT):
-        want = [product(*pair) for pair in pairs]
-
-        found = products(left, right).to_pylist()
-
-    # What has more digits than an amount is not known.
-    assert found == [value if value is None or fits(value) else None for value in want]
+@pytest.fixture(scope="module")
+def engine():
+    with Engine({}) as opened:
+        yield opened
 
 
-def test_a_product_is_rounded_half_to_even():
-    pairs = [("0.0000000001", "0.5"), ("0.0000000003", "0.5"), ("-0.0000000003", "0.5"), ("0.0000000001", "0.51")]
-    left, right = (pa.array([Decimal(pair[place]) for pair in pairs], AMOUNT.arrow) for place in (0, 1))
+@given(st.lists(st.tuples(amounts, amounts), min_size=1, max_size=6))
+def test_a_worth_is_the_product_rounded_half_to_even(engine, pairs):
+    rows = pa.table({name: [pair[place] for pair in pairs] for place, name in enumerate(("l", "r"))}).cast(
+        pa.schema({"l": AMOUNT.arrow, "r": AMOUNT.arrow})
+    )
+    engine._connection.register("pairs", rows)
 
-    assert [str(value) for value in products(left, right).to_pylist()] == ["0E-10", "2E-10", "-2E-10", "1E-10"]
+    found = [one for (one,) in engine._connection.sql("select coin(worth(l, r)) from pairs").fetchall()]
 
-
-def test_sums_of_lists_tell_an_empty_list_from_a_missing_one():
-    lists = pa.chunked_array([[["1.5", "2.25"], [], None], [["0.0000000001"]]]).cast(pa.list_(AMOUNT.arrow))
-
-    assert list_sums(lists).to_pylist() == [Decimal("3.75"), Decimal(0), None, Decimal("1e-10")]
+    for (left, right), worth in zip(pairs, found, strict=True):
+        exact = None if left is None or right is None else EXACT.multiply(left, right)
+        # What 18 digits before the point do not hold is not known.
+        known = exact is not None and abs(exact) < Decimal(10) ** 18
+        assert worth == (exact.quantize(Decimal("1e-10"), context=EXACT) if known else None)
 
 
 SPELLINGS = {
     "plain": ("12.5000000000", "12.5"),
-    "an exponent": ("1.25E+1", "12.5"),
     "many zeros": ("12.500000000000000000", "12.5"),
-    "underscores": ("1_2.5", "12.5"),
-    "blanks": (" 12.5 ", "12.5"),
-    "a number": (12.5, "12.5"),
-    "a whole number": (12, "12"),
     "very small": ("1E-10", "0.0000000001"),
+    "zero": ("0E-10", "0"),
+    "negative": ("-1.43E-8", "-0.0000000143"),
     "28 digits": ("9" * 28 + ".9999999999", "9" * 28 + ".9999999999"),
 }
 REFUSED = {
@@ -62,6 +57,12 @@ REFUSED = {
     "empty": "",
     "null": None,
     "a list": ["1"],
+    # A JSON number may have lost digits on its way.
+    "a number": 12.5,
+    "a whole number": 12,
+    "underscores": "1_2.5",
+    "blanks": " 12.5 ",
+    "a positive exponent": "1.25E+1",
 }
 
 
@@ -73,7 +74,7 @@ def test_an_amount_is_read_in_every_spelling(spelled, amount, others):
     odd["amount"]["initialAmount"] = spelled
     nodes = [create(AMULET, f"00{number}", payload) for number, payload in enumerate([odd, *plain])]
 
-    coins = lf.coins(frame_of([update("u", 0, *nodes)], **WHOLE))
+    coins = lf.coin_history(frame_of([update("u", 0, *nodes)], **WHOLE))
 
     assert coins.amount.tolist() == [Decimal(amount), *(Decimal(one["amount"]["initialAmount"]) for one in plain)]
     assert coins.attrs["not_understood"] == {}
@@ -85,10 +86,10 @@ def test_what_is_no_amount_is_counted_and_costs_its_own_row_alone(spelled):
     odd["amount"]["initialAmount"] = spelled
     nodes = [create(AMULET, "001", odd), create(AMULET, "002", coin("ann", "7"))]
 
-    coins = lf.coins(frame_of([update("u", 0, *nodes)], **WHOLE))
+    coins = lf.coin_history(frame_of([update("u", 0, *nodes)], **WHOLE))
 
     assert coins.contract_id.tolist() == ["002"]
-    assert coins.attrs["not_understood"] == {AMULET: 1}
+    assert coins.attrs["not_understood"] == {f"{AMULET}: amount.initialAmount": 1}
 
 
 def test_a_coupon_that_is_worth_more_than_an_amount_can_be_has_none():

@@ -124,18 +124,20 @@ def test_an_end_that_is_not_understood_has_no_outcome_and_is_counted(end):
     assert name in {f"{APP}/Archive", f"{APP}/AppRewardCoupon_Melt"}
 
 
-def test_a_coupon_from_before_the_events_is_counted_or_taken_from_the_opening():
-    events = frame_of([ISSUED, paid(archive(SV, "sv", "SvRewardCoupon_ArchiveAsBeneficiary"))])
+def test_a_coupon_from_before_the_events_has_what_its_end_states_or_is_taken_from_the_opening():
+    end = paid(archive(SV, "sv", "SvRewardCoupon_ArchiveAsBeneficiary"), inputSvRewardAmount="10988.5749814750")
+    events = frame_of([ISSUED, end])
 
     without = lf.rewards(events)
-    assert without.empty
+    (row,) = without.to_dict("records")
+    assert (row["kind"], row["outcome"], row["amount"]) == ("sv", "claimed", Decimal("10988.5749814750"))
+    assert pd.isna([row[name] for name in ("round", "provider", "weight", "created_at")]).all()
     assert without.attrs["without_create"] == {SV: 1}
 
     opening = opening_of([("sv", *COUPONS["sv"]), ("other", "Iou:Iou", {"x": 1})])
     (row,) = lf.rewards(events, opening=opening).to_dict("records")
     assert (row["outcome"], row["amount"]) == ("claimed", Decimal("10988.5749814750"))
     assert row["created_at"] == pd.Timestamp("2025-01-01", tz="UTC")
-    assert lf.rewards(events, opening="nothing").empty
 
 
 def expired(stated, *coupons, cid="closed"):
@@ -227,21 +229,74 @@ def test_a_claim_in_a_purchase_counts_once_for_the_exercise_below_which_it_lies(
 
 
 def test_a_kind_of_which_no_payload_is_known_is_counted():
-    other = create("Splice.Amulet:RewardCouponV2", "v2", {"amount": "1.0"})
+    other = create("Splice.Amulet:RewardCouponV3", "v3", {"amount": "1.0"})
 
     rewards = lf.rewards(frame_of([MADE, update("other", 1, other, create("Iou:Coupon", "iou", {}))]))
 
-    assert rewards.attrs["not_understood"] == {"Splice.Amulet:RewardCouponV2": 1}
-    assert "v2" not in set(rewards.contract_id)
+    assert rewards.attrs["not_understood"] == {"Splice.Amulet:RewardCouponV3": 1}
+    assert "v3" not in set(rewards.contract_id)
 
 
-@pytest.mark.parametrize("broken", [{"weight": "many"}, {"sv": None}, {"weight": "1e30"}, {"round": None}], ids=str)
-def test_a_coupon_that_cannot_be_read_is_counted(broken):
+V2 = "Splice.Amulet:RewardCouponV2"
+
+
+def second_version(name, **values):
+    terms = {"provider": "app", "amount": "8.0", "expiresAt": "2026-01-03T00:00:00Z", "beneficiary": None, "kind": None}
+    return create(V2, name, SEVEN | terms | values)
+
+
+def shared(*names):
+    coupons = [second_version(name, beneficiary=name, amount="4.0") for name in names]
+    given = {"newBeneficiaries": [{"beneficiary": name, "percentage": "0.5"} for name in names]}
+    return archive(V2, "v2", "RewardCoupon_AssignBeneficiaries", given, {}, *coupons)
+
+
+@pytest.mark.parametrize(
+    ("ending", "outcome"),
+    [
+        (paid(archive(V2, "v2"), inputAppRewardAmount="8.0"), "claimed"),
+        (
+            update("x", 9, exercise(RULES, "r", "AmuletRules_ClaimExpiredRewardsV2", {}, {}, archive(V2, "v2"))),
+            "expired",
+        ),
+        (update("x", 9, shared("alice", "bob")), "shared"),
+    ],
+    ids=["claimed", "expired", "shared"],
+)
+def test_a_coupon_of_the_second_version_states_coin(ending, outcome):
+    rewards = lf.rewards(frame_of([update("made", 0, second_version("v2")), ending]))
+
+    row = rows_of(rewards)["v2"]
+    assert (row["kind"], row["provider"], row["beneficiary"]) == ("app", "app", "app")
+    assert (row["round"], row["amount"], row["outcome"]) == (7, 8, outcome)
+    assert rewards.amount[rewards.outcome != "shared"].sum() == 8
+    assert rewards.attrs["not_understood"] == {}
+    assert rewards.attrs["checks"]["claims"]["different"] == 0
+
+
+def test_a_kind_that_a_coupon_of_the_second_version_states_is_not_guessed():
+    rewards = lf.rewards(frame_of([update("made", 0, second_version("v2", kind="Validator"))]))
+
+    assert rewards.kind.isna().all()
+    assert rewards.attrs["not_understood"] == {V2: 1}
+
+
+@pytest.mark.parametrize(
+    ("broken", "member"),
+    [
+        ({"weight": "many"}, ": amount"),
+        ({"weight": "1e30"}, ": amount"),
+        ({"sv": None}, ""),
+        ({"round": None}, ""),
+    ],
+    ids=str,
+)
+def test_a_coupon_that_cannot_be_read_is_counted(broken, member):
     coupon = create(SV, "broken", COUPONS["sv"][1] | broken)
 
     rewards = lf.rewards(frame_of([MADE, update("other", 1, coupon)]))
 
-    assert rewards.attrs["not_understood"] == {SV: 1}
+    assert rewards.attrs["not_understood"] == {SV + member: 1}
     assert len(rewards) == len(ALL)
 
 
@@ -263,7 +318,7 @@ def test_super_validators_are_summed_by_round_and_beneficiary():
     assert rows[0]["amount"] == Decimal("11040.3265120000")
 
 
-@pytest.mark.parametrize("function", [lf.rewards, lf.sv_rewards, lf.rounds], ids=lambda one: one.__name__)
+@pytest.mark.parametrize("function", [lf.rewards, lf.sv_rewards, lf.round_history], ids=lambda one: one.__name__)
 def test_no_events_are_no_rows_of_the_declared_types(function):
     empty = function(frame_of([]), as_="arrow")
 

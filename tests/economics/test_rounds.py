@@ -1,4 +1,4 @@
-"""`lf.rounds`: configuration, issuance and phases of mining rounds."""
+"""`lf.round_history`: configuration, issuance and phases of mining rounds."""
 
 from decimal import Decimal
 
@@ -58,7 +58,7 @@ def test_a_round_goes_through_its_phases():
         update("u4", 40, create("Splice.Round:ClosedMiningRound", "closed", closed)),
     ])  # fmt: skip
 
-    (row,) = lf.rounds(events).to_dict("records")
+    (row,) = lf.round_history(events).to_dict("records")
 
     noon = pd.Timestamp("2026-01-01 12:00", tz="UTC")
     times = [row[name] for name in ("opened_at", "summarizing_at", "issuing_at", "closed_at")]
@@ -78,7 +78,7 @@ def test_the_issuance_of_super_validators_follows_from_the_configuration(sv, ver
     assert round(Decimal("380517.503805175") * Decimal("0.48") / 2_647_000, 10) == Decimal("0.0690020407")
     events = frame_of([update("u1", 0, create("Splice.Round:OpenMiningRound", "open", opened(5))), started(sv=sv)])
 
-    checks = lf.rounds(events).attrs["checks"]["issuance_per_sv"]
+    checks = lf.round_history(events).attrs["checks"]["issuance_per_sv"]
 
     assert checks == {"equal": 0, "different": 0, "unknown": 0} | {verdict: 1}
 
@@ -89,9 +89,9 @@ def test_the_development_fund_takes_its_share_before_the_super_validators():
     events = frame_of([update("u1", 0, first), started()])
     assert round(Decimal("380517.503805175") * Decimal("0.43") / 2_647_000, 10) == Decimal("0.0618143282")
 
-    assert lf.rounds(events).attrs["checks"]["issuance_per_sv"]["different"] == 1
+    assert lf.round_history(events).attrs["checks"]["issuance_per_sv"]["different"] == 1
     right = frame_of([update("u1", 0, first), started(sv="0.0618143282")])
-    assert lf.rounds(right).attrs["checks"]["issuance_per_sv"]["equal"] == 1
+    assert lf.round_history(right).attrs["checks"]["issuance_per_sv"]["equal"] == 1
 
 
 def test_what_a_confirmation_proposes_is_counted_and_not_taken():
@@ -109,14 +109,14 @@ def test_what_a_confirmation_proposes_is_counted_and_not_taken():
         ),
     ])  # fmt: skip
 
-    rounds = lf.rounds(events)
+    rounds = lf.round_history(events)
 
     assert rounds.attrs["not_understood"] == {"Splice.DsoRules:DsoRules/DsoRules_ConfirmAction": 2}
     assert rounds.total_weight_sv.isna().all()
 
 
 def test_a_round_of_the_opening_is_known():
-    rounds = lf.rounds(frame_of([]), opening=opening_of([("open", "Splice.Round:OpenMiningRound", opened(5))]))
+    rounds = lf.round_history(frame_of([]), opening=opening_of([("open", "Splice.Round:OpenMiningRound", opened(5))]))
 
     assert rounds["round"].tolist() == [5]
     assert rounds.amulet_price_usd[0] == Decimal("0.0729300000")
@@ -124,26 +124,34 @@ def test_a_round_of_the_opening_is_known():
 
 
 @pytest.mark.parametrize(
-    "arguments",
-    [{"round": None}, {"round": {"number": "x"}}, opened(5) | {"amuletPrice": "NaN"},
-     opened(5) | {"amuletPrice": "1e40"},
-     opened(5) | {"amuletPrice": "0.12345678901"}, opened(2**70), opened(5) | {"opensAt": "soon"}, {}],
-    ids=["null", "text", "NaN", "huge", "11 places", "70 bits", "time", "empty"],
-)  # fmt: skip
-def test_a_round_that_cannot_be_read_is_counted_and_fails_nothing(arguments):
+    ("arguments", "member"),
+    [
+        ({"round": None}, "round.number"),
+        ({"round": {"number": "x"}}, "round.number"),
+        (opened(2**70), "round.number"),
+        ({}, "round.number"),
+        (opened(5) | {"amuletPrice": "NaN"}, "amuletPrice"),
+        (opened(5) | {"amuletPrice": "1e40"}, "amuletPrice"),
+        (opened(5) | {"amuletPrice": "0.12345678901"}, "amuletPrice"),
+        (opened(5) | {"opensAt": "soon"}, "opensAt"),
+    ],
+    ids=["null", "text", "70 bits", "empty", "NaN", "huge", "11 places", "time"],
+)
+def test_what_cannot_be_read_of_a_round_is_counted_and_null(arguments, member):
     good = create("Splice.Round:OpenMiningRound", "good", opened(6))
     events = frame_of([update("u1", 0, create("Splice.Round:OpenMiningRound", "bad", arguments), good)])
 
-    rounds = lf.rounds(events)
+    rounds = lf.round_history(events)
 
-    assert rounds["round"].tolist() == [6]
-    assert rounds.attrs["not_understood"] == {"Splice.Round:OpenMiningRound": 1}
+    assert rounds["round"].tolist() == ([6] if member == "round.number" else [5, 6])
+    assert rounds[["amulet_price_usd", "opens_at"]].isna().sum().sum() == (member != "round.number")
+    assert rounds.attrs["not_understood"] == {f"Splice.Round:OpenMiningRound: {member}": 1}
 
 
 def test_totals_of_a_round_that_is_not_known_are_counted():
     events = frame_of([started(cid="another")])
 
-    assert lf.rounds(events).attrs["not_understood"] == {f"{RULES}/AmuletRules_MiningRound_StartIssuing": 1}
+    assert lf.round_history(events).attrs["not_understood"] == {f"{RULES}/AmuletRules_MiningRound_StartIssuing": 1}
 
 
 def test_what_was_stated_last_counts_and_a_phase_begins_once():
@@ -155,7 +163,7 @@ def test_what_was_stated_last_counts_and_a_phase_begins_once():
         ]
     )
 
-    rounds = lf.rounds(events, opening=opening_of([("before", "Splice.Round:OpenMiningRound", opened(4))]))
+    rounds = lf.round_history(events, opening=opening_of([("before", "Splice.Round:OpenMiningRound", opened(4))]))
 
     assert rounds["round"].tolist() == [4, 5]
     assert rounds.amulet_price_usd.tolist() == [Decimal("0.0729300000"), Decimal("0.0800000000")]

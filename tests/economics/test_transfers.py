@@ -201,18 +201,22 @@ def test_transfers_of_other_instruments_are_not_coin():
 
 
 @pytest.mark.parametrize(
-    "arguments",
-    [{}, {"transfer": None}, *(transfer("alice", [], [output("bob", amount)]) for amount in ("much", "1e40"))],
+    ("arguments", "member"),
+    [
+        ({}, "transfer.sender"),
+        ({"transfer": None}, "transfer.sender"),
+        *((transfer("alice", [], [output("bob", amount)]), "amount") for amount in ("much", "1e40")),
+    ],
     ids=["empty", "null", "text", "huge"],
-)  # fmt: skip
-def test_a_transfer_that_cannot_be_read_is_counted(arguments):
+)
+def test_a_transfer_that_cannot_be_read_is_counted(arguments, member):
     bad = exercise(RULES, "rules", "AmuletRules_Transfer", arguments, result())
     good = moved(output("bob", "1.0"))
 
     found = lf.transfers(frame_of([update("u", 0, bad, good)]))
 
     assert found.event_id.tolist() == ["u:1"]
-    assert found.attrs["not_understood"] == {f"{RULES}/AmuletRules_Transfer": 1}
+    assert found.attrs["not_understood"] == {f"{RULES}/AmuletRules_Transfer: {member}": 1}
 
 
 def test_a_summary_with_a_new_member_is_read_and_the_member_counted():

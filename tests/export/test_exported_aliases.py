@@ -68,7 +68,8 @@ def test_every_column_of_ids_of_our_tables_has_names():
         tables = [*history, *lf.load_verdicts(net, progress=False)]
         tables += [load(net) for load in (lf.load_licenses, lf.load_instruments, lf.load_users, lf.load_names)]
     tables += [
-        table(history) for table in (lf.rewards, lf.transfers, lf.token_transfers, lf.coins, lf.traffic_purchases)
+        table(history)
+        for table in (lf.rewards, lf.transfers, lf.token_transfers, lf.coin_history, lf.traffic_purchases)
     ]
     tables += [lf.balances_over_time(history, every="1h"), lf.sv_rewards(history), lf.validator_liveness(history)]
     held = {name for frame in tables for name in frame.select_dtypes("str") if holds_ids(frame[name])}

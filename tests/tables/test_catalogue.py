@@ -93,6 +93,7 @@ COMPUTED = {
     "template_activity": "time template_name choice creates exercises archives parties",
     "validator_liveness": "validator sponsor first_round last_round collected missed silent_for version",
     "token_transfers": "update_id event_id leg instrument_admin instrument_id sender receiver amount kind step reason",
+    "reward_flows": "update_id migration_id record_time event kind party round coupons amount amount_usd",
     "sv_rewards": "round sv beneficiary weight amount outcome",
 }
 

@@ -22,7 +22,8 @@ from ledgerframes.store.table_sets import HISTORY
 EVENTS_AT_ONCE: Final = 100_000
 #: What the computed tables read of events.
 _EVENTS: Final = (
-    *("update_id", "event_id", "parent_event_id", "node_index", "migration_id", "record_time", "event_type"),
+    *("update_id", "event_id", "parent_event_id", "node_index", "depth", "migration_id", "record_time"),
+    "event_type",
     *("contract_id", "template_name", "created_at", "choice", "consuming", "interface_id", "payload"),
     "exercise_result",
 )

@@ -124,9 +124,14 @@ class _Run:
         self._history = HistoryReader(view)
         self._basis = basis
         if "coin_history" in wanted and self._basis.intervals and not self._basis.begun:
+            late = None if view.slots.begin is None else view.slots.begin.late
+            how = 'sync it with start="begin"'
+            if late is not None:
+                how = f"older updates than {late} had been pruned; sync it from a scan that has them, or with source="
+                how += '"objects"'
             raise PartialResultError(
-                f"{lake.url}: coin_history needs the history from ledger begin, and this store begins later; sync it"
-                f' with start="begin", or use {function_of("coin_history")}(store, opening=...)'
+                f"{lake.url}: coin_history needs the history from ledger begin, and this store begins later; {how}, or"
+                f" use {function_of('coin_history')}(store, opening=...)"
             )
         names = [name for name in VERSIONS if name in wanted or name == _CARRIED]
         self._tables = {name: lake.table(name).refresh() for name in names}

@@ -28,27 +28,26 @@ OPEN_CONTRACTS: Final = Table(
 #: The version of the rules of each table, in the order of writing. A table of an older version is computed again.
 VERSIONS: Final = {
     "round_history": 1,
-    "rewards": 1,
+    "rewards": 2,
     "transfers": 1,
     "token_transfers": 1,
     "traffic_purchases": 1,
     "mint_burn": 1,
     "coin_history": 1,
     "supply_per_round": 1,
-    OPEN_CONTRACTS.name: 1,
+    OPEN_CONTRACTS.name: 2,
 }
 KEPT: Final[dict[str, Table]] = {
     name: OPEN_CONTRACTS if name == OPEN_CONTRACTS.name else DERIVED[name] for name in VERSIONS
 }
 #: What a caller can ask for.
 DERIVABLE: Final = tuple(name for name in KEPT if name != OPEN_CONTRACTS.name)
-_FUNCTIONS: Final = {"rounds": "round_history", "coins": "coin_history"}
 #: The tables that another one is computed with.
 NEEDS: Final = {"rewards": ("round_history",), "supply_per_round": ("round_history", "mint_burn")}
 
 
 def function_of(name: str) -> str:
-    """The function that computes a table, such as `lf.coins`."""
+    """The function that computes a table, such as `lf.coin_history`."""
     return DERIVED[name].endpoints[0].partition("(")[0]
 
 
@@ -56,7 +55,7 @@ def derivable(wanted: Iterable[str], argument: str) -> tuple[str, ...]:
     """The tables that a caller names, with those that they are computed with, in the order of writing.
 
     Args:
-        wanted: names of tables or of the functions that compute them.
+        wanted: names of tables.
         argument: what the caller's argument is called.
 
     Raises:
@@ -64,15 +63,14 @@ def derivable(wanted: Iterable[str], argument: str) -> tuple[str, ...]:
     """
     chosen: set[str] = set()
     for given in names(wanted, argument):
-        name = _FUNCTIONS.get(given, given)
-        if name in DERIVABLE:
-            chosen.update((name, *NEEDS.get(name, ())))
+        if given in DERIVABLE:
+            chosen.update((given, *NEEDS.get(given, ())))
             continue
-        if name in DERIVED:
+        if given in DERIVED:
             raise InputError(
                 f"{argument}: a store does not keep {given!r}; compute it when you need it with"
-                f" {function_of(name)}(store). It keeps {', '.join(DERIVABLE)}"
+                f" {function_of(given)}(store). It keeps {', '.join(DERIVABLE)}"
             )
-        hint = did_you_mean(given, (*DERIVABLE, *_FUNCTIONS)) or f"; there are {', '.join(DERIVABLE)}"
+        hint = did_you_mean(given, DERIVABLE) or f"; there are {', '.join(DERIVABLE)}"
         raise InputError(f"{argument}: {given!r} is not a computed table{hint}")
     return tuple(name for name in DERIVABLE if name in chosen)

@@ -14,19 +14,18 @@ from typing import Any, Final
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ledgerframes.economics.coins import coins
-from ledgerframes.economics.mint_burn import mint_burn
-from ledgerframes.economics.rewards import rewards, with_issuance
-from ledgerframes.economics.rounds import PHASES, rounds
-from ledgerframes.economics.token_transfers import token_transfers
-from ledgerframes.economics.traffic_purchases import traffic_purchases
-from ledgerframes.economics.transfers import transfers
 from ledgerframes.frames import attrs_of
 from ledgerframes.loaders.history import History
+from ledgerframes.models.coin_flows import mint_burn, token_transfers, traffic_purchases, transfers
+from ledgerframes.models.coin_stocks import coin_history
+from ledgerframes.models.rounds_and_rewards import rewards, round_history
 from ledgerframes.store.delta.table import DeltaStoreTable
 from ledgerframes.store.derive.change import Change
+from ledgerframes.store.derive.issuance import unissued, with_issuance
 from ledgerframes.store.derive.open_rows import open_rows, open_rows_where
 
+#: When a phase of a round began.
+_PHASES: Final = ("opened_at", "summarizing_at", "issuing_at", "closed_at")
 Tables = Mapping[str, DeltaStoreTable]
 
 
@@ -85,7 +84,7 @@ def _rounds(chunk: Computed, tables: Tables) -> Change:
     for name in new.column_names:
         before = old[name].take(places)
         # A phase begins once; everything else is as stated last.
-        pair = (before, new[name]) if name in PHASES.values() else (new[name], before)
+        pair = (before, new[name]) if name in _PHASES else (new[name], before)
         columns[name] = pc.coalesce(*pair)
     rows = pa.table(columns, schema=new.schema)
     return Change(rows.slice(0, 0), rows, rows["round"].combine_chunks(), chunk.unknown)
@@ -93,7 +92,8 @@ def _rounds(chunk: Computed, tables: Tables) -> Change:
 
 def _rewards(chunk: Computed, tables: Tables) -> Change:
     """Coupons change until they are ended and their round is known to issue."""
-    rows, own = chunk.rows, tables["rewards"]
+    # Coupons that only ended here have no create, by whose time a lake is read.
+    rows, own = chunk.rows.filter(pc.is_valid(chunk.rows["created_at"])), tables["rewards"]
     waiting = open_rows_where(own, pc.field("issuance").is_null() & pc.field("round").is_valid())
     others = waiting.filter(pc.invert(pc.is_in(waiting["contract_id"], rows["contract_id"])))
     known = tables["round_history"]
@@ -103,8 +103,7 @@ def _rewards(chunk: Computed, tables: Tables) -> Change:
     others = others.filter(pc.is_valid(others["issuance"]))
     every = pa.concat_tables([rows, others])
     open_still = pc.fill_null(pc.equal(every["outcome"], "open"), False)  # noqa: FBT003
-    unissued = pc.and_(pc.is_null(every["issuance"]), pc.is_valid(every["round"]))
-    return _split(every, pc.or_(open_still, unissued), chunk.unknown)
+    return _split(every, pc.or_(open_still, unissued(every)), chunk.unknown)
 
 
 def _coins(chunk: Computed, tables: Tables) -> Change:
@@ -129,11 +128,11 @@ def _plain(rows: pa.Table) -> pa.Table:
 
 #: The rule of each table that is computed chunk by chunk, in the order of writing.
 RULES: Final[Mapping[str, Rule]] = {
-    "round_history": Rule(rounds, _rounds, opening=False),
+    "round_history": Rule(round_history, _rounds, opening=False),
     "rewards": Rule(rewards, _rewards),
     "transfers": Rule(transfers, _added),
     "token_transfers": Rule(token_transfers, _added),
     "traffic_purchases": Rule(traffic_purchases, _added, opening=False),
     "mint_burn": Rule(mint_burn, _added),
-    "coin_history": Rule(coins, _coins),
+    "coin_history": Rule(coin_history, _coins),
 }

@@ -8,7 +8,6 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ledgerframes.economics.mint_burn import total_of
 from ledgerframes.economics.reading.amounts import narrow, summed, wide
 from ledgerframes.store.delta.damage import damage_named
 from ledgerframes.store.delta.table import DeltaStoreTable
@@ -69,11 +68,19 @@ def _sums(rows: pa.Table, times: Any, numbers: Any) -> pa.Table:
         # What is recorded before all known rounds belongs to the first of them.
         placed = pc.coalesce(placed, pa.array(numbers[np.maximum(at, 0)], pa.int64()))
     columns = {
-        "round": placed, "minted": total_of(rows, _MINTED), "burned": total_of(rows, _BURNED),
+        "round": placed, "minted": _row_sums(rows, _MINTED), "burned": _row_sums(rows, _BURNED),
         "net_change": wide(rows["net_change"]), "unexplained": wide(rows["unexplained"]),
     }  # fmt: skip
     counted = pa.table(columns)
     return summed(counted.filter(pc.is_valid(counted["round"])), "round", _SUMS)
+
+
+def _row_sums(rows: pa.Table, names: tuple[str, ...]) -> Any:
+    """The sum of columns, row by row; null if one is."""
+    sums = wide(rows[names[0]])
+    for name in names[1:]:
+        sums = wide(pc.add(sums, wide(rows[name])))
+    return sums
 
 
 def _running(changes: Any) -> pa.Array:

@@ -9,10 +9,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ledgerframes.economics.licenses import GONE, License
 from ledgerframes.economics.reading.models import LICENSE
 from ledgerframes.economics.reading.not_understood import NotUnderstood
 from ledgerframes.economics.reading.parsing import columns_of, kinds_of
-from ledgerframes.economics.validator_liveness import GONE, License
 from ledgerframes.store.star.dimensions import Days, Dimensions
 from ledgerframes.store.star.keys import days_of
 from ledgerframes.tables.kinds import TEXT, TIME

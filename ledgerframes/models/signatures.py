@@ -1,21 +1,17 @@
-"""The signatures that the tables share, and what every one of them returns: the caller's form, with its provenance."""
+"""The signatures that the tables share: what each returns follows from its `as_`."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from decimal import localcontext
 from functools import wraps
 from typing import Any, Literal, ParamSpec, Protocol, TypedDict, TypeVar, Unpack, cast, overload
 
 import pandas as pd
 import pyarrow as pa
 
-from ledgerframes.economics.reading.amounts import EXACT
-from ledgerframes.economics.reading.not_understood import NotUnderstood
-from ledgerframes.economics.reading.source import Source
-from ledgerframes.frames import As, Decimals, check_shape, described, shape
+from ledgerframes.arguments import enough_memory
+from ledgerframes.frames import Decimals, check_shape
 from ledgerframes.paging.window import Bound, Duration
-from ledgerframes.tables.table import Table
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -125,66 +121,36 @@ class Balances(Protocol):
 
 def from_events(function: Callable[..., Any]) -> FromEvents:
     """Declare the result of a table of events by its `as_`."""
-    return cast("FromEvents", _exact(function))
+    return cast("FromEvents", _checked(function))
 
 
 def from_opening(function: Callable[..., Any]) -> FromOpening:
     """The same for a table of events and an opening."""
-    return cast("FromOpening", _exact(function))
+    return cast("FromOpening", _checked(function))
 
 
 def at_moment(function: Callable[..., Any]) -> AtMoment:
     """The same for a table at a time."""
-    return cast("AtMoment", _exact(function))
+    return cast("AtMoment", _checked(function))
 
 
 def by_interval(function: Callable[..., Any]) -> ByInterval:
     """The same for a table of intervals."""
-    return cast("ByInterval", _exact(function))
+    return cast("ByInterval", _checked(function))
 
 
 def by_party(function: Callable[..., Any]) -> Balances:
     """The same for balances."""
-    return cast("Balances", _exact(function))
+    return cast("Balances", _checked(function))
 
 
-def _exact(function: Callable[P, R]) -> Callable[P, R]:
-    """Compute with decimals that do not round: the usual context keeps 28 digits, and amounts have up to 38."""
+def _checked(function: Callable[P, R]) -> Callable[P, R]:
+    """Check the form before anything is computed, and say which table was too large for the memory."""
 
     @wraps(function)
     def computed(*args: P.args, **kwargs: P.kwargs) -> R:
         check_shape(cast("str", kwargs.get("as_", "pandas")), cast("str | None", kwargs.get("decimals")))
-        with localcontext(EXACT):
+        with enough_memory(function.__name__):
             return function(*args, **kwargs)
 
     return computed
-
-
-def given(
-    rows: pa.Table,
-    table: Table,
-    source: Source,
-    notes: NotUnderstood,
-    *,
-    as_: As,
-    decimals: Decimals | None,
-    **attrs: Any,
-) -> Any:
-    """A computed table in the caller's form.
-
-    Args:
-        rows: its columns, in any order.
-        table: its declaration.
-        source: the events it was computed from.
-        notes: what was not understood.
-        as_: the form.
-        decimals: how pandas holds amounts.
-        **attrs: what else its provenance says.
-    """
-    provenance = source.attrs | {"table": table.name, "not_understood": notes.as_attrs()} | attrs
-    declared = pa.table([rows[name].cast(table.schema.field(name).type) for name in table.names], schema=_open(table))
-    return shape(described(declared, provenance), table, as_=as_, decimals=decimals, attrs=provenance)
-
-
-def _open(table: Table) -> pa.Schema:
-    return table.schema.with_metadata(table.schema.metadata)

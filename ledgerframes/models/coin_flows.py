@@ -1,0 +1,169 @@
+"""`transfers`, `token_transfers`, `traffic_purchases` and `mint_burn`: coin that changes hands, comes and goes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ledgerframes.frames import As, Decimals
+from ledgerframes.models.computing import computed
+from ledgerframes.models.engine import Engine
+from ledgerframes.models.inputs import inputs_of
+from ledgerframes.models.signatures import from_events, from_opening
+from ledgerframes.tables.coin_flows import MINT_BURN, TOKEN_TRANSFERS, TRAFFIC_PURCHASES, TRANSFERS
+
+
+@from_events
+def traffic_purchases(events: Any, *, as_: As = "pandas", decimals: Decimals | None = None) -> Any:
+    """List the purchases of traffic: who paid, for which member, how many bytes, how much in coin and in USD.
+
+    Args:
+        events: events of `load_events`, a `History`, a `Store`, or a path of Parquet.
+        as_: `"pandas"`, `"arrow"` or `"polars"`.
+        decimals: how pandas holds amounts: `"object"` (exact), `"arrow"`, `"float"`, `"string"`; by default as the
+            events were loaded to hold them, else `"object"`.
+
+    Returns:
+        One row per purchase, in the order of the events, with the columns of `lf.describe("traffic_purchases")`: what
+        was paid in coin, with the fees of outputs and without other fees, and the same in USD at the price of its
+        round, rounded half even to 10 places.
+
+    Raises:
+        InputError: an argument is not valid, or columns are missing.
+
+    Example:
+        >>> import ledgerframes as lf
+        >>> with lf.sandbox(updates=200) as net:
+        ...     purchases = lf.traffic_purchases(lf.load_events(net))
+        >>> purchases.columns.to_list()[2:6]
+        ['provider', 'member_id', 'synchronizer_id', 'migration_id']
+    """
+    return computed(TRAFFIC_PURCHASES, inputs_of(events), as_=as_, decimals=decimals)
+
+
+@from_opening
+def transfers(events: Any, *, opening: Any = None, as_: As = "pandas", decimals: Decimals | None = None) -> Any:
+    """List the outputs of coin transfers: who paid whom how much, in which round, with which fees and lock.
+
+    An `AmuletRules_Transfer` counts wherever it lies; a choice that wraps it is not counted again, and gives the
+    reason. From release 0.5.16 on token-standard choices and preapprovals move coin without one; then they count
+    themselves. A transfer without outputs, which only merges coins or claims rewards, has no row; see `mint_burn`.
+
+    Args:
+        events: events of `load_events`, a `History`, a `Store`, or a path of Parquet.
+        opening: contracts active before the events, as `load_active_contracts` or `active_contracts` gives them:
+            instructions and preapprovals among them say who sends and receives.
+        as_: `"pandas"`, `"arrow"` or `"polars"`.
+        decimals: how pandas holds amounts: `"object"` (exact), `"arrow"`, `"float"`, `"string"`; by default as the
+            events were loaded to hold them, else `"object"`.
+
+    Returns:
+        One row per output, in the order of the events, with the columns of `lf.describe("transfers")`: amounts in
+        coin. `update_id` and `event_id` lead to the time in the events.
+
+    Raises:
+        InputError: an argument is not valid, or columns are missing.
+
+    Example:
+        >>> import ledgerframes as lf
+        >>> with lf.sandbox(updates=200) as net:
+        ...     transfers = lf.transfers(lf.load_events(net))
+        >>> "transfer" in set(transfers.kind)
+        True
+    """
+    return computed(
+        TRANSFERS, inputs_of(events, opening=opening), as_=as_, decimals=decimals, unknown=["unknown_rules_choices"]
+    )
+
+
+@from_opening
+def token_transfers(events: Any, *, opening: Any = None, as_: As = "pandas", decimals: Decimals | None = None) -> Any:
+    """List the transfers, mints and burns of all instruments that follow the token standard.
+
+    Version 1 is read from the choices of its interfaces, version 2 from `EventLog_HoldingsChange`, whose two sides of
+    a leg are one row; a choice of version 1 that reports by version 2 is not counted again. Metadata is merged in the
+    order transfer, extra arguments, argument, result; the last to state a key counts. A scan only sees instruments that
+    its operator sees: for others, pass the events of one's own ledger.
+
+    Args:
+        events: events of `load_events` or of `load_ledger_transaction(...).events`, a `History`, a `Store`, or a path
+            of Parquet.
+        opening: contracts active before the events, as `load_active_contracts` or `active_contracts` gives them:
+            instructions and allocations among them say who sends how much.
+        as_: `"pandas"`, `"arrow"` or `"polars"`.
+        decimals: how pandas holds amounts: `"object"` (exact), `"arrow"`, `"float"`, `"string"`; by default as the
+            events were loaded to hold them, else `"object"`.
+
+    Returns:
+        One row per leg, in the order of the events, with the columns of `lf.describe("token_transfers")`: amounts in
+        units of the instrument. A pending instruction and its acceptance are two rows, whose `step` differs: sum only
+        what is completed or reported.
+
+    Raises:
+        InputError: an argument is not valid, or columns are missing.
+
+    Example:
+        >>> import ledgerframes as lf
+        >>> with lf.sandbox(updates=200) as net:
+        ...     transfers = lf.token_transfers(lf.load_events(net))
+        >>> set(transfers.step) <= {"completed", "pending", "failed"}
+        True
+    """
+    return computed(
+        TOKEN_TRANSFERS,
+        inputs_of(events, opening=opening),
+        as_=as_,
+        decimals=decimals,
+        unknown=["unknown_token_choices"],
+    )
+
+
+@from_opening
+def mint_burn(events: Any, *, opening: Any = None, as_: As = "pandas", decimals: Decimals | None = None) -> Any:
+    """Compute what each update mints and burns, with a check: coin created less coin ended is minted less burned.
+
+    The recipe is that of the network's own documentation. Traffic burns what was paid, in which the fees of outputs
+    are contained, and the other fees; a transfer its fees; preapprovals what was paid, and all fees; names the coin
+    that is collected for them. A transfer inside a purchase is not counted again. Validators' rewards contain their
+    faucets, which are counted once.
+
+    What is not 0 in `unexplained` is an update of a model that this version does not know. The amount of a coin that
+    ended is that of its create, in the events or in `opening`; else, of a transfer's inputs, what its summary states;
+    else `net_change`, `unexplained` and, of an expiry, `burned_expiry` are null, and never 0.
+
+    Args:
+        events: events of `load_events`, a `History`, a `Store`, or a path of Parquet.
+        opening: contracts active before the events, as `load_active_contracts` or `active_contracts` gives them.
+        as_: `"pandas"`, `"arrow"` or `"polars"`.
+        decimals: how pandas holds amounts: `"object"` (exact), `"arrow"`, `"float"`, `"string"`; by default as the
+            events were loaded to hold them, else `"object"`.
+
+    Returns:
+        One row per update that creates, ends, mints or burns coin, in the order of record time, with the columns of
+        `lf.describe("mint_burn")`: amounts in coin, times in UTC. `attrs["unexplained"]` counts updates: `zero`,
+        `other` and `unknown`.
+
+    Raises:
+        InputError: an argument is not valid, or columns are missing.
+
+    Example:
+        >>> import ledgerframes as lf
+        >>> with lf.sandbox(updates=200) as net:
+        ...     flows = lf.mint_burn(lf.load_events(net))
+        >>> flows.attrs["unexplained"]["other"]
+        0
+    """
+    inputs = inputs_of(events, opening=opening)
+    unknown = ["unknown_rules_choices", "unknown_coin_choices"]
+    return computed(MINT_BURN, inputs, as_=as_, decimals=decimals, unknown=unknown, notes=_unexplained)
+
+
+def _unexplained(_: Engine, rows: pa.Table) -> dict[str, dict[str, int]]:
+    """How many updates are explained, are not, or are not known."""
+    column = rows["unexplained"]
+    zero = pc.sum(pc.equal(column, pa.scalar(0, column.type))).as_py() or 0
+    return {
+        "unexplained": {"zero": zero, "other": len(column) - zero - column.null_count, "unknown": column.null_count}
+    }

@@ -1,0 +1,225 @@
+"""`coin_history`, `supply`, `supply_per_round` and `balances_over_time`: which coin there is, how much, and whose."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Final
+
+import pyarrow as pa
+
+from ledgerframes.analysis.coverage import check_whole
+from ledgerframes.arguments import duration, names, shown
+from ledgerframes.errors import InputError
+from ledgerframes.frames import As, Decimals
+from ledgerframes.models.computing import computed
+from ledgerframes.models.engine import Engine
+from ledgerframes.models.inputs import inputs_of
+from ledgerframes.models.signatures import at_moment, by_party, from_opening
+from ledgerframes.paging.cursor import Cursor
+from ledgerframes.paging.window import Bound, Duration, bound
+from ledgerframes.tables.coin_stocks import BALANCES_OVER_TIME, COIN_HISTORY, SUPPLY, SUPPLY_PER_ROUND
+
+_MOST_TIMES: Final = 10_000_000
+_MOST_ROWS: Final = 50_000_000
+
+
+@from_opening
+def supply_per_round(events: Any, *, opening: Any = None, as_: As = "pandas", decimals: Decimals | None = None) -> Any:
+    """Sum what the updates of each round mint and burn, with the supply after them.
+
+    An update that states no round, such as an expiry of newer releases, counts for the last round that had opened by
+    then; `attrs["without_round"]` counts updates for which no round is known, which are in no row.
+
+    Args:
+        events: events of `load_events`, a `History`, a `Store`, or a path of Parquet.
+        opening: contracts active before the events, as `load_active_contracts` or `active_contracts` gives them, or
+            `"nothing"` if there were none; without it `total` is null, unless the events begin at ledger begin.
+        as_: `"pandas"`, `"arrow"` or `"polars"`.
+        decimals: how pandas holds amounts: `"object"` (exact), `"arrow"`, `"float"`, `"string"`; by default as the
+            events were loaded to hold them, else `"object"`.
+
+    Returns:
+        One row per round, by number, with the columns of `lf.describe("supply_per_round")`: amounts in coin, times in
+        UTC. Null is not known.
+
+    Raises:
+        InputError: an argument is not valid, or columns are missing.
+        PartialResultError: `opening` is given and the events have a gap.
+
+    Example:
+        >>> import ledgerframes as lf
+        >>> with lf.sandbox(updates=200) as net:
+        ...     rounds = lf.supply_per_round(lf.load_events(net))
+        >>> bool((rounds.net_change == rounds.minted - rounds.burned).all())
+        True
+    """
+    inputs = inputs_of(events, opening=opening)
+    begun = opening is not None or inputs.attrs.get("from_beginning", False) is not False
+    if begun:
+        check_whole(inputs.proof, name="events", opening=opening)
+    return computed(
+        SUPPLY_PER_ROUND,
+        inputs,
+        as_=as_,
+        decimals=decimals,
+        variables={"begun": begun},
+        unknown=["unknown_rules_choices", "unknown_coin_choices"],
+        notes=_without_round,
+    )
+
+
+def _without_round(engine: Engine, _: pa.Table) -> dict[str, int]:
+    """How many updates count for no round."""
+    return {"without_round": engine.rows("updates_without_round")["updates"][0].as_py()}
+
+
+@at_moment
+def coin_history(
+    events: Any, *, opening: Any = None, at: Bound | None = None, as_: As = "pandas", decimals: Decimals | None = None
+) -> Any:
+    """List the coin contracts: owner, amount, round and rate, lock, and what created and ended each.
+
+    Those whose `ended_at` is null are active, at the end of the events or at `at`. Like `active_contracts` it needs to
+    know what was there before the events.
+
+    Args:
+        events: events of `load_events`, a `History`, a `Store`, or a path of Parquet, from ledger begin. A `History` or
+            a `Store` also has the coins that only an assignment shows.
+        opening: contracts active before the events, as `load_active_contracts` or `active_contracts` gives them, or
+            `"nothing"` if there were none.
+        at: count events up to and including this time (in every migration) or pair (migration id, time).
+        as_: `"pandas"`, `"arrow"` or `"polars"`.
+        decimals: how pandas holds amounts: `"object"` (exact), `"arrow"`, `"float"`, `"string"`; by default as the
+            events were loaded to hold them, else `"object"`.
+
+    Returns:
+        One row per coin contract, in the order of creation, with the columns of `lf.describe("coin_history")`:
+        amounts in coin, times in UTC. Holding fees are notional; `expires_at_round` is the first round in which the
+        coin can be expired.
+
+    Raises:
+        InputError: an argument is not valid, or columns are missing.
+        PartialResultError: the provenance of the events does not prove that they begin at ledger begin without a gap.
+
+    Example:
+        >>> import ledgerframes as lf
+        >>> with lf.sandbox(updates=200) as net:
+        ...     coins = lf.coin_history(lf.load_events(net))
+        >>> coins.contract_id.is_unique
+        True
+    """
+    inputs, until = inputs_of(events, opening=opening), bound(at, "at")
+    check_whole(inputs.proof, name="events", opening=opening)
+    unknown = ["unknown_coin_choices"]
+    return computed(
+        COIN_HISTORY, inputs, as_=as_, decimals=decimals, until=until, unknown=unknown, notes=_without_create
+    )
+
+
+def _without_create(engine: Engine, _: pa.Table) -> dict[str, dict[str, int]]:
+    """How many coins ended whose create is not known, by template."""
+    rows = engine.rows("ended_only_coins").to_pylist()
+    return {"without_create": {row["template_name"]: row["rows"] for row in rows}}
+
+
+@at_moment
+def supply(
+    events: Any, *, opening: Any = None, at: Bound | None = None, as_: As = "pandas", decimals: Decimals | None = None
+) -> Any:
+    """Sum the coin that exists at a time, unlocked and locked, as received: holding fees are not taken off.
+
+    The difference of two supplies is the sum of `net_change` of `mint_burn` between them.
+
+    Args:
+        events: events of `load_events`, a `History`, a `Store`, or a path of Parquet, from ledger begin; see
+            `coin_history`.
+        opening: contracts active before the events, as `load_active_contracts` or `active_contracts` gives them, or
+            `"nothing"` if there were none.
+        at: count events up to and including this time (in every migration) or pair (migration id, time); all by
+            default.
+        as_: `"pandas"`, `"arrow"` or `"polars"`.
+        decimals: how pandas holds amounts: `"object"` (exact), `"arrow"`, `"float"`, `"string"`; by default as the
+            events were loaded to hold them, else `"object"`.
+
+    Returns:
+        One row with the columns of `lf.describe("supply")`: `at` in UTC (of the last event by default), and unlocked,
+        locked and total in coin.
+
+    Raises:
+        InputError: an argument is not valid, or columns are missing.
+        PartialResultError: the provenance of the events does not prove that they begin at ledger begin without a gap.
+
+    Example:
+        >>> import ledgerframes as lf
+        >>> with lf.sandbox(updates=200) as net:
+        ...     supply = lf.supply(lf.load_events(net))
+        >>> bool((supply.total == supply.unlocked + supply.locked).all())
+        True
+    """
+    inputs, until = inputs_of(events, opening=opening), bound(at, "at")
+    check_whole(inputs.proof, name="events", opening=opening)
+    variables = {"at_micros": until.micros if isinstance(until, Cursor) else until}
+    return computed(SUPPLY, inputs, as_=as_, decimals=decimals, until=until, variables=variables)
+
+
+@by_party
+def balances_over_time(
+    events: Any,
+    *,
+    every: Duration = "1D",
+    parties: Iterable[str] | None = None,
+    opening: Any = None,
+    as_: As = "pandas",
+    decimals: Decimals | None = None,
+) -> Any:
+    """Compute the seven amounts of a holdings summary at regular times (contract: Resources, HoldingsSummary).
+
+    Each row is what `holdings_from_events` computes for its time, with fees for the earliest round open then; all are
+    computed in one pass. Fees are notional: charged only when a contract expires.
+
+    Args:
+        events: events of `load_events`, a `History`, a `Store`, or a path of Parquet, from ledger begin; see
+            `coin_history`.
+        every: the times are the multiples of it (of days: midnight in UTC) from the first event to the last, and the
+            last event's.
+        parties: party ids, with a row for each at each time; by default all owners, each from its first coin on.
+        opening: contracts active before the events, as `load_active_contracts` or `active_contracts` gives them, or
+            `"nothing"` if there were none.
+        as_: `"pandas"`, `"arrow"` or `"polars"`.
+        decimals: how pandas holds amounts: `"object"` (exact), `"arrow"`, `"float"`, `"string"`; by default as the
+            events were loaded to hold them, else `"object"`.
+
+    Returns:
+        One row per time and party, in this order, with the columns of `lf.describe("balances_over_time")`: amounts in
+        coin, times in UTC. Fees are null while no round is known to be open.
+
+    Raises:
+        InputError: an argument is not valid, columns are missing, or there would be more than 50 million rows.
+        PartialResultError: the provenance of the events does not prove that they begin at ledger begin without a gap.
+
+    Example:
+        >>> import ledgerframes as lf
+        >>> with lf.sandbox(updates=200) as net:
+        ...     balances = lf.balances_over_time(lf.load_events(net), every="1min")
+        >>> bool((balances.total_coin_holdings >= 0).all())
+        True
+    """
+    inputs, step = inputs_of(events, opening=opening), duration(every, "every")
+    wanted = None if parties is None else list(names(parties, "parties"))
+    check_whole(inputs.proof, name="events", opening=opening)
+
+    def check(engine: Engine) -> None:
+        """Refuse what would be too much, before any of it is computed."""
+        (size,) = engine.rows("balance_size").to_pylist()
+        if size["times"] > _MOST_TIMES:
+            raise InputError(
+                f"every={shown(every)} is not valid: give a longer interval, for {_MOST_TIMES:,} times at most"
+            )
+        if size["times"] * size["owners"] > _MOST_ROWS:
+            raise InputError(
+                f"every={shown(every)} is not valid: {size['times']:,} times of {size['owners']:,} parties are too many"
+                " rows; give a longer interval, or parties="
+            )
+
+    variables = {"every_us": step, "parties": wanted}
+    return computed(BALANCES_OVER_TIME, inputs, as_=as_, decimals=decimals, variables=variables, check=check)

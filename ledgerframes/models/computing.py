@@ -1,0 +1,73 @@
+"""Computes a table from a caller's history by its model, and gives it in the caller's form."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeVar
+
+import pyarrow as pa
+
+from ledgerframes.frames import As, Decimals, described, shape
+from ledgerframes.models.engine import Engine
+from ledgerframes.models.inputs import Inputs
+from ledgerframes.paging.cursor import Cursor
+from ledgerframes.tables.table import Table
+
+T = TypeVar("T")
+
+
+def computed(
+    table: Table,
+    inputs: Inputs,
+    *,
+    as_: As,
+    decimals: Decimals | None,
+    until: Cursor | int | None = None,
+    variables: Mapping[str, Any] | None = None,
+    unknown: Sequence[str] = (),
+    check: Callable[[Engine], None] | None = None,
+    notes: Callable[[Engine, pa.Table], Mapping[str, Any]] | None = None,
+) -> Any:
+    """A computed table in the caller's form.
+
+    Args:
+        table: its declaration; the model has its name.
+        inputs: the caller's history.
+        as_: the form.
+        decimals: how pandas holds amounts.
+        until: the moment up to which the history counts.
+        variables: settings of the model.
+        unknown: models that list templates and choices that the table does not know.
+        check: refuses what would be too much.
+        notes: what else the provenance says of the rows.
+
+    Raises:
+        InputError: an argument is not valid, or columns are missing.
+    """
+    with Engine(inputs.gives, until=until, variables=variables) as engine:
+
+        def compute() -> tuple[pa.Table, dict[str, Any]]:
+            if check:
+                check(engine)
+            rows = engine.rows(table.name)
+            unread = {"not_understood": engine.not_understood(table.name, *unknown)}
+            return rows, unread | (dict(notes(engine, rows)) if notes else {})
+
+        rows, said = _computed(engine, inputs, compute)
+    attrs = inputs.attrs | {"table": table.name, **said}
+    schema = table.schema
+    declared = pa.table([rows[name].cast(schema.field(name).type) for name in schema.names], schema=schema)
+    return shape(described(declared, attrs), table, as_=as_, decimals=decimals, attrs=attrs)
+
+
+def _computed(engine: Engine, inputs: Inputs, compute: Callable[[], T]) -> T:
+    """What models give, with the errors that callers know: of a damaged lake, and of too little memory."""
+    import duckdb
+
+    try:
+        return engine.interruptible(compute)
+    except duckdb.OutOfMemoryException as error:
+        raise MemoryError(str(error)) from error
+    except duckdb.Error:
+        inputs.read_again()
+        raise

@@ -1,0 +1,127 @@
+-- One row per coupon that was created or ended in the events, or is in the opening.
+-- A coupon states a weight; its coin is the weight times what its round issues, or the weight itself where `in_coin`.
+-- Of a coupon that began before the events, only what the ledger states at its end is there: an expiry the weight and
+-- the round's contract, a claim the sum of its kind in the payment's summary.
+with
+terms as (
+  select
+    contract_id,
+    -- A coupon of the second version without a kind is an application's; which others there will be is not known.
+    case when kinds.kind is not null then kinds.kind when stated_kind is null then 'app' end as kind,
+    in_coin, round, provider, coalesce(beneficiary, provider) as beneficiary,
+    case kinds.kind when 'validator_faucet' then 1::decimal(38, 10) else weight end as weight,
+    featured, created_at, true as begun, migration_id, record_time, update_id, node_index
+  from usable_coupons as kinds
+),
+-- Which payment claimed a coupon.
+claims as (
+  select above.event_id, above_id as payment_id
+  from above
+  where above_id in (select event_id from payments)
+),
+others_ended as (
+  select above.event_id, max(does) as does
+  from above
+  where does in ('expires below', 'shares')
+  group by above.event_id
+),
+ends as (
+  select
+    contract_id, kinds.kind, in_coin, record_time as ended_at, update_id as ended_in,
+    parent_event_id as ended_below, migration_id as ended_migration, node_index as ended_index, payment_id,
+    case
+      when choices.does = 'claims' or (choice = 'Archive' and payment_id is not null) then 'claimed'
+      when choices.does = 'expires coupon' then 'expired'
+      when choices.does = 'withdraws' then 'withdrawn'
+      -- New coupons of the same coin take its place.
+      when choices.does = 'shares' then 'shared'
+      when choice = 'Archive' and others_ended.does = 'expires below' then 'expired'
+      when choice = 'Archive' and others_ended.does = 'shares' then 'shared'
+    end as outcome
+  from exercises
+  join coupon_kinds as kinds using (template_name)
+  left join choices using (choice)
+  left join claims using (event_id)
+  left join others_ended using (event_id)
+  where consuming
+  qualify row_number() over (partition by contract_id order by migration_id, record_time, update_id, node_index) = 1
+),
+-- Coupons that expire together are of one round.
+together as (
+  select ended_below, max(round) as round
+  from terms
+  join ends using (contract_id)
+  where outcome = 'expired' and not terms.in_coin
+  group by ended_below
+),
+round_of as (select distinct contract_id, round from round_contracts where round is not null),
+ended_only as (
+  select
+    ends.contract_id, ends.kind, ends.in_coin, false as begun,
+    coalesce(
+      round_of.round, together.round, case outcome when 'claimed' then claims_of_round end) as round,
+    case
+      when ends.in_coin then unclaimed_amounts.amount
+      when ends.kind = 'validator_faucet' then 1::decimal(38, 10)
+      else coupon_endings.weight
+    end as weight,
+    coupon_endings.featured
+  from ends
+  anti join terms using (contract_id)
+  left join coupon_endings using (contract_id)
+  left join round_of on round_of.contract_id = round_contract
+  left join together using (ended_below)
+  left join unclaimed_amounts on unclaimed_amounts.contract_id = becomes
+  left join payments on payments.event_id = payment_id
+),
+coupons as (
+  select * from terms
+  union all by name
+  select * from ended_only
+),
+valued as (
+  select
+    coupons.*, ends.* exclude (contract_id, kind, in_coin, outcome),
+    case when ends.contract_id is null then 'open' else outcome end as outcome,
+    issuance,
+    -- Both of 20 places: decimals of two scales in one column would be cut to the fewer, silently.
+    case when coupons.in_coin then try_cast(weight as decimal(38, 20)) else worth(weight, issuance) end as worth
+  from coupons
+  left join ends using (contract_id)
+  -- An application that is not known to be featured or not has no issuance.
+  left join issuance
+    on issuance.round = coupons.round and issuance.kind = coupons.kind and not coupons.in_coin
+    and issuance.featured = case when coupons.kind = 'app' then coupons.featured else false end
+),
+-- A payment's summary states the sum of each kind: if one coupon's is not known, it is the rest.
+claimed as (
+  select
+    payment_id, kind, count(*) - count(worth) as unknown, coalesce(sum(coin(worth)), 0)::decimal(38, 10) as known
+  from valued
+  where outcome = 'claimed'
+  group by payment_id, kind
+),
+-- A coupon that expired alone is worth what nobody claimed. Of several it is not exact: their sum was rounded once.
+alone as (
+  select ended_below, max(unclaimed_amounts.amount) as amount
+  from valued
+  join unclaimed_amounts on unclaimed_amounts.parent_event_id = ended_below
+  where outcome = 'expired' and not in_coin
+  group by ended_below
+  having count(*) = 1
+)
+select
+  contract_id, begun, valued.kind, round, provider, beneficiary, weight, featured, created_at, ended_at, outcome, issuance,
+  case
+    when worth is not null then coin(worth)
+    when outcome = 'claimed' and unknown = 1 then (payment_rewards.amount - known)::decimal(38, 10)
+    when outcome = 'expired' then alone.amount
+  end as amount,
+  worth, in_coin, update_id as created_in, migration_id as created_migration, record_time as created_recorded_at,
+  node_index as created_index, ended_in, ended_migration, ended_index, ended_below, payment_id
+from valued
+left join claimed using (payment_id, kind)
+left join payment_rewards using (payment_id, kind)
+left join alone using (ended_below)
+order by
+  migration_id nulls first, record_time nulls first, update_id, node_index, ended_at, ended_in, ended_index, contract_id

@@ -1,0 +1,181 @@
+"""`round_history`, `rewards`, `reward_flows` and `sv_rewards`: what the network issues, for whom, what became of it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pyarrow as pa
+
+from ledgerframes.frames import As, Decimals
+from ledgerframes.models.computing import computed
+from ledgerframes.models.engine import Engine
+from ledgerframes.models.inputs import inputs_of
+from ledgerframes.models.signatures import from_opening
+from ledgerframes.tables.rounds_and_rewards import REWARD_FLOWS, REWARDS, ROUND_HISTORY, SV_REWARDS
+
+
+@from_opening
+def round_history(events: Any, *, opening: Any = None, as_: As = "pandas", decimals: Decimals | None = None) -> Any:
+    """List the mining rounds: price, configuration, issuance per weight, and when each phase began.
+
+    `attrs["checks"]` compares the super validators' issuance with the round's own configuration: the coin per year
+    times the tick over 365 days, less the shares of validators, applications and the development fund, over the total
+    weight, rounded half even to 10 places. Total weights are those that the round's issuance was computed from; what a
+    confirmation proposes is counted in `attrs["not_understood"]`.
+
+    Args:
+        events: events of `load_events`, a `History`, a `Store`, or a path of Parquet.
+        opening: contracts active before the events, as `load_active_contracts` or `active_contracts` gives them.
+        as_: `"pandas"`, `"arrow"` or `"polars"`.
+        decimals: how pandas holds amounts: `"object"` (exact), `"arrow"`, `"float"`, `"string"`; by default as the
+            events were loaded to hold them, else `"object"`.
+
+    Returns:
+        One row per round, by number, with the columns of `lf.describe("round_history")`: amounts in coin, USD or coin
+        per weight, `tick_us` in microseconds, times in UTC. What lies outside the events is null.
+
+    Raises:
+        InputError: an argument is not valid, or columns are missing.
+
+    Example:
+        >>> import ledgerframes as lf
+        >>> with lf.sandbox(updates=200) as net:
+        ...     rounds = lf.round_history(lf.load_events(net))
+        >>> int(rounds["round"][0]), str(rounds.amulet_price_usd[0])
+        (0, '0.0050000000')
+    """
+    inputs, unknown = inputs_of(events, opening=opening), ["unknown_round_choices"]
+    return computed(ROUND_HISTORY, inputs, as_=as_, decimals=decimals, unknown=unknown, notes=_round_checks)
+
+
+def _round_checks(engine: Engine, _: pa.Table) -> dict[str, Any]:
+    return {"checks": _counts(engine.rows("round_checks"))}
+
+
+@from_opening
+def rewards(events: Any, *, opening: Any = None, as_: As = "pandas", decimals: Decimals | None = None) -> Any:
+    """List the reward coupons: of whom, what they are worth, and whether they were claimed or expired.
+
+    A coupon states a weight, not coin: its amount is the weight times what its round issues per weight of its kind,
+    rounded half even to 10 places, as the ledger does.
+
+    A coupon that began before the events, and is not in `opening`, has a row if it ended in them, with what the ledger
+    states then: of one that expired its round and weight, of one that was claimed the amount, if it is the only one of
+    its kind that is not known in the payment. The rest is null; `attrs["without_create"]` counts them by template.
+
+    `attrs["checks"]` holds the ledger's own sums against these: `unclaimed_rewards` compares the amount of each
+    `UnclaimedReward` with the sum over the coupons that expired with it, rounded once, and `claims` the inputs in the
+    summary of each transfer with the coupons that it claimed. Each counts what is equal, different and unknown.
+
+    Args:
+        events: events of `load_events`, a `History`, a `Store`, or a path of Parquet.
+        opening: contracts active before the events, rounds among them, as `load_active_contracts` or
+            `active_contracts` gives them.
+        as_: `"pandas"`, `"arrow"` or `"polars"`.
+        decimals: how pandas holds amounts: `"object"` (exact), `"arrow"`, `"float"`, `"string"`; by default as the
+            events were loaded to hold them, else `"object"`.
+
+    Returns:
+        One row per coupon, in the order of creation, then of the end of those that began earlier, with the columns of
+        `lf.describe("rewards")`: amounts in coin, times in UTC. `issuance` and `amount` are null while the round is not
+        known to issue.
+
+    Raises:
+        InputError: an argument is not valid, or columns are missing.
+
+    Example:
+        >>> import ledgerframes as lf
+        >>> with lf.sandbox(updates=200) as net:
+        ...     rewards = lf.rewards(lf.load_events(net))
+        >>> rewards.columns.to_list()[:5]
+        ['contract_id', 'kind', 'round', 'provider', 'beneficiary']
+    """
+    inputs, unknown = inputs_of(events, opening=opening), ["unknown_rewards"]
+    return computed(REWARDS, inputs, as_=as_, decimals=decimals, unknown=unknown, notes=_reward_checks)
+
+
+def _reward_checks(engine: Engine, _: pa.Table) -> dict[str, Any]:
+    none = dict.fromkeys(("unclaimed_rewards", "claims"), dict.fromkeys(("equal", "different", "unknown"), 0))
+    return {"checks": none | _counts(engine.rows("reward_checks")), **_without_create(engine)}
+
+
+@from_opening
+def reward_flows(events: Any, *, opening: Any = None, as_: As = "pandas", decimals: Decimals | None = None) -> Any:
+    """Sum what was created, claimed, expired and withdrawn of the rewards, by the time at which that happened.
+
+    A row of `rewards` is placed by its creation; a week's claims are mostly of coupons that began before it. Here they
+    are rows of that week, whatever part of the history the events are: the sums of claims are those that the payments
+    state, as in `mint_burn`, and the sums of expiries are what became unclaimed.
+
+    Args:
+        events: events of `load_events`, a `History` or a `Store`.
+        opening: contracts active before the events, rounds among them; see `rewards`. It names rounds and parties.
+        as_: `"pandas"`, `"arrow"` or `"polars"`.
+        decimals: how pandas holds amounts: `"object"` (exact), `"arrow"`, `"float"`, `"string"`; by default as the
+            events were loaded to hold them, else `"object"`.
+
+    Returns:
+        One row per update, event, kind, party and round, in the order of the history, with the columns of
+        `lf.describe("reward_flows")`: amounts in coin and USD, times in UTC.
+
+    Raises:
+        InputError: an argument is not valid, or columns are missing.
+
+    Example:
+        >>> import ledgerframes as lf
+        >>> with lf.sandbox(updates=200) as net:
+        ...     flows = lf.reward_flows(lf.load_events(net))
+        >>> list(flows.event.unique())
+        ['created']
+    """
+    inputs, unknown = inputs_of(events, opening=opening), ["unknown_rewards"]
+    return computed(
+        REWARD_FLOWS,
+        inputs,
+        as_=as_,
+        decimals=decimals,
+        unknown=unknown,
+        notes=lambda engine, _: _without_create(engine),
+    )
+
+
+@from_opening
+def sv_rewards(events: Any, *, opening: Any = None, as_: As = "pandas", decimals: Decimals | None = None) -> Any:
+    """Sum the rewards of super validators by round, super validator and beneficiary.
+
+    Args:
+        events: events of `load_events`, a `History`, a `Store`, or a path of Parquet.
+        opening: contracts active before the events, rounds among them; see `rewards`.
+        as_: `"pandas"`, `"arrow"` or `"polars"`.
+        decimals: how pandas holds amounts: `"object"` (exact), `"arrow"`, `"float"`, `"string"`; by default as the
+            events were loaded to hold them, else `"object"`.
+
+    Returns:
+        One row per round, super validator and beneficiary, in this order, with the columns of
+        `lf.describe("sv_rewards")`: amounts in coin, null while the round is not known to issue.
+
+    Raises:
+        InputError: an argument is not valid, or columns are missing.
+
+    Example:
+        >>> import ledgerframes as lf
+        >>> with lf.sandbox(updates=200) as net:
+        ...     rewards = lf.sv_rewards(lf.load_events(net))
+        >>> rewards.columns.to_list()
+        ['round', 'sv', 'beneficiary', 'weight', 'amount', 'outcome']
+    """
+    inputs = inputs_of(events, opening=opening)
+    return computed(
+        SV_REWARDS, inputs, as_=as_, decimals=decimals, notes=lambda engine, _: _without_create(engine, "sv")
+    )
+
+
+def _without_create(engine: Engine, kind: str | None = None) -> dict[str, dict[str, int]]:
+    """How many coupons ended whose create is not known, by template."""
+    rows = engine.rows("ended_only_rewards").to_pylist()
+    return {"without_create": {row["template_name"]: row["rows"] for row in rows if kind in {None, row["kind"]}}}
+
+
+def _counts(checks: pa.Table) -> dict[str, dict[str, int]]:
+    """What each check counts."""
+    return {row.pop("what"): row for row in checks.to_pylist()}

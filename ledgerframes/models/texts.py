@@ -1,0 +1,103 @@
+"""`lf.models` and `lf.model`: the SQL of the computed tables, to read, to change and to run elsewhere."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+import pandas as pd
+
+from ledgerframes.arguments import did_you_mean, suggesting
+from ledgerframes.errors import InputError
+from ledgerframes.models.declared_reads import READS
+from ledgerframes.models.engine import INPUTS, below, kind_of, known, macros, steps, text_of
+from ledgerframes.models.reads import Read
+from ledgerframes.tables.derived import DERIVED
+
+#: The view that an opening is, where a caller has none.
+_NO_OPENING: Final = (
+    "create view if not exists opening as select null::varchar as contract_id, null::varchar as template_name,"
+    " null::timestamptz as created_at, null::varchar as payload where false"
+)
+_COMMENT: Final = re.compile(r"(?:--.*\n)+")
+
+
+def models() -> pd.DataFrame:
+    """List the models: one for each computed table, the steps that several of them read, and what is read of payloads.
+
+    Returns:
+        One row per model, tables first: model, kind (table, step or read), rows (what a row is), reads (a list of the
+        models and inputs that it reads).
+
+    Example:
+        >>> import ledgerframes as lf
+        >>> list(lf.models().kind.unique())
+        ['table', 'step', 'read']
+    """
+    reads = sorted(READS)
+    own = sorted(known() - {*INPUTS, *READS, *DERIVED})
+    tables = [name for name in DERIVED if name in known()]
+    names = [*tables, *own, *reads]
+    return pd.DataFrame(
+        {
+            "model": pd.Series(names, dtype="str"),
+            "kind": pd.Series(["table"] * len(tables) + ["step"] * len(own) + ["read"] * len(reads), dtype="str"),
+            "rows": pd.Series([_comment(name) or _records(READS[name]) for name in names], dtype="str"),
+            "reads": [list(below(name)) for name in names],
+        }
+    )
+
+
+@suggesting
+def model(name: str) -> str:
+    """Return the SQL of a model: a text that DuckDB runs without this package.
+
+    It relies on views `events` and `reassignments` of the columns that `load_history` returns and `export_tables`
+    writes. A view `opening`, of contracts active before the events, may be there.
+
+    Args:
+        name: one of `lf.models().model`.
+
+    Returns:
+        The macros, then each step below the model, once, then a statement that returns its rows; DuckDB 2.0 runs it.
+
+    Raises:
+        InputError: there is no such model.
+
+    Example:
+        >>> import ledgerframes as lf
+        >>> print(lf.model("sv_rewards").splitlines()[0])
+        -- One row per round, super validator and beneficiary: the rewards of kind sv.
+    """
+    names = known() - {*INPUTS}
+    if name not in names:
+        raise InputError(f"there is no model {name!r}{did_you_mean(name, names) or '; lf.models() lists them'}")
+    *lower, last = steps(name)
+    comment, statement = _divided(last)
+    parts = [
+        f"{comment}-- It relies on views events and reassignments; DuckDB 2.0 or newer runs it.\n",
+        "-- What every model needs.",
+        *(f"{macro};" for macro in macros()),
+        f"-- Contracts that were active before the events, if any.\n{_NO_OPENING};",
+        *(f"create or replace temp {kind_of(step)} {step} as\n{text_of(step)};" for step in lower),
+        f"{statement};",
+    ]
+    return "\n".join(parts) + "\n"
+
+
+def _divided(name: str) -> tuple[str, str]:
+    """The comment that a model begins with, and the statement after it."""
+    text = text_of(name)
+    found = _COMMENT.match(text)
+    return ("", text) if found is None else (found[0], text[found.end() :])
+
+
+def _comment(name: str) -> str:
+    """What a row of a model is, in words."""
+    return " ".join(line.removeprefix("--").strip() for line in _divided(name)[0].splitlines())
+
+
+def _records(read: Read) -> str:
+    """What a row of a read is, in words."""
+    of = ", ".join((*read.templates, *read.choices)) or read.rows
+    return f"One row per {'item' if read.each else 'record'} of {of}."

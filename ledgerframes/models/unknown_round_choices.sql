@@ -1,0 +1,8 @@
+-- What is said of rounds and is not taken: what a confirmation proposes, and the weights of rounds that are not known.
+select template_name, choice
+from exercises
+where choice = 'DsoRules_ConfirmAction' and contains(payload, 'MiningRound_StartIssuing')
+union all
+select template_name, choice
+from issuing_starts
+where issuing_contract not in (select contract_id from round_contracts where round is not null)

@@ -1,0 +1,85 @@
+"""`lf.model` and `lf.models`: the SQL runs in DuckDB alone, over exported Parquet, and returns the same rows."""
+
+from __future__ import annotations
+
+import duckdb
+import pytest
+from typer.testing import CliRunner
+
+import ledgerframes as lf
+from ledgerframes.cli import app
+from ledgerframes.models.engine import Engine
+from ledgerframes.models.inputs import inputs_of
+from ledgerframes.tables.derived import DERIVED
+
+MODELS = lf.models().set_index("model")
+#: Of these the engine reads only the columns that others name.
+WIDE = ("creates", "exercises")
+
+
+@pytest.fixture(scope="module")
+def history(net):
+    return lf.load_history(net, start="begin", as_="arrow", progress=False)
+
+
+@pytest.fixture(scope="module")
+def folder(history, tmp_path_factory):
+    made = tmp_path_factory.mktemp("exported")
+    lf.export_tables({"events": history.events, "reassignments": history.reassignments}, made)
+    return made
+
+
+@pytest.fixture(scope="module")
+def engine(history):
+    with Engine(inputs_of(history).gives) as opened:
+        yield opened
+
+
+@pytest.mark.parametrize("name", MODELS.index)
+def test_the_text_of_a_model_runs_in_plain_duckdb_and_gives_the_same_rows(name, folder, engine):
+    with duckdb.connect() as plain:
+        plain.execute("set timezone = 'America/New_York'")
+        for view in ("events", "reassignments"):
+            plain.execute(f"create view {view} as from '{folder / view}.parquet'")
+        found = plain.sql(lf.model(name)).to_arrow_table()
+
+    expected = engine.rows(name).select(found.column_names)
+
+    if MODELS.kind[name] == "table":
+        assert {*DERIVED[name].schema.names} <= {*found.column_names}
+        assert found.to_pylist() == expected.to_pylist()
+    elif name not in WIDE:  # steps have no order
+        found = found.cast(expected.schema)
+        assert sorted(map(repr, found.to_pylist())) == sorted(map(repr, expected.to_pylist()))
+
+
+def test_each_table_has_its_model_and_each_model_says_what_a_row_is():
+    assert list(MODELS.index[MODELS.kind == "table"]) == list(DERIVED)
+    assert all(MODELS.rows.str.endswith("."))
+    assert all({*reads} <= {*MODELS.index, "events", "reassignments", "opening"} for reads in MODELS.reads)
+
+
+def test_an_opening_is_a_view_of_that_name(history, folder):
+    active = lf.active_contracts(history.events, history.reassignments)
+    expected = lf.coin_history(history.events.slice(0, 0), opening=active, as_="arrow")
+    with duckdb.connect() as plain:
+        plain.register("contracts", active)
+        plain.execute(f"create view events as from '{folder / 'events'}.parquet' limit 0")
+        plain.execute(f"create view reassignments as from '{folder / 'reassignments'}.parquet' limit 0")
+        plain.execute("create view opening as from contracts")
+
+        found = plain.sql(lf.model("coin_history")).to_arrow_table()
+
+    assert sorted(found["contract_id"].to_pylist()) == sorted(expected["contract_id"].to_pylist())
+    assert expected.num_rows > 0
+
+
+def test_a_model_that_is_not_there_is_refused_with_the_nearest():
+    with pytest.raises(lf.InputError, match="no model 'reward'; did you mean 'rewards'"):
+        lf.model("reward")
+
+
+def test_the_command_line_prints_the_sql_or_lists_the_models():
+    run = CliRunner().invoke
+    assert run(app, ["model", "supply"]).stdout == lf.model("supply")
+    assert "token_transfers" in run(app, ["model"]).stdout
