@@ -24,6 +24,9 @@ def sandbox(
     updates: int = 2_000,
     bulk: int | None = None,
     days: int | None = None,
+    rounds_per_day: int | None = None,
+    scan_view: Literal["everything", "dso"] = "everything",
+    reward_version: Literal["markers", "traffic", "switch"] = "markers",
     synchronizers: int = 3,
     migrations: int = 3,
     hostile: bool = False,
@@ -49,6 +52,15 @@ def sandbox(
         updates: length of its history.
         days: instead, a quiet history of this many days with busy and quiet hours and weekdays, about 160 updates per
             day; `days=90` takes a few seconds.
+        rounds_per_day: mining rounds per day, 144 on a real network: rounds then open, issue and close at their times,
+            and the legs of reassignments follow within seconds. A day has 6,912 updates then. None fits the rounds to
+            the history's length, which makes them longer in histories of many days.
+        scan_view: `"dso"`: as on a real network, the scan shows what the DSO is a stakeholder of and what lies below
+            its choices, and `updates` counts those; private workflows and other issuers' tokens are seen by their
+            parties through the ledger interface. `"everything"`: the scan shows those too.
+        reward_version: `"markers"`: apps are rewarded by coupons of the rounds. `"traffic"`: by `RewardCouponV2`, as
+            after CIP-0104. `"switch"`: the super validators vote for dry runs of it after a fifth of the history and
+            for the switch after two fifths, so that one range has both.
         bulk: instead, a read-only history of this many updates in its own process, for benchmarks; of the other
             arguments it takes `seed`, `port`, `page_maximum` and `latency`.
         synchronizers: how many synchronizers there are.
@@ -93,15 +105,17 @@ def sandbox(
                 "synchronizers": synchronizers != 3, "migrations": migrations != 3, "hostile": hostile, "load": load,
                 "silent_cap": silent_cap, "lag": lag, "late": late, "faults": faults, "release": release != "contract",
                 "live": live, "holdings_limit": holdings_limit != 1_000, "updates": updates != 2_000,
-                "days": days is not None, "prune_before": prune_before is not None, "prune": prune,
-                "auth": auth != "token",
+                "days": days is not None, "rounds_per_day": rounds_per_day is not None,
+                "scan_view": scan_view != "everything", "reward_version": reward_version != "markers",
+                "prune_before": prune_before is not None, "prune": prune, "auth": auth != "token",
             }  # fmt: skip
             return _bulk_sandbox(bulk, world, seed=seed, port=port, page_maximum=page_maximum, latency=latency)
         return _whole_sandbox(
-            seed=seed, updates=updates, days=days, synchronizers=synchronizers, migrations=migrations, hostile=hostile,
-            load=load, port=port, page_maximum=page_maximum, silent_cap=silent_cap, lag=lag, late=late, latency=latency,
-            faults=faults, release=release, prune_before=prune_before, prune=prune, auth=auth, live=live,
-            holdings_limit=holdings_limit,
+            seed=seed, updates=updates, days=days, rounds_per_day=rounds_per_day, scan_view=scan_view,
+            reward_version=reward_version, synchronizers=synchronizers, migrations=migrations, hostile=hostile,
+            load=load, port=port, page_maximum=page_maximum, silent_cap=silent_cap, lag=lag, late=late,
+            latency=latency, faults=faults, release=release, prune_before=prune_before, prune=prune, auth=auth,
+            live=live, holdings_limit=holdings_limit,
         )  # fmt: skip
     except ValueError as error:
         raise InputError(str(error)) from error

@@ -6,7 +6,7 @@ import os
 from collections import Counter
 from collections.abc import Mapping
 from types import MappingProxyType, TracebackType
-from typing import Any, Self
+from typing import Any, Final, Self
 
 from ledgerframes.sandbox.faults import Faults
 from ledgerframes.sandbox.generator.generate import generate
@@ -16,9 +16,21 @@ from ledgerframes.sandbox.hostile.generate import generate_hostile
 from ledgerframes.sandbox.http.callers import Access
 from ledgerframes.sandbox.object_faults import ObjectFaults
 from ledgerframes.sandbox.serving import Served, serve
-from ledgerframes.sandbox.start_options import check_days, check_faults, read_pruning, real, switch, whole
+from ledgerframes.sandbox.start_options import (
+    REWARD_VERSIONS,
+    SCAN_VIEWS,
+    check_choice,
+    check_days,
+    check_faults,
+    check_rounds_per_day,
+    read_pruning,
+    real,
+    switch,
+    whole,
+)
 from ledgerframes.sandbox.world import timestamps
 from ledgerframes.sandbox.world.package_store import Stored
+from ledgerframes.sandbox.world.templates import COIN_RULES, TOKEN_RULES
 from ledgerframes.sandbox.world.tokens import DAY, Issuer
 from ledgerframes.sandbox.world.views import View
 from ledgerframes.sandbox.world.world import World
@@ -31,6 +43,9 @@ def start(
     seed: int = 7,
     updates: int = 2_000,
     days: int | None = None,
+    rounds_per_day: int | None = None,
+    scan_view: str = "everything",
+    reward_version: str = "markers",
     synchronizers: int = 3,
     migrations: int = 3,
     hostile: bool = False,
@@ -58,10 +73,19 @@ def start(
         updates: the number of updates in its history at the start.
         days: instead, a quiet history of this many days, in which people keep office hours and weekends; 160 updates
             per day.
+        rounds_per_day: mining rounds per day, each opened, summarized, issued and closed at its times, and legs of
+            reassignments seconds apart; a real network has 144, with which `days` makes 6,912 updates per day. None
+            fits the rounds to the history's length.
+        scan_view: "dso": as on networks, the scan shows what the organization that runs the ledger is a stakeholder of,
+            and what lies below its choices; `updates` counts that, and private workflows are seen through the ledger
+            interface by their parties. "everything": the scan shows them too.
+        reward_version: "markers": apps are rewarded by coupons of the rounds; "traffic": by `RewardCouponV2`, worked
+            out after a round; "switch": the members vote for dry runs of it after a fifth of the history, and for the
+            switch after two fifths.
         synchronizers: the number of synchronizers.
         migrations: the number of migration ids.
         hostile: serve extreme but valid data instead of a plausible ledger.
-        world: serve this world; seed, updates, days, synchronizers, migrations and hostile are ignored.
+        world: serve this world; what says how to make one up is ignored, from seed to hostile.
         load: serve the world in this file, which `Sandbox.save` wrote; the same arguments are ignored.
         port: 0 takes a free one.
         page_maximum: the largest page of updates; a request for more is refused.
@@ -93,7 +117,11 @@ def start(
     check_release(release)
     rate = None if live is None else parse_rate(live)
     seed, updates = whole(seed, "seed"), whole(updates, "updates", least=0)
-    updates = updates if days is None else check_days(days, updates=updates, hostile=hostile)
+    rounds_per_day = check_rounds_per_day(rounds_per_day, hostile=hostile)
+    scan_view = check_choice(scan_view, "scan_view", SCAN_VIEWS, hostile=hostile)
+    reward_version = check_choice(reward_version, "reward_version", REWARD_VERSIONS, hostile=hostile)
+    if days is not None:
+        updates = check_days(days, updates=updates, hostile=hostile, rounds_per_day=rounds_per_day)
     synchronizers = whole(synchronizers, "synchronizers", least=1)
     migrations = whole(migrations, "migrations", least=1)
     port, latency = whole(port, "port", least=0, most=65_535), real(latency, "latency")
@@ -111,8 +139,9 @@ def start(
     if load is not None:
         world = load_world(load)
     if world is None:
-        usual = {"synchronizers": synchronizers, "migrations": migrations}
-        world = generate_hostile(seed, updates) if hostile else generate(seed, updates, **usual, days=days)
+        asked: dict[str, Any] = {"synchronizers": synchronizers, "migrations": migrations, "days": days}
+        asked |= {"rounds_per_day": rounds_per_day, "scan_view": scan_view, "reward_version": reward_version}
+        world = generate_hostile(seed, updates) if hostile else generate(seed, updates, **asked)
     spoiled = SpoiledObjects()
     view = View(world, lag=lag, late=late, seed=seed, pruning=pruning)
     app = _app(
@@ -127,6 +156,10 @@ def start(
     served = serve(app, port=port, faults=faults, latency=latency)
     growth = None if rate is None else LedgerGrowth(world.advance, rate=rate)
     return Sandbox(view, served, spoiled, issuer=issuer, growth=growth)
+
+
+# Where the registry of another issuer than the coin's is served.
+_ISSUER: Final = "/harbor"
 
 
 class SpoiledObjects:
@@ -182,6 +215,13 @@ class Sandbox:
     def registry_url(self) -> str:
         """The base of the token-registry interface."""
         return self.url
+
+    @property
+    def registry_urls(self) -> dict[str, str]:
+        """The base of each issuer's registry by the issuer's party: the coin's, and that of an app with a token."""
+        with self.world.lock:
+            urls = {COIN_RULES.entity: self.url, TOKEN_RULES.entity: f"{self.url}{_ISSUER}"}
+            return {self.world.rules[one].signatories[0]: url for one, url in urls.items() if one in self.world.rules}
 
     @property
     def ledger_url(self) -> str:
@@ -338,6 +378,7 @@ def _app(
         for interface, prefix in prefixes.items()
         if prefix
     ]
+    mounts.append(Mount(_ISSUER, app=Router(Registry(world, TOKEN_RULES.entity).metadata(), redirect_slashes=False)))
     app = Starlette(
         routes=[*mounts, Route(DOCUMENT, describe, methods=["GET"]), *served["registry"]], exception_handlers=handlers
     )

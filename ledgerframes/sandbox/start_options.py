@@ -9,12 +9,15 @@ from datetime import UTC, datetime
 from typing import Any, Final
 
 from ledgerframes.sandbox.faults import Faults
-from ledgerframes.sandbox.generator.calendar import UPDATES_PER_DAY
+from ledgerframes.sandbox.generator.calendar import updates_per_day
 from ledgerframes.sandbox.world import timestamps
 from ledgerframes.sandbox.world.views import Pruning
 
 DEFAULT_UPDATES: Final = 2_000
 LONGEST: Final = 3_650
+MOST_ROUNDS: Final = 1_440
+SCAN_VIEWS: Final = ("everything", "dso")
+REWARD_VERSIONS: Final = ("markers", "traffic", "switch")
 
 _WINDOW: Final = re.compile(r"(\d{1,6})([smhd])", re.ASCII)
 _SECONDS: Final = {"s": 1, "m": 60, "h": 3_600, "d": 86_400}
@@ -63,7 +66,7 @@ def switch(value: Any, name: str) -> bool:
     return bool(value)
 
 
-def check_days(days: Any, *, updates: int, hostile: Any) -> int:
+def check_days(days: Any, *, updates: int, hostile: Any, rounds_per_day: int | None = None) -> int:
     """Read the number of days of a history.
 
     Returns:
@@ -77,7 +80,35 @@ def check_days(days: Any, *, updates: int, hostile: Any) -> int:
         raise ValueError(f"days={number} and updates={updates} do not go together: leave one out")
     if hostile:
         raise ValueError(f"days={number} and hostile=True do not go together: leave one out")
-    return number * UPDATES_PER_DAY
+    return number * updates_per_day(rounds_per_day)
+
+
+def check_choice(value: Any, name: str, choices: tuple[str, ...], *, hostile: Any) -> str:
+    """Read which of a few things is wanted; the first is the usual one.
+
+    Raises:
+        ValueError: it is none of them, or goes together with an argument that it excludes.
+    """
+    if not isinstance(value, str) or value not in choices:
+        known = f"{', '.join(map(repr, choices[:-1]))} or {choices[-1]!r}"
+        raise ValueError(f"{name}={value!r} is not valid: give {known}")
+    if hostile and value != choices[0]:
+        raise ValueError(f"{name}={value!r} and hostile=True do not go together: leave one out")
+    return value
+
+
+def check_rounds_per_day(number: Any, *, hostile: Any) -> int | None:
+    """Read how many mining rounds a day has; None where the length of the history decides.
+
+    Raises:
+        ValueError: it is not a whole number of 1 to 1,440, or goes together with an argument that it excludes.
+    """
+    if number is None:
+        return None
+    rounds = whole(number, "rounds_per_day", least=1, most=MOST_ROUNDS)
+    if hostile:
+        raise ValueError(f"rounds_per_day={rounds} and hostile=True do not go together: leave one out")
+    return rounds
 
 
 def check_faults(value: Any) -> None:

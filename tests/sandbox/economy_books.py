@@ -15,6 +15,7 @@ KINDS = {
     "Splice.ValidatorLicense:ValidatorFaucetCoupon", "Splice.ValidatorLicense:ValidatorLivenessActivityRecord",
 }  # fmt: skip
 FUND = "Splice.Amulet:DevelopmentFundCoupon"
+REWARD = "Splice.Amulet:RewardCouponV2"
 PHASES = ("Open", "Summarizing", "Issuing", "Closed")
 
 
@@ -49,6 +50,11 @@ def coin_payload(entity, payload):
 
 def round_number(payload):
     return int(payload["round"]["number"])
+
+
+def by_traffic(mining_round):
+    """Whether a round's apps are rewarded by coupons of the second version."""
+    return (mining_round.get("rewardConfig") or {}).get("mintingVersion") == "RewardVersion_TrafficBasedAppRewards"
 
 
 class Books:
@@ -124,6 +130,7 @@ class Books:
     def _coupon(self, entity, payload, event):
         assert "Open" in self.phases[round_number(payload)]
         assert "Summarizing" not in self.phases[round_number(payload)]
+        assert not (entity.endswith(":AppRewardCoupon") and by_traffic(self.phases[round_number(payload)]["Open"]))
         assert payload["dso"] in event["signatories"]
         if "beneficiary" in payload or "validator" in payload:
             claimer = payload.get("beneficiary") or payload.get("provider") or payload["validator"]
@@ -358,7 +365,7 @@ class Books:
     def _check_executed(self, argument):
         """Three members have confirmed the very same action, and its totals are those of the round's coupons."""
         action = argument["action"]["value"]["amuletRulesAction"]
-        assert len(set(self.confirmed.pop(json.dumps(action, sort_keys=True)))) == 3
+        assert len(set(self.confirmed.pop(json.dumps(action, sort_keys=True)))) >= 3
         if action["tag"] == "CRARC_MiningRound_StartIssuing":
             totals = self.totals(round_number(self.created[action["value"]["miningRoundCid"]][1]))
             told = action["value"]["summary"]
@@ -377,6 +384,8 @@ class Books:
         for one in argument["markerCids"]:
             marker = self.created[one][1]
             weights[marker["provider"], marker["beneficiary"]] += number(marker["weight"])
+        if by_traffic(opened):
+            weights = {}
         coupons = [self._new(item, one) for one in result["appRewardCouponCids"]]
         assert {(one["provider"], one["beneficiary"]): number(one["amount"]) for one in coupons} == {
             key: rounded(weight * unit) for key, weight in weights.items()
@@ -452,6 +461,10 @@ class Books:
             assert (entity, payload["beneficiary"]) == (FUND, sender)
             sums["Fund"] += number(payload["amount"])
             self.fund_ends["claimed"] += 1
+            return
+        if one["tag"] == "InputRewardCouponV2":
+            assert (entity, payload["beneficiary"] or payload["provider"]) == (REWARD, sender)
+            sums["App"] += number(payload["amount"])
             return
         at = round_number(payload)
         issuing = {int(key["number"]): cid for key, cid in context["issuingMiningRounds"]}

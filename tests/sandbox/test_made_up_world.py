@@ -300,4 +300,4 @@ def test_an_update_recorded_late_takes_its_place_in_the_order():
 
     assert world.updates == sorted(world.updates)
     assert world.update("late") is late
-    assert world.update_by_hash("signed") is late
+    assert world.scanned_by_hash("signed") is late

@@ -75,11 +75,11 @@ def write_batch(batch: Batch, sim: Simulation, now: int) -> list[Update]:
     for command in batch.commands:
         _carry_out(context, command, batch.act_as)
     # Rendered before anything is applied: whatever fails up to here leaves the ledger unchanged.
-    rendered = tx.render(migration_id=sim.migration_id, record_time=now, external_hash=None)
+    update = tx.update(migration_id=sim.migration_id, record_time=now, external_hash=None)
     pending.apply(sim.world, (sim.migration_id, now))
     # A snapshot at once, so that the effect of a command on holdings can be looked up.
     sim.world.after_commands.append(now)
-    return [Update(sim.migration_id, now, update_id, place, None, rendered)]
+    return [update]
 
 
 def _carry_out(context: CommandContext, command: Command, authority: frozenset[str]) -> None:

@@ -8,7 +8,7 @@ from ledgerframes.sandbox.commands.command_context import check_place
 from ledgerframes.sandbox.generator.simulation import Simulation
 from ledgerframes.sandbox.http.ledger_errors import invalid
 from ledgerframes.sandbox.world.parties import fingerprint
-from ledgerframes.sandbox.world.reassignment_legs import Leg, render_leg
+from ledgerframes.sandbox.world.reassignment_legs import Leg
 from ledgerframes.sandbox.world.world import Update, World
 
 
@@ -94,5 +94,4 @@ def _move(leg: Leg, world: World) -> None:
 
 def _update(leg: Leg, sim: Simulation, at: int) -> Update:
     update_id = fingerprint(sim.rng)
-    rendered = render_leg(leg, update_id=update_id, migration_id=sim.migration_id, record_time=at)
-    return Update(sim.migration_id, at, update_id, leg.synchronizer_id, None, rendered)
+    return sim.world.leg(leg, update_id=update_id, migration_id=sim.migration_id, record_time=at)

@@ -39,7 +39,7 @@ def admit(world: World, change: RequestedChange) -> Simulation:
     """
     if world.simulation is None:
         raise errors.no_commands()
-    if not world.updates:
+    if not world.ledger_updates:
         raise errors.not_begun()
     earlier = world.submissions.earlier(change.change_id, period=change.period, now=world.simulation.now)
     if earlier is not None:

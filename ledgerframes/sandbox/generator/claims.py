@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import Any, Final
 
 from ledgerframes.sandbox.generator.coins import mint
+from ledgerframes.sandbox.generator.rewards_v2 import claimable
 from ledgerframes.sandbox.generator.simulation import Simulation
 from ledgerframes.sandbox.generator.transfer_inputs import issuance_for, right_of, weight_of
 from ledgerframes.sandbox.generator.transfers import Payment, purse, transfer
+from ledgerframes.sandbox.world import timestamps
 from ledgerframes.sandbox.world.amounts import UNITS, decimal, quotient, units
 from ledgerframes.sandbox.world.contracts import Contract
 from ledgerframes.sandbox.world.coupon_book import round_of
@@ -39,7 +41,10 @@ _LISTS: Final = {
 def claim(tx: Transaction, sim: Simulation) -> None:
     """Let somebody claim all that its coupons are worth in the rounds that are issuing."""
     issuing = list(sim.world.contracts.free(ISSUING_ROUND, sim.main).values())
+    if sim.calendar.timed:
+        issuing = [each for each in issuing if timestamps.parse(each.payload["opensAt"]) <= sim.now]
     waiting = [coupon for each in issuing for coupon in sim.world.coupons.of(round_of(each), sim.main)]
+    waiting += claimable(sim)
     owner = sim.rng.choice(waiting).owner if waiting else ""
     coupons = [item for item in waiting if item.owner == owner and _claimable(sim, item)][:MOST_CLAIMED]
     if not coupons:

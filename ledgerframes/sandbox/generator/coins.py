@@ -25,6 +25,9 @@ from ledgerframes.sandbox.world.transaction import Event, Transaction
 
 # So small that holding fees eat it up within a few rounds.
 _TIP_ROUNDS: Final = 4
+#: What coin is locked for, where locks say it.
+PURPOSES: Final = ("vesting of an employee", "escrow of a sale", "lock of a featured app", "lock of a super validator")
+_ON_PURPOSE: Final = 0.5
 
 
 def mint(tx: Transaction, sim: Simulation, owner: str | None = None) -> None:
@@ -103,7 +106,8 @@ def lock(tx: Transaction, sim: Simulation) -> None:
         return mint(tx, sim, owner)
     tip = rng.random() < 0.2
     until = sim.now + sim.calendar.tick * rng.randrange(1, 3 if tip else 24)
-    terms = time_lock([sim.parties.people_but(rng, owner)], until)
+    purpose = rng.choice(PURPOSES) if sim.calendar.timed and rng.random() < _ON_PURPOSE else None
+    terms = time_lock([sim.parties.people_but(rng, owner)], until, purpose)
     amount = _tip(sim, open_round) if tip else rng.randrange(1, most + 1)
     output = Output(owner, min(amount, most), lock=terms)
     transfer(tx, sim, inputs, [output], Payment(open_round), sender=owner)
@@ -120,12 +124,21 @@ def unlock(tx: Transaction, sim: Simulation) -> None:
     # A lock with a context is about a payment, and ends with it; nobody cares for dust.
     free, dust = sim.world.contracts.free(LOCKED_COIN, sim.main), sim.world.coins.dust
     own = (owned for contract_id, owned in free.items() if contract_id not in dust)
-    locked = next((coin for coin in own if coin.payload["lock"]["optContext"] is None), None)
+    now = min(sim.now, tx.effective)
+    locked = next((coin for coin in own if _ends_alone(coin.payload["lock"], now)), None)
     if locked is None:
         return lock(tx, sim)
-    expired = timestamps.parse(locked.payload["lock"]["expiresAt"]) <= min(sim.now, tx.effective)
-    release(tx, sim, locked, "OwnerExpireLock" if expired and sim.rng.random() < 0.5 else "Unlock")
+    terms = locked.payload["lock"]
+    expired = timestamps.parse(terms["expiresAt"]) <= now
+    alone = expired and (terms["optContext"] is not None or sim.rng.random() < 0.5)
+    release(tx, sim, locked, "OwnerExpireLock" if alone else "Unlock")
     return None
+
+
+def _ends_alone(terms: dict[str, Any], now: int) -> bool:
+    """Whether a lock is about nothing else: it has no context, or a purpose whose time is over."""
+    context = terms["optContext"]
+    return context is None or (context in PURPOSES and timestamps.parse(terms["expiresAt"]) <= now)
 
 
 def release(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ledgerframes.sandbox.generator.issuance import uses_traffic
 from ledgerframes.sandbox.generator.simulation import Simulation
 from ledgerframes.sandbox.world.amounts import UNITS, decimal, divided, units
 from ledgerframes.sandbox.world.configuration import name_of
@@ -35,7 +36,7 @@ def reward_usage(
         owner = sim.parties.host(user)
         tx.create(VALIDATOR_COUPON, payload, signatories=(dso,), observers=(user,), owner=owner, under=under)
     extra = coin_for(open_round, UNITS) if featured else 0
-    if provider is not None and burned + extra:
+    if provider is not None and burned + extra and not uses_traffic(open_round):
         app_coupon(tx, sim, provider, provider, burned + extra, open_round, under, featured=featured, named=False)
 
 
@@ -84,6 +85,11 @@ def collect_sv_coupons(tx: Transaction, sim: Simulation) -> None:
     event["exercise_result"] = {"svRewardState": renewed.contract_id, "svRewardCoupons": coupons}
 
 
+def weight_of_member(sim: Simulation, member: str) -> int:
+    """A member's reward weight by the DSO's rules."""
+    return int(dict(sim.rules[DSO_RULES.entity].payload["svs"])[member]["svRewardWeight"])
+
+
 def first_reward_state(tx: Transaction, sim: Simulation, sv: str, *, under: Event) -> None:
     """Begin the count of a super validator's rounds."""
     state = {
@@ -125,7 +131,11 @@ def app_coupon(
 def _beneficiaries(sim: Simulation, sv: str) -> list[tuple[str, int]]:
     """Who gets a super validator's reward: itself, and for the later ones a validator too."""
     position = sim.parties.sponsors.index(sv)
-    weight = (4 - position) * 10_000
+    weight = weight_of_member(sim, sv) if sim.calendar.timed else (4 - position) * 10_000
+    if sim.calendar.timed:
+        # On networks several parties are behind most super validators.
+        share, hosted = weight // 10, sim.parties.validators[position :: len(sim.parties.sponsors)]
+        return [(sv, weight - len(hosted) * share), *((party, share) for party in hosted)]
     if not position:
         return [(sv, weight)]
     return [(sv, weight - 2_500 * position), (sim.parties.validators[-position], 2_500 * position)]

@@ -69,6 +69,8 @@ def _allot(tx: Transaction, sim: Simulation) -> None:
         "reason": sim.rng.choice(_REASONS),
         "fundManager": manager,
     }
+    if sim.calendar.timed:
+        terms["mintAfter"] = timestamps.trimmed(sim.now + sim.calendar.tick)
     argument = {"unclaimedDevelopmentFundCouponCids": [share.contract_id for share in shares], **terms}
     rules, choice = sim.rules[COIN_RULES.entity], "AmuletRules_AllocateDevelopmentFundCoupon"
     root = tx.exercise(rules, choice, argument, acting=(manager,))
@@ -113,7 +115,7 @@ def _shares(sim: Simulation) -> list[Contract]:
 
 def _coupon(sim: Simulation) -> Contract | None:
     """The coupon that is allotted, if there is one."""
-    return next((one for owner in sim.parties.people if (one := sim.one(FUND_COUPON, owner)) is not None), None)
+    return next((one for one in sim.world.coupons.allotted.values() if not one.commanded), None)
 
 
 def _end_of(coupon: Contract) -> str:

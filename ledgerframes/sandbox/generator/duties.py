@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Final
 
-from ledgerframes.sandbox.generator import claims, coupons, development_fund, markers, mining_rounds, names
+from ledgerframes.sandbox.generator import (
+    claims,
+    coupons,
+    development_fund,
+    genesis,
+    governance,
+    markers,
+    mining_rounds,
+    names,
+    rewards_v2,
+)
+from ledgerframes.sandbox.generator.confirmations import confirmations
 from ledgerframes.sandbox.generator.simulation import Simulation
 from ledgerframes.sandbox.world import timestamps
 from ledgerframes.sandbox.world.contracts import Contract, Template
@@ -24,24 +35,36 @@ Duty = Callable[[Transaction, Simulation], None]
 
 _MOST_UNCLAIMED: Final = 10
 _MARKERS: Final = 6
+_MANY_MARKERS: Final = 16
 # A closed round is kept for a while, as on real networks.
 _KEPT_ROUNDS: Final = 3
 
 
 def urgent(sim: Simulation) -> Duty | None:
-    """The duty that does not wait: opening the next round."""
+    """The duty that does not wait: opening the next round; and before that, the first wallets."""
+    if sim.founding:
+        return genesis.first_wallets
     return mining_rounds.advance_rounds if mining_rounds.round_is_due(sim) else None
+
+
+def next_time(sim: Simulation) -> int:
+    """When something comes to pass that members then see to: the next round, or the end of a round's issuing."""
+    if sim.founding:
+        return sim.now + timestamps.SECOND
+    ends = [timestamps.parse(one.payload["targetClosesAt"]) for one in _issuing(sim)]
+    coming = [end for end in ends if end > sim.now]
+    return min([sim.round_opened + sim.calendar.tick, *coming])
 
 
 def next_duty(sim: Simulation) -> Duty | None:
     """The most urgent of the other duties, if there is one."""
-    return _round_duty(sim) or _coupon_duty(sim) or _closing_duty(sim)
+    return _round_duty(sim) or _coupon_duty(sim) or _closing_duty(sim) or _later_duty(sim)
 
 
 def _round_duty(sim: Simulation) -> Duty | None:
     summarizing, issuing = sim.one(SUMMARIZING_ROUND), sim.one(ISSUING_ROUND)
     if summarizing is not None:
-        confirmed = mining_rounds.confirmations(sim, summarizing.contract_id)
+        confirmed = confirmations(sim, summarizing.contract_id)
         return mining_rounds.start_issuing if confirmed else mining_rounds.confirm_totals
     if issuing is not None and timestamps.parse(issuing.payload["targetClosesAt"]) <= sim.now:
         return mining_rounds.close_round
@@ -55,9 +78,17 @@ def _coupon_duty(sim: Simulation) -> Duty | None:
         return names.collect_payment
     if development_fund.is_due(sim):
         return development_fund.act
-    if _count(sim, ACTIVITY_MARKER) >= _MARKERS:
+    if _count(sim, ACTIVITY_MARKER) >= (_MANY_MARKERS if sim.calendar.timed else _MARKERS):
         return markers.convert_markers
     return claims.merge_unclaimed if _count(sim, UNCLAIMED_REWARD) >= _MOST_UNCLAIMED else None
+
+
+def _later_duty(sim: Simulation) -> Duty | None:
+    """What older ledgers do not have: votes, and rewards worked out off the ledger."""
+    if not sim.calendar.timed and sim.calendar.rewards == "markers":
+        return None
+    duty: Duty | None = rewards_v2.next_duty(sim)
+    return duty or governance.duty(sim)
 
 
 def _closing_duty(sim: Simulation) -> Duty | None:
@@ -65,10 +96,14 @@ def _closing_duty(sim: Simulation) -> Duty | None:
         if claims.expirable(sim, closed):
             return partial(claims.expire_coupons, closed=closed)
         if _is_old(sim, closed):
-            confirmed = mining_rounds.confirmations(sim, closed.contract_id)
+            confirmed = confirmations(sim, closed.contract_id)
             ending = mining_rounds.archive_round if confirmed else mining_rounds.confirm_archiving
             return partial(ending, closed=closed)
     return None
+
+
+def _issuing(sim: Simulation) -> Iterable[Contract]:
+    return sim.world.contracts.free(ISSUING_ROUND, sim.main).values()
 
 
 def _is_old(sim: Simulation, closed: Contract) -> bool:

@@ -12,12 +12,14 @@ from ledgerframes.sandbox.generator import (
     coins,
     duties,
     genesis,
+    governance,
     ious,
     licenses,
     markers,
     names,
     offers,
     preapproving,
+    rewards_v2,
     token_standard,
     tokens,
     traffic,
@@ -29,7 +31,7 @@ from ledgerframes.sandbox.generator.simulation import Simulation
 from ledgerframes.sandbox.world import timestamps
 from ledgerframes.sandbox.world.instruments import invent_instruments
 from ledgerframes.sandbox.world.parties import fingerprint, invent_parties, invent_synchronizers
-from ledgerframes.sandbox.world.reassignment_legs import Leg, render_leg
+from ledgerframes.sandbox.world.reassignment_legs import Leg
 from ledgerframes.sandbox.world.snapshots import choose_period
 from ledgerframes.sandbox.world.templates import COIN, Packages
 from ledgerframes.sandbox.world.transaction import Transaction
@@ -71,27 +73,65 @@ _ELSEWHERE: Final[dict[Activity, int]] = {
     ious.look: 3,
     ious.settle_batch: 4,
 }
+# Where the scan shows no private workflows, there are fewer of them: a history counts what the scan shows.
+_FEW: Final[dict[Activity, int]] = {ious.issue: 3, ious.pass_on: 3, offers.make_offer: 5, offers.answer_offer: 6}
+# What members and validators report, apps mark and wallets do, in the proportions of a network's own pages.
+_ON_NETWORK: Final[dict[Activity, int]] = {
+    genesis.report_status: 290,
+    claims.claim: 9,
+    licenses.renew: 70,
+    markers.mark_activity: 24,
+    coins.pay: 10,
+    coins.pay_batch: 1,
+    coins.mint: 3,
+    coins.lock: 4,
+}
+_MAIN_WEIGHT: Final = 8
 _REASSIGNED: Final = 0.1
+# On other synchronizers coin is mostly on its way back.
+_BACK: Final = 0.7
 # How readily members do what is due before anything else happens.
 _DUTIFUL: Final = 0.7
+# Where rounds are timed: updates per step of what people do, and a round's duties as long as none have been counted.
+_PER_STEP: Final = 1.12
+_USUAL_DUTIES: Final = 14
+_USUAL_ROUNDS: Final = 4
 _LONGEST_OVERLAP: Final = 3_600 * timestamps.SECOND
 
 
-def generate(seed: int, updates: int, synchronizers: int = 3, migrations: int = 3, *, days: int | None = None) -> World:
+def generate(
+    seed: int,
+    updates: int,
+    synchronizers: int = 3,
+    migrations: int = 3,
+    *,
+    days: int | None = None,
+    rounds_per_day: int | None = None,
+    scan_view: str = "everything",
+    reward_version: str = "markers",
+) -> World:
     """Make up a ledger; the same arguments give the same bytes.
 
     Args:
         seed: what chance starts from.
-        updates: how many items its history has.
+        updates: how many items its history has, as the scan shows it.
         synchronizers: how many there are; the first carries the coin, the last is the slowest.
         migrations: how many migration ids, from 0; their record times overlap.
         days: how many days they are spread over, with the hours and weekdays of real people; None writes an update
             every two seconds.
+        rounds_per_day: how many mining rounds a day has, 144 on networks; what is due then comes at its time. None
+            leaves it to the length of the history.
+        scan_view: "dso": the scan shows what the organization that runs the ledger is a stakeholder of, and what lies
+            below its choices; "everything": private workflows too.
+        reward_version: "markers": apps are rewarded by coupons of the rounds; "traffic": by coupons of the second
+            version, which are worked out after a round; "switch": first so, then so, by votes of the members.
 
     Returns:
         The world; its `advance` adds to the newest migration.
     """
-    generator = _Generator(seed, synchronizers, calendar_of(updates, days=days))
+    calendar = calendar_of(updates, days=days, rounds_per_day=rounds_per_day, reward_version=reward_version)
+    generator = _Generator(seed, synchronizers, calendar, private=scan_view == "dso")
+    generator.planned = updates
     for migration_id in range(migrations):
         share = updates // migrations + (migration_id < updates % migrations)
         generator.migrate(migration_id, share, last=migration_id == migrations - 1)
@@ -102,10 +142,11 @@ def generate(seed: int, updates: int, synchronizers: int = 3, migrations: int = 
 class _Generator:
     """Writes the history in server order, step by step; a step is one record time."""
 
-    def __init__(self, seed: int, synchronizers: int, calendar: Calendar) -> None:
+    def __init__(self, seed: int, synchronizers: int, calendar: Calendar, *, private: bool) -> None:
         self.rng = Random(seed)
-        self.world = World(synchronizers=invent_synchronizers(self.rng, synchronizers), grow=self.grow)
+        places = invent_synchronizers(self.rng, synchronizers)
         parties, packages = invent_parties(self.rng), Packages(self.rng)
+        self.world = World(synchronizers=places, grow=self.grow, scan_party=parties.dso if private else "")
         self.sim = Simulation(self.rng, self.world, parties, packages, calendar.begin, calendar)
         self.world.simulation = self.sim
         self.traffic = ReassignmentTraffic(self.sim)
@@ -113,9 +154,18 @@ class _Generator:
         self.world.accounts = invent_accounts(Random(f"accounts/{seed}"), parties)
         self.world.instruments = invent_instruments(Random(f"instruments/{seed}"))
         self.step = 0
-        weights = [6, *range(synchronizers + 1, 2, -1)][:synchronizers]
+        #: The length of the history that is made at the start.
+        self.planned = 0
+        #: How many updates came at their time, and when the members' next duty is due.
+        self._scheduled = 0
+        self._duty_at: int | None = None
+        others = range(synchronizers + 1, 2, -1)
+        weights = [_MAIN_WEIGHT * sum(others) if private else 6, *others][:synchronizers]
         self._synchronizer_weights = list(accumulate(weights))
-        self._main = (list(_ON_MAIN), list(accumulate(_ON_MAIN.values())))
+        on_main = _ON_MAIN | (_FEW if private else {})
+        on_main |= {governance.vote_for_price: 3, **_ON_NETWORK} if calendar.timed else {}
+        on_main |= {rewards_v2.share: 4} if calendar.rewards != "markers" else {}
+        self._main = (list(on_main), list(accumulate(on_main.values())))
         self._elsewhere = (list(_ELSEWHERE), list(accumulate(_ELSEWHERE.values())))
 
     def migrate(self, migration_id: int, updates: int, *, last: bool) -> None:
@@ -125,11 +175,14 @@ class _Generator:
         if migration_id == 1:
             self.sim.packages.upgrade(COIN.package_name)
         self.sim.migration_id = migration_id
+        self.traffic.resume()
         self.grow(updates, last=last)
         if not last:
             # Record times of neighbouring migrations overlap on real networks, so the next one begins earlier.
-            overlap = min((self.sim.now - begin) // 16, _LONGEST_OVERLAP)
-            self.sim.now -= max(3 * self.sim.calendar.mean_gap, overlap)
+            calendar = self.sim.calendar
+            longest = calendar.tick // 4 if calendar.timed else _LONGEST_OVERLAP
+            overlap = min((self.sim.now - begin) // 16, longest)
+            self.sim.now -= max(3 * calendar.mean_gap, overlap)
 
     def grow(self, updates: int, *, last: bool = True) -> None:
         """Write a number of updates; near the end of a migration reassignments begin that end in the next one."""
@@ -137,17 +190,22 @@ class _Generator:
         while left > 0:
             group = self._group(left, crossing=not last and left <= 6)
             self.world.record(group)
-            left -= len(group)
+            left -= sum(update.scanned != b"" for update in group)
 
     def _group(self, room: int, *, crossing: bool) -> list[Update]:
         """The updates of the next record time: one, or one on each of several synchronizers."""
         self.step += 1
         calendar = self.sim.calendar
-        gap = 1 if self.rng.random() < 0.03 else 1 + int(self.rng.expovariate(1 / calendar.mean_gap))
-        self.sim.now = calendar.after(self.sim.now, gap)
+        gap = 1 if self.rng.random() < 0.03 else 1 + int(self.rng.expovariate(1 / self._mean_gap()))
+        then = calendar.after(self.sim.now, gap)
+        due = self._next_due() if calendar.timed and self.world.updates else then + 1
+        self.sim.now = min(then, max(due, self.sim.now + 1))
+        if due <= then:
+            self._scheduled += 1
+            return [self._due()]
         if not self.world.updates:
             return [self._transaction(self.sim.main, genesis.bootstrap)]
-        late_leg = self.traffic.due(self.step)
+        late_leg = None if calendar.timed else self.traffic.due(self.step)
         places = self._places(room)
         if late_leg is not None:
             places = [synchronizer_id for synchronizer_id in places[1:] if synchronizer_id != late_leg.synchronizer_id]
@@ -157,6 +215,38 @@ class _Generator:
             group.append(self._leg(late_leg))
             self.traffic.complete(late_leg)
         return group
+
+    def _mean_gap(self) -> float:
+        """The mean time between what people do, so that a history of timed rounds ends when it should."""
+        sim, calendar = self.sim, self.sim.calendar
+        time, updates = calendar.end - sim.now, self.planned - len(self.world.updates)
+        if not calendar.timed or time <= 0 or updates <= 0:
+            return calendar.mean_gap
+        # As if what is due had come at its usual rate for some rounds before the first.
+        passed = sim.now - calendar.begin + _USUAL_ROUNDS * calendar.tick
+        due = time * (self._scheduled + _USUAL_ROUNDS * _USUAL_DUTIES) / passed
+        return min(max(time * _PER_STEP / max(updates - due, 1), 1), calendar.tick)
+
+    def _next_due(self) -> int:
+        """When the next leg or duty is due."""
+        sim = self.sim
+        if self._duty_at is None and duties.next_duty(sim) is not None:
+            self._duty_at = sim.now + self.rng.randrange(1, 15 * timestamps.SECOND)
+        coming = [self.traffic.next_time, duties.next_time(sim)]
+        return min(coming if self._duty_at is None else [*coming, self._duty_at])
+
+    def _due(self) -> Update:
+        """What is due now: a leg, a duty of the members, or else what people do at any time."""
+        leg = self.traffic.due(self.sim.now)
+        if leg is not None:
+            update = self._leg(leg)
+            self.traffic.complete(leg)
+            return update
+        self._duty_at = None
+        duty = duties.urgent(self.sim) or duties.next_duty(self.sim)
+        if duty is None:
+            return self._something(self.sim.main, 0, alone=True)
+        return self._transaction(self.sim.main, duty)
 
     def _places(self, room: int) -> list[str]:
         everywhere = self.world.synchronizers
@@ -169,12 +259,14 @@ class _Generator:
         duty = duties.urgent(self.sim) if on_main else None
         if duty is not None:
             return self._transaction(place, duty)
-        if crossing or self.rng.random() < _REASSIGNED:
+        often = _BACK if self.world.scan_party and not on_main else _REASSIGNED
+        if crossing or self.rng.random() < often:
             delay = crossing + self.rng.randrange(2, 12) if crossing else None
             leg = self.traffic.start(place, step=self.step, alone=alone, delay=delay)
             if leg is not None:
                 return self._leg(leg)
-        duty = duties.next_duty(self.sim) if on_main and self.rng.random() < _DUTIFUL else None
+        at_once = on_main and not self.sim.calendar.timed and self.rng.random() < _DUTIFUL
+        duty = duties.next_duty(self.sim) if at_once else None
         if duty is not None:
             return self._transaction(place, duty)
         activities, weights = self._main if on_main else self._elsewhere
@@ -191,10 +283,8 @@ class _Generator:
         tx = Transaction(self.sim, update_id=update_id, synchronizer_id=place, effective=effective)
         activity(tx, self.sim)
         signed = f"{rng.getrandbits(256):064x}" if rng.random() < _SIGNED_OUTSIDE else None
-        rendered = tx.render(migration_id=self.sim.migration_id, record_time=record_time, external_hash=signed)
-        return Update(self.sim.migration_id, record_time, update_id, place, signed, rendered)
+        return tx.update(migration_id=self.sim.migration_id, record_time=record_time, external_hash=signed)
 
     def _leg(self, leg: Leg) -> Update:
-        update_id, now = fingerprint(self.rng), self.sim.now
-        rendered = render_leg(leg, update_id=update_id, migration_id=self.sim.migration_id, record_time=now)
-        return Update(self.sim.migration_id, now, update_id, leg.synchronizer_id, None, rendered)
+        place = {"migration_id": self.sim.migration_id, "record_time": self.sim.now}
+        return self.world.leg(leg, update_id=fingerprint(self.rng), **place)

@@ -6,9 +6,11 @@ import hashlib
 from itertools import pairwise
 from typing import Any, Final
 
+from ledgerframes.sandbox.generator.calendar import Calendar
 from ledgerframes.sandbox.generator.coins import tap
 from ledgerframes.sandbox.generator.coupons import first_reward_state
 from ledgerframes.sandbox.generator.development_fund import manager_of
+from ledgerframes.sandbox.generator.governance import first_price_votes
 from ledgerframes.sandbox.generator.licenses import grant
 from ledgerframes.sandbox.generator.mining_rounds import FIRST_PRICE, open_round
 from ledgerframes.sandbox.generator.names import grant_names
@@ -18,7 +20,14 @@ from ledgerframes.sandbox.generator.simulation import Simulation
 from ledgerframes.sandbox.generator.tokens import found_token
 from ledgerframes.sandbox.world import timestamps
 from ledgerframes.sandbox.world.amounts import UNITS, decimal
-from ledgerframes.sandbox.world.configuration import coin_rules, dso_rules, name_of
+from ledgerframes.sandbox.world.configuration import (
+    MARKER_REWARDS,
+    TRAFFIC_REWARDS,
+    coin_rules,
+    dso_rules,
+    name_of,
+    reward_config,
+)
 from ledgerframes.sandbox.world.contracts import Contract, Template
 from ledgerframes.sandbox.world.coupon_book import round_of
 from ledgerframes.sandbox.world.templates import (
@@ -43,12 +52,13 @@ def bootstrap(tx: Transaction, sim: Simulation) -> None:
     The first update of a real ledger creates `Splice.DsoBootstrap:DsoBootstrap` and exercises `DsoBootstrap_Bootstrap`
     on it, which creates the rules, the first rounds and the first reward states, and returns a plain text. What real
     ledgers add in later updates follows in the same one here, each under a root of its own: the validators' licenses,
-    the rights, the first wallets.
+    the rights, and the first wallets unless rounds are timed.
     """
     dso, sponsors = sim.parties.dso, sim.parties.sponsors
     synchronizers, main = sim.world.synchronizers, sim.main
-    governance = dso_rules(dso, members=sponsors, synchronizers=synchronizers, main=main)
     calendar = sim.calendar
+    weights = [(4 - place) * 10_000 for place in range(len(sponsors))] if calendar.timed else []
+    governance = dso_rules(dso, members=sponsors, synchronizers=synchronizers, main=main, weights=weights)
     terms = coin_rules(
         dso,
         manager=manager_of(sponsors),
@@ -58,6 +68,7 @@ def bootstrap(tx: Transaction, sim: Simulation) -> None:
         step=calendar.step,
         fees_end=calendar.fees_end,
         begin=calendar.begin,
+        rewards=_rewards(calendar),
     )
     names = _name_rules()
     start = tx.create(
@@ -81,6 +92,10 @@ def bootstrap(tx: Transaction, sim: Simulation) -> None:
     for number in range(3):
         opened = open_round(tx, sim, number, opening, usable=sim.now + max(0, number - 1) * calendar.tick)
         opening["exercise_result"] = {"openMiningRoundCid": opened.contract_id, "initialRound": None}
+    if calendar.timed:
+        for sponsor in sponsors:
+            _report(tx, sim, sponsor, 0, None, under=root)
+        first_price_votes(tx, sim, FIRST_PRICE, under=root)
     for sponsor in sponsors:
         first_reward_state(tx, sim, sponsor, under=root)
     sim.collecting = list(sponsors)
@@ -90,7 +105,9 @@ def bootstrap(tx: Transaction, sim: Simulation) -> None:
         granting["exercise_result"] = {"validatorLicense": grant(tx, sim, validator, under=granting).contract_id}
     _rights(tx, sim)
     found_token(tx, sim)
-    _first_wallets(tx, sim)
+    sim.founding = calendar.timed
+    if not sim.founding:
+        first_wallets(tx, sim)
 
 
 def _bootstrap_terms(dso: str, founder: str, *, governance: Any, coin: Any, names: Any) -> dict[str, Any]:
@@ -124,6 +141,13 @@ def _first_model(value: Any) -> Any:
     return value
 
 
+def _rewards(calendar: Calendar) -> dict[str, Any] | None:
+    if calendar.rewards == "markers":
+        return None
+    minting = TRAFFIC_REWARDS if calendar.rewards == "traffic" else MARKER_REWARDS
+    return reward_config(minting, dry_run=None, life=calendar.coupon_life)
+
+
 def _rules_id(dso: str) -> str:
     """The id of the DSO's rules, from its party alone."""
     digest = hashlib.sha512(dso.encode()).hexdigest()
@@ -143,8 +167,9 @@ def _rights(tx: Transaction, sim: Simulation) -> None:
         tx.create(VALIDATOR_RIGHT, payload, signatories=signatories, owner=user)
 
 
-def _first_wallets(tx: Transaction, sim: Simulation) -> None:
+def first_wallets(tx: Transaction, sim: Simulation) -> None:
     """Give the first wallets something to list: names, offers, and a preapproval for every other one."""
+    sim.founding = False
     first = (sim.parties.validators[0], *sim.parties.people[:8])
     # For the preapprovals, which their provider pays for.
     tap(tx, sim, first[0], 2_000 * UNITS)
@@ -172,6 +197,13 @@ def report_status(tx: Transaction, sim: Simulation) -> None:
     event = tx.exercise(sim.rules[DSO_RULES.entity], "DsoRules_SubmitStatusReport", argument, acting=(sponsor,))
     if former is not None:
         tx.archive(former, under=event)
+    report = _report(tx, sim, sponsor, number, status, under=event)
+    event["exercise_result"] = {"newReport": report.contract_id}
+
+
+def _report(
+    tx: Transaction, sim: Simulation, sponsor: str, number: int, status: dict[str, Any] | None, *, under: Event
+) -> Contract:
     payload = {
         "dso": sim.parties.dso,
         "sv": sponsor,
@@ -179,8 +211,7 @@ def report_status(tx: Transaction, sim: Simulation) -> None:
         "number": str(number),
         "status": status,
     }
-    report = tx.create(STATUS_REPORT, payload, signatories=(sim.parties.dso,), owner=sponsor, under=event)
-    event["exercise_result"] = {"newReport": report.contract_id}
+    return tx.create(STATUS_REPORT, payload, signatories=(sim.parties.dso,), owner=sponsor, under=under)
 
 
 def _rule(

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from ledgerframes.sandbox.world.amounts import UNITS, ZERO, divided, quotient, spelled, times, units
-from ledgerframes.sandbox.world.configuration import YEAR
+from ledgerframes.sandbox.world.configuration import TRAFFIC_REWARDS, YEAR
+from ledgerframes.sandbox.world.contracts import Contract
 
 
 class Totals(NamedTuple):
@@ -53,19 +54,34 @@ def issuance_of(config: Mapping[str, Any], *, tick: int, price: int, totals: Tot
         price: of a coin in USD, in ten-billionths.
         totals: of the round's coupons.
     """
-    whole = quotient(units(config["amuletToIssuePerYear"]) * tick, YEAR)
+    whole = _whole(config, tick)
     to_validators = times(whole, units(config["validatorRewardPercentage"]))
-    to_apps = times(whole, units(config["appRewardPercentage"]))
+    for_apps = to_apps(config, tick=tick)
     to_fund = times(whole, units(config["optDevelopmentFundPercentage"] or ZERO))
-    to_svs = whole - to_validators - to_apps - to_fund
+    to_svs = whole - to_validators - for_apps - to_fund
     faucet_cap = divided(units(config["optValidatorFaucetCap"]), price)
     validator, left = _tranche(to_validators, units(config["validatorRewardCap"]), totals.validator)
     faucet, unclaimed_by_validators = _tranche(left, faucet_cap, totals.faucet * UNITS)
-    featured, left = _tranche(to_apps, units(config["featuredAppRewardCap"]), totals.featured)
+    featured, left = _tranche(for_apps, units(config["featuredAppRewardCap"]), totals.featured)
     unfeatured, unclaimed_by_apps = _tranche(left, units(config["unfeaturedAppRewardCap"]), totals.unfeatured)
     sv = divided(to_svs, totals.sv * UNITS) if totals.sv else 0
     unclaimed = unclaimed_by_validators + unclaimed_by_apps + max(0, to_svs - totals.sv * sv)
     return Issuance(validator, featured, unfeatured, sv, faucet, unclaimed, to_fund)
+
+
+def uses_traffic(mining_round: Contract) -> bool:
+    """Whether apps are rewarded by traffic in a round, and not by markers and fees."""
+    config = mining_round.payload.get("rewardConfig")
+    return config is not None and config["mintingVersion"] == TRAFFIC_REWARDS
+
+
+def to_apps(config: Mapping[str, Any], *, tick: int) -> int:
+    """The apps' share of what a round issues."""
+    return times(_whole(config, tick), units(config["appRewardPercentage"]))
+
+
+def _whole(config: Mapping[str, Any], tick: int) -> int:
+    return quotient(units(config["amuletToIssuePerYear"]) * tick, YEAR)
 
 
 def _tranche(share: int, cap: int, weights: int) -> tuple[int, int]:

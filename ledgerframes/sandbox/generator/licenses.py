@@ -20,7 +20,10 @@ def grant(tx: Transaction, sim: Simulation, validator: str, *, under: Event | No
         "sponsor": sim.parties.sponsors[index % len(sim.parties.sponsors)],
         "dso": sim.parties.dso,
         "faucetState": None,
-        "metadata": {
+        # Old programs report none.
+        "metadata": None
+        if sim.calendar.timed and index % 3 == 1
+        else {
             "lastUpdatedAt": tx.created_at,
             "version": f"0.{4 + index % 2}.{index % 9}",
             "contactPoint": f"ops{index}@validators.example",
@@ -43,7 +46,7 @@ def renew(tx: Transaction, sim: Simulation) -> None:
     open_round = sim.rounds[1]
     if chance < 0.75 and _last_round(former) < round_of(open_round):
         return _report_alive(tx, sim, former, open_round)
-    if chance < 0.9:
+    if chance < 0.9 or former.payload["metadata"] is None:
         choice, changes = "ValidatorLicense_ReportActive", {"lastActiveAt": tx.created_at}
     else:
         metadata = {**former.payload["metadata"], "lastUpdatedAt": tx.created_at}

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from ledgerframes.sandbox.generator.coins import mint
 from ledgerframes.sandbox.generator.coupons import app_coupon, coin_for
+from ledgerframes.sandbox.generator.issuance import uses_traffic
 from ledgerframes.sandbox.generator.simulation import Simulation
 from ledgerframes.sandbox.world.amounts import UNITS, decimal, times, units
+from ledgerframes.sandbox.world.contracts import Contract
 from ledgerframes.sandbox.world.templates import ACTIVITY_MARKER, COIN_RULES, DSO_RULES, FEATURED_RIGHT
 from ledgerframes.sandbox.world.transaction import Transaction
 
@@ -22,8 +24,16 @@ def mark_activity(tx: Transaction, sim: Simulation) -> None:
     if not rights:
         return mint(tx, sim)
     right = rng.choice(rights)
+    # Apps mark in batches where there is much to mark.
+    for _ in range(rng.randrange(2, 10) if sim.calendar.timed else 1):
+        _mark(tx, sim, right)
+    return None
+
+
+def _mark(tx: Transaction, sim: Simulation, right: Contract) -> None:
+    rng = sim.rng
     provider: str = right.payload["provider"]
-    others = {sim.parties.person(rng) for _ in range(rng.randrange(3))}
+    others = {sim.parties.person(rng) for _ in range(rng.randrange(*((1, 5) if sim.calendar.timed else (0, 3))))}
     shares = _weights(rng.randrange(5, 100), [provider, *sorted(others)])
     argument = {"beneficiaries": [{"beneficiary": share, "weight": decimal(weight)} for share, weight in shares]}
     event = tx.exercise(
@@ -45,7 +55,6 @@ def mark_activity(tx: Transaction, sim: Simulation) -> None:
         for share, weight in shares
     ]
     event["exercise_result"] = {"activityMarkerCids": [marker.contract_id for marker in markers]}
-    return None
 
 
 def convert_markers(tx: Transaction, sim: Simulation) -> None:
@@ -69,7 +78,7 @@ def convert_markers(tx: Transaction, sim: Simulation) -> None:
     whole = coin_for(open_round, UNITS)
     coupons = [
         app_coupon(tx, sim, provider, beneficiary, times(weight, whole), open_round, step, featured=True).contract_id
-        for (provider, beneficiary), weight in weights.items()
+        for (provider, beneficiary), weight in ({} if uses_traffic(open_round) else weights).items()
     ]
     step["exercise_result"] = {"appRewardCouponCids": coupons}
     root["exercise_result"] = {"result": step["exercise_result"]}

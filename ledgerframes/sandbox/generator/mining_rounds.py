@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from ledgerframes.sandbox.generator.confirmations import confirm, execute
 from ledgerframes.sandbox.generator.development_fund import set_aside
-from ledgerframes.sandbox.generator.issuance import Issuance, Totals, issuance_of
+from ledgerframes.sandbox.generator.governance import median_price, price_votes
+from ledgerframes.sandbox.generator.issuance import Issuance, Totals, issuance_of, to_apps, uses_traffic
+from ledgerframes.sandbox.generator.rewards_v2 import ask_for_rewards
 from ledgerframes.sandbox.generator.simulation import Simulation
 from ledgerframes.sandbox.world import timestamps
 from ledgerframes.sandbox.world.amounts import decimal, spelled, units
@@ -16,7 +19,6 @@ from ledgerframes.sandbox.world.templates import (
     APP_COUPON,
     CLOSED_ROUND,
     COIN_RULES,
-    CONFIRMATION,
     DSO_RULES,
     ISSUING_ROUND,
     OPEN_ROUND,
@@ -48,6 +50,11 @@ def open_round(tx: Transaction, sim: Simulation, number: int, under: Event, *, u
         "issuanceConfig": issuance_config(later=later),
         "tickDuration": {"microseconds": str(calendar.tick)},
     }
+    # Rounds and their summaries have the members of the newer rewards only where the configuration does.
+    config = current_config(sim)
+    if "rewardConfig" in config:
+        price = config["decentralizedSynchronizer"]["fees"]["extraTrafficPrice"]
+        payload |= {"rewardConfig": config["rewardConfig"], "trafficPrice": price}
     opened = tx.create(OPEN_ROUND, payload, signatories=(sim.parties.dso,), under=under)
     sim.rounds.append(opened)
     sim.world.coins.open_round(round_of(sim.rounds[0]))
@@ -67,15 +74,17 @@ def advance_rounds(tx: Transaction, sim: Simulation) -> None:
     argument = {
         "amuletRulesCid": rules.contract_id,
         **rounds,
-        "amuletPriceVoteCids": [],
+        "amuletPriceVoteCids": [vote.contract_id for vote in price_votes(sim)],
         "sv": delegate,
     }
     root = tx.exercise(sim.rules[DSO_RULES.entity], "DsoRules_AdvanceOpenMiningRounds", argument, acting=(delegate,))
     step = tx.exercise(rules, "AmuletRules_AdvanceOpenMiningRounds", {}, acting=(sim.parties.dso,), under=root)
     tx.archive(closing, under=step)
     sim.rounds.popleft()
-    terms = ("dso", "round", "amuletPrice", "issuanceConfig", "tickDuration")
-    summarizing = _create(tx, SUMMARIZING_ROUND, {name: closing.payload[name] for name in terms}, step)
+    terms = ("dso", "round", "amuletPrice", "issuanceConfig", "tickDuration", "rewardConfig", "trafficPrice")
+    kept = {name: closing.payload[name] for name in terms if name in closing.payload}
+    summarizing = _create(tx, SUMMARIZING_ROUND, kept, step)
+    ask_for_rewards(tx, sim, closing, under=step)
     opened = open_round(tx, sim, newest + 1, step)
     step["choice_argument"] = {"amuletPrice": opened.payload["amuletPrice"], **rounds}
     step["exercise_result"] = {
@@ -90,6 +99,12 @@ def advance_rounds(tx: Transaction, sim: Simulation) -> None:
         sim.world.earliest_round = newest + 1
 
 
+def current_config(sim: Simulation) -> dict[str, Any]:
+    """The coin's configuration; none yet while the ledger begins."""
+    rules = sim.rules.get(COIN_RULES.entity)
+    return {} if rules is None else rules.payload["configSchedule"]["initialValue"]
+
+
 def round_is_due(sim: Simulation) -> bool:
     """Whether the newest round has been open for a tick."""
     return sim.now - sim.round_opened >= sim.calendar.tick
@@ -98,7 +113,7 @@ def round_is_due(sim: Simulation) -> bool:
 def confirm_totals(tx: Transaction, sim: Simulation) -> None:
     """Let three members propose that a round's issuing begins, each with what it counted."""
     summarizing = _oldest(sim, SUMMARIZING_ROUND)
-    _confirm(tx, sim, "CRARC_MiningRound_StartIssuing", _start_argument(sim, summarizing))
+    confirm(tx, sim, "CRARC_MiningRound_StartIssuing", _start_argument(sim, summarizing))
 
 
 def start_issuing(tx: Transaction, sim: Simulation) -> None:
@@ -111,9 +126,10 @@ def start_issuing(tx: Transaction, sim: Simulation) -> None:
         price=units(payload["amuletPrice"]),
         totals=_totals(sim, round_of(summarizing)),
     )
-    step = _execute(tx, sim, "CRARC_MiningRound_StartIssuing", argument)
+    step = execute(tx, sim, "CRARC_MiningRound_StartIssuing", argument)
     tx.archive(summarizing, under=step)
-    opens_at = sim.now
+    # On a network coupons can be claimed a tick after the round begins to issue.
+    opens_at = sim.now + (sim.calendar.tick if sim.calendar.timed else 0)
     issuing = {
         "dso": sim.parties.dso,
         "round": payload["round"],
@@ -123,8 +139,12 @@ def start_issuing(tx: Transaction, sim: Simulation) -> None:
         "optIssuancePerValidatorFaucetCoupon": decimal(issuance.faucet),
     }
     begun = _create(tx, ISSUING_ROUND, issuing, step)
-    if issuance.unclaimed:
-        left = {"dso": sim.parties.dso, "amount": decimal(issuance.unclaimed)}
+    unclaimed = issuance.unclaimed
+    if uses_traffic(summarizing):
+        # The apps' share is not left over: coupons of the second version mint it.
+        unclaimed -= to_apps(payload["issuanceConfig"], tick=sim.calendar.tick)
+    if unclaimed > 0:
+        left = {"dso": sim.parties.dso, "amount": decimal(unclaimed)}
         _create(tx, UNCLAIMED_REWARD, left, step)
     aside = set_aside(tx, sim, issuance.fund, under=step)
     step["exercise_result"] = {"issuingRoundCid": begun.contract_id, "unclaimedDevelopmentFundCouponCid": aside}
@@ -153,52 +173,13 @@ def close_round(tx: Transaction, sim: Simulation) -> None:
 
 def confirm_archiving(tx: Transaction, sim: Simulation, closed: Contract) -> None:
     """Let three members propose that a closed round without coupons is archived."""
-    _confirm(tx, sim, "CRARC_MiningRound_Archive", {"closedRoundCid": closed.contract_id})
+    confirm(tx, sim, "CRARC_MiningRound_Archive", {"closedRoundCid": closed.contract_id})
 
 
 def archive_round(tx: Transaction, sim: Simulation, closed: Contract) -> None:
     """Archive a closed round."""
-    step = _execute(tx, sim, "CRARC_MiningRound_Archive", {"closedRoundCid": closed.contract_id})
+    step = execute(tx, sim, "CRARC_MiningRound_Archive", {"closedRoundCid": closed.contract_id})
     tx.archive(closed, under=step)
-
-
-def confirmations(sim: Simulation, cid: str) -> list[Contract]:
-    """What members have proposed about a round, by the round's contract id."""
-    return list(sim.world.contracts.free(CONFIRMATION, sim.main, cid).values())
-
-
-def _confirm(tx: Transaction, sim: Simulation, choice: str, argument: dict[str, Any]) -> None:
-    cid = next(iter(argument.values()))
-    for member in sim.parties.sponsors[:3]:
-        action = _action(choice, argument)
-        confirming = {"confirmer": member, "action": action}
-        event = tx.exercise(sim.rules[DSO_RULES.entity], "DsoRules_ConfirmAction", confirming, acting=(member,))
-        expires_at = timestamps.trimmed(sim.now + 3_600 * timestamps.SECOND)
-        payload = {"dso": sim.parties.dso, "confirmer": member, "action": action, "expiresAt": expires_at}
-        made = tx.create(CONFIRMATION, payload, signatories=(sim.parties.dso,), owner=cid, under=event)
-        event["exercise_result"] = {"confirmation": made.contract_id}
-
-
-def _execute(tx: Transaction, sim: Simulation, choice: str, argument: dict[str, Any]) -> Event:
-    """The exercise of the coin's rules under the members' decision; its confirmations end first."""
-    cid, member = next(iter(argument.values())), sim.rng.choice(sim.parties.sponsors)
-    given, rules = confirmations(sim, cid), sim.rules[COIN_RULES.entity]
-    executing = {
-        "action": _action(choice, argument),
-        "amuletRulesCid": rules.contract_id,
-        "confirmationCids": [confirmed.contract_id for confirmed in given],
-        "sv": member,
-    }
-    root = tx.exercise(sim.rules[DSO_RULES.entity], "DsoRules_ExecuteConfirmedAction", executing, acting=(member,))
-    for confirmed in given:
-        tx.archive(confirmed, under=root)
-    name = choice.replace("CRARC", "AmuletRules")
-    root["exercise_result"] = "DsoRules_ExecuteConfirmedActionResult"
-    return tx.exercise(rules, name, argument, acting=(sim.parties.dso,), under=root)
-
-
-def _action(choice: str, argument: dict[str, Any]) -> dict[str, Any]:
-    return {"tag": "ARC_AmuletRules", "value": {"amuletRulesAction": {"tag": choice, "value": argument}}}
 
 
 def _start_argument(sim: Simulation, summarizing: Contract) -> dict[str, Any]:
@@ -237,6 +218,8 @@ def _next_price(sim: Simulation) -> int:
     """The coin's price in USD, which wanders from round to round."""
     if not sim.rounds:
         return FIRST_PRICE
+    if votes := price_votes(sim):
+        return median_price(votes)
     before = units(sim.rounds[-1].payload["amuletPrice"])
     # Members vote on six decimal places.
     wandered = before * sim.rng.randrange(97_000, 103_500) // 10**5 // 10**4 * 10**4

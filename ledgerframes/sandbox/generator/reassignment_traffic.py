@@ -5,11 +5,20 @@ from __future__ import annotations
 import heapq
 from dataclasses import dataclass, field
 from itertools import islice
+from typing import Final
 
 from ledgerframes.sandbox.generator.simulation import Simulation
 from ledgerframes.sandbox.world.contracts import Contract
 from ledgerframes.sandbox.world.reassignment_legs import Leg, ReassignmentState
 from ledgerframes.sandbox.world.templates import COIN, IOU
+from ledgerframes.sandbox.world.timestamps import LAST, SECOND
+
+#: The mean time of a second leg, in microseconds, and that of those that stay in flight for a while.
+_LEG: Final = 3 * SECOND
+_FORGOTTEN: Final = 45 * 60 * SECOND
+_SLOW: Final = 5
+#: A scan that shows no private workflows sees reassignments of coin.
+_COINS: Final = 0.9
 
 
 @dataclass(slots=True)
@@ -17,7 +26,7 @@ class ReassignmentTraffic:
     """Which contracts are reassigned, and which legs are still to come.
 
     Attributes:
-        pending: the legs to come, as a heap of (step, tie breaker, leg).
+        pending: the legs to come, as a heap of (step, or time where rounds are timed; tie breaker; leg).
         started: how many reassignments have begun; the number decides the kind of the next one.
     """
 
@@ -31,8 +40,13 @@ class ReassignmentTraffic:
         """Which reassignments are in flight."""
         return self.sim.world.reassignments
 
+    @property
+    def next_time(self) -> int:
+        """When the next leg is due, where rounds are timed."""
+        return self.pending[0][0] if self.pending else LAST
+
     def due(self, step: int) -> Leg | None:
-        """Take the next leg that is due, if there is one; an assignment that a command has made is dropped."""
+        """Take the next leg that is due by a step or time, if there is one; what a command has assigned is dropped."""
         while self.pending and self.pending[0][0] <= step:
             leg = heapq.heappop(self.pending)[2]
             if not (leg.assigning and leg.unassign_id in self.reassignments.assigned):
@@ -52,7 +66,8 @@ class ReassignmentTraffic:
             The leg to record now; None where no contract can be reassigned.
         """
         # Rare cases come at fixed turns, so that even small ledgers have each of them.
-        sort, later = self.started % 16, step + (delay or 1 + int(self.sim.rng.expovariate(0.06)))
+        sort = self.started % 16
+        later = self._second_leg(step, sort=sort, delay=delay)
         # An assignment usually follows its unassignment, but not always; some never have one.
         if alone and delay is None and sort in {3, 9}:
             return self._assign_first(synchronizer_id, later, paired=sort == 3)
@@ -69,6 +84,14 @@ class ReassignmentTraffic:
         if sort != 11 or delay is not None:
             self._later(later, leg._replace(assigning=True))
         return leg
+
+    def resume(self) -> None:
+        """Let the legs follow now that wait for the next migration."""
+        waiting = [leg for due, _, leg in self.pending if due == LAST]
+        self.pending = [entry for entry in self.pending if entry[0] != LAST]
+        heapq.heapify(self.pending)
+        for leg in waiting:
+            self._later(self.sim.now + self.sim.rng.randrange(1, 10 * SECOND), leg)
 
     def complete(self, leg: Leg) -> None:
         """Put the contract on the target of its last leg, free to be used there."""
@@ -112,6 +135,15 @@ class ReassignmentTraffic:
             submitter=submitter,
         )
 
+    def _second_leg(self, step: int, *, sort: int, delay: int | None) -> int:
+        """When the other leg follows: at a step of the generator, or at a time where rounds are timed."""
+        if not self.sim.calendar.timed:
+            return step + (delay or 1 + int(self.sim.rng.expovariate(0.06)))
+        if delay is not None:
+            return LAST
+        # Seconds, as on networks, whatever the days of the history; now and then somebody has to look into it first.
+        return self.sim.now + (_FORGOTTEN if sort == _SLOW else SECOND // 5 + int(self.sim.rng.expovariate(1 / _LEG)))
+
     def _later(self, step: int, leg: Leg) -> None:
         heapq.heappush(self.pending, (step, self.started, leg))
 
@@ -123,7 +155,7 @@ class ReassignmentTraffic:
             contract = arrived.pop(next(iter(arrived)))
             if contract.contract_id in contracts.free(contract.template, synchronizer_id, contract.owner):
                 return contract
-        if rng.random() < 0.15:
+        if rng.random() < (_COINS if self.sim.world.scan_party else 0.15):
             coins = contracts.free(COIN, synchronizer_id, self.sim.parties.person(rng))
             if coins:
                 return next(iter(coins.values()))

@@ -29,6 +29,10 @@ class Simulation:
         round_opened: when the newest round opened, in microseconds.
         collecting: the super validators that have not yet collected their coupons of the round that opened last.
         stored: how many contracts have been created.
+        founding: whether the first wallets are still to come, in an update of their own.
+        votes: how many requests for a vote there have been.
+        vote_due: when the next thing about votes is due, in microseconds.
+        allowances: what providers may mint, by the contract that asks for it or processes it.
     """
 
     rng: Random
@@ -41,6 +45,10 @@ class Simulation:
     round_opened: int = 0
     collecting: list[str] = field(default_factory=list)
     stored: int = 0
+    founding: bool = False
+    votes: int = 0
+    vote_due: int = 0
+    allowances: dict[str, list[tuple[str, int]]] = field(default_factory=dict)
 
     @property
     def rules(self) -> dict[str, Contract]:

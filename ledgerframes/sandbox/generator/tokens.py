@@ -13,10 +13,11 @@ from ledgerframes.sandbox.generator.summaries import REASON, holding_metadata
 from ledgerframes.sandbox.generator.token_standard import extra_arguments, outcome, standard_transfer
 from ledgerframes.sandbox.world.amounts import UNITS, decimal, units
 from ledgerframes.sandbox.world.contracts import Contract
+from ledgerframes.sandbox.world.instruments import SECOND
 from ledgerframes.sandbox.world.templates import TOKEN, TOKEN_RULES
 from ledgerframes.sandbox.world.transaction import Event, Transaction
 
-SECOND_ID: Final = "HARBOR-SILVER"
+SECOND_ID: Final = SECOND.id
 
 Payload = dict[str, Any]
 

@@ -17,6 +17,7 @@ from ledgerframes.sandbox.world.templates import (
     FUND_COUPON,
     ISSUING_ROUND,
     LIVENESS_RECORD,
+    REWARD_COUPON,
     SV_COUPON,
     VALIDATOR_COUPON,
     VALIDATOR_RIGHT,
@@ -30,13 +31,21 @@ _TAGS: Final = {
     SV_COUPON.entity: "InputSvRewardCoupon",
     LIVENESS_RECORD.entity: "InputValidatorLivenessActivityRecord",
     FUND_COUPON.entity: "InputDevelopmentFundCoupon",
+    REWARD_COUPON.entity: "InputRewardCouponV2",
 }
+
+
+# They state coin, and no round issues them.
+_IN_COIN: Final = (FUND_COUPON, REWARD_COUPON)
 
 
 def consume_coupon(tx: Transaction, sim: Simulation, coupon: Contract, sums: Sums, *, under: Event) -> None:
     """End a coupon as the input of a transfer, and add what it is worth to the transfer's sums."""
-    if coupon.template is FUND_COUPON:  # it states coin, and no round issues it
-        sums.fund += units(coupon.payload["amount"])
+    if coupon.template in _IN_COIN:
+        if coupon.template is FUND_COUPON:
+            sums.fund += units(coupon.payload["amount"])
+        else:
+            sums.app += units(coupon.payload["amount"])
         tx.archive(coupon, under=under)
         return
     worth = times(weight_of(coupon), issuance_for(issuing(sim)[round_of(coupon)], coupon))
@@ -72,7 +81,7 @@ def tagged(one: Contract) -> dict[str, Any]:
 
 def issuing_rounds(sim: Simulation, coupons: Sequence[Contract]) -> list[list[Any]]:
     """The rounds that coupons are claimed from, each with its contract."""
-    coupons = [coupon for coupon in coupons if coupon.template is not FUND_COUPON]
+    coupons = [coupon for coupon in coupons if coupon.template not in _IN_COIN]
     rounds = issuing(sim) if coupons else {}
     return [
         [rounds[number].payload["round"], rounds[number].contract_id]

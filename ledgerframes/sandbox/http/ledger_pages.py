@@ -211,7 +211,7 @@ def _signature(body: UpdatesPage | ContractsPage) -> str:
 def _times(world: World) -> list[dict[str, str]]:
     """Up to which record time the participant has seen each synchronizer that has had an update."""
     latest: dict[str, int] = {}
-    for update in world.updates:
+    for update in world.ledger_updates:
         latest[update.synchronizer_id] = max(update.record_time, latest.get(update.synchronizer_id, update.record_time))
     return [{"synchronizerId": one, "recordTime": timestamps.exact(latest[one])} for one in sorted(latest)]
 

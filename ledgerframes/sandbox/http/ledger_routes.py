@@ -122,7 +122,7 @@ class LedgerRoutes:
         user = caller(self.gate, request)
         body = await read_body(request, UpdateByHash)
         with self.ledger.world.lock:
-            updates = list(self.ledger.world.updates)
+            updates = list(self.ledger.world.ledger_updates)
         wanted = body.transaction_hash
         found = next((update.update_id for update in updates if transaction_hash(update) == wanted), "")
         transactions = UpdateFormat(include_transactions=body.update_format.include_transactions)

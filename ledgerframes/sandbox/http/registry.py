@@ -21,10 +21,10 @@ from ledgerframes.sandbox.http.responses import (
     read_page_token,
 )
 from ledgerframes.sandbox.world import timestamps
-from ledgerframes.sandbox.world.amounts import decimal
+from ledgerframes.sandbox.world.amounts import decimal, units
 from ledgerframes.sandbox.world.contracts import Contract
-from ledgerframes.sandbox.world.instruments import COIN_ID, SUPPORTED_APIS, Instrument
-from ledgerframes.sandbox.world.templates import COIN_RULES, TRANSFER_FACTORY
+from ledgerframes.sandbox.world.instruments import COIN_ID, SECOND, SUPPORTED_APIS, Instrument
+from ledgerframes.sandbox.world.templates import COIN_RULES, TOKEN, TRANSFER_FACTORY
 from ledgerframes.sandbox.world.world import World
 
 INSTRUMENTS_PAGE: Final = 25
@@ -33,27 +33,35 @@ INSTRUMENTS_MAXIMUM: Final = 1_000
 
 @dataclass(frozen=True, slots=True)
 class Registry:
-    """The handlers of one registry; it asks nobody for a token."""
+    """The handlers of one registry; it asks nobody for a token.
+
+    Attributes:
+        rules: the entity of the rules whose signatory is its admin: the coin's, or another issuer's.
+    """
 
     world: World
+    rules: str = COIN_RULES.entity
 
     def routes(self) -> list[BaseRoute]:
         """The routes; the interface is served at the root."""
         allocation = "/registry/allocation-instruction/v1/allocation-factory"
+        return [*self.metadata(), Route(allocation, self.allocation_factory, methods=["POST"])]
+
+    def metadata(self) -> list[BaseRoute]:
+        """The routes about instruments alone, which every issuer's registry has."""
         return [
             Route("/registry/metadata/v1/info", self.info, methods=["GET"]),
             Route("/registry/metadata/v1/instruments", self.instruments, methods=["GET"]),
             Route("/registry/metadata/v1/instruments/{instrumentId:path}", self.instrument, methods=["GET"]),
-            Route(allocation, self.allocation_factory, methods=["POST"]),
         ]
 
     async def info(self, request: Request) -> Response:  # noqa: ARG002 - Starlette's signature
         """GET /registry/metadata/v1/info."""
         with self.world.lock:
-            rules = self.world.rules.get(COIN_RULES.entity)
+            rules = self.world.rules.get(self.rules)
         if rules is None:
             raise RefusalError(404, "This registry has no admin")
-        return json_answer(encode({"adminId": rules.payload["dso"], "supportedApis": SUPPORTED_APIS}))
+        return json_answer(encode({"adminId": rules.signatories[0], "supportedApis": SUPPORTED_APIS}))
 
     async def instrument(self, request: Request) -> Response:
         """GET /registry/metadata/v1/instruments/{instrumentId}."""
@@ -73,7 +81,7 @@ class Registry:
         except ValueError as error:
             raise RefusalError(400, "The query parameter 'pageToken' was malformed") from error
         # By id and not by number, so that a token stays valid while the list grows.
-        left = [instrument for instrument in self.world.instruments if instrument.id > after]
+        left = [instrument for instrument in self._listed() if instrument.id > after]
         with self.world.lock:
             records = [self._record(instrument) for instrument in left[:size]]
         token = page_token(left[size - 1].id) if len(left) > size else None
@@ -97,10 +105,16 @@ class Registry:
         # The coin's contracts are in this ledger, so its supply is counted and cannot disagree with the history.
         if instrument.id == COIN_ID:
             return instrument.record(supply=decimal(self.world.coins.units), as_of=timestamps.exact(self.world.now))
+        if instrument == SECOND:
+            held = sum(units(holding.payload["amount"]) for holding in self.world.contracts.of(TOKEN))
+            return instrument.record(supply=decimal(held), as_of=timestamps.exact(self.world.now))
         return instrument.record(supply=instrument.supply, as_of=instrument.counted())
 
+    def _listed(self) -> tuple[Instrument, ...]:
+        return self.world.instruments if self.rules == COIN_RULES.entity else (SECOND,)
+
     def _instrument(self, instrument_id: str) -> Instrument:
-        instrument = next((listed for listed in self.world.instruments if listed.id == instrument_id), None)
+        instrument = next((listed for listed in self._listed() if listed.id == instrument_id), None)
         if instrument is None:
             raise RefusalError(404, f"Instrument {instrument_id} not found")
         return instrument

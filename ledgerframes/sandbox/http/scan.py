@@ -86,7 +86,7 @@ class Scan:
     async def update_by_hash(self, request: Request) -> Response:
         """GET /v2/updates/hash/{hash}; what it finds carries its hash, so the page's form is the right one."""
         wanted = request.path_params["hash"]
-        update = self.view.world.update_by_hash(wanted)
+        update = self.view.world.scanned_by_hash(wanted)
         return json_answer(self._item(request, update, f"No update with external transaction hash {wanted} found"))
 
     async def ans_rules(self, request: Request) -> Response:
@@ -127,7 +127,7 @@ class Scan:
 
     def _by_id(self, request: Request) -> bytes:
         update_id = request.path_params["update_id"]
-        return self._item(request, self.view.world.update(update_id), f"Transaction with id {update_id} not found")
+        return self._item(request, self.view.world.scanned(update_id), f"Transaction with id {update_id} not found")
 
     def _item(self, request: Request, update: Update | None, missing: str) -> bytes:
         carrying = carries_types(request.query_params.get("daml_value_encoding"))

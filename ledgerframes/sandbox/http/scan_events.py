@@ -51,7 +51,7 @@ class EventRoutes:
 
     async def latest(self, _: Request) -> Response:
         """GET /v0/events/latest-record-time: up to where POST /v0/events will answer."""
-        updates = self.view.page(None, len(self.view.world.updates) or 1)
+        updates = self.view.page(None, len(self.view.world.ledger_updates) or 1, private=True)
         if not updates:
             raise RefusalError(404, "No events found")
         latest = max(event for update in updates[-8:] for event in events_of(update))
@@ -72,7 +72,7 @@ class EventRoutes:
         begin = None if after is None else (after[0], after[1] - 1)
         wanted = size + 8
         while True:
-            updates = self.view.page(begin, wanted)
+            updates = self.view.page(begin, wanted, private=True)
             events = sorted(event for update in updates for event in events_of(update))
             whole = len(updates) < wanted
             last = (*updates[-1][:3],) if updates else ()
@@ -84,7 +84,7 @@ class EventRoutes:
     def _by_id(self, wanted: str) -> Event | None:
         world = self.view.world
         with world.lock:
-            updates = list(world.updates)
+            updates = list(world.ledger_updates)
         events = (event for update in updates for event in events_of(update) if event.update_id == wanted)
         event = next(events, None)
         return event if event is not None and self.view.knows(event.update) else None
@@ -100,6 +100,4 @@ def _is_after(event: Event, after: Cursor | None) -> bool:
 
 def _typed(event: Event) -> Event:
     """The same item, its update's values in the encoding that carries types."""
-    if event.rejected:
-        return event
-    return event.with_update(event.update._replace(rendered=render.type_carrying(event.update.rendered)))
+    return event if event.carried == b"null" else event.carrying(render.type_carrying(event.carried))

@@ -72,8 +72,10 @@ class Active:
 def active_at(world: World, at: Cursor) -> list[Active]:
     """The contracts that transactions had created and not consumed up to and including `at`, in the order of creation.
 
-    A contract that only an assignment shows is left out, as real servers do.
+    A contract that only an assignment shows is left out, as real servers do, and so is one that the scan's party is no
+    stakeholder of.
     """
+    party = world.scan_party
     active: dict[str, Active] = {}
     row = 0
     for update in world.updates[: world.position(at)]:
@@ -83,6 +85,8 @@ def active_at(world: World, at: Cursor) -> list[Active]:
             if event.event_type == "created_event":
                 row += 1
                 created = _created(raw)
+                if party and party not in (*created.signatories, *created.observers):
+                    continue
                 active[created.contract_id] = Active(row, created, event_id, item.update_id, item.migration_id)
         for raw in item.events_by_id.values():
             event = _event(raw)

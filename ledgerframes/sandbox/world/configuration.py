@@ -15,6 +15,9 @@ HOUR: Final = 3_600 * timestamps.SECOND
 DAY: Final = 24 * HOUR
 YEAR: Final = 365 * DAY
 
+MARKER_REWARDS: Final = "RewardVersion_FeaturedAppMarkers"
+TRAFFIC_REWARDS: Final = "RewardVersion_TrafficBasedAppRewards"
+
 _FIRST: Final = ("40000000000.0000000000", "0.0500000000", "0.1500000000")
 _LATER: Final = ("20000000000.0000000000", "0.1200000000", "0.4000000000")
 
@@ -57,6 +60,7 @@ def coin_rules(
     step: int,
     fees_end: int,
     begin: int,
+    rewards: Payload | None = None,
 ) -> Payload:
     """The payload of the coin's rules.
 
@@ -69,6 +73,7 @@ def coin_rules(
         step: how long after the first round less is issued, in microseconds.
         fees_end: from when on transfers cost nothing, in microseconds since 1970.
         begin: when the ledger begins, in microseconds since 1970.
+        rewards: the configuration of rewards by traffic; None for a model that has none yet.
     """
     curve = {
         "initialValue": issuance_config(later=False),
@@ -96,12 +101,27 @@ def coin_rules(
         "featuredAppActivityMarkerAmount": "1.0000000000",
         "optDevelopmentFundManager": manager,
     }
+    if rewards is not None:
+        config["rewardConfig"] = rewards
     free = {"_1": timestamps.trimmed(fees_end), "_2": {**config, "transferConfig": transfer_config(charged=False)}}
     schedule = {"initialValue": config, "futureValues": [free] if fees_end > begin else []}
     return {"dso": dso, "configSchedule": schedule, "isDevNet": True}
 
 
-def dso_rules(dso: str, *, members: Iterable[str], synchronizers: Iterable[str], main: str) -> Payload:
+def reward_config(minting: str, *, dry_run: str | None, life: int) -> Payload:
+    """How apps are rewarded: which version mints, which one is tried, and how long its coupons live."""
+    return {
+        "mintingVersion": minting,
+        "dryRunVersion": dry_run,
+        "batchSize": "100",
+        "rewardCouponTimeToLive": _span(life),
+        "appRewardCouponThreshold": "0.5000000000",
+    }
+
+
+def dso_rules(
+    dso: str, *, members: Iterable[str], synchronizers: Iterable[str], main: str, weights: Iterable[int] = ()
+) -> Payload:
     """The payload of the rules of the organization that runs the ledger.
 
     Args:
@@ -109,12 +129,14 @@ def dso_rules(dso: str, *, members: Iterable[str], synchronizers: Iterable[str],
         members: the parties of its members, the delegate first.
         synchronizers: the synchronizers it runs.
         main: the synchronizer that is active.
+        weights: the members' reward weights; all alike if there are none.
     """
     parties = list(members)
+    given = list(weights) or [10_000] * len(parties)
     return {
         "dso": dso,
         "epoch": "0",
-        "svs": [[party, _member(party)] for party in parties],
+        "svs": [[party, _member(party, weight)] for party, weight in zip(parties, given, strict=True)],
         "offboardedSvs": [],
         "dsoDelegate": parties[0],
         "config": _limits(list(synchronizers), main),
@@ -128,11 +150,11 @@ def name_of(party: str) -> str:
     return party.partition("::")[0]
 
 
-def _member(party: str) -> Payload:
+def _member(party: str, weight: int) -> Payload:
     return {
         "name": name_of(party),
         "joinedAsOfRound": {"number": "0"},
-        "svRewardWeight": "10000",
+        "svRewardWeight": str(weight),
         "participantId": _participant(party),
     }
 

@@ -10,7 +10,9 @@ from ledgerframes.sandbox.world.contracts import Contract
 from ledgerframes.sandbox.world.templates import (
     APP_COUPON,
     FAUCET_COUPON,
+    FUND_COUPON,
     LIVENESS_RECORD,
+    REWARD_COUPON,
     SV_COUPON,
     VALIDATOR_COUPON,
 )
@@ -22,14 +24,25 @@ _KINDS: Final = frozenset(
 
 @dataclass(slots=True)
 class CouponBook:
-    """Every coupon there is; transactions write it as they create and archive."""
+    """Every coupon there is; transactions write it as they create and archive.
 
+    Attributes:
+        allotted: the coupons of the development fund, by id; they are of no round.
+        in_coin: the coupons of the second version, by id; they state coin, which no round issues.
+    """
+
+    allotted: dict[str, Contract] = field(default_factory=dict)
+    in_coin: dict[str, Contract] = field(default_factory=dict)
     _rounds: dict[int, dict[str, Contract]] = field(default_factory=dict)
 
     def create(self, contract: Contract) -> None:
         """Enter a new contract, if it is a coupon."""
         if contract.template.entity in _KINDS:
             self._rounds.setdefault(round_of(contract), {})[contract.contract_id] = contract
+        elif contract.template.entity == FUND_COUPON.entity:
+            self.allotted[contract.contract_id] = contract
+        elif contract.template.entity == REWARD_COUPON.entity:
+            self.in_coin[contract.contract_id] = contract
 
     def archive(self, contract: Contract) -> None:
         """Strike a contract that has ended, if it is a coupon."""
@@ -38,6 +51,10 @@ class CouponBook:
             del self._rounds[number][contract.contract_id]
             if not self._rounds[number]:
                 del self._rounds[number]
+        elif contract.template.entity == FUND_COUPON.entity:
+            del self.allotted[contract.contract_id]
+        elif contract.template.entity == REWARD_COUPON.entity:
+            del self.in_coin[contract.contract_id]
 
     def of(self, number: int, synchronizer_id: str) -> Iterator[Contract]:
         """A round's coupons that are on a synchronizer and that no command made, the oldest first."""

@@ -60,6 +60,10 @@ class Instrument:
         return _AGO if self.supply is not None else None
 
 
+#: Issued by an app with an admin of its own, whose registry lists it.
+SECOND: Final = Instrument("HARBOR-SILVER", "Harbor silver", "HS", 2)
+
+
 def invent_instruments(rng: Random) -> tuple[Instrument, ...]:
     """Make up a registry's sixty instruments, ordered by id."""
     special = (

@@ -47,6 +47,11 @@ SUBSCRIPTION: Final = Template("Splice.Wallet.Subscriptions:Subscription", "spli
 IDLE_SUBSCRIPTION: Final = Template("Splice.Wallet.Subscriptions:SubscriptionIdleState", "splice-wallet-payments")
 FIRST_PAYMENT: Final = Template("Splice.Wallet.Subscriptions:SubscriptionInitialPayment", "splice-wallet-payments")
 LATER_PAYMENT: Final = Template("Splice.Wallet.Subscriptions:SubscriptionPayment", "splice-wallet-payments")
+REWARD_COUPON: Final = Template("Splice.Amulet:RewardCouponV2", "splice-amulet")
+CALCULATE_REWARDS: Final = Template("Splice.Amulet.RewardAccountingV2:CalculateRewardsV2", "splice-amulet")
+PROCESS_REWARDS: Final = Template("Splice.Amulet.RewardAccountingV2:ProcessRewardsV2", "splice-amulet")
+VOTE_REQUEST: Final = Template("Splice.DsoRules:VoteRequest", "splice-dso-governance")
+PRICE_VOTE: Final = Template("Splice.DSO.AmuletPrice:AmuletPriceVote", "splice-dso-governance")
 TOKEN: Final = Template("Harbor.Token:Holding", "harbor-token")
 TOKEN_RULES: Final = Template("Harbor.Token:Rules", "harbor-token")
 IOU: Final = Template("Iou:Iou", "iou-app")
@@ -58,13 +63,15 @@ TEMPLATES: Final = (
     SV_COUPON, FAUCET_COUPON, LIVENESS_RECORD, UNCLAIMED_REWARD, ACTIVITY_MARKER, FEATURED_RIGHT, VALIDATOR_RIGHT,
     SUMMARIZING_ROUND, CLOSED_ROUND, MEMBER_TRAFFIC, TRANSFER_INSTRUCTION, CONFIRMATION, SV_REWARD_STATE, NAME_CONTEXT,
     SUBSCRIPTION_REQUEST, SUBSCRIPTION, IDLE_SUBSCRIPTION, FIRST_PAYMENT, LATER_PAYMENT, TOKEN, TOKEN_RULES,
-    FUND_COUPON, UNCLAIMED_FUND_COUPON, DSO_BOOTSTRAP,
+    FUND_COUPON, UNCLAIMED_FUND_COUPON, DSO_BOOTSTRAP, REWARD_COUPON, CALCULATE_REWARDS, PROCESS_REWARDS, VOTE_REQUEST,
+    PRICE_VOTE,
 )  # fmt: skip
 
 TRANSFER_INTERFACE: Final = "Splice.Api.Token.TransferInstructionV1:TransferFactory"
 HOLDING_INTERFACE: Final = "Splice.Api.Token.HoldingV1:Holding"
 INSTRUCTION_INTERFACE: Final = "Splice.Api.Token.TransferInstructionV1:TransferInstruction"
 EVENT_LOG_INTERFACE: Final = "Splice.Api.Token.TransferEventsV2:EventLog"
+REWARD_INTERFACE: Final = "Splice.Api.RewardAssignmentV1:RewardCoupon"
 FEATURED_INTERFACE: Final = "Splice.Api.FeaturedAppRightV1:FeaturedAppRight"
 ALLOCATION_INTERFACE: Final = "Splice.Api.Token.AllocationInstructionV1:AllocationFactory"
 
@@ -91,6 +98,8 @@ class Packages:
         self.instruction_interface = f"{instructions}:{INSTRUCTION_INTERFACE}"
         self.event_log_interface = f"{logs}:{EVENT_LOG_INTERFACE}"
         self.featured_interface = f"{features}:{FEATURED_INTERFACE}"
+        # Of no draw of its own, so that histories without it keep their bytes.
+        self.reward_interface = f"{features[::-1]}:{REWARD_INTERFACE}"
 
     def template_id(self, template: Template) -> str:
         """The id a contract of that template gets when it is created now."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, datetime, timedelta, timezone
+from functools import lru_cache
 from typing import Final
 
 # Migration id and record time in microseconds.
@@ -29,6 +30,8 @@ def trimmed(micros: int) -> str:
     return exact(micros)[:-1].rstrip("0").removesuffix(".") + "Z"
 
 
+# The ends of a few rounds and coupons are asked for at every step of a history.
+@lru_cache(4_096)
 def parse(text: str) -> int:
     """Read a time a client sent, with any number of fractional digits, floored to microseconds.
 

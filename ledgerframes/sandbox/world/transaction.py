@@ -10,6 +10,8 @@ import msgspec
 from ledgerframes.sandbox.generator.simulation import Simulation
 from ledgerframes.sandbox.world import timestamps
 from ledgerframes.sandbox.world.contracts import Contract, Effects, Template, created_event
+from ledgerframes.sandbox.world.timestamps import Cursor
+from ledgerframes.sandbox.world.world import Update
 
 Event = dict[str, Any]
 
@@ -40,6 +42,9 @@ class Transaction:
         self.workflow_id = ""
         self._roots: list[str] = []
         self._events: list[tuple[str, Event]] = []
+        # What the scan's party sees; nothing is noted where the scan shows everything.
+        self._party = sim.world.scan_party
+        self._seen: set[str] = set()
 
     def create(
         self,
@@ -70,7 +75,7 @@ class Transaction:
             self.synchronizer_id,
         )
         self._effects.create(contract)
-        event_id = self._number(under)
+        event_id = self._number(under, (*signatories, *observers))
         self._events.append((event_id, created_event(contract, event_id)))
         return contract
 
@@ -88,7 +93,8 @@ class Transaction:
         """Exercise a choice; the caller sets `exercise_result` where it is not the empty record."""
         if consuming:
             self._effects.archive(contract)
-        event_id = self._number(under)
+        informed = (*contract.signatories, *acting, *(contract.observers if consuming else ()))
+        event_id = self._number(under, informed)
         event: Event = {
             "event_type": "exercised_event",
             "event_id": event_id,
@@ -110,11 +116,32 @@ class Transaction:
         """End a contract by its signatories' Archive choice."""
         self.exercise(contract, "Archive", {}, acting=contract.signatories, consuming=True, under=under)
 
-    def render(self, *, migration_id: int, record_time: int, external_hash: str | None) -> bytes:
+    def update(self, *, migration_id: int, record_time: int, external_hash: str | None) -> Update:
+        """The update that the history gets."""
+        place = (migration_id, record_time)
+        scanned = None
+        if self._party and len(self._seen) < len(self._events):
+            events, roots = self._projected()
+            scanned = self._render(events, roots, place, external_hash) if events else b""
+        rendered = self._render(self._events, self._roots, place, external_hash)
+        return Update(*place, self.update_id, self.synchronizer_id, external_hash, rendered, scanned)
+
+    def _projected(self) -> tuple[list[tuple[str, Event]], list[str]]:
+        """The events that the scan's party sees, numbered anew in preorder, and which of them are roots."""
+        seen = [event for event_id, event in self._events if event_id in self._seen]
+        numbers = {event["event_id"]: f"{self.update_id}:{number}" for number, event in enumerate(seen)}
+        inner = {child for event in seen for child in event.get("child_event_ids", ())}
+        events = [(numbers[event["event_id"]], _renumbered(event, numbers)) for event in seen]
+        return events, [number for event_id, number in numbers.items() if event_id not in inner]
+
+    def _render(
+        self, events: list[tuple[str, Event]], roots: list[str], place: Cursor, external_hash: str | None
+    ) -> bytes:
         """Write the item of a page of `POST /v2/updates`: the map sorted by event id as text."""
+        migration_id, record_time = place
         # Up to ten events, numbers and text have the same order.
-        if len(self._events) > _LEAF_LIMIT:
-            self._events.sort(key=_event_id)
+        if len(events) > _LEAF_LIMIT:
+            events.sort(key=_event_id)
         item = {
             "update_id": self.update_id,
             "migration_id": migration_id,
@@ -122,17 +149,27 @@ class Transaction:
             "record_time": timestamps.exact(record_time),
             "synchronizer_id": self.synchronizer_id,
             "effective_at": timestamps.exact(self.effective),
-            "root_event_ids": self._roots,
-            "events_by_id": dict(self._events),
+            "root_event_ids": roots,
+            "events_by_id": dict(events),
         }
         if external_hash is not None:
             item["external_transaction_hash"] = external_hash
         return _encode(item)
 
-    def _number(self, under: Event | None) -> str:
+    def _number(self, under: Event | None, informed: Sequence[str]) -> str:
         event_id = f"{self.update_id}:{len(self._events)}"
+        # Whoever sees an exercise sees what follows from it.
+        if self._party and (self._party in informed or (under is not None and under["event_id"] in self._seen)):
+            self._seen.add(event_id)
         (self._roots if under is None else under["child_event_ids"]).append(event_id)
         return event_id
+
+
+def _renumbered(event: Event, numbers: dict[str, str]) -> Event:
+    renumbered = {**event, "event_id": numbers[event["event_id"]]}
+    if "child_event_ids" in event:
+        renumbered["child_event_ids"] = [numbers[child] for child in event["child_event_ids"]]
+    return renumbered
 
 
 def _event_id(numbered: tuple[str, Event]) -> str:

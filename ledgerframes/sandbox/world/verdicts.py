@@ -28,8 +28,9 @@ class Event:
     """One item of the event history, in the server's order.
 
     Attributes:
-        update: the update that it carries, or that a rejected request is made up beside.
+        update: the update whose verdict it is, or that a rejected request is made up beside.
         rejected: whether it is a rejected request, which carries no update.
+        carried: the update as the scan shows it, as JSON; null where it shows none.
     """
 
     migration_id: int
@@ -37,20 +38,26 @@ class Event:
     update_id: str
     update: Update
     rejected: bool = False
+    carried: bytes = b"null"
 
     @property
     def body(self) -> bytes:
         """The item as JSON."""
         return _body(self)
 
-    def with_update(self, update: Update) -> Event:
+    def carrying(self, update: bytes) -> Event:
         """The same item, carrying its update in another encoding."""
-        return replace(self, update=update)
+        return replace(self, carried=update)
 
 
 def events_of(update: Update) -> Iterator[Event]:
-    """The items of the event history that one update gives: itself, and some rejected request right after it."""
-    yield Event(update.migration_id, update.record_time, update.update_id, update)
+    """The items of the event history that one update gives: itself, and some rejected request right after it.
+
+    Of a transaction that the scan does not show, the verdict alone; of such a leg of a reassignment, nothing.
+    """
+    carried = update.rendered if update.scanned is None else update.scanned or b"null"
+    if update.scanned != b"" or b'"events_by_id":' in update.rendered:
+        yield Event(update.migration_id, update.record_time, update.update_id, update, carried=carried)
     if _draw(update, "rejected") % _REJECTED == 0 and update.record_time < timestamps.LAST:
         yield Event(update.migration_id, update.record_time + 1, _other_id(update), update, rejected=True)
 
@@ -61,7 +68,7 @@ def _body(event: Event) -> bytes:
     item = json.loads(event.update.rendered)
     if event.rejected:
         return _with(b"null", _rejection(event, item))
-    return _with(event.update.rendered, None if "event" in item else _acceptance(event, item))
+    return _with(event.carried, None if "event" in item else _acceptance(event, item))
 
 
 def _with(update: bytes, verdict: dict[str, Any] | None) -> bytes:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
@@ -75,16 +76,22 @@ class View:
         self._seed = seed
         self._passed: dict[str, int] = {}
 
-    def page(self, after: Cursor | None, page_size: int) -> list[Update]:
-        """The updates of this server strictly after a cursor, `page_size` at most."""
+    def page(self, after: Cursor | None, page_size: int, *, private: bool = False) -> list[Update]:
+        """The updates of this server strictly after a cursor, `page_size` at most.
+
+        With `private` also those of which it shows a verdict alone.
+        """
         with self.world.lock:
-            start, end = self.world.position(after), max(0, len(self.world.updates) - self.lag)
+            updates = self.world.ledger_updates if private else self.world.updates
+            start, end = self.world.position(after, private=private), max(0, len(self.world.updates) - self.lag)
             hidden = self._hidden(end)
+            if private:
+                end = len(updates) if not self.lag else bisect_left(updates, self.world.updates[end])
             if not hidden and self.pruning is None:
-                return self.world.updates[start : min(end, start + page_size)]
-            kept = (update for update in self._kept(start, end) if update.update_id not in hidden)
+                return updates[start : min(end, start + page_size)]
+            kept = (one for one in self._kept(start, end, private=private) if one.update_id not in hidden)
             shown = list(islice(kept, page_size))
-            self._count_passed(hidden, start, shown, whole=len(shown) < page_size)
+            self._count_passed(hidden, updates[start:][:1], shown, whole=len(shown) < page_size)
             return shown
 
     def knows(self, update: Update) -> bool:
@@ -119,15 +126,15 @@ class View:
         """The snapshot instants of a migration that this server has not pruned, the oldest first."""
         return [one for one in instants(self.world, migration_id) if not self.is_pruned((migration_id, one))]
 
-    def _kept(self, start: int, end: int) -> Iterator[Update]:
+    def _kept(self, start: int, end: int, *, private: bool) -> Iterator[Update]:
         """The updates from one position up to another, without those that are pruned."""
-        updates, at = self.world.updates, start
+        updates, at = self.world.ledger_updates if private else self.world.updates, start
         while at < end:
             migration_id, record_time = updates[at][:2]
             if self.is_pruned((migration_id, record_time)):
                 assert self.pruning is not None
                 first, time = self.pruning.begin(migration_id, newest=self.world.now)
-                at = self.world.position((first, time - 1))
+                at = self.world.position((first, time - 1), private=private)
             else:
                 yield updates[at]
                 at += 1
@@ -148,10 +155,11 @@ class View:
         # From the id alone, so that a replica and a second run hide the same updates.
         return Random(f"{self._seed}/{update.update_id}").random() < self._late
 
-    def _count_passed(self, hidden: dict[str, Update], start: int, shown: list[Update], *, whole: bool) -> None:
+    def _count_passed(
+        self, hidden: dict[str, Update], first: list[Update], shown: list[Update], *, whole: bool
+    ) -> None:
         """Count this page for every hidden update that would have been in it or before its last item."""
-        first = self.world.updates[start] if start < len(self.world.updates) else None
         for update in hidden.values():
             reached = whole or (bool(shown) and update < shown[-1])
-            if first is not None and first <= update and reached:
+            if first and first[0] <= update and reached:
                 self._passed[update.update_id] = self._passed.get(update.update_id, 0) + 1

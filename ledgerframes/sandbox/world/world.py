@@ -19,7 +19,7 @@ from ledgerframes.sandbox.world.coupon_book import CouponBook
 from ledgerframes.sandbox.world.instruments import Instrument
 from ledgerframes.sandbox.world.keys import KeyIndex
 from ledgerframes.sandbox.world.package_store import PackageStore
-from ledgerframes.sandbox.world.reassignment_legs import ReassignmentState
+from ledgerframes.sandbox.world.reassignment_legs import Leg, ReassignmentState, render_leg
 from ledgerframes.sandbox.world.templates import LICENSE
 from ledgerframes.sandbox.world.timestamps import Cursor
 
@@ -38,6 +38,7 @@ class Update(NamedTuple):
         synchronizer_id: where it was sequenced: for an assignment the target, for an unassignment the source.
         external_hash: the hash an external party signed, if any.
         rendered: the item as JSON, in the form of a page of `POST /v2/updates`.
+        scanned: what the scan shows of it where that is less; empty for nothing at all.
     """
 
     migration_id: int
@@ -46,6 +47,7 @@ class Update(NamedTuple):
     synchronizer_id: str
     external_hash: str | None
     rendered: bytes
+    scanned: bytes | None = None
 
 
 class World:
@@ -56,7 +58,9 @@ class World:
         grow: adds a number of updates to this world; `advance` calls it.
 
     Attributes:
-        updates: the history in the order (migration id, record time, update id).
+        updates: the history that the scan shows, in the order (migration id, record time, update id).
+        ledger_updates: all of it, private updates too, which participants of their parties see.
+        scan_party: the scan shows what this party is a stakeholder of or takes part in; empty: it shows everything.
         contracts: the active ones.
         license_rows: stored validator licenses as (row number, contract id), ascending; ended ones stay.
         coins: the life of every coin.
@@ -76,9 +80,11 @@ class World:
         simulation: what commands work with; None where the ledger takes none.
     """
 
-    def __init__(self, *, synchronizers: Sequence[str], grow: Callable[[int], None]) -> None:
+    def __init__(self, *, synchronizers: Sequence[str], grow: Callable[[int], None], scan_party: str = "") -> None:
         self.synchronizers = tuple(synchronizers)
+        self.scan_party = scan_party
         self.updates: list[Update] = []
+        self.ledger_updates: list[Update] = [] if scan_party else self.updates
         self.contracts = Contracts()
         self.coins = CoinHistory()
         self.coupons = CouponBook()
@@ -106,7 +112,7 @@ class World:
     @property
     def now(self) -> int:
         """The ledger's own clock: its newest record time in microseconds, 0 before its first update."""
-        return self.updates[-1].record_time if self.updates else 0
+        return self.ledger_updates[-1].record_time if self.ledger_updates else 0
 
     def create(self, contract: Contract, at: Cursor) -> None:
         """Take in a new contract, as of that migration id and record time."""
@@ -125,15 +131,20 @@ class World:
         self.coupons.archive(contract)
         self.keys.archive(contract)
 
+    def leg(self, leg: Leg, *, update_id: str, migration_id: int, record_time: int) -> Update:
+        """The update of a leg of a reassignment; the scan's party sees it of its own contracts."""
+        rendered = render_leg(leg, update_id=update_id, migration_id=migration_id, record_time=record_time)
+        shown = not self.scan_party or self.scan_party in (*leg.contract.signatories, *leg.contract.observers)
+        scanned = None if shown else b""
+        return Update(migration_id, record_time, update_id, leg.synchronizer_id, None, rendered, scanned)
+
     def record(self, updates: Iterable[Update]) -> None:
         """Add updates to the history, each at its place in the server's order."""
         with self.lock:
             for update in updates:
-                # A slower synchronizer's update may be recorded before one that is there already.
-                if self.updates and update < self.updates[-1]:
-                    insort(self.updates, update)
-                else:
-                    self.updates.append(update)
+                _insert(self.ledger_updates, update)
+                if self.scan_party and update.scanned != b"":
+                    _insert(self.updates, _as_scanned(update))
                 self._by_id[update.update_id] = update
                 self._offsets[update.update_id] = len(self._offsets) + 1
                 if update.external_hash:
@@ -145,12 +156,18 @@ class World:
             self._grow(updates)
 
     def update(self, update_id: str) -> Update | None:
-        """The update with that id, if the history has it."""
+        """The update with that id, if the ledger has it."""
         return self._by_id.get(update_id)
 
-    def update_by_hash(self, external_hash: str) -> Update | None:
-        """The update whose prepared transaction has that hash, if the history has it."""
-        return self._by_hash.get(external_hash)
+    def scanned(self, update_id: str) -> Update | None:
+        """The update with that id as the scan shows it, if it does."""
+        update = self._by_id.get(update_id)
+        return None if update is None or update.scanned == b"" else _as_scanned(update)
+
+    def scanned_by_hash(self, external_hash: str) -> Update | None:
+        """The update whose prepared transaction has that hash as the scan shows it, if it does."""
+        update = self._by_hash.get(external_hash)
+        return None if update is None else self.scanned(update.update_id)
 
     def offset(self, update_id: str) -> int:
         """The number under which the participant recorded an update, from 1."""
@@ -170,12 +187,15 @@ class World:
         start, end = (bisect_left(self.updates, (migration_id + n,)) for n in (0, 1))
         return (self.updates[start].record_time, self.updates[end - 1].record_time) if start < end else None
 
-    def position(self, after: Cursor | None) -> int:
-        """Where the updates strictly after (migration id, record time in microseconds) begin; None: at the first."""
+    def position(self, after: Cursor | None, *, private: bool = False) -> int:
+        """Where the updates strictly after (migration id, record time in microseconds) begin; None: at the first.
+
+        With `private` in all of the ledger's updates, else in those that the scan shows.
+        """
         if after is None:
             return 0
         # Strictly after a time, so ties that a page has cut are skipped: real servers do the same.
-        return bisect_left(self.updates, (after[0], after[1] + 1))
+        return bisect_left(self.ledger_updates if private else self.updates, (after[0], after[1] + 1))
 
     def page(self, after: Cursor | None, page_size: int) -> bytes:
         """The answer of `POST /v2/updates`, as bytes, for a server that shows the whole history."""
@@ -183,7 +203,7 @@ class World:
         return page_of(self.updates[start : start + page_size])
 
     def items(self) -> Iterator[dict[str, Any]]:
-        """The history's items as a page of `POST /v2/updates` gives them, in order; fractions as Decimal."""
+        """The scan's items as a page of `POST /v2/updates` gives them, in order; fractions as Decimal."""
         for update in self.updates:
             yield json.loads(update.rendered, parse_float=Decimal)
 
@@ -191,3 +211,15 @@ class World:
 def page_of(updates: Iterable[Update]) -> bytes:
     """The body of a page that carries these updates."""
     return b'{"transactions":[' + b",".join([update.rendered for update in updates]) + b"]}"
+
+
+def _insert(history: list[Update], update: Update) -> None:
+    # A slower synchronizer's update may be recorded before one that is there already.
+    if history and update < history[-1]:
+        insort(history, update)
+    else:
+        history.append(update)
+
+
+def _as_scanned(update: Update) -> Update:
+    return update if update.scanned is None else update._replace(rendered=update.scanned, scanned=None)

@@ -1,0 +1,302 @@
+"""What members decide by vote: the coin's configuration, weights, featured apps; and the price that each votes for.
+
+Duties call `duty`, the generator's activities `vote_for_price`. One request is open at a time; its members vote one
+after the other, with their reasons, and it closes with its outcome, which is carried out at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any, Final
+
+from ledgerframes.sandbox.generator.coins import pay
+from ledgerframes.sandbox.generator.confirmations import coin_action
+from ledgerframes.sandbox.generator.coupons import weight_of_member
+from ledgerframes.sandbox.generator.simulation import Simulation
+from ledgerframes.sandbox.world import timestamps
+from ledgerframes.sandbox.world.amounts import UNITS, decimal, units
+from ledgerframes.sandbox.world.configuration import MARKER_REWARDS, TRAFFIC_REWARDS, name_of, reward_config
+from ledgerframes.sandbox.world.contracts import Contract, Template
+from ledgerframes.sandbox.world.templates import COIN_RULES, DSO_RULES, FEATURED_RIGHT, PRICE_VOTE, VOTE_REQUEST
+from ledgerframes.sandbox.world.transaction import Event, Transaction
+
+Payload = dict[str, Any]
+Act = Callable[[Transaction, Simulation], None]
+
+# In ticks: from one request to the next, for casting votes, and for a vote to end without enough of them.
+_BETWEEN: Final = 10
+_OPEN: Final = 4
+#: How many votes come per tick.
+_PER_TICK: Final = 3
+_LOWEST_PRICE: Final = 30_000_000
+_HIGHEST_PRICE: Final = 120_000_000
+_REASONS: Final = ("in line with the proposal", "see the discussion", "the numbers are convincing", "")
+_DOUBTS: Final = ("too early", "the effect on others is not clear")
+
+_Proposal = tuple[Payload, str]
+
+
+def duty(sim: Simulation) -> Act | None:
+    """What is due about votes, if anything: a request, a vote, or the close."""
+    if sim.now < sim.vote_due:
+        return None
+    request = sim.one(VOTE_REQUEST)
+    if request is not None:
+        return _close if _is_decided(sim, request) else _cast if _voters(sim, request) else None
+    proposal = _next_proposal(sim)
+    return None if proposal is None else partial(_request, proposal=proposal)
+
+
+def first_price_votes(tx: Transaction, sim: Simulation, price: int, *, under: Event) -> None:
+    """Let each member begin with a price."""
+    for member in sim.parties.sponsors:
+        _price_vote(tx, sim, member, price, under=under)
+
+
+def vote_for_price(tx: Transaction, sim: Simulation) -> None:
+    """Let a member change the price that it votes for, once per tick at most."""
+    member = sim.rng.choice(sim.parties.sponsors)
+    former = sim.one(PRICE_VOTE, member)
+    if former is None or sim.now - timestamps.parse(former.payload["lastUpdatedAt"]) < sim.calendar.tick:
+        return pay(tx, sim)
+    wandered = units(former.payload["amuletPrice"]) * sim.rng.randrange(98_000, 102_300) // 10**5 // 10**4 * 10**4
+    price = min(max(wandered, _LOWEST_PRICE), _HIGHEST_PRICE)
+    argument = {"sv": member, "voteCid": former.contract_id, "amuletPrice": decimal(price)}
+    event = tx.exercise(sim.rules[DSO_RULES.entity], "DsoRules_UpdateAmuletPriceVote", argument, acting=(member,))
+    tx.archive(former, under=event)
+    event["exercise_result"] = {"amuletPriceVote": _price_vote(tx, sim, member, price, under=event).contract_id}
+    return None
+
+
+def price_votes(sim: Simulation) -> list[Contract]:
+    """The members' votes; none where nobody votes."""
+    return [vote for member in sim.parties.sponsors if (vote := sim.one(PRICE_VOTE, member)) is not None]
+
+
+def median_price(votes: list[Contract]) -> int:
+    """The price of the next round: the median, in ten-billionths."""
+    prices = sorted(units(vote.payload["amuletPrice"]) for vote in votes)
+    middle = len(prices) // 2
+    return prices[middle] if len(prices) % 2 else (prices[middle - 1] + prices[middle]) // 2
+
+
+def _request(tx: Transaction, sim: Simulation, proposal: _Proposal) -> None:
+    action, body = proposal
+    requester = sim.parties.sponsors[sim.votes % len(sim.parties.sponsors)]
+    reason = {"url": f"https://governance.example/{sim.votes + 1}", "body": body}
+    effective = timestamps.trimmed(sim.now + 2 * sim.calendar.tick)
+    life = {"microseconds": str(_OPEN * sim.calendar.tick)}
+    argument = {
+        "requester": requester,
+        "action": action,
+        "reason": reason,
+        "voteRequestTimeout": life,
+        "targetEffectiveAt": effective,
+    }
+    event = tx.exercise(sim.rules[DSO_RULES.entity], "DsoRules_RequestVote", argument, acting=(requester,))
+    payload = {
+        "dso": sim.parties.dso,
+        "requester": name_of(requester),
+        "action": action,
+        "reason": reason,
+        "voteBefore": timestamps.trimmed(sim.now + _OPEN * sim.calendar.tick),
+        "votes": [[name_of(requester), _vote(tx, requester, accept=True, body="as proposed")]],
+        "trackingCid": None,
+        "targetEffectiveAt": effective,
+    }
+    event["exercise_result"] = {"voteRequest": _create(tx, sim, VOTE_REQUEST, payload, event).contract_id}
+    sim.votes += 1
+    sim.vote_due = sim.now + sim.calendar.tick // _PER_TICK
+
+
+def _cast(tx: Transaction, sim: Simulation) -> None:
+    request = _open_request(sim)
+    member = _voters(sim, request)[0]
+    accept = not (_is_doubted(sim) and member != sim.parties.sponsors[0])
+    vote = _vote(tx, member, accept=accept, body=sim.rng.choice(_REASONS if accept else _DOUBTS))
+    argument = {"requestCid": request.contract_id, "vote": vote}
+    event = tx.exercise(sim.rules[DSO_RULES.entity], "DsoRules_CastVote", argument, acting=(member,))
+    tx.archive(request, under=event)
+    payload = {
+        **request.payload,
+        "votes": sorted([*request.payload["votes"], [name_of(member), vote]]),
+        "trackingCid": request.payload["trackingCid"] or request.contract_id,
+    }
+    event["exercise_result"] = {"voteRequest": _create(tx, sim, VOTE_REQUEST, payload, event).contract_id}
+    sim.vote_due = sim.now + sim.calendar.tick // _PER_TICK
+
+
+def _close(tx: Transaction, sim: Simulation) -> None:
+    request, member = _open_request(sim), sim.rng.choice(sim.parties.sponsors)
+    votes = [vote for _, vote in request.payload["votes"]]
+    threshold = -(-2 * len(sim.parties.sponsors) // 3)
+    accepted = sum(vote["accept"] for vote in votes) >= threshold
+    rejected = sum(not vote["accept"] for vote in votes) > len(sim.parties.sponsors) - threshold
+    outcome: Payload = {"tag": "VRO_Rejected" if rejected else "VRO_Expired", "value": {}}
+    if accepted:
+        outcome = {"tag": "VRO_Accepted", "value": {"effectiveAt": request.payload["targetEffectiveAt"]}}
+    rules = sim.rules[COIN_RULES.entity]
+    argument = {"requestCid": request.contract_id, "amuletRulesCid": rules.contract_id, "sv": member}
+    root = tx.exercise(sim.rules[DSO_RULES.entity], "DsoRules_CloseVoteRequest", argument, acting=(member,))
+    tx.archive(request, under=root)
+    root["exercise_result"] = {
+        "request": request.payload,
+        "completedAt": tx.created_at,
+        "offboardedVoters": [],
+        "abstainingSvs": [name_of(one) for one in _waiting(sim, request)],
+        "outcome": outcome,
+    }
+    if accepted:
+        _carry_out(tx, sim, request.payload["action"], root)
+    sim.vote_due = sim.now + _BETWEEN * sim.calendar.tick
+
+
+def _carry_out(tx: Transaction, sim: Simulation, action: Payload, root: Event) -> None:
+    """Do what was voted for, below the close."""
+    inner = action["value"]["amuletRulesAction" if action["tag"] == "ARC_AmuletRules" else "dsoAction"]
+    dso, tag, argument = sim.parties.dso, inner["tag"], inner["value"]
+    if tag == "CRARC_SetConfig":
+        rules = sim.rules[COIN_RULES.entity]
+        step = tx.exercise(rules, "AmuletRules_SetConfig", argument, acting=(dso,), consuming=True, under=root)
+        schedule = {**rules.payload["configSchedule"], "initialValue": argument["newConfig"]}
+        renewed = _renew(tx, sim, COIN_RULES, {**rules.payload, "configSchedule": schedule}, step)
+        step["exercise_result"] = {"newAmuletRules": renewed.contract_id}
+        return
+    rules, name = sim.rules[DSO_RULES.entity], tag.replace("SRARC", "DsoRules")
+    weighing = tag == "SRARC_UpdateSvRewardWeight"
+    step = tx.exercise(rules, name, argument, acting=(dso,), consuming=weighing, under=root)
+    if weighing:
+        members = [
+            [party, {**info, "svRewardWeight": argument["newRewardWeight"]} if party == argument["svParty"] else info]
+            for party, info in rules.payload["svs"]
+        ]
+        renewed = _renew(tx, sim, DSO_RULES, {**rules.payload, "svs": members}, step)
+        step["exercise_result"] = {"newDsoRules": renewed.contract_id}
+    elif tag == "SRARC_GrantFeaturedAppRight":
+        granted = _feature(tx, sim, argument["provider"], None, step)
+        step["exercise_result"] = {"featuredAppRight": granted.contract_id}
+    else:
+        _change_right(tx, sim, tag, argument, step)
+
+
+def _change_right(tx: Transaction, sim: Simulation, tag: str, argument: Payload, step: Event) -> None:
+    """Withdraw a featured app's right, or give it another weight; nothing if it has ended meanwhile."""
+    right = sim.world.contracts.active.get(argument["rightCid"])
+    if right is None:
+        return
+    dso, reason = sim.parties.dso, {"reason": "by vote of the members"}
+    if tag == "SRARC_RevokeFeaturedAppRight":
+        ended = tx.exercise(right, "FeaturedAppRight_Withdraw", reason, acting=(dso,), consuming=True, under=step)
+        ended["exercise_result"] = "FeaturedAppRight_WithdrawResult"
+        return
+    wanted = {**reason, "newActivityWeight": argument["newActivityWeight"]}
+    changed = tx.exercise(right, "FeaturedAppRight_Update", wanted, acting=(dso,), consuming=True, under=step)
+    again = _feature(tx, sim, right.payload["provider"], argument["newActivityWeight"], changed)
+    changed["exercise_result"] = {"featuredAppRightCid": again.contract_id}
+    step["exercise_result"] = {"featuredAppRight": again.contract_id}
+
+
+def _next_proposal(sim: Simulation) -> _Proposal | None:
+    """What is put to the vote next: the rewards' version at its time, else one thing after the other."""
+    return _reward_proposal(sim) or (_usual_proposal(sim) if sim.calendar.timed else None)
+
+
+def _reward_proposal(sim: Simulation) -> _Proposal | None:
+    calendar = sim.calendar
+    if calendar.rewards != "switch" or sim.now < calendar.dry_runs:
+        return None
+    wanted = (TRAFFIC_REWARDS, None) if sim.now >= calendar.traffic_rewards else (MARKER_REWARDS, TRAFFIC_REWARDS)
+    config = sim.rules[COIN_RULES.entity].payload["configSchedule"]["initialValue"]
+    now = config["rewardConfig"]
+    if (now["mintingVersion"], now["dryRunVersion"]) == wanted:
+        return None
+    minting, dry_run = wanted
+    changed = {**config, "rewardConfig": reward_config(minting, dry_run=dry_run, life=calendar.coupon_life)}
+    body = "dry runs of rewards by traffic" if dry_run else "rewards by traffic"
+    return coin_action("CRARC_SetConfig", {"newConfig": changed, "baseConfig": config}), body
+
+
+def _usual_proposal(sim: Simulation) -> _Proposal:
+    rights = sim.world.contracts.of(FEATURED_RIGHT)
+    featured = {right.payload["provider"] for right in rights}
+    member = sim.parties.sponsors[sim.votes % len(sim.parties.sponsors)]
+    turn = sim.votes % 4
+    if turn == 1 and len(rights) > 2:
+        return _dso_action("RevokeFeaturedAppRight", {"rightCid": rights[0].contract_id}), "an app that is dormant"
+    if turn == 2 and rights:
+        weight = decimal(UNITS * (5 + sim.votes % 20) // 10)
+        argument = {"rightCid": rights[-1].contract_id, "newActivityWeight": weight}
+        return _dso_action("UpdateFeaturedAppRight", argument), "the weight of an app's activity"
+    if turn == 3:
+        argument = {"svParty": member, "newRewardWeight": str(weight_of_member(sim, member) + 1_000)}
+        return _dso_action("UpdateSvRewardWeight", argument), "a milestone was reached"
+    provider = next((one for one in sim.parties.validators if one not in featured), sim.parties.validators[0])
+    return _dso_action("GrantFeaturedAppRight", {"provider": provider}), "a new app"
+
+
+def _dso_action(name: str, argument: Payload) -> Payload:
+    return {"tag": "ARC_DsoRules", "value": {"dsoAction": {"tag": f"SRARC_{name}", "value": argument}}}
+
+
+def _is_decided(sim: Simulation, request: Contract) -> bool:
+    """Whether a request can be closed: all have voted and it may take effect, or its time has passed."""
+    effective = timestamps.parse(request.payload["targetEffectiveAt"])
+    return sim.now >= (timestamps.parse(request.payload["voteBefore"]) if _waiting(sim, request) else effective)
+
+
+def _waiting(sim: Simulation, request: Contract) -> list[str]:
+    """The members that have not voted yet."""
+    cast = {name for name, _ in request.payload["votes"]}
+    return [member for member in sim.parties.sponsors if name_of(member) not in cast]
+
+
+def _voters(sim: Simulation, request: Contract) -> list[str]:
+    """Those of them that will: one member stays away from every third vote, and nobody cares for every fifth."""
+    if sim.votes % 5 == 0 and _reward_proposal(sim) is None:
+        return []
+    away = sim.parties.sponsors[sim.votes % len(sim.parties.sponsors)] if sim.votes % 3 == 0 else ""
+    return [member for member in _waiting(sim, request) if member != away]
+
+
+def _is_doubted(sim: Simulation) -> bool:
+    # The members decide against every seventh request, but never about the rewards' version.
+    return sim.votes % 7 == 0 and _reward_proposal(sim) is None
+
+
+def _vote(tx: Transaction, member: str, *, accept: bool, body: str) -> Payload:
+    return {"sv": member, "accept": accept, "reason": {"url": "", "body": body}, "optCastAt": tx.created_at}
+
+
+def _price_vote(tx: Transaction, sim: Simulation, member: str, price: int, *, under: Event) -> Contract:
+    payload = {
+        "dso": sim.parties.dso,
+        "sv": member,
+        "amuletPrice": decimal(price),
+        "lastUpdatedAt": timestamps.trimmed(sim.now),
+    }
+    return _create(tx, sim, PRICE_VOTE, payload, under, owner=member)
+
+
+def _feature(tx: Transaction, sim: Simulation, provider: str, weight: str | None, under: Event) -> Contract:
+    dso = sim.parties.dso
+    payload = {"dso": dso, "provider": provider, "activityWeight": weight}
+    return tx.create(FEATURED_RIGHT, payload, signatories=(dso,), observers=(provider,), owner=provider, under=under)
+
+
+def _renew(tx: Transaction, sim: Simulation, template: Template, payload: Payload, under: Event) -> Contract:
+    renewed = _create(tx, sim, template, payload, under)
+    sim.rules[template.entity] = renewed
+    return renewed
+
+
+def _open_request(sim: Simulation) -> Contract:
+    request = sim.one(VOTE_REQUEST)
+    assert request is not None
+    return request
+
+
+def _create(
+    tx: Transaction, sim: Simulation, template: Template, payload: Payload, under: Event, owner: str = ""
+) -> Contract:
+    return tx.create(template, payload, signatories=(sim.parties.dso,), owner=owner, under=under)

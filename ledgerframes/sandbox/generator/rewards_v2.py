@@ -1,0 +1,216 @@
+"""Rewards that are worked out off the ledger: a coupon per provider and round, shared, claimed or expired by time.
+
+Duties and activities call it. As in the published model, a round's calculation is asked for when the round closes,
+confirmed by its hash, and carried out; a dry run goes the same way and makes no coupon.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Any, Final
+
+from ledgerframes.sandbox.generator.coins import pay
+from ledgerframes.sandbox.generator.confirmations import confirm, confirmations, execute
+from ledgerframes.sandbox.generator.issuance import to_apps
+from ledgerframes.sandbox.generator.simulation import Simulation
+from ledgerframes.sandbox.generator.token_standard import extra_arguments
+from ledgerframes.sandbox.world import timestamps
+from ledgerframes.sandbox.world.amounts import UNITS, decimal, times, units
+from ledgerframes.sandbox.world.configuration import TRAFFIC_REWARDS
+from ledgerframes.sandbox.world.contracts import Contract
+from ledgerframes.sandbox.world.templates import (
+    CALCULATE_REWARDS,
+    COIN_RULES,
+    DSO_RULES,
+    FEATURED_RIGHT,
+    PROCESS_REWARDS,
+    REWARD_COUPON,
+    UNCLAIMED_REWARD,
+)
+from ledgerframes.sandbox.world.transaction import Event, Transaction
+
+_START: Final = "CRARC_StartProcessingRewardsV2"
+_MOST_EXPIRED: Final = 40
+_MOST_SHARED: Final = 6
+#: Now and then a provider's participant does not know the coupon's package, so the coupon is hidden from it.
+_HIDDEN: Final = 0.05
+
+
+def ask_for_rewards(tx: Transaction, sim: Simulation, closing: Contract, *, under: Event) -> None:
+    """Ask for the calculation of a round that closes, and for a dry run, as its configuration says."""
+    config = closing.payload.get("rewardConfig")
+    if config is None:
+        return
+    for version, dry_run in ((config["mintingVersion"], False), (config["dryRunVersion"], True)):
+        if version == TRAFFIC_REWARDS:
+            payload = {
+                "dso": sim.parties.dso,
+                "round": closing.payload["round"],
+                "roundClosedAt": tx.created_at,
+                "rewardCouponTimeToLive": config["rewardCouponTimeToLive"],
+                "dryRun": dry_run,
+                "kind": None,
+            }
+            asked = tx.create(CALCULATE_REWARDS, payload, signatories=(sim.parties.dso,), under=under)
+            sim.allowances[asked.contract_id] = _allowances(sim, closing)
+
+
+def next_duty(sim: Simulation) -> Any:
+    """What members have to do about rewards, as a duty without its contracts; None for nothing."""
+    asked = sim.one(CALCULATE_REWARDS)
+    if asked is not None:
+        return start_processing if confirmations(sim, asked.contract_id) else confirm_hash
+    if sim.one(PROCESS_REWARDS) is not None:
+        return process
+    return expire if _expired(sim) else None
+
+
+def confirm_hash(tx: Transaction, sim: Simulation) -> None:
+    """Let three members confirm the hash of what a round's providers may mint."""
+    confirm(tx, sim, _START, _start_argument(sim, _one(sim, CALCULATE_REWARDS)))
+
+
+def start_processing(tx: Transaction, sim: Simulation) -> None:
+    """Carry out what the members confirmed: the hash is on the ledger, and its batch can be processed."""
+    asked = _one(sim, CALCULATE_REWARDS)
+    argument = _start_argument(sim, asked)
+    step = execute(tx, sim, _START, argument)
+    tx.archive(asked, under=step)
+    payload = {**asked.payload, "batchHash": argument["batchHash"]}
+    begun = tx.create(PROCESS_REWARDS, payload, signatories=(sim.parties.dso,), under=step)
+    sim.allowances[begun.contract_id] = sim.allowances.pop(asked.contract_id)
+
+
+def process(tx: Transaction, sim: Simulation) -> None:
+    """Make the coupons of a round, one per provider; a dry run makes none."""
+    processing, dso = _one(sim, PROCESS_REWARDS), sim.parties.dso
+    allowances = sim.allowances.pop(processing.contract_id)
+    hidden = [provider for provider, _ in allowances if sim.rng.random() < _HIDDEN]
+    batch = [{"provider": provider, "amount": decimal(amount)} for provider, amount in allowances]
+    inner = {
+        "batch": {"tag": "BatchOfMintingAllowances", "value": batch},
+        "providersWithWrongVettingState": {"map": [[provider, {}] for provider in hidden]},
+    }
+    member, name = sim.rng.choice(sim.parties.sponsors), "ProcessRewardsV2_ProcessBatch"
+    argument = {"processRewardsCid": processing.contract_id, "choiceArg": inner, "sv": member}
+    root = tx.exercise(sim.rules[DSO_RULES.entity], f"DsoRules_{name}", argument, acting=(member,))
+    step = tx.exercise(processing, name, inner, acting=(dso,), consuming=True, under=root)
+    if processing.payload["dryRun"]:
+        return
+    life = int(processing.payload["rewardCouponTimeToLive"]["microseconds"])
+    for provider, amount in allowances:
+        payload = {
+            "dso": dso,
+            "provider": provider,
+            "round": processing.payload["round"],
+            "amount": decimal(amount),
+            "expiresAt": timestamps.trimmed(tx.effective + life),
+            "providerIsObserver": provider not in hidden,
+            "beneficiary": None,
+            "kind": None,
+        }
+        _create(tx, payload, under=step)
+
+
+def share(tx: Transaction, sim: Simulation) -> None:
+    """Let a provider assign its coupons to beneficiaries, itself among them."""
+    mine = [one for one in claimable(sim) if one.payload["beneficiary"] is None]
+    if not mine:
+        return pay(tx, sim)
+    provider = sim.rng.choice(mine).owner
+    first, *others = [one for one in mine if one.owner == provider][:_MOST_SHARED]
+    person = sim.parties.person(sim.rng)
+    part = sim.rng.randrange(5, 95) * UNITS // 100
+    shares = [(provider, part), (person, UNITS - part)]
+    argument = {
+        "additionalCoupons": [one.contract_id for one in others],
+        "newBeneficiaries": [{"beneficiary": party, "percentage": decimal(part)} for party, part in shares],
+        "extraArgs": extra_arguments(),
+    }
+    event = tx.exercise(
+        first,
+        "RewardCoupon_AssignBeneficiaries",
+        argument,
+        acting=(provider,),
+        consuming=True,
+        interface_id=sim.packages.reward_interface,
+    )
+    for one in others:
+        tx.archive(one, under=event)
+    made = []
+    for party, part in shares:
+        coupons = [
+            {**one.payload, "amount": decimal(amount), "beneficiary": party, "providerIsObserver": True}
+            for one in (first, *others)
+            if (amount := times(units(one.payload["amount"]), part))
+        ]
+        made.append([party, [_create(tx, payload, under=event).contract_id for payload in coupons]])
+    event["exercise_result"] = {"newBeneficiariesCouponCids": made}
+    return None
+
+
+def expire(tx: Transaction, sim: Simulation) -> None:
+    """Let a member end the coupons whose time has passed; what they were worth is unclaimed from then on."""
+    coupons, member, dso = _expired(sim)[:_MOST_EXPIRED], sim.rng.choice(sim.parties.sponsors), sim.parties.dso
+    observers = sorted({party for coupon in coupons for party in coupon.observers})
+    inner = {"rewardCouponCids": [coupon.contract_id for coupon in coupons], "expiryObservers": observers}
+    rules, name = sim.rules[COIN_RULES.entity], "ClaimExpiredRewardsV2"
+    argument = {"amuletRulesCid": rules.contract_id, "choiceArg": inner, "sv": member}
+    root = tx.exercise(sim.rules[DSO_RULES.entity], f"DsoRules_{name}", argument, acting=(member,))
+    step = tx.exercise(rules, f"AmuletRules_{name}", inner, acting=(dso,), under=root)
+    for coupon in coupons:
+        tx.archive(coupon, under=step)
+    payload = {"dso": dso, "amount": decimal(sum(units(coupon.payload["amount"]) for coupon in coupons))}
+    tx.create(UNCLAIMED_REWARD, payload, signatories=(dso,), under=step)
+
+
+def claimable(sim: Simulation) -> list[Contract]:
+    """The coupons that their beneficiaries, or else their providers, know of and may still mint."""
+    return [one for one in _known(sim) if one.observers and timestamps.parse(one.payload["expiresAt"]) > sim.now]
+
+
+def _expired(sim: Simulation) -> list[Contract]:
+    # By record and by ledger time, of which either may be the earlier one.
+    return [one for one in _known(sim) if timestamps.parse(one.payload["expiresAt"]) <= sim.now - 5 * timestamps.SECOND]
+
+
+def _known(sim: Simulation) -> list[Contract]:
+    return [one for one in sim.world.coupons.in_coin.values() if not one.commanded]
+
+
+def _create(tx: Transaction, payload: dict[str, Any], *, under: Event) -> Contract:
+    beneficiary = payload["beneficiary"]
+    parties = (payload["provider"], *([] if beneficiary is None else [beneficiary]))
+    return tx.create(
+        REWARD_COUPON,
+        payload,
+        signatories=(payload["dso"],),
+        observers=tuple(dict.fromkeys(parties)) if payload["providerIsObserver"] else (),
+        owner=parties[-1],
+        under=under,
+    )
+
+
+def _allowances(sim: Simulation, closing: Contract) -> list[tuple[str, int]]:
+    """What each featured app may mint for a round: its share of the apps' coin by its activity and its weight."""
+    weights = {
+        right.payload["provider"]: sim.rng.randrange(1, 100) * units(right.payload["activityWeight"] or decimal(UNITS))
+        for right in sim.world.contracts.of(FEATURED_RIGHT)
+    }
+    whole = to_apps(closing.payload["issuanceConfig"], tick=sim.calendar.tick)
+    total = sum(weights.values()) or 1
+    return [(provider, amount) for provider, weight in weights.items() if (amount := whole * weight // total)]
+
+
+def _start_argument(sim: Simulation, asked: Contract) -> dict[str, Any]:
+    batch = repr(sim.allowances[asked.contract_id]).encode()
+    return {
+        "calculateRewardsCid": asked.contract_id,
+        "batchHash": {"value": hashlib.sha256(batch).hexdigest()},
+    }
+
+
+def _one(sim: Simulation, template: Any) -> Contract:
+    found = sim.one(template)
+    assert found is not None
+    return found

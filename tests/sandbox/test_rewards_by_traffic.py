@@ -1,0 +1,181 @@
+"""App rewards of the second version: what a round's providers may mint, how it is shared, and how it ends."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter, defaultdict
+from decimal import Decimal
+
+import pytest
+
+import ledgerframes as lf
+from ledgerframes.sandbox.generator.generate import generate
+from ledgerframes.sandbox.server import start
+from ledgerframes.sandbox.world import timestamps, world_file
+from tests.sandbox.economy_books import REWARD, Books, by_traffic, entity_of, preorder, round_number, rounded
+
+V1 = "Splice.Amulet:AppRewardCoupon"
+CALCULATE = "Splice.Amulet.RewardAccountingV2:CalculateRewardsV2"
+
+
+class Coupons:
+    """Every coupon of the second version in a history: what made it and how it ended."""
+
+    def __init__(self, items):
+        self.made, self.ends, self.rounds, self.asked, self.opened = {}, {}, defaultdict(dict), [], {}
+        self.shared, self.expiries, self.dry = [], [], []
+        for item in items:
+            if "events_by_id" in item:
+                events = item["events_by_id"]
+                for root in item["root_event_ids"]:
+                    self._read(events, events[root], item)
+
+    def _read(self, events, event, item, above=""):
+        children = [events[child] for child in event.get("child_event_ids", [])]
+        if event["event_type"] == "created_event":
+            entity, payload = entity_of(event), event["create_arguments"]
+            if entity == REWARD:
+                self.made[event["contract_id"]] = (payload, above, item["record_time"])
+            elif entity == CALCULATE:
+                self.asked.append((payload, above))
+            elif entity.endswith(":OpenMiningRound"):
+                self.opened[round_number(payload)] = payload
+        elif entity_of(event) == REWARD and event["consuming"]:
+            self.ends[event["contract_id"]] = (event["choice"], above, item["record_time"])
+        made = [one["create_arguments"] for one in children if one["event_type"] == "created_event"]
+        if event.get("choice") == "RewardCoupon_AssignBeneficiaries":
+            self.shared.append((event, made))
+        elif event.get("choice") == "AmuletRules_ClaimExpiredRewardsV2":
+            self.expiries.append((event, made))
+        elif event.get("choice") == "ProcessRewardsV2_ProcessBatch":
+            self.dry.append((event, made))
+        for child in children:
+            self._read(events, child, item, event.get("choice", ""))
+
+
+@pytest.fixture(scope="module")
+def world():
+    with start(seed=5, days=1, rounds_per_day=144, reward_version="switch", scan_view="dso") as handle:
+        return handle.world
+
+
+@pytest.fixture(scope="module")
+def items(world):
+    return [json.loads(update.rendered) for update in world.ledger_updates]
+
+
+@pytest.fixture(scope="module")
+def coupons(items):
+    return Coupons(items)
+
+
+def test_one_range_has_both_kinds_and_the_books_balance(world, items, coupons):
+    assert Books().read(items).supply * 10**10 == world.coins.units
+
+    kinds = Counter(
+        (entity_of(event), by_traffic(coupons.opened[round_number(event["create_arguments"])]))
+        for item in items
+        if "events_by_id" in item
+        for event in preorder(item)
+        if event["event_type"] == "created_event" and entity_of(event) in (V1, REWARD)
+    )
+    assert set(kinds) == {(V1, False), (REWARD, True)}
+    assert min(kinds.values()) > 30
+
+
+def test_a_round_is_calculated_when_it_closes_and_gives_a_coupon_per_provider(coupons):
+    per_round = defaultdict(list)
+    for payload, above, _ in coupons.made.values():
+        if above == "ProcessRewardsV2_ProcessBatch":
+            per_round[round_number(payload)].append(payload)
+
+    assert {above for _, above in coupons.asked} == {"AmuletRules_AdvanceOpenMiningRounds"}
+    for number, payloads in per_round.items():
+        config = coupons.opened[number]["issuanceConfig"]
+        whole = rounded(Decimal(config["amuletToIssuePerYear"]) * 600 / (365 * 86_400))
+        apps = rounded(whole * Decimal(config["appRewardPercentage"]))
+        assert len({one["provider"] for one in payloads}) == len(payloads) >= 2
+        assert apps - Decimal("0.000001") < sum(Decimal(one["amount"]) for one in payloads) <= apps
+        assert all(one["beneficiary"] is None and one["kind"] is None for one in payloads)
+
+
+def test_dry_runs_make_no_coupon(coupons):
+    dry_rounds = {round_number(payload) for payload, _ in coupons.asked if payload["dryRun"]}
+    batches = Counter(bool(made) for _, made in coupons.dry)
+
+    assert len(dry_rounds) > 10
+    assert not dry_rounds & {round_number(payload) for payload, _, _ in coupons.made.values()}
+    assert batches[False] >= len(dry_rounds) - 1
+    assert batches[True] > 10
+
+
+def test_coupons_are_shared_claimed_and_expired_by_time(coupons):
+    ways = Counter((choice, above) for choice, above, _ in coupons.ends.values())
+
+    assert set(ways) == {
+        ("RewardCoupon_AssignBeneficiaries", ""), ("Archive", "RewardCoupon_AssignBeneficiaries"),
+        ("Archive", "AmuletRules_Transfer"), ("Archive", "AmuletRules_ClaimExpiredRewardsV2"),
+    }  # fmt: skip
+    for contract_id, (_, above, at) in coupons.ends.items():
+        payload, _, made_at = coupons.made[contract_id]
+        late = timestamps.parse(at) - timestamps.parse(payload["expiresAt"])
+        assert (late > 0) == (above == "AmuletRules_ClaimExpiredRewardsV2")
+        assert made_at < at
+
+
+def test_shares_are_the_percentages_of_each_coupon(coupons):
+    assert coupons.shared
+    for event, made in coupons.shared:
+        argument = event["choice_argument"]
+        parts = {one["beneficiary"]: Decimal(one["percentage"]) for one in argument["newBeneficiaries"]}
+        shared = [coupons.made[one][0] for one in (event["contract_id"], *argument["additionalCoupons"])]
+        assert sum(parts.values()) == 1
+        assert sorted((one["beneficiary"], Decimal(one["amount"])) for one in made) == sorted(
+            (party, rounded(Decimal(one["amount"]) * part)) for one in shared for party, part in parts.items()
+        )
+        assert event["interface_id"].endswith(":Splice.Api.RewardAssignmentV1:RewardCoupon")
+        named = {party for party, _ in event["exercise_result"]["newBeneficiariesCouponCids"]}
+        assert named == set(parts)
+
+
+def test_what_expired_is_unclaimed_together(coupons):
+    assert coupons.expiries
+    for event, made in coupons.expiries:
+        ended = [coupons.made[one][0] for one in event["choice_argument"]["rewardCouponCids"]]
+        (unclaimed,) = made
+        assert Decimal(unclaimed["amount"]) == sum(Decimal(one["amount"]) for one in ended)
+        assert event["exercise_result"] == {}
+
+
+def test_rewards_has_every_coupon_with_its_end():
+    with lf.sandbox(seed=5, updates=1_500, rounds_per_day=144, reward_version="traffic", scan_view="dso") as net:
+        rewards = lf.rewards(lf.load_history(net), decimals="object")
+        coupons = Coupons(json.loads(update.rendered) for update in net.sandbox.world.updates)
+
+    second = rewards[rewards.contract_id.isin(coupons.made)].set_index("contract_id")
+    assert set(second.index) == set(coupons.made)
+    for contract_id, (payload, _, _) in coupons.made.items():
+        assert second.amount[contract_id] == Decimal(payload["amount"])
+    claimed = {one for one, (_, above, _) in coupons.ends.items() if above == "AmuletRules_Transfer"}
+    assert claimed
+    assert set(second.index[second.outcome == "claimed"]) == claimed
+
+
+@pytest.mark.parametrize("version", ["traffic", "switch"])
+def test_rounds_that_fit_the_history_have_them_too(version, tmp_path):
+    world = generate(3, 2_400, reward_version=version)
+
+    assert Books().read(world.items()).supply * 10**10 == world.coins.units
+    assert Coupons(world.items()).made
+    world_file.save(world, tmp_path / "world.db")
+    kept = world_file.load(tmp_path / "world.db")
+    for one in (world, kept):
+        one.advance(100)
+    assert kept.page(None, 5_000) == world.page(None, 5_000)
+
+
+def test_other_versions_are_refused():
+    with pytest.raises(lf.LedgerframesError, match="reward_version='v2'"):
+        lf.sandbox(reward_version="v2")
+    with pytest.raises(lf.LedgerframesError, match="hostile"):
+        lf.sandbox(reward_version="traffic", hostile=True)

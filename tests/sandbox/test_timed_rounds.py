@@ -1,0 +1,167 @@
+"""Histories with so many rounds per day: every phase at its time, issuance of the network, legs seconds apart."""
+
+from __future__ import annotations
+
+from collections import Counter
+from decimal import Decimal
+from itertools import pairwise
+from statistics import median
+
+import pytest
+
+import ledgerframes as lf
+from ledgerframes.sandbox.generator.coins import PURPOSES
+from ledgerframes.sandbox.generator.generate import generate
+from ledgerframes.sandbox.server import start
+from ledgerframes.sandbox.world import timestamps, world_file
+from tests.sandbox.economy_books import Books, entity_of, preorder
+
+SECOND, MINUTE = timestamps.SECOND, 60 * timestamps.SECOND
+TICK = 10 * MINUTE
+
+
+@pytest.fixture(scope="module")
+def world():
+    with start(seed=11, days=1, rounds_per_day=144) as handle:
+        return handle.world
+
+
+@pytest.fixture(scope="module")
+def items(world):
+    return list(world.items())
+
+
+@pytest.fixture(scope="module")
+def phases(items):
+    """When each phase of a round began, in microseconds of ledger time, and its payload, by phase and number."""
+    begun = {}
+    for item in items:
+        for event in preorder(item) if "events_by_id" in item else ():
+            if event["event_type"] == "created_event" and entity_of(event).startswith("Splice.Round:"):
+                phase, payload = entity_of(event).removesuffix("MiningRound")[13:], event["create_arguments"]
+                begun[phase, int(payload["round"]["number"])] = timestamps.parse(item["record_time"]), payload
+    return begun
+
+
+def times(phases, phase):
+    return [at for (name, _), (at, _) in sorted(phases.items()) if name == phase]
+
+
+def test_a_day_has_its_rounds_and_its_books_balance(world, items, phases):
+    books = Books().read(items)
+
+    assert 143 <= len(times(phases, "Summarizing")) <= 144
+    assert books.supply * 10**10 == world.coins.units
+    assert {charged for charged, _ in books.transfers} == {True, False}
+    assert set(books.outcomes.values()) == {"claimed", "expired"}
+    days = (timestamps.parse(items[-1]["record_time"]) - timestamps.parse(items[0]["record_time"])) / (1_440 * MINUTE)
+    assert 0.97 < days < 1.03
+
+
+def test_each_phase_begins_at_its_time(phases):
+    opened = times(phases, "Open")[3:]
+    apart = [later - earlier for earlier, later in pairwise(opened)]
+    late = {"Issuing": [], "Closed": []}
+    for (phase, number), (at, payload) in phases.items():
+        if phase == "Issuing":
+            assert timestamps.parse(payload["opensAt"]) == at + TICK
+            late[phase].append(at - phases["Summarizing", number][0])
+        if phase == "Closed":
+            late[phase].append(at - timestamps.parse(phases["Issuing", number][1]["targetClosesAt"]))
+
+    assert median(apart) == TICK
+    assert all(TICK <= one < TICK + SECOND for one in apart)
+    # A migration can begin a little before the former one ends.
+    assert all(-TICK // 3 < one < 3 * MINUTE for one in late["Issuing"])
+    assert all(0 <= one < 3 * MINUTE for one in late["Closed"])
+    assert median(late["Issuing"]) > 0
+
+
+def test_a_round_issues_what_the_network_issues_in_ten_minutes(phases, items):
+    books = Books().read(items)
+    per_round = {
+        payload["issuanceConfig"]["amuletToIssuePerYear"]: Decimal(payload["issuanceConfig"]["amuletToIssuePerYear"])
+        * 600 / (365 * 86_400) for (phase, _), (_, payload) in phases.items() if phase == "Summarizing"
+    }  # fmt: skip
+    issued = [
+        Decimal(one["issuancePerSvRewardCoupon"]) * books.totals(number)["sv"]
+        for (name, number), (_, one) in phases.items() if name == "Issuing"
+    ]  # fmt: skip
+
+    assert [round(one, 4) for one in per_round.values()] == [Decimal("761035.0076"), Decimal("380517.5038")]
+    # The super validators get 80 % of the first years' coin, and of the second's 48 % less the development fund.
+    assert any(one == pytest.approx(Decimal("761035.0076") * 80 / 100, rel=Decimal("1e-6")) for one in issued)
+    assert any(one == pytest.approx(Decimal("380517.5038") * 43 / 100, rel=Decimal("1e-6")) for one in issued)
+
+
+def test_coupons_are_claimed_from_a_tick_after_their_round_began_to_issue(items, phases):
+    rounds, claimed = {}, 0
+    for item in items:
+        for event in preorder(item) if "events_by_id" in item else ():
+            if event["event_type"] == "created_event" and "RewardCoupon" in entity_of(event):
+                rounds[event["contract_id"]] = int(event["create_arguments"]["round"]["number"])
+            elif event.get("choice") == "SvRewardCoupon_ArchiveAsBeneficiary":
+                claimed += 1
+                issuing = phases["Issuing", rounds[event["contract_id"]]][1]
+                assert timestamps.parse(item["record_time"]) >= timestamps.parse(issuing["opensAt"])
+    assert claimed > 20
+
+
+def test_the_second_leg_follows_within_seconds_whatever_the_days(items):
+    legs = {}
+    for item in items:
+        if "event" in item:
+            legs.setdefault(item["event"]["unassign_id"], []).append(timestamps.parse(item["record_time"]))
+    apart = [abs(pair[1] - pair[0]) for pair in legs.values() if len(pair) == 2]
+
+    assert len(apart) > 100
+    assert median(apart) < 10 * SECOND
+    assert any(one > 30 * MINUTE for one in apart)
+
+
+def test_the_same_arguments_make_the_same_bytes_and_a_kept_history_goes_on(tmp_path):
+    world, again = (generate(5, 400, rounds_per_day=144) for _ in range(2))
+    world_file.save(world, tmp_path / "world.db")
+    kept = world_file.load(tmp_path / "world.db")
+    for one in (world, again, kept):
+        one.advance(200)
+
+    assert again.page(None, 1_000) == world.page(None, 1_000) == kept.page(None, 1_000)
+
+
+def test_reassignments_go_on_across_migrations(items):
+    migrations = Counter()
+    seen = {}
+    for item in items:
+        if "event" in item:
+            first = seen.setdefault(item["event"]["unassign_id"], item["event"]["migration_id"])
+            migrations[first, item["event"]["migration_id"]] += 1
+
+    assert {(0, 1), (1, 2)} <= set(migrations)
+
+
+def test_coin_is_locked_for_a_purpose_until_its_time_is_over(items):
+    locks, ended = {}, []
+    for item in items:
+        for event in preorder(item) if "events_by_id" in item else ():
+            if entity_of(event) == "Splice.Amulet:LockedAmulet":
+                if event["event_type"] == "created_event":
+                    locks[event["contract_id"]] = event["create_arguments"]["lock"]
+                elif locks[event["contract_id"]]["optContext"] in PURPOSES:
+                    ended.append((event["choice"], item["effective_at"], locks[event["contract_id"]]["expiresAt"]))
+
+    assert len(set(PURPOSES) & {terms["optContext"] for terms in locks.values()}) > 1
+    assert {choice for choice, _, _ in ended} == {"LockedAmulet_OwnerExpireLock"}
+    assert all(timestamps.parse(at) >= timestamps.parse(until) for _, at, until in ended)
+
+
+def test_other_numbers_of_rounds_are_other_ticks_and_nonsense_is_refused():
+    world = generate(3, 2_000, rounds_per_day=24)
+
+    assert world.simulation.calendar.tick == 60 * MINUTE
+    assert Books().read(world.items()).supply * 10**10 == world.coins.units
+    for wrong in (0, -1, 1.5, True, "144", 10**6):
+        with pytest.raises(lf.LedgerframesError, match="rounds_per_day"):
+            lf.sandbox(rounds_per_day=wrong)
+    with pytest.raises(lf.LedgerframesError, match="hostile"):
+        lf.sandbox(rounds_per_day=144, hostile=True)
