@@ -38,8 +38,8 @@ def __dir__() -> list[str]:
     return list(__all__)
 
 
-# Importing a module sets its name here, once; these two names are functions.
-for _name in ("sandbox", "tables"):
+# Importing a module sets its name here, once; these names are functions.
+for _name in ("models", "sandbox", "tables"):
     import_module(f"ledgerframes.{_name}")
     del globals()[_name]
 

@@ -6,7 +6,8 @@ import math
 import operator
 import os
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from contextlib import contextmanager
 from datetime import timedelta
 from difflib import get_close_matches
 from functools import wraps
@@ -282,14 +283,25 @@ def suggesting(function: Callable[P, R]) -> Callable[P, R]:
                 raise TypeError(f"{function.__name__}() got an unexpected keyword argument {name!r}{hint}")
         if place is not None:
             _check_net(args[place] if place < len(args) else kwargs.get("net"))
-        try:
+        with enough_memory(function.__name__):
             return function(*args, **kwargs)
-        except (MemoryError, RuntimeError, ArrowException) as error:
-            if not isinstance(error, MemoryError) and _NO_THREAD.search(str(error)) is None:
-                raise
-            raise ConfigurationError(f"{function.__name__} ran out of memory{_allowed()}; {_LESS_MEMORY}") from error
 
     return checked
+
+
+@contextmanager
+def enough_memory(name: str) -> Iterator[None]:
+    """Memory that does not suffice is an error with a remedy; `name` is the function that was called.
+
+    Raises:
+        ConfigurationError: it does not.
+    """
+    try:
+        yield
+    except (MemoryError, RuntimeError, ArrowException) as error:
+        if not isinstance(error, MemoryError) and _NO_THREAD.search(str(error)) is None:
+            raise
+        raise ConfigurationError(f"{name} ran out of memory{_allowed()}; {_LESS_MEMORY}") from error
 
 
 def _check_net(net: object) -> None:

@@ -77,7 +77,7 @@ def shape(
     }
     frame = pd.DataFrame(columns, index=pd.RangeIndex(data.num_rows))
     frame.columns = pd.Index(data.column_names)
-    frame.attrs.update(attrs or {})
+    frame.attrs.update({**attrs, "decimals": held} if attrs else {})
     return frame
 
 

@@ -190,7 +190,8 @@ def connect(
         validator_url: base URL of the validator (`https://HOST/api/validator`).
         registry_url: base URL of the token registry, at the host's root.
         ledger_url: base URL of the participant's ledger interface.
-        token: bearer token for ledger and validator, as text or as a function that gives it anew for each request.
+        token: bearer token for ledger and validator, as text or as a function that returns it. What a function returned
+            is kept until shortly before its `exp`, or for a minute where it has none; after a 401 it is called again.
         token_oauth: instead, OAuth2 client credentials: `{"issuer": URL, "client_id": …, "secret_env": VARIABLE,
             "audience": …}`; `secret_file` in place of `secret_env`, `token_url` in place of `issuer`, and `scope` if
             the provider wants one. The secret goes to the issuer's own host only, over https.

@@ -1,5 +1,6 @@
 """Arguments in the spellings of numpy and pandas, and what is refused before anything is sent."""
 
+import inspect
 import re
 import subprocess
 import sys
@@ -14,7 +15,9 @@ import pytest
 
 import ledgerframes as lf
 from ledgerframes.arguments import choice, duration, flag, names, whole_number
-from ledgerframes.errors import InputError
+from ledgerframes.config.settings import Settings
+from ledgerframes.errors import ConfigurationError, InputError
+from ledgerframes.store.sync.repeating import follow
 from ledgerframes.timestamps import to_micros
 
 SECOND = 1_000_000
@@ -246,6 +249,50 @@ def test_a_text_that_is_not_a_time_is_said_once_with_what_to_write(text, said):
     assert str(refused.value).startswith(f"start={text!r} is not a time: write ")
     assert str(refused.value).endswith(said)
     assert str(refused.value).count(text) == 1
+
+
+class Full:
+    """A frame that is too large for the memory there is, wherever it is looked at."""
+
+    settings = Settings(scan_url=("http://127.0.0.1:1",))  # and a network, for loaders
+
+    def __getattr__(self, name):
+        raise MemoryError
+
+
+#: What takes a path or a text before it looks at a frame, or what frames hold no memory for.
+WITHOUT_FRAME = {
+    "aliases", "connect", "describe", "doctor", "model", "models", "open_objects", "open_store", "record",
+    "replay", "report", "restore_text", "sandbox", "style", "tables", "versions", "rebuild_items",
+}  # fmt: skip
+#: What else they need.
+GIVEN = {
+    "template": "Splice.Amulet:Amulet", "target": "out.parquet", "sources": {"events": Full()}, "update_id": "1220",
+    "members": ["PAR::node::1220"],
+    **{name: ["alice::1220"] for name in ("owners", "parties", "validators")},
+}  # fmt: skip
+COMPUTING = [
+    name for name in lf.__all__ if inspect.isfunction(getattr(lf, name)) and name not in WITHOUT_FRAME
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", COMPUTING)
+def test_every_function_says_that_the_memory_does_not_suffice_and_what_to_do(name, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    function = getattr(lf, name)
+    known = inspect.signature(function).parameters
+    needed = [name for name, each in known.items() if each.default is each.empty or name in GIVEN]
+    with pytest.raises(ConfigurationError, match=f"^{name} ran out of memory.*; ") as caught:
+        function(**{each: GIVEN.get(each, Full()) for each in needed})
+    assert isinstance(caught.value.__cause__, MemoryError)
+
+
+def test_a_tail_says_it_too():
+    def sync():
+        raise MemoryError
+
+    with pytest.raises(ConfigurationError, match=r"^follow ran out of memory"):
+        next(follow(sync, 1.0, threading.Event()))
 
 
 OUT_OF_MEMORY = """

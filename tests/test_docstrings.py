@@ -13,7 +13,7 @@ FUNCTIONS = {
     **{name: getattr(lf, name) for name in lf.__all__ if inspect.isfunction(getattr(lf, name))},
     **{f"Store.{name}": method for name, method in vars(lf.Store).items() if not name.startswith("_")},
 }
-NEVER_RAISES = {"tables"}
+NEVER_RAISES = {"models", "tables"}
 
 
 def sections(name):

@@ -45,9 +45,10 @@ ANALYSES = {
     "license_activity", "license_versions", "supply_over_time",
 }  # fmt: skip
 ECONOMICS = {
-    "rounds", "rewards", "sv_rewards", "transfers", "mint_burn", "traffic_purchases", "coins", "supply",
+    "round_history", "rewards", "reward_flows", "sv_rewards", "transfers", "mint_burn", "traffic_purchases",
+    "coin_history", "supply",
     "supply_per_round", "balances_over_time", "active_parties", "template_activity", "validator_liveness",
-    "token_transfers",
+    "token_transfers", "model", "models",
 }  # fmt: skip
 PICTURES = {
     "plot_reassignment_flows", "plot_reassignment_matrix", "plot_reassignment_timeline", "plot_reassignment_in_flight",

@@ -84,6 +84,5 @@ def test_the_dictionary_describes_every_column_of_the_sample():
 def test_the_sample_is_small_and_holds_no_token():
     files = [path for path in SAMPLE.rglob("*") if path.is_file()]
 
-    # The bootstrap alone is 270 kB, as on the network, and is in every answer that begins with it.
-    assert sum(path.stat().st_size for path in files) < 3_500_000
+    assert sum(path.stat().st_size for path in files) < 3_000_000
     assert not [path for path in files if b"Bearer" in path.read_bytes() or b"eyJ" in path.read_bytes()]

@@ -13,9 +13,9 @@ import pytest
 
 import ledgerframes as lf
 from ledgerframes.config.settings import Settings
-from ledgerframes.economics.form import AtMoment, Balances, ByInterval, FromEvents, FromOpening
 from ledgerframes.loaders.history_tables import LoadTable
 from ledgerframes.loaders.signatures import LoadContracts, LoadSnapshot
+from ledgerframes.models.signatures import AtMoment, Balances, ByInterval, FromEvents, FromOpening
 from ledgerframes.sandbox.server import start as start_sandbox
 
 FUNCTIONS = {
@@ -77,9 +77,9 @@ PROTOCOLS = {
     **dict.fromkeys(["load_name_entries", "load_users"], LoadSnapshot),
     **dict.fromkeys(["load_scans", "load_super_validators"], LoadSnapshot),
     **dict.fromkeys(["load_name_rules", "load_transfer_offers", "load_rounds", "load_featured_apps"], LoadContracts),
-    **dict.fromkeys(["rounds", "rewards", "sv_rewards", "transfers", "token_transfers", "mint_burn"], FromOpening),
-    **dict.fromkeys(["supply_per_round", "validator_liveness"], FromOpening),
-    **dict.fromkeys(["coins", "supply"], AtMoment),
+    **dict.fromkeys(["round_history", "rewards", "sv_rewards", "transfers", "token_transfers"], FromOpening),
+    **dict.fromkeys(["mint_burn", "reward_flows", "supply_per_round", "validator_liveness"], FromOpening),
+    **dict.fromkeys(["coin_history", "supply"], AtMoment),
     **dict.fromkeys(["active_parties", "template_activity"], ByInterval),
     "traffic_purchases": FromEvents,
     "balances_over_time": Balances,

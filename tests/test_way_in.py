@@ -3,6 +3,7 @@
 import re
 import socket
 import warnings
+from urllib.request import urlopen
 
 import pytest
 
@@ -10,6 +11,8 @@ import ledgerframes as lf
 from ledgerframes.config.profiles import FILE
 from ledgerframes.config.settings import InsecureHttpWarning
 from ledgerframes.errors import ConfigurationError, NotAuthorizedError, RequestError
+from tests.documents import ROOT
+from tests.token_server import TokenServer
 from tests.transport.authorities import Authority
 from tests.transport.hostile_server import HostileServer, Reply, answer, text
 
@@ -44,6 +47,45 @@ def test_the_addresses_of_the_official_localnet_work_as_printed():
             assert len(lf.load_updates(localnet)) == 60
             assert "found" in lf.load_transfer_preapprovals(localnet, [lf.load_licenses(localnet).validator[0]])
             assert len(lf.load_users(localnet)) > 0
+
+
+PAGE = (ROOT / "docs" / "howto" / "connecting.md").read_text(encoding="utf-8")
+
+
+def block(question, language):
+    """The lines below a question of the page, in a language."""
+    _, _, section = PAGE.partition(f"\n## {question}")
+    return re.search(rf"^```{language}\n(.*?)^```", section.partition("\n## ")[0], re.DOTALL | re.MULTILINE)[1]
+
+
+def test_the_lines_for_localnet_are_those_that_run(capsys):
+    with lf.sandbox(updates=60, auth="none") as net:
+        sandbox = net.sandbox
+
+        def participant(heard):
+            with urlopen(sandbox.ledger_url + heard.target) as came:  # LocalNet has no prefix there
+                return Reply(body=came.read())
+
+        with HostileServer(participant) as ledger:
+            port = f":{sandbox.scan_url.split(':')[2].split('/')[0]}/"
+            lines = block("How do I connect to LocalNet", "py").replace(":4000/", port).replace(":2000/", port)
+            names = {}
+            exec(lines.replace(":2975", f":{ledger.port}"), names)
+            names["net"].close()
+    said = capsys.readouterr().out
+    assert "Splice.Amulet:Amulet" in said
+    assert "'alice'" in said
+
+
+def test_the_lines_for_an_identity_provider_are_those_that_run(profiles, monkeypatch, capsys):
+    with lf.sandbox(updates=60) as net, TokenServer(net.sandbox) as server:
+        monkeypatch.setenv("DESK_SECRET", server.secret)
+        issuer = at("keycloak.localhost", server.issuer)
+        table = block("How do I get tokens", "toml").replace("https://IDP/realms/desk", issuer)
+        profiles(table.replace("https://HOST", net.sandbox.ledger_url))
+        exec(block("How do I get tokens", "py"), {})
+    assert "'alice'" in capsys.readouterr().out
+    assert len(server.asked) == 1
 
 
 def test_a_name_of_this_machine_is_sent_as_host_past_proxies_and_limits(monkeypatch):

@@ -47,8 +47,9 @@ class TokenServer:
         """The issuer's URL, below which its configuration lies."""
         return f"{self._served.url}/realm"
 
-    async def _configuration(self, _: Request) -> Response:
-        return JSONResponse({"issuer": self.issuer, "token_endpoint": f"{self.issuer}/token"})
+    async def _configuration(self, request: Request) -> Response:
+        issuer = f"http://{request.headers['host']}/realm"  # by the name it is asked under, as Keycloak answers
+        return JSONResponse({"issuer": issuer, "token_endpoint": f"{issuer}/token"})
 
     async def _token(self, request: Request) -> Response:
         import base64

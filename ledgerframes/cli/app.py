@@ -158,6 +158,15 @@ def sandbox(
     days: Annotated[
         int | None, typer.Option(help="Instead of --updates: so many days, with busy and quiet hours.")
     ] = None,
+    rounds_per_day: Annotated[
+        int | None, typer.Option(help="Mining rounds per day, at their times; a network has 144.")
+    ] = None,
+    scan_view: Annotated[
+        str, typer.Option(help='"dso": the scan shows what a real one shows; "everything": private workflows too.')
+    ] = "everything",
+    reward_version: Annotated[
+        str, typer.Option(help='How apps are rewarded: "markers", "traffic", or "switch": by vote to the second.')
+    ] = "markers",
     hostile: Annotated[bool, typer.Option(help="Serve the nastiest legal data.")] = False,
     release: Annotated[
         str, typer.Option(help="Serve as this release does: 0.9, 0.7, 0.6, 0.5; contract: everything.")
@@ -183,13 +192,21 @@ def sandbox(
 
     if load is not None:
         kept = "the kept ledger has its own"
-        _refuse_beside(context, "load", ("seed", "updates", "days", "hostile"), because=kept)
+        own = ("seed", "updates", "days", "rounds_per_day", "scan_view", "reward_version", "hostile")
+        _refuse_beside(context, "load", own, because=kept)
     if days is not None:
         _refuse_beside(context, "days", ("updates", "hostile"), because="the days make a history of their own")
     if save is not None:
         opt.check_folder(save.parent)
     asked: dict[str, Any] = {"days": days, "port": port, "hostile": hostile, "release": release, "live": live}
-    asked |= {"prune_before": opt.bound(prune_before), "prune": prune, "auth": auth}
+    asked |= {
+        "rounds_per_day": rounds_per_day,
+        "scan_view": scan_view,
+        "reward_version": reward_version,
+        "prune_before": opt.bound(prune_before),
+        "prune": prune,
+        "auth": auth,
+    }
     try:
         net = start(seed=seed, updates=updates, load=load, faults=faults, **asked)
     except OSError as error:
@@ -205,7 +222,8 @@ def _refuse_beside(context: typer.Context, option: str, others: tuple[str, ...],
     for other in others:
         source = context.get_parameter_source(other)
         if source is not None and source.name == "COMMANDLINE":
-            raise InputError(f"--{other} means nothing beside --{option}: {because}; leave it out")
+            typed = other.replace("_", "-")
+            raise InputError(f"--{typed} means nothing beside --{option}: {because}; leave it out")
 
 
 def _keep(handle: Any, file: Path) -> None:

@@ -1,4 +1,4 @@
-"""`ledgerframes tables`, `describe` and `dictionary`: what there is, from the declarations."""
+"""`ledgerframes tables`, `describe`, `dictionary` and `model`: what there is, from the declarations."""
 
 from __future__ import annotations
 
@@ -29,6 +29,24 @@ def describe(*, table: Annotated[str, typer.Argument(help="The table's name.")],
     from ledgerframes.tables.descriptions import describe as described
 
     say_frame(described(table), as_json=as_json)
+
+
+@app.command()
+def model(
+    *,
+    name: Annotated[str | None, typer.Argument(help="The model's name; without one the models are listed.")] = None,
+    as_json: opt.AsJson = False,
+) -> None:
+    """Print the SQL of a computed table, which DuckDB runs over exported Parquet.
+
+    Example: ledgerframes model rewards > rewards.sql
+    """
+    from ledgerframes.models import texts
+
+    if name is None:
+        say_frame(texts.models(), as_json=as_json)
+    else:
+        opt.say(texts.model(name).rstrip("\n"))
 
 
 @app.command()

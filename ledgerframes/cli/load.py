@@ -127,7 +127,7 @@ def load(
         loaded = loader(net, as_="arrow", **arguments)
         personal = personal or net.settings.personal
     tables = {table: loaded} if not isinstance(loaded, tuple) else loaded._asdict()  # type: ignore[attr-defined]
-    opt.say_range(next(iter(tables.values())), last)
+    opt.say_range(next(iter(tables.values())), last, warned=True)
     write_tables(tables if personal else _impersonal(tables), output)
 
 

@@ -151,20 +151,31 @@ def say(text: object = "", *, err: bool = False) -> None:
     typer.echo(visible(str(text), lines=True), err=err)
 
 
-def say_range(frame: Any, last: str | None = None) -> None:
-    """Say on standard error what `--last` counts back from, and why a result is empty."""
+def say_range(frame: Any, last: str | None = None, *, warned: bool = False) -> None:
+    """Say on standard error what `--last` counts back from, where what is there begins late, and why it is empty.
+
+    Args:
+        frame: the rows, with their provenance.
+        last: what was asked for.
+        warned: whether a warning has said already that they begin late.
+    """
     from ledgerframes.frames import attrs_of
 
     attrs = attrs_of(frame)
     if last is not None and "counted_from" in attrs:
         say(f"--last {last} counts back from {attrs['counted_from']}: {attrs['range']}", err=True)
+    if attrs.get("begins_late") and not warned:
+        say(
+            f"what is there begins late, at {attrs['begins_late']}: older updates were pruned, or never stored there",
+            err=True,
+        )
     if not len(frame):
         say(f"nothing in this range: {attrs.get('range', 'it is empty')}", err=True)
 
 
 def say_part(store: Store, last: str | None, **options: Any) -> None:
-    """The same for the history of a lake, where `--last` was given."""
-    if last is not None:
+    """The same for the history of a lake."""
+    if last is not None or store.coverage(as_of=options.get("as_of")).begins_late.notna().any():
         say_range(store.load("updates", columns=["update_id"], last=last, allow_partial=True, **options), last)
 
 

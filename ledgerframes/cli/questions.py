@@ -92,7 +92,7 @@ def rewards(
     Example: ledgerframes rewards lake --by provider --last 7d
     """
     from ledgerframes.arguments import choice
-    from ledgerframes.economics.rewards import rewards as computed
+    from ledgerframes.models.rounds_and_rewards import rewards as computed
 
     choice(by, "--by", ("kind", "outcome", "provider", "beneficiary"))
     coupons = computed(history_of(existing(store), start, end, last))

@@ -56,12 +56,19 @@ class ClientCredentials:
                 raise ConfigurationError(f"{place}: give {one} or {other}, and not both")
         if "client_id" not in own:
             raise ConfigurationError(f"{place}: client_id is missing")
-        urls = {name: _secure(own[name], f"{place}: {name}") for name in ("issuer", "token_url") if name in own}
+        urls = {name: check_url(own[name], f"{place}: {name}") for name in ("issuer", "token_url") if name in own}
         way = "env" if "secret_env" in own else "file"
         return cls(
             place, urls.get("issuer"), urls.get("token_url"), own["client_id"], secret(way, own[f"secret_{way}"]),
             own.get("audience"), own.get("scope"),
         )  # fmt: skip
+
+    @property
+    def unencrypted(self) -> tuple[str, str] | None:
+        """The setting and URL by which the secret and the tokens would travel in clear text."""
+        name, url = ("issuer", self.issuer) if self.token_url is None else ("token_url", self.token_url)
+        clear = url is not None and url.startswith("http://") and not is_loopback(url)
+        return (f"{self.place}: {name}", url or "") if clear else None
 
     def __call__(self) -> NoReturn:
         """A token comes from a connection only.
@@ -70,10 +77,3 @@ class ClientCredentials:
             ConfigurationError: always.
         """
         raise ConfigurationError(f"{self.place}: a token is fetched by a connection; call connect()")
-
-
-def _secure(url: str, name: str) -> str:
-    checked = check_url(url, name)
-    if checked.startswith("http://") and not is_loopback(checked):
-        raise ConfigurationError(f"{name}={checked!r} would carry the client's secret unencrypted: give an https URL")
-    return checked

@@ -110,9 +110,8 @@ def settings_of(own: Mapping[str, Any], place: str, folder: Path, environ: Mappi
         of_token = key.endswith(TOKEN_WAYS) and key not in KNOWN
         name, _, way = key.rpartition("_") if of_token else (key, "", "")
         if key in KNOWN and key.endswith("token"):
-            raise ConfigurationError(
-                f"{place}: {key!r} would keep a token in the file; use {key}_env, {key}_file or {key}_command"
-            )
+            others = ", ".join(f"{key}_{way}" for way in TOKEN_WAYS)
+            raise ConfigurationError(f"{place}: {key!r} would keep a token in the file; use one of {others}")
         if name not in KNOWN or bool(way) != name.endswith("token") or name in values:
             again = "names a token for the second time" if name in values else "is not a known key"
             raise ConfigurationError(f"{place}: {key!r} {again}{nearest(key, KEYS)}")

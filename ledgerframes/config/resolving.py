@@ -7,9 +7,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
+from ledgerframes.config.client_credentials import ClientCredentials
 from ledgerframes.config.profiles import KNOWN, config_folder, nearest, read_profile
 from ledgerframes.config.settings import PREFIX, Settings
-from ledgerframes.config.token_sources import token_way
+from ledgerframes.config.token_sources import function_token, token_way
 from ledgerframes.errors import ConfigurationError
 
 SHARED_TOKEN: Final = ("ledger_token", "validator_token")
@@ -57,9 +58,15 @@ def resolve(
     layers = [
         read_profile(chosen, Path(config_dir or config_folder(environ)), environ) if chosen else {},
         {name: from_text(name, text, PREFIX + name.upper()) for name, text in variables.items() if text is not None},
-        {name: value for name, value in arguments.items() if value is not None},
+        {name: _kept(name, value) for name, value in arguments.items() if value is not None},
     ]
     return settled(*layers)
+
+
+def _kept(name: str, value: Any) -> Any:
+    """A token that a function returns is kept; what keeps its tokens by itself, or is no function, stays as it is."""
+    keeps = hasattr(value, "forget") or isinstance(value, ClientCredentials)
+    return function_token(value) if name.endswith("token") and callable(value) and not keeps else value
 
 
 def settled(*layers: dict[str, Any]) -> Settings:

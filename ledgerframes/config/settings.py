@@ -45,7 +45,7 @@ class Secret:
             self.reveal()
 
     def reveal(self) -> str:
-        """The token as of now; a function is asked anew at each call.
+        """The token as of now; a source that is a function is called.
 
         Raises:
             ConfigurationError: what there is cannot be a token; it is not shown.
@@ -60,8 +60,13 @@ class Secret:
 
     @property
     def fetched(self) -> bool:
-        """Whether a command or a token server is asked for it, rather than a variable, a file or a function."""
+        """Whether a command, a function or a token server is asked for it, rather than a variable or a file."""
         return hasattr(self._source, "forget")
+
+    @property
+    def unencrypted(self) -> tuple[str, str] | None:
+        """The setting and URL of a token server that would be asked in clear text."""
+        return cast("tuple[str, str] | None", getattr(self._source, "unencrypted", None))
 
     def current(self) -> Secret:
         """The token as of now, held as a secret of its own."""
@@ -160,8 +165,8 @@ class Settings:
         clear = None if self.insecure_http else next(self.unencrypted(), None)
         if clear is not None:
             raise ConfigurationError(
-                f"{clear[0]}={clear[1]!r} would carry a token unencrypted: use https, or no token there; on a private "
-                "network that you trust, insecure_http=True allows it"
+                f"{clear[0]}={clear[1]!r} would carry a token or a client's secret unencrypted: use https, or no token "
+                "there; on a private network that you trust, insecure_http=True allows it"
             )
         if self.failover not in ("given", "network"):
             raise ConfigurationError(f"failover={self.failover!r} is not valid: give 'given' or 'network'")
@@ -189,7 +194,9 @@ class Settings:
         return given
 
     def unencrypted(self) -> Iterator[tuple[str, str]]:
-        """Each setting and URL that a token would reach in clear text: over http, and not on this machine."""
+        """Each setting and URL that a token or secret would reach in clear text: over http, not on this machine."""
+        found = (secret.unencrypted for interface in INTERFACES if (secret := self.token(interface)) is not None)
+        yield from dict.fromkeys(clear for clear in found if clear is not None)
         for interface in INTERFACES:
             for url in getattr(self, f"{interface}_url") if self.token(interface) is not None else ():
                 if url.startswith("http://") and not is_loopback(url):

@@ -52,6 +52,8 @@ class KeptToken:
                 expires = expiry(token) if seconds is None else now + seconds
                 # An expiry that has passed is most likely a wrong clock; a token that has ended is refused by a 401.
                 life = self.OPAQUE if expires is None or expires <= now else expires - now
+                if not token:  # whoever asks says that it is empty
+                    return token
                 self._kept = (now + life - min(_MARGIN, life / 10), token)
             return self._kept[1]
 
@@ -67,7 +69,7 @@ def claims(token: str) -> dict[str, Any]:
     try:
         payload = token.split(".")[1]
         found = json.loads(urlsafe_b64decode(payload + "=" * (-len(payload) % 4)))
-    except (ValueError, LookupError):
+    except (ValueError, LookupError, AttributeError):  # what a function returned may be no text at all
         return {}
     return found if isinstance(found, dict) else {}
 
@@ -78,6 +80,11 @@ def expiry(token: str) -> float | None:
         return float(claims(token)["exp"])
     except (LookupError, TypeError, ValueError):
         return None
+
+
+def function_token(function: Callable[[], str]) -> KeptToken:
+    """The token that a caller's function returns, kept as that of a command is."""
+    return KeptToken(lambda: (function(), None))
 
 
 def command_token(command: list[str], place: str) -> KeptToken:

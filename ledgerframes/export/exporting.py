@@ -14,7 +14,7 @@ from typing import Any, Final, Literal, cast, get_args
 
 import pyarrow as pa
 
-from ledgerframes.arguments import flag, path
+from ledgerframes.arguments import flag, path, suggesting
 from ledgerframes.errors import InputError
 from ledgerframes.export.atomic_write import Staging, writing
 from ledgerframes.export.csv_files import CsvFile
@@ -93,6 +93,7 @@ class Companion:
     end: Callable[[], None]
 
 
+@suggesting
 def export_tables(
     sources: Mapping[str, Source],
     target: str | os.PathLike[str],

@@ -13,7 +13,7 @@ from ledgerframes.errors import DecodeError, NoAnswerError, PartialResultError, 
 from ledgerframes.interfaces.page_reading import HistoryPage
 from ledgerframes.paging.cursor import Cursor
 from ledgerframes.paging.history import HistoryReader
-from ledgerframes.paging.modes import Ask, Outcome
+from ledgerframes.paging.modes import Ask, Outcome, Probing, Reading
 from ledgerframes.transport import Answer, Stop
 from ledgerframes.transport.request import Request
 from ledgerframes.transport.retrying import Revise
@@ -96,7 +96,7 @@ def read_pages(source: PageSource, reader: HistoryReader) -> Iterator[PageRows]:
     Raises:
         RequestError: the servers gave no answer within the transport's attempts.
         PagingError: the pages contradict each other.
-        PartialResultError: the servers that answer lag behind another one.
+        PartialResultError: the servers that answer lag behind another one, or have pruned what follows.
     """
     stop = Stop()
     coming: Coming[tuple[PageRows, bool]] | None = None
@@ -106,6 +106,8 @@ def read_pages(source: PageSource, reader: HistoryReader) -> Iterator[PageRows]:
         coming = in_background(session.step, _THREAD)
         while True:
             rows, more = coming.result()
+            if rows.outcome is Outcome.BEHIND and (not more or len(source.servers) == 1):
+                session.check_pruned()
             if more:
                 coming = in_background(session.step, _THREAD)
             if rows.rows:
@@ -157,8 +159,13 @@ class HistorySession:
             return rows, self._unconfirmed(answer.server)
         return rows, taken.outcome is Outcome.MORE
 
-    def _fetch(self) -> tuple[Ask, Answer[HistoryPage]]:
-        known = self._source.page_limits(self._server)
+    def _fetch(self, *, anybody: bool = False) -> tuple[Ask, Answer[HistoryPage]]:
+        server, mode = self._server, self._reader.mode
+        # Only the server that sent a group can show how large its pages are.
+        if isinstance(mode, Probing) and len(self._source.servers) > 1 and mode.server in self._source.servers:
+            server = mode.server
+        server = None if anybody else server
+        known = self._source.page_limits(server)
         # Another reader of the network may have learnt them, which saves a refused request.
         if known.maximum is not None and known.maximum < self._reader.maximum:
             self._reader.lower(known.maximum)
@@ -174,13 +181,13 @@ class HistorySession:
 
         request = self._source.page_request(first.after, first.page_size)
         try:
-            answer = self._source.send_page(request, server=self._server, revise=revise)
+            answer = self._source.send_page(request, server=server, revise=revise)
         except (RequestError, DecodeError):
             # The server that was chosen failed; without a choice the transport asks all of them in turn.
-            if self._server is None:
+            if server is None:
                 raise
             self._server = None
-            return self._fetch()
+            return self._fetch(anybody=True)
         self.last_server = answer.server
         return asked, answer
 
@@ -221,6 +228,22 @@ class HistorySession:
             )
         _log.warning("%s showed updates that it no longer gives; the read ends with them", server)
         return self._with_held(showing)
+
+    def check_pruned(self) -> None:
+        """Refuse to read on where the server that answered last has pruned what it showed before.
+
+        Raises:
+            PartialResultError: it has.
+        """
+        mode, server = self._reader.mode, self.last_server
+        first = self._source.send_page(self._source.page_request(None, 1), server=(server,), revise=None)
+        begin = next(iter(first.value.glimpse.cursors), None)
+        if isinstance(mode, Reading) and mode.cursor is not None and (begin is None or begin > mode.cursor):
+            raise PartialResultError(
+                f"{self._source.history.endpoint}: {server} pruned what follows {self._reader.last or 'its beginning'}"
+                f" while it was read, and {'shows nothing' if begin is None else f'begins at {begin}'} now. Read again"
+                " what is left, or name a scan that keeps more in scan_url"
+            )
 
     def end(self) -> PageRows | None:
         """End the read with the rows held back, since the servers have pruned them; None where none are."""

@@ -33,6 +33,7 @@ class ScanPages(Generic[PageT]):
         read_leniently: the same without broken items.
         sender: sends the requests.
         lenient: whether pages are to be read without broken items.
+        among: the servers to ask; all of the interface where it is empty.
     """
 
     history: PagedHistory
@@ -41,11 +42,13 @@ class ScanPages(Generic[PageT]):
     read_leniently: Callable[[bytes], PageT]
     sender: Sender
     lenient: bool = False
+    among: tuple[str, ...] = ()
 
     @property
     def servers(self) -> tuple[str, ...]:
         """The scans' base URLs, the preferred one first."""
-        return self.sender.servers("scan")
+        servers = self.sender.servers("scan")
+        return tuple(server for server in servers if server in self.among) or servers
 
     def page_request(self, after: Cursor | None, page_size: int) -> Request:
         """The request for one page."""
@@ -57,6 +60,7 @@ class ScanPages(Generic[PageT]):
         """Fetch one page: from a named server once, from some servers only, or from the preferred one."""
         # A caller that names one server chooses the next one itself, by what it knows of their lag.
         attempts = 1 if isinstance(server, str) else None
+        server = server or self.among or None
         read = self.read
         if isinstance(server, str) and self.lenient:
             read = self.read_leniently

@@ -4,27 +4,33 @@ from __future__ import annotations
 
 import inspect
 import warnings
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
+import pyarrow as pa
 from msgspec import Raw
 
 from ledgerframes.decoding.history import HistoryBatch
 from ledgerframes.decoding.paged_histories import UPDATE_HISTORY, PagedHistory
-from ledgerframes.errors import BeginsLateWarning, DecodeError
+from ledgerframes.errors import BeginsLateWarning, DecodeError, RequestError
 from ledgerframes.interfaces.page_reading import HistoryPage
 from ledgerframes.paging.beginning import EVENT_COLUMNS, LEG_COLUMNS, from_beginning
 from ledgerframes.paging.cursor import Cursor
+from ledgerframes.paging.window import Window
 from ledgerframes.timestamps import EARLIEST, format_timestamp
 
 if TYPE_CHECKING:
     from ledgerframes.interfaces.history import PageSource
+    from ledgerframes.interfaces.page_source import ScanPages
 
 #: Updates of a first page that are looked at before all of them: in a cut-off history the first few give it away.
 FEW: Final = 50
 #: Where a history begins of which nothing is missing.
 WHOLE: Final = Cursor(-(2**63), EARLIEST - 1)
+#: How the name of the DSO's party begins, on every network.
+DSO: Final = "DSO::"
 _TABLES: Final = ("events", "reassignments")
 _members: Final = msgspec.json.Decoder(dict[str, Raw])
 
@@ -61,10 +67,28 @@ class Beginning:
         return f"{format_timestamp(self.first.micros)} of migration {self.first.migration_id} (the first update there)"
 
 
-def beginning_of(pages: PageSource) -> Beginning | None:
-    """Ask for the first items of a history; None while it has none."""
-    page = pages.send_page(pages.page_request(None, FEW), server=None, revise=None).value
+def beginning_of(pages: PageSource, server: str | None = None) -> Beginning | None:
+    """Ask for the first items of a history, as one server or the preferred one shows it; None while it has none."""
+    named = None if server is None else (server,)
+    page = pages.send_page(pages.page_request(None, FEW), server=named, revise=None).value
     return Beginning(page.glimpse.cursors[0], proven_by(page, pages.history)) if page.glimpse.cursors else None
+
+
+def having(pages: ScanPages[Any], window: Window) -> ScanPages[Any]:
+    """The pages of the servers that have what a window reaches back to; else, of several, of those that begin first."""
+    begins: dict[str, Cursor] = {}
+    for server in pages.servers if len(pages.servers) > 1 else ():
+        try:
+            page = pages.send_page(pages.page_request(None, 1), server=server, revise=None).value
+        except (RequestError, DecodeError):
+            continue
+        if page.glimpse.cursors:
+            begins[server] = page.glimpse.cursors[0]
+            if window.names_start and len(begins) == 1 and not window.wants_before(begins[server]):
+                return pages  # the preferred one has it
+    reach = [server for server, begin in begins.items() if window.names_start and not window.wants_before(begin)]
+    first = [server for server, begin in begins.items() if begin == min(begins.values())]
+    return replace(pages, among=tuple(reach or first))
 
 
 def proven_by(page: HistoryPage, history: PagedHistory = UPDATE_HISTORY) -> bool | None:
@@ -96,6 +120,25 @@ def _carried(item: bytes) -> Raw | None:
     """The update that an item of the other history carries, if it does."""
     update = _members.decode(item).get("update")
     return None if update is None or bytes(update) == b"null" else update
+
+
+def known_by(history: PagedHistory, page: HistoryPage) -> frozenset[str]:
+    """What a page tells of its network: its synchronizers, and the DSO's party; their names end in a fingerprint."""
+    found: set[str] = set()
+    for item in range(len(page)):
+        try:
+            rows = history.decode_page(page.content, rows=[item]).batches
+        except DecodeError:  # the others tell as much
+            continue
+        found.update(rows[history.index]["synchronizer_id"].to_pylist())
+        if "events" in rows:
+            found |= _dso(rows["events"]["signatories"]) | _dso(rows["events"]["observers"])
+    return frozenset(found)
+
+
+def _dso(parties: pa.Array) -> set[str]:
+    named: Sequence[str] = parties.flatten().unique().to_pylist()
+    return {party for party in named if party.startswith(DSO)}
 
 
 def warn_of(beginning: Beginning, source: str) -> None:

@@ -3,29 +3,31 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, Final
 
 from ledgerframes.arguments import suggesting, whole_number
 from ledgerframes.config.settings import source_of
 from ledgerframes.decoding.pages import decode_page
-from ledgerframes.errors import visible
+from ledgerframes.errors import PartialResultError, visible
 from ledgerframes.interfaces.history import read_pages
-from ledgerframes.loaders.beginning import beginning_of
+from ledgerframes.loaders.beginning import WHOLE, beginning_of
 from ledgerframes.loaders.extent import newest_time
 from ledgerframes.loaders.normalized import Canonical, canonical_updates, first_difference
 from ledgerframes.paging.cursor import Cursor
 from ledgerframes.paging.history import HistoryReader
 from ledgerframes.paging.window import Bound, Duration, Window, wanted_window
 from ledgerframes.results import Result
-from ledgerframes.timestamps import format_timestamp
+from ledgerframes.timestamps import LATEST, format_timestamp
 
 if TYPE_CHECKING:
     from ledgerframes.network import Network
 
 _SHORT: Final = 120
+#: Differences for which it is asked at once whether a side has pruned what it lacks.
+_TOGETHER: Final = 1_000
 
 #: The updates of one migration and record time, by id.
 Group = tuple[Cursor, dict[str, Canonical]]
@@ -69,6 +71,7 @@ class CrossCheck(Result):
         beyond: which side has more than the other, in words; empty if none has.
         lacks: which side begins later than the other, and where, in words; what lies before is not compared.
         whole: whether both sides reach back to the `start` that was asked for.
+        pruned: updates that one side pruned while it was read; they are not compared.
     """
 
     a: str
@@ -81,6 +84,7 @@ class CrossCheck(Result):
     beyond: str = ""
     lacks: str = ""
     whole: bool = True
+    pruned: int = 0
 
     @property
     def agree(self) -> bool:
@@ -107,7 +111,9 @@ class CrossCheck(Result):
             f"{f' at {difference.pointer}: {difference.a} / {difference.b}' if difference.pointer else ''}"
             for difference in self.differences
         ]
-        return [visible(line) for line in [*lines, self.lacks, self.beyond] if line]
+        pruned = f"{self.pruned:,} updates were pruned on one side while it was read; they are not compared"
+        lines += [self.lacks, self.beyond, pruned if self.pruned else ""]
+        return [visible(line) for line in lines if line]
 
     def __str__(self) -> str:
         return "\n".join(self.lines())
@@ -138,8 +144,8 @@ def cross_check(
 
     Returns:
         Counts, and the first differences with where they are. What one server has beyond the other's last update is
-        not compared: it may just lag. Nor is what one of them lacks because it prunes: `lacks` names it, and the sides
-        do not agree if a `start` before that was given.
+        not compared: it may just lag. Nor is what one of them lacks because it prunes: `lacks` and `pruned` name it,
+        and the sides do not agree if a `start` before that was given.
 
     Raises:
         InputError: an argument breaks a rule.
@@ -160,9 +166,10 @@ def cross_check(
     later, lacks = _lacking((net_a, net_b), names, window)
     shared = window if later is None else replace(window, start=later)
     check = compare(
-        served_updates(net_a, shared), served_updates(net_b, shared), names=names, part=str(shared), most=most
-    )
-    return replace(check, lacks=lacks, whole=not (lacks and window.names_start))
+        served_updates(net_a, shared), served_updates(net_b, shared), names=names, part=str(shared), most=most,
+        begins=lambda: (begins_now(net_a), begins_now(net_b)),
+    )  # fmt: skip
+    return replace(check, lacks=lacks, whole=not ((lacks or check.pruned) and window.names_start))
 
 
 def _lacking(nets: tuple[Network, Network], names: list[str], window: Window) -> tuple[Cursor | None, str]:
@@ -184,10 +191,27 @@ def _lacking(nets: tuple[Network, Network], names: list[str], window: Window) ->
     )
 
 
-def served_updates(net: Network, window: Window, *, limit: int | None = None) -> Iterator[Canonical]:
-    """A server's updates of a window."""
-    for page in read_pages(net.scan.update_pages, HistoryReader(window, limit=limit)):
-        yield from canonical_updates(decode_page(page.page.content, rows=page.rows).batches)
+def begins_now(net: Network) -> Cursor:
+    """What a network has from here on it has had all along; behind everything where it shows nothing."""
+    begin = beginning_of(net.scan.update_pages)
+    return _NOTHING if begin is None else begin.at
+
+
+_NOTHING: Final = Cursor(2**63, LATEST)
+
+
+def served_updates(net: Network, window: Window) -> Iterator[Canonical]:
+    """A server's updates of a window; what it prunes while it is read is not among them."""
+    reader = HistoryReader(window)
+    try:
+        for page in read_pages(net.scan.update_pages, reader):
+            yield from canonical_updates(decode_page(page.page.content, rows=page.rows).batches)
+    except PartialResultError:
+        begin = begins_now(net)
+        if begin <= (reader.last or window.start or WHOLE):
+            raise
+        if begin < _NOTHING:
+            yield from served_updates(net, replace(window, start=begin))
 
 
 def compare(
@@ -197,6 +221,7 @@ def compare(
     names: list[str],
     part: str,
     most: int,
+    begins: Callable[[], Sequence[Cursor]],
     whole: bool = False,
 ) -> CrossCheck:
     """Compare two streams in order of place.
@@ -207,10 +232,11 @@ def compare(
         names: what the sides are called.
         part: what is compared, in words.
         most: how many differences to keep.
+        begins: tells from where on each side has now all that it ever had.
         whole: both streams are all there is: what one has beyond the other's end differs, too.
     """
-    differences: list[Difference] = []
-    compared = differing = 0
+    found = _Found(begins, most)
+    compared = 0
     up_to: Cursor | None = None
     left, right = (_groups(side) for side in (ours, theirs))
     mine, other = next(left, None), next(right, None)
@@ -226,13 +252,61 @@ def compare(
         for update_id in sorted(here.keys() & there.keys() if lagging else here.keys() | there.keys()):
             difference = _difference(here.get(update_id), there.get(update_id))
             compared += difference is None
-            differing += difference is not None
-            if difference is not None and len(differences) < most:
-                differences.append(difference)
+            if difference is not None:
+                found.add(place, difference)
         up_to = place
     beyond = "" if mine is None and other is None else f"{names[mine is None]} has more than the other, not compared"
     reached = None if up_to is None else (up_to.migration_id, format_timestamp(up_to.micros))
-    return CrossCheck(names[0], names[1], part, compared, differing, tuple(differences), reached, beyond)
+    found.settle()
+    return CrossCheck(
+        names[0], names[1], part, compared, found.count, tuple(found.kept), reached, beyond, pruned=found.pruned
+    )
+
+
+@dataclass
+class _Found:
+    """The differences found, without what a side lacks because it was pruned while it was read.
+
+    A scan never brings back what it has pruned. So what it still shows it had when it gave an earlier page: that it
+    begins before an update, asked after the page that lacks the update, proves the difference.
+
+    Attributes:
+        begins: tells from where on each side has now all that it ever had.
+        most: how many differences to keep.
+        kept: the first ones.
+        count: how many there are.
+        pruned: how many do not count.
+    """
+
+    begins: Callable[[], Sequence[Cursor]]
+    most: int
+    kept: list[Difference] = field(default_factory=list)
+    count: int = 0
+    pruned: int = 0
+    _waiting: list[tuple[Cursor, Difference]] = field(default_factory=list)
+
+    def add(self, place: Cursor, difference: Difference) -> None:
+        """Take a difference."""
+        self._waiting.append((place, difference))
+        if len(self._waiting) >= _TOGETHER:
+            self.settle()
+
+    def settle(self) -> None:
+        """Decide which of the differences taken count."""
+        waiting, self._waiting = self._waiting, []
+        begins = self.begins() if any(difference.what in _LACKING for _, difference in waiting) else ()
+        for place, difference in waiting:
+            side = _LACKING.get(difference.what)
+            if side is not None and place < begins[side]:
+                self.pruned += 1
+                continue
+            self.count += 1
+            if len(self.kept) < self.most:
+                self.kept.append(difference)
+
+
+#: Which side lacks the update of a difference.
+_LACKING: Final = {"only in b": 0, "only in a": 1}
 
 
 def _at(place: Cursor, group: Group | None, rest: Iterator[Group]) -> tuple[dict[str, Canonical], Group | None]:

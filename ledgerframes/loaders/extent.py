@@ -7,12 +7,15 @@ from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Any, Final
 
-from ledgerframes.errors import DecodeError, PagingError, RequestError
-from ledgerframes.loaders.beginning import Beginning, proven_by
+from ledgerframes.config.settings import source_of
+from ledgerframes.errors import DecodeError, PagingError, PartialResultError, RequestError
+from ledgerframes.loaders.beginning import Beginning, having, proven_by
 from ledgerframes.paging.cursor import Cursor
+from ledgerframes.paging.window import window
 from ledgerframes.timestamps import EPOCH, LATEST, MICROSECOND, format_timestamp, parse_timestamp
 
 if TYPE_CHECKING:
+    from ledgerframes.interfaces.page_source import ScanPages
     from ledgerframes.interfaces.scan import Scan
 
 #: Items of a page that is a sample; a few of them cost less than one page of 1,000.
@@ -22,62 +25,79 @@ _MIGRATIONS: Final = 60
 #: How far before the server's own time its newest update is looked for first.
 _RECENT: Final = 60_000_000
 _WIDER: Final = 8
+#: The range of which a scan that has pruned least shows most.
+EVERYTHING: Final = window("begin")
 
 
 @dataclass(frozen=True)
 class Extent:
     """What a scan shows of the history: where it begins, the first place of each migration, and the newest update."""
 
+    pages: ScanPages[Any]
     beginning: Beginning
     firsts: tuple[Cursor, ...]
     newest: Cursor
 
 
 def newest_time(scan: Scan) -> int:
-    """The newest record time that a scan shows, in microseconds: what `last` counts back from."""
-    extent = extent_of(scan)
-    # An empty history has nothing to count back from; any instant gives an empty range.
-    return 0 if extent is None else extent.newest.micros
+    """The newest record time that a scan shows, in microseconds: what `last` counts back from.
+
+    Raises:
+        PartialResultError: it shows none.
+    """
+    extent = extent_of(scan, having(scan.update_pages, EVERYTHING))
+    if extent is None:
+        raise PartialResultError(f"{nothing_shown(scan)}, so last= has nothing to count back from")
+    return extent.newest.micros
 
 
-def extent_of(scan: Scan) -> Extent | None:
+def nothing_shown(scan: Scan) -> str:
+    """What is known of a scan that shows no update."""
+    return f"{source_of(scan.servers[0])} shows no update: nothing is recorded yet, or it has pruned everything"
+
+
+def extent_of(scan: Scan, pages: ScanPages[Any]) -> Extent | None:
     """Find out what a scan shows, by about two requests, and one or two per migration; None while it shows nothing.
+
+    Args:
+        scan: where its newest snapshot is asked for.
+        pages: its updates, from the server that a load would read.
 
     Raises:
         PagingError: the server does not keep to the order of the history, or its migrations do not end.
     """
-    page = ask(scan, None, SAMPLE_SIZE).value
+    page = ask(pages, None, SAMPLE_SIZE).value
     if not page.glimpse.cursors:
         return None
     begin = page.glimpse.cursors[0]
-    firsts = (begin, *first_cursors(scan, Cursor(begin.migration_id, LATEST)))
-    return Extent(Beginning(begin, proven_by(page)), firsts, _newest(scan, firsts[-1]))
+    firsts = (begin, *first_cursors(pages, Cursor(begin.migration_id, LATEST)))
+    return Extent(pages, Beginning(begin, proven_by(page)), firsts, _newest(scan, pages, firsts[-1]))
 
 
-def _newest(scan: Scan, first: Cursor) -> Cursor:
+def _newest(scan: Scan, pages: ScanPages[Any], first: Cursor) -> Cursor:
     """The newest update of the newest migration: near the server's own time, near its newest snapshot, or by steps.
 
     Where to look is a guess; that nothing follows is what an empty page says.
     """
     migration_id, high, step = first.migration_id, LATEST, 0
-    answer = ask(scan, first, SAMPLE_SIZE)
+    answer = ask(pages, first, SAMPLE_SIZE)
     place, full = _last_shown(answer, first)
     for guess in (_server_time(answer) - _RECENT, None):
         micros = _newest_snapshot(scan, migration_id) if guess is None and full and not step else guess
         if not full or micros is None or not place.micros < micros < high:
             continue
-        answer = ask(scan, Cursor(migration_id, micros), SAMPLE_SIZE)
+        answer = ask(pages, Cursor(migration_id, micros), SAMPLE_SIZE)
         step = len(answer.value)
         high = high if step else micros
         place, full = _last_shown(answer, place) if step else (place, full)
     while True:
-        answer = ask(scan, place, SAMPLE_SIZE)
+        answer = ask(pages, place, SAMPLE_SIZE)
         if not len(answer.value):
             return place
         before_it, (place, full) = place, _last_shown(answer, place)
         step = (place.micros - before_it.micros) * _WIDER
         while full and step and place.micros + step < high:
-            answer = ask(scan, Cursor(migration_id, place.micros + step), SAMPLE_SIZE)
+            answer = ask(pages, Cursor(migration_id, place.micros + step), SAMPLE_SIZE)
             if len(answer.value):
                 (place, full), step = _last_shown(answer, place), step * _WIDER
             else:
@@ -109,23 +129,23 @@ def _newest_snapshot(scan: Scan, migration_id: int) -> int | None:
 
 def latest_migration(scan: Scan) -> int | None:
     """The newest migration id that the scan shows, by one request per migration."""
-    return max((first.migration_id for first in first_cursors(scan)), default=None)
+    return max((first.migration_id for first in first_cursors(scan.update_pages)), default=None)
 
 
-def first_cursors(scan: Scan, place: Cursor | None = None) -> Iterator[Cursor]:
+def first_cursors(pages: ScanPages[Any], place: Cursor | None = None) -> Iterator[Cursor]:
     """The first cursor of each migration after a place, in order, by one request per migration and one more.
 
     Raises:
         PagingError: the server does not keep to the order of the history, or its migrations do not end.
     """
     for _ in range(_MIGRATIONS):
-        first = first_after(scan, place)
+        first = first_after(pages, place)
         if first is None:
             return
         yield first
         # Any higher migration id counts as later, so the rest of a migration is skipped in one request.
         place = Cursor(first.migration_id, LATEST)
-    if (first := first_after(scan, place)) is not None:
+    if (first := first_after(pages, place)) is not None:
         raise _endless(first)
 
 
@@ -139,13 +159,13 @@ def _endless(first: Cursor) -> PagingError:
     )
 
 
-def first_after(scan: Scan, place: Cursor | None) -> Cursor | None:
+def first_after(pages: ScanPages[Any], place: Cursor | None) -> Cursor | None:
     """The cursor of the first update after a place.
 
     Raises:
         PagingError: the server does not keep to the order of the history.
     """
-    cursors = ask(scan, place, 1).value.glimpse.cursors
+    cursors = ask(pages, place, 1).value.glimpse.cursors
     if cursors and place is not None and cursors[0] <= place:
         raise PagingError(
             f"POST /v2/updates: asked for what follows {_say(place)}, the server sent an update of {_say(cursors[0])};"
@@ -154,7 +174,6 @@ def first_after(scan: Scan, place: Cursor | None) -> Cursor | None:
     return cursors[0] if cursors else None
 
 
-def ask(scan: Scan, place: Cursor | None, page_size: int) -> Any:
+def ask(pages: ScanPages[Any], place: Cursor | None, page_size: int) -> Any:
     """The answer with the updates after a place."""
-    pages = scan.update_pages
     return pages.send_page(pages.page_request(place, page_size), server=None, revise=None)

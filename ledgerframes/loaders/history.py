@@ -104,8 +104,8 @@ def load_history(
         allow_partial: when an error ends the load early, return what was loaded, with `attrs["complete"]` False.
         progress: True shows a bar, False nothing, None a bar on a terminal or in a notebook.
         source: `"pages"`, or `"objects"` for the compressed files that newer scans write about once a day (young, and
-            not on every scan). Objects have nothing of the last day or two, and members of payloads are in the order
-            of their names; `page_size` is then how many items are decoded at once.
+            not on every scan). Objects have nothing of the last day or two (`attrs["range"]` says where they end), and
+            members of payloads are in the order of their names; `page_size` is then how many items are decoded at once.
 
     Returns:
         History(updates, events, reassignments): one row per update, per event of a transaction and per leg of a
@@ -117,7 +117,7 @@ def load_history(
         RequestError: the servers gave no answer.
         DecodeError: an answer breaks the contract.
         PagingError: the pages contradict each other.
-        PartialResultError: `start` lies before what is there, which begins after ledger begin.
+        PartialResultError: `start` lies before or behind what is there, or it was pruned while it was read.
 
     Example:
         >>> import ledgerframes as lf

@@ -19,8 +19,8 @@ from ledgerframes.decoding.paged_histories import TOGETHER
 from ledgerframes.errors import DecodeError, InputError, PagingError, PartialResultError, RequestError
 from ledgerframes.frames import shape
 from ledgerframes.interfaces.history import PageRows, read_pages
-from ledgerframes.loaders.beginning import Beginning, beginning_of, proven_by, warn_of
-from ledgerframes.loaders.extent import newest_time
+from ledgerframes.loaders.beginning import Beginning, beginning_of, having, known_by, proven_by, warn_of
+from ledgerframes.loaders.extent import extent_of, newest_time, nothing_shown
 from ledgerframes.loaders.history_request import HistoryRequest
 from ledgerframes.loaders.planning import Plan, plan_windows
 from ledgerframes.loaders.progress import progress_of
@@ -83,6 +83,7 @@ def read_history(net: Network, request: HistoryRequest, *, unbounded: Most = UNB
                     progress.advance(len(page.rows), format_timestamp(last.micros)[:19], share)
                 load.decode()
                 load.find_beginning()
+                load.check_reach()
                 load.check_network()
         except (RequestError, DecodeError, PagingError, PartialResultError) as error:
             # Pages that wait came before the one that this error is about.
@@ -112,7 +113,8 @@ class _Load:
 
     def __init__(self, net: Network, request: HistoryRequest, most: Most | None) -> None:
         endpoint = request.history.endpoint
-        self.source = net.scan.pages(request.history)
+        pages = net.scan.pages(request.history)
+        self.source = having(pages, request.window) if request.source == "pages" else pages
         self.reader: HistoryReader | ObjectReader = (
             ObjectReader(request.window, limit=request.limit)
             if request.source == "objects" and net.is_remote  # pages of an opened folder come from objects already
@@ -133,6 +135,7 @@ class _Load:
         self._estimate: Plan | None = None
         self._waiting: list[PageRows] = []  # pages that are not decoded yet
         self._last: Cursor | None = None  # of what was kept
+        self._newest: Cursor | None = None  # of all there is, where nothing of it is in the range
 
     @contextmanager
     def pages(self) -> Iterator[Iterator[PageRows]]:
@@ -227,9 +230,9 @@ class _Load:
         if self._begin_known:
             return
         request, window = self._request, self._request.window
-        first = self.reader.first
-        if first is None and isinstance(self.reader, HistoryReader):
-            page = self._first_page
+        first, page = self.reader.first, self._first_page
+        # What was shown first before the first page came may have been pruned before that.
+        if isinstance(self.reader, HistoryReader) and (page is None or page.asked.after is not None):
             if page is not None and page.page.glimpse.cursors[0] == window.start:
                 return
             # A window that begins at a cursor is read from there on, and does not show what lies before.
@@ -255,6 +258,38 @@ class _Load:
                 ' or source="objects", or pass allow_partial=True to get what there is'
             )
 
+    def check_reach(self) -> None:
+        """Refuse a range that begins behind what is there.
+
+        Raises:
+            PartialResultError: it does, or nothing is there.
+        """
+        window, paged = self._request.window, isinstance(self.reader, HistoryReader)
+        if self._first_page is not None or self.reader.beyond or not window.names_start:
+            return
+        if isinstance(self.reader, HistoryReader):
+            extent = extent_of(self._net.scan, having(self._net.scan.update_pages, window))
+            self._newest = None if extent is None else extent.newest
+        else:
+            self._newest = self.reader.newest
+        if self._newest is None:
+            said = nothing_shown(self._net.scan) if paged else f"{self._place}: its objects hold nothing so late"
+        else:
+            following = Cursor(self._newest.migration_id, self._newest.micros + 1)
+            if (window.since or following.micros) <= following.micros and (window.start or following) <= following:
+                return
+            said = f"{self._place} ends at {self._newest}, {self._last_there}"
+        self.complete = False
+        raise PartialResultError(
+            f"{said}, and {window} is asked for. Give an earlier start=, leave it out, or pass allow_partial=True to"
+            " get no rows"
+        )
+
+    @property
+    def _last_there(self) -> str:
+        paged = isinstance(self.reader, HistoryReader)
+        return "the newest update there" if paged else "the last update in its objects"
+
     def _proven(self, first: Cursor) -> bool | None:
         """Whether the ledger begins at the first item there is."""
         page = None if self._first_page is None else self._first_page.page
@@ -267,7 +302,7 @@ class _Load:
 
     @property
     def _place(self) -> str:
-        return next(iter(self._servers), source_of(self._net.scan.servers[0]))
+        return next(iter(self._servers), source_of(self.source.servers[0]))
 
     def warn(self) -> None:
         """Warn once where what is there begins after ledger begin."""
@@ -289,12 +324,18 @@ class _Load:
         request = self.source.page_request(first.asked.after, min(first.asked.page_size, _REPEATED))
         # Asked of the server that sent it; another one may lag or order ties differently.
         answer = self.source.send_page(request, server=(first.server,), revise=None)
-        if not {*answer.value.glimpse.update_ids} & {*first.page.glimpse.update_ids}:
-            raise PagingError(
-                f"{self.source.history.endpoint}: {first.server} now shows another history than when the load began:"
-                " another network answers there, or the server was restored. Nothing of this load can be trusted; load"
-                " again"
-            )
+        page, shown = answer.value, first.page.glimpse
+        if {*page.glimpse.update_ids} & {*shown.update_ids}:
+            return
+        begin = beginning_of(self.source, first.server)
+        pruned = begin is not None and begin.first > shown.cursors[:_REPEATED][-1]
+        if pruned and known_by(self.source.history, page) & known_by(self.source.history, first.page):
+            return
+        raise PagingError(
+            f"{self.source.history.endpoint}: {first.server} shows nothing any more of what it showed when the load"
+            " began: another network answers there, or the server was restored, or pruned everything. Nothing of this"
+            " load can be trusted; load again"
+        )
 
     def tables(self, attrs: Mapping[str, Any]) -> dict[str, pa.Table]:
         """The loaded tables, by name; each table's batches are released as they are joined."""
@@ -313,7 +354,7 @@ class _Load:
         window, reader, beginning = self._request.window, self.reader, self._beginning
         at_limit = reader.limit is not None and reader.taken >= reader.limit
         # Without an update at or after the end, nothing proves that the range is complete.
-        early = self.complete and window.has_end and not (at_limit or reader.beyond)
+        early = self.complete and not (at_limit or reader.beyond) and (window.has_end or self._behind)
         words = window.said("" if beginning is None else str(beginning), self._end(at_limit=at_limit))
         return Provenance(
             tuple(self._servers), words, self._last,
@@ -323,6 +364,16 @@ class _Load:
         )  # fmt: skip
 
     @property
+    def _behind(self) -> bool:
+        """Whether objects end before the newest update, from which `last` counts back."""
+        newest = self._request.counted_from
+        return (
+            newest is not None
+            and not isinstance(self.reader, HistoryReader)
+            and (self._last is None or self._last.micros < newest)
+        )
+
+    @property
     def _from_beginning(self) -> bool | None:
         if self._beginning is not None:
             return self._beginning.proven
@@ -330,7 +381,6 @@ class _Load:
 
     def _end(self, *, at_limit: bool) -> str:
         """Where a load without an end of its own ended, in words."""
-        if self._last is None:
-            return ""
-        why = "where limit= ends it" if at_limit else "the newest update there"
-        return f"{format_timestamp(self._last.micros)} ({why})"
+        last = self._last or self._newest
+        why = "where limit= ends it" if at_limit else self._last_there
+        return "" if last is None else f"{format_timestamp(last.micros)} ({why})"

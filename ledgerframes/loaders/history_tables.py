@@ -64,7 +64,7 @@ _DOCSTRING: Final = """Load the table `{table}` of a part of the update history 
         RequestError: the servers gave no answer.
         DecodeError: an answer breaks the contract.
         PagingError: the pages contradict each other.
-        PartialResultError: `start` lies before what is there, which begins after ledger begin.
+        PartialResultError: `start` lies before or behind what is there, or it was pruned while it was read.
 
     Example:
         >>> import ledgerframes as lf

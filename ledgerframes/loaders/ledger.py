@@ -9,7 +9,7 @@ import msgspec
 import pyarrow as pa
 from msgspec import Raw, Struct
 
-from ledgerframes.arguments import names
+from ledgerframes.arguments import names, suggesting
 from ledgerframes.config.settings import source_of
 from ledgerframes.decoding.records import read_records
 from ledgerframes.errors import DecodeError, InputError
@@ -42,6 +42,7 @@ class LedgerTransaction(NamedTuple):
     events: Any
 
 
+@suggesting
 def load_ledger_transaction(
     net: Network,
     update_id: str | None = None,

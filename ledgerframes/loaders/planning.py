@@ -4,28 +4,42 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import pandas as pd
 
 from ledgerframes.arguments import suggesting
 from ledgerframes.config.settings import is_loopback
-from ledgerframes.loaders.extent import SAMPLE_SIZE, Extent, ask, extent_of, first_after, first_cursors
+from ledgerframes.errors import PartialResultError
+from ledgerframes.loaders.beginning import having
+from ledgerframes.loaders.extent import (
+    EVERYTHING,
+    SAMPLE_SIZE,
+    Extent,
+    ask,
+    extent_of,
+    first_after,
+    first_cursors,
+    nothing_shown,
+)
 from ledgerframes.paging.cursor import Cursor, before
 from ledgerframes.paging.history import MAXIMUM
 from ledgerframes.paging.window import Bound, Duration, Window, wanted_window
 from ledgerframes.results import Result
-from ledgerframes.timestamps import LATEST, format_timestamp
+from ledgerframes.timestamps import EARLIEST, LATEST, format_timestamp
 
 if TYPE_CHECKING:
-    from ledgerframes.interfaces.scan import Scan
+    from ledgerframes.interfaces.page_source import ScanPages
     from ledgerframes.network import Network
 
 # A few pages show bursts that a single sample would miss.
 _SAMPLES: Final = 4
-#: Requests of a sync beyond its pages, about, for each migration: it proves where every server has got to.
-_OF_SYNC: Final = 3
+#: Requests that prove the end of an open range: its last updates once more, an empty page, and the first page again.
+_OF_END: Final = 3
+#: Requests by which a sync finds out where what fills a page or more ends, to cut it for its workers.
+_OF_CUTTING: Final = 10
+_WORKERS: Final = 4
 
 
 @dataclass(frozen=True)
@@ -44,8 +58,9 @@ class Plan(Result):
     Attributes:
         range: the range in words.
         rows: updates, about.
-        requests: requests of `load_history`, of 1,000 items each.
-        sync_requests: requests of `store.sync`, which also proves that nothing is missing, about.
+        requests: requests of `load_history`, from one server that sends pages of 1,000 items, about: those that it
+            looks around by and those that prove its end are counted too.
+        sync_requests: requests of `store.sync` of the same into a new lake, which also proves that nothing is missing.
         megabytes: size of the answers, uncompressed.
         minutes: time of the load at the configured rate (loopback has none) and the sampled answer time.
         begins_late: where what is there begins, if that is after ledger begin and the range reaches back to it.
@@ -64,10 +79,11 @@ class Plan(Result):
         minutes = f"{self.minutes:,.1f} minutes" if self.minutes >= 1 else "under a minute"
         return (
             f"{self.range}: about {self.rows:,} updates, {self.megabytes:,.1f} MB; load_history sends"
-            f" {self.requests:,} requests in {minutes}, store.sync about {self.sync_requests:,}{late}"
+            f" about {self.requests:,} requests in {minutes}, store.sync about {self.sync_requests:,}{late}"
         )
 
 
+@suggesting
 def migrations(net: Network) -> pd.DataFrame:
     """List the network's migrations with their first and last record time.
 
@@ -88,7 +104,7 @@ def migrations(net: Network) -> pd.DataFrame:
         ...     lf.migrations(net).migration_id.to_list()
         [0, 1, 2]
     """
-    known = find_migrations(net.scan)
+    known = find_migrations(having(net.scan.update_pages, EVERYTHING))
     frame = pd.DataFrame(
         {
             "migration_id": pd.Series([migration.migration_id for migration in known], dtype="int64"),
@@ -118,6 +134,7 @@ def plan(net: Network, start: Bound | None = None, end: Bound | None = None, *, 
         InputError: a bound is not valid, or the end is not after the start.
         RequestError: the scan gave no answer.
         PagingError: the scan does not keep to the order of the history, or its migrations do not end.
+        PartialResultError: `last` is given, and the scan shows no update.
 
     Example:
         >>> import ledgerframes as lf
@@ -125,37 +142,43 @@ def plan(net: Network, start: Bound | None = None, end: Bound | None = None, *, 
         ...     lf.plan(net).rows
         50
     """
-    wanted_window(start, end, last, now=0)  # refuses what is not valid before anything is asked
-    extent = extent_of(net.scan)
-    return _planned(net, extent, [wanted_window(start, end, last, now=_now(extent))])
+    # Refuses what is not valid before anything is asked; `last` then reaches back to the beginning.
+    wanted = wanted_window(start, end, last, now=0)
+    began = net.stats.snapshot().requests
+    extent = extent_of(net.scan, having(net.scan.update_pages, wanted))
+    looked = net.stats.snapshot().requests - began
+    if extent is None and last is not None:
+        raise PartialResultError(f"{nothing_shown(net.scan)}, so last= has nothing to count back from")
+    asked = wanted_window(start, end, last, now=0 if extent is None else extent.newest.micros)
+    return _planned(net, extent, [asked], looked=looked, again=0 if last is None else looked)
 
 
 def plan_windows(net: Network, windows: Sequence[Window], name: str = "") -> Plan:
     """Estimate what reading several windows takes; `name` describes them in words."""
-    return _planned(net, extent_of(net.scan), windows, name)
+    began = net.stats.snapshot().requests
+    extent = extent_of(net.scan, having(net.scan.update_pages, EVERYTHING))
+    return _planned(net, extent, windows, name, looked=net.stats.snapshot().requests - began)
 
 
-def _now(extent: Extent | None) -> int:
-    # An empty history has nothing to count back from; any instant gives an empty range.
-    return 0 if extent is None else extent.newest.micros
-
-
-def _planned(net: Network, extent: Extent | None, windows: Sequence[Window], name: str = "") -> Plan:
+def _planned(
+    net: Network, extent: Extent | None, windows: Sequence[Window], name: str = "", *, looked: int = 0, again: int = 0
+) -> Plan:
+    """The plan; `looked` requests found the extent, and reading sends `again` of them once more."""
     if extent is None:
-        return Plan(name or f"{windows[0]}, an empty history", 0, 1, 1, 0.0, 0.0)
-    rows, size, items, seconds, probes = 0.0, 0, 0, 0.0, 0
+        return Plan(name or f"{windows[0]}, where no update is shown", 0, 1, 1, 0.0, 0.0)
+    size, items, seconds, probes = 0, 0, 0.0, 0
     parts = [part for one in _migrations_of(extent) for wanted in windows if (part := _part(wanted, one)) is not None]
     total = sum(part.high - part.low + 1 for part in parts)
+    rows = []
     for part in parts:
-        sample = _Sample(net.scan, part, max(1, round(_SAMPLES * (part.high - part.low + 1) / total)))
-        rows += sample.rows
+        sample = _Sample(extent.pages, part, max(1, round(_SAMPLES * (part.high - part.low + 1) / total)))
+        rows.append(sample.rows)
         size += sample.bytes
         items += sample.items
         seconds += sample.seconds
         probes += sample.requests
-    count = round(rows)
-    # Two more for the end of the read, which only an empty page proves.
-    requests = -(-count // MAXIMUM) + 2
+    count = round(sum(rows))
+    requests = again + (_requests_of_load(windows[0], extent, count, looked + probes) if windows else 0)
     # Loopback has no rate limit.
     rate = net.settings.rate if not is_loopback(net.scan.servers[0]) else 0.0
     # Whichever is slower decides, the server or the limit.
@@ -166,9 +189,39 @@ def _planned(net: Network, extent: Extent | None, windows: Sequence[Window], nam
     newest = f"{format_timestamp(extent.newest.micros)} (the newest update there)"
     return Plan(
         name or windows[0].said(str(extent.beginning) if reaches else "", newest), count, requests,
-        requests + _OF_SYNC * len(parts), round(megabytes, 3), round(requests * each / 60, 3),
-        None if late is None else format_timestamp(late.micros),
+        again + _requests_of_sync(windows, extent, rows, parts), round(megabytes, 3),
+        round(requests * each / 60, 3), None if late is None else format_timestamp(late.micros),
     )  # fmt: skip
+
+
+def _requests_of_load(wanted: Window, extent: Extent, rows: int, planning: int) -> int:
+    """Requests of a load; one of the whole history sends those of a plan, too, if its first page is full."""
+    pages = -(-rows // MAXIMUM)
+    ends = _migrations_in(wanted, extent) + 1 if wanted.has_end else _OF_END + (not pages)
+    looks = wanted.since is not None or (wanted.start is not None and wanted.start >= extent.firsts[0])
+    return pages + ends + looks + (planning if wanted.whole and rows >= MAXIMUM else 0)
+
+
+def _requests_of_sync(windows: Sequence[Window], extent: Extent, rows: list[float], parts: list[_Part]) -> int:
+    """Requests of a sync: who the servers are and what migrations there are, then each migration by itself."""
+    requests = 2 + len(extent.firsts)
+    requests += sum(_migrations_in(wanted, extent) + (0 if wanted.has_end else 2) for wanted in windows)
+    for part, count in zip(parts, rows, strict=True):
+        pages = -(-round(count) // MAXIMUM)
+        if count < MAXIMUM:
+            continue
+        shards = min(_WORKERS, pages // _WORKERS)
+        requests += pages - 1 + (_OF_CUTTING if part.whole_end else _OF_CUTTING // 2) + (shards if shards > 1 else 0)
+    return requests
+
+
+def _migrations_in(wanted: Window, extent: Extent) -> int:
+    """How many migrations a window reaches into; one of bare times looks into each."""
+    own = (wanted.nearest(Cursor(first.migration_id, EARLIEST)) for first in extent.firsts)
+    return sum(
+        place is not None and place.migration_id == first.migration_id
+        for first, place in zip(extent.firsts, own, strict=True)
+    )
 
 
 @dataclass(frozen=True)
@@ -209,7 +262,7 @@ def _top(wanted: Window, one: Migration) -> int:
 class _Sample:
     """Pages at even distances in a part of a migration; the rows follow from how dense they lie."""
 
-    def __init__(self, scan: Scan, part: _Part, samples: int) -> None:
+    def __init__(self, pages: ScanPages[Any], part: _Part, samples: int) -> None:
         self.rows = 0.0
         self.bytes = self.items = self.requests = 0
         self.seconds = 0.0
@@ -217,7 +270,7 @@ class _Sample:
         for step in range(samples):
             left = part.low + round(step * width)
             right = part.low + round((step + 1) * width)
-            answer = ask(scan, before(Cursor(part.migration_id, left)), SAMPLE_SIZE)
+            answer = ask(pages, before(Cursor(part.migration_id, left)), SAMPLE_SIZE)
             self.requests += 1
             self.bytes += answer.size
             self.items += len(answer.value)
@@ -233,23 +286,23 @@ class _Sample:
                 self.rows += len(places) * (right - left) / max(places[-1] - left, 1)
 
 
-def find_migrations(scan: Scan) -> list[Migration]:
+def find_migrations(pages: ScanPages[Any]) -> list[Migration]:
     """The migrations in order, by probes of one item."""
     # All beginnings first: a server of ever more migrations is refused before the end of any is looked for.
-    firsts = list(first_cursors(scan))
-    return [Migration(first.migration_id, first.micros, _last_of(scan, first)) for first in firsts]
+    firsts = list(first_cursors(pages))
+    return [Migration(first.migration_id, first.micros, _last_of(pages, first)) for first in firsts]
 
 
-def _last_of(scan: Scan, first: Cursor) -> int:
+def _last_of(pages: ScanPages[Any], first: Cursor) -> int:
     """The last record time of a migration: the distance doubles while there is more, then halves."""
     known, step = first.micros, 1_000_000
-    while (place := _next(scan, first.migration_id, known + step)) is not None:
+    while (place := _next(pages, first.migration_id, known + step)) is not None:
         # Doubling first, because the end may be a minute or years away.
         known, step = place, step * 2
     beyond = min(known + step, LATEST)
     while beyond > known:
         middle = (known + beyond) // 2
-        place = _next(scan, first.migration_id, middle)
+        place = _next(pages, first.migration_id, middle)
         if place is None:
             beyond = middle
         else:
@@ -257,11 +310,11 @@ def _last_of(scan: Scan, first: Cursor) -> int:
     return known
 
 
-def _next(scan: Scan, migration_id: int, micros: int) -> int | None:
+def _next(pages: ScanPages[Any], migration_id: int, micros: int) -> int | None:
     """The first record time after an instant in one migration."""
     if micros >= LATEST:
         return None
-    place = first_after(scan, Cursor(migration_id, micros))
+    place = first_after(pages, Cursor(migration_id, micros))
     return place.micros if place is not None and place.migration_id == migration_id else None
 
 

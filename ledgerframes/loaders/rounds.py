@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ledgerframes.arguments import suggesting
 from ledgerframes.errors import NotFoundError
 
 if TYPE_CHECKING:
     from ledgerframes.network import Network
 
 
+@suggesting
 def earliest_reward_round(net: Network) -> int | None:
     """Read the earliest round for which reward-accounting activity records are complete, or None if there is none.
 

@@ -109,7 +109,7 @@ def load_verdicts(
         RequestError: the servers gave no answer.
         DecodeError: an answer is not as scan's interface file says.
         PagingError: the pages contradict each other.
-        PartialResultError: `start` lies before what is there, which begins after ledger begin.
+        PartialResultError: `start` lies before or behind what is there, or it was pruned while it was read.
 
     Example:
         >>> import ledgerframes as lf

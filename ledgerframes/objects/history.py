@@ -64,8 +64,9 @@ class ObjectReader:
         first: the cursor of the first item in the first of all objects, if that one was read.
         last: the cursor of the last update taken.
         taken: how many updates were taken.
-        beyond: whether an item at or after the window's end was there.
+        beyond: whether the objects reach the window's end, or an item at or after it was there.
         leapt: never; see `HistoryReader`.
+        newest: the last cursor of all items read, also of those that are not wanted.
     """
 
     window: Window
@@ -75,7 +76,7 @@ class ObjectReader:
     taken: int = 0
     beyond: bool = False
     leapt: bool = False
-    _newest: Cursor | None = None
+    newest: Cursor | None = None
     _ids: SeenIds = field(default_factory=lambda: SeenIds("objects"))
 
     def take(self, glimpse: Glimpse, name: str) -> list[int]:
@@ -95,7 +96,7 @@ class ObjectReader:
     @property
     def done(self) -> bool:
         """Whether nothing more is wanted."""
-        end, newest = self.window.end, self._newest
+        end, newest = self.window.end, self.newest
         full = self.limit is not None and self.taken >= self.limit
         return full or (end is not None and newest is not None and newest >= end)
 
@@ -107,17 +108,17 @@ class ObjectReader:
         """The items that no earlier object had: segments of two lists may overlap."""
         fresh: Sequence[int] = range(len(glimpse.cursors))
         # Asked only where segments overlap: over all items, two hashes of 64 bits could be equal by chance.
-        if self._newest is not None and min(glimpse.cursors) <= self._newest:
+        if self.newest is not None and min(glimpse.cursors) <= self.newest:
             repeated = self._ids.has(glimpse.update_ids, glimpse.cursors)
-            fresh = [row for row in fresh if glimpse.cursors[row] > self._newest or not repeated[row]]
+            fresh = [row for row in fresh if glimpse.cursors[row] > self.newest or not repeated[row]]
         for row in fresh:
             cursor = glimpse.cursors[row]
-            if self._newest is not None and cursor < self._newest:
+            if self.newest is not None and cursor < self.newest:
                 raise PagingError(
-                    f"{name}: update {glimpse.update_ids[row]} at {cursor} comes after {self._newest}; the objects are"
+                    f"{name}: update {glimpse.update_ids[row]} at {cursor} comes after {self.newest}; the objects are"
                     " not in order of migration id and record time, or one of them lacks it. Read by source='pages'"
                 )
-            self._newest = cursor
+            self.newest = cursor
         self._ids.check([glimpse.update_ids[row] for row in fresh], [glimpse.cursors[row] for row in fresh])
         return fresh
 
@@ -143,6 +144,8 @@ def read_objects(source: ObjectSource, reader: ObjectReader, *, lines: int = MAX
             f"source='objects': {source.place} has no objects; give source='pages', or scan_url= of a scan that has"
             " some"
         )
+    # Segments follow record time: what is listed as far as the window needs is all that there was.
+    reader.beyond = any(one.name.up_to >= up_to for one in stored)
     # A list begins with the object that a time lies in, so there is none before one that begins after it.
     whole = bool(stored) and (after <= EARLIEST or stored[0].name.after > after)
     for page in object_pages(source, stored, lines=lines):

@@ -272,9 +272,9 @@ class ObjectPages:
         if known and not isinstance(server, str):
             began = time.monotonic()
             asked = AskedPage.read(request.content)
-            page = self._older(asked.after or BEFORE_ALL, asked.size)
-            if page is None and asked.after is not None:
-                page = self.index.page(asked.after, asked.size)
+            page = None
+            if asked.after is not None:  # else a reader wants to know how long a page of the server may be
+                page = self._older(asked.after, asked.size) or self.index.page(asked.after, asked.size)
             if page is not None:
                 seconds = time.monotonic() - began
                 return Answer(page, 200, sender + _OBJECTS, request, len(page.raw), seconds, {})
@@ -296,12 +296,19 @@ class ObjectPages:
         if begin is None or after >= begin:
             return None
         page = self.index.older(after, Cursor(begin.migration_id, begin.micros - 1), size)
+        ended = after.micros >= LATEST
+        migration_id = page.glimpse.cursors[0].migration_id if page else after.migration_id + ended
+        later = [cursor for cursor in (page.glimpse.cursors if page else ()) if cursor.migration_id > migration_id]
+        # It ends the migration only where objects hold all of that.
+        if later and not self._reaches(later[0], migration_id):
+            page = self.index.older(after, Cursor(migration_id, LATEST), size)
         if page is not None and len(page) >= size and page.glimpse.cursors[0] != page.glimpse.cursors[-1]:
             return page
-        chain = self.index.chain
-        # An earlier migration may have had updates for a day after the next one began.
-        needed = begin.micros - 1 + (OVERLAP if after.migration_id < begin.migration_id else 0)
-        if chain and not self.index.broken and chain[-1].up_to >= needed:
+        # The objects, which are in the order of the history, may go on with the first item that a server has.
+        last = before(begin) or BEFORE_ALL
+        if not self.index.broken and (
+            self._reaches(begin, migration_id) or self.index.older(last, begin, 1) is not None
+        ):
             # So that no group of equal times is the last one: the servers' items continue it.
             most = min(max(size - len(page or ()), 2), self.inner.page_limits(None).maximum or size)
             answer = self._first_left(before(begin), most)
@@ -315,6 +322,13 @@ class ObjectPages:
         # What follows one group at the end of the objects is nowhere; a reader would wait for it.
         several = page is not None and page.glimpse.cursors[0] != page.glimpse.cursors[-1]
         return page if several else None
+
+    def _reaches(self, cursor: Cursor, migration_id: int) -> bool:
+        """Whether objects hold everything before a cursor, all of a migration before its own included."""
+        chain = self.index.chain
+        # An earlier migration may have had updates for a day after the next one began.
+        needed = cursor.micros - 1 + OVERLAP * (cursor.migration_id - migration_id)
+        return bool(chain) and not self.index.broken and chain[-1].up_to >= needed
 
     def _first_left(self, place: Cursor | None, size: int) -> Answer[HistoryPage]:
         """The first items that a server has; fewer where it gives no more at once."""

@@ -163,8 +163,8 @@ class Slots:
 
     def note_begins(self, begins: Iterable[Begin]) -> None:
         """Note where servers had nothing older; of these places the one counts where the coverage begins."""
-        self.begins = tuple(sorted({*self.begins, *begins}))
-        self.begins = self.begins if self.begin is None else (self.begin,)
+        before, self.begins = self.begins, tuple(sorted({*self.begins, *begins}))
+        self.begins = (before or self.begins) if self.begin is None else (self.begin,)
 
     @property
     def doubtful(self) -> tuple[Interval, ...]:

@@ -76,6 +76,11 @@ class HistoryTables:
         """The network's synchronizers and the party of its DSO, as its first page named them."""
         return frozenset().union(*((table.property(KNOWN_BY) or "").split() for table in self.tables.values()))
 
+    def synchronizers(self) -> frozenset[str]:
+        """The network's synchronizers, as stored updates name them: of it, lakes of 0.1 keep nothing else."""
+        rows = _read(self._index, ["synchronizer_id"], pc.scalar(True))  # noqa: FBT003 - a value, not a switch
+        return frozenset(pc.unique(rows["synchronizer_id"]).to_pylist())
+
     @property
     def places(self) -> dict[str, Place]:
         """Where rows go, by table, for processes that store them beside this one."""
@@ -107,26 +112,27 @@ class HistoryTables:
         pages, read = with_rows(pages, places, self.slots)
         files = {name: [file for page in pages for file in page.files.get(name, ())] for name in self.tables}
         fresh = {name: self._fresh(table, pages) for name, table in self.tables.items()}
-        before = self.slots.copy()
+        slots = self.slots.copy()  # who compares servers meanwhile sees no coverage before its rows
         # Sorted, so that slot numbers do not depend on the order in which workers finished.
-        put = (self._put(page.advance) for page in sorted(pages, key=lambda page: page.advance.interval))
+        put = (self._put(slots, page.advance) for page in sorted(pages, key=lambda page: page.advance.interval))
         changed = {number: None for number in put if number is not None}
-        self.slots.note_begins(page.advance.begins for page in pages if page.advance.begins is not None)
+        slots.note_begins(page.advance.begins for page in pages if page.advance.begins is not None)
         written: Counter[str] = Counter()
-        if self.slots == before and not any(fresh.values()) and not any(files.values()):
+        if slots == self.slots and not any(fresh.values()) and not any(files.values()):
             for name, place in places.items():
                 place.remove(read[name])
             return written  # the rows read again are those stored
         for name, table in self.tables.items():
-            self.slots.commits[name] += 1
+            slots.commits[name] += 1
             # The index comes last in the order: a kill in between leaves rows that no reader shows, never an item in
             # part.
-            table.append(fresh[name], self.slots.numbers(name, changed), files[name])
+            table.append(fresh[name], slots.numbers(name, changed), files[name])
             written[name] = sum(batch.num_rows for batch in fresh[name]) + sum(file.rows for file in files[name])
             # Compacted here, because a live tail commits often and makes a file per table each time.
             self._compact_crowded(table, fresh[name], files[name])
             if name in read:
                 places[name].remove(read[name])
+        self.slots = slots
         self.written += 1
         return written
 
@@ -229,6 +235,8 @@ class HistoryTables:
             batch = page.batches.get(table.name)
             if batch is None or not batch.num_rows:
                 continue
+            if page.span.lo < page.advance.interval.lo:  # what a server may have pruned before it is not covered
+                batch = batch.filter(pc.greater(batch["record_time"].cast(pa.int64()), page.advance.interval.lo))
             if intersection([page.span], read_again):
                 batch = _without(batch, stored)
             for other in _overlapping(pages[:position], page.span):
@@ -237,22 +245,22 @@ class HistoryTables:
             fresh.append(batch)
         return [batch for batch in fresh if batch.num_rows]
 
-    def _put(self, advance: Advance) -> int | None:
+    def _put(self, slots: Slots, advance: Advance) -> int | None:
         number = self._numbers.get(advance.key)
         interval = advance.interval
         if number is None:
-            number = self.slots.to_extend(interval)
-            known = not missing(interval, self.slots.common) and advance.settled <= interval.lo
-            if number is None and known and (not advance.ended or interval.migration_id in self.slots.ended):
+            number = slots.to_extend(interval)
+            known = not missing(interval, slots.common) and advance.settled <= interval.lo
+            if number is None and known and (not advance.ended or interval.migration_id in slots.ended):
                 return None  # it was covered before, and nothing more of it is final
             if number is None:
-                number = self.slots.free()
-                self.slots.put(number, Slot(*interval, advance.settled, int(advance.ended)))
+                number = slots.free()
+                slots.put(number, Slot(*interval, advance.settled, int(advance.ended)))
             self._numbers[advance.key] = number
-        started = next(slots[number] for slots in self.slots.by_table.values())
+        started = next(own[number] for own in slots.by_table.values())
         if started is None:
             raise StoreError(f"slot {number} of the store has no beginning; the log was changed from outside")
-        self.slots.put(number, started._replace(hi=interval.hi, settled=advance.settled, ended=int(advance.ended)))
+        slots.put(number, started._replace(hi=interval.hi, settled=advance.settled, ended=int(advance.ended)))
         return number
 
     def _with_changes(self, name: str, changed: Iterable[int]) -> dict[str, int]:

@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 
 from ledgerframes.decoding.personal import LEFT_OUT
 from ledgerframes.errors import InputError, StoreError
+from ledgerframes.paging.cursor import Cursor
 from ledgerframes.store.coverage import Interval
 from ledgerframes.store.coverage_log import Slots, claims
 from ledgerframes.store.delta.stored_files import Verify
@@ -113,6 +114,7 @@ class Lake:
         self.url = os.fspath(url).rstrip("/") or "/"
         self.options = dict(storage_options or {})
         self.page_sizes: dict[str, tuple[PageSize, float]] = {}  # by server, from sync to sync
+        self.begins: dict[str, tuple[Cursor, float]] = {}  # likewise
         self.verify: Verify = verify
         if verify not in {"pages", "files"}:
             raise InputError(f"verify={verify!r} is not valid: give 'pages' or 'files'")

@@ -75,6 +75,7 @@ def with_rows(
             found.append(page)
             continue
         others = [other.span for other in pages if other is not page]
+        others.append(page.span._replace(hi=page.advance.interval.lo))  # not covered, so not stored
         batches, files = dict(page.batches), dict(page.files)
         for name, own in page.files.items():
             doubtful = intersection([page.span], [*slots.covered(name), *others])

@@ -155,8 +155,8 @@ class Store:
         beginning where that state is not there any more, and by a newer version of the rules.
 
         Args:
-            tables: `round_history` (or `rounds`), `rewards`, `transfers`, `token_transfers`, `traffic_purchases`,
-                `mint_burn`, `coin_history` (or `coins`) and `supply_per_round`; by default those that the store has.
+            tables: `round_history`, `rewards`, `transfers`, `token_transfers`, `traffic_purchases`,
+                `mint_burn`, `coin_history` and `supply_per_round`; by default those that the store has.
                 What a table is computed with is computed, too.
             engine: a `dask.distributed.Client`: its workers read the history from the store and compute, and this
                 process commits. They need the store under the same path or URL.

@@ -88,10 +88,10 @@ def judge_broken(broken: Broken, request: Request, server: str, *, mask: Masking
         advice = " What to do: check whether the command was carried out before sending it again."
     reason = visible(mask(broken.reason))  # may quote a line that a server or a proxy has sent
     reason = reason if len(reason) <= SHORTENED else f"{reason[: SHORTENED - 1]}…"
-    text = f"{request} at {server} got no answer: {reason}.{advice}"
+    text = f"{request} at {server} {'got no answer' if broken.sent else 'was not sent'}: {reason}.{advice}"
     return Failure(
         lambda ending: NoAnswerError(text + ending), broken.transient, broken.elsewhere, unreached=not broken.reached,
-        final=broken.final,
+        final=broken.final, unknown_route=broken.unknown_route,
     )  # fmt: skip
 
 

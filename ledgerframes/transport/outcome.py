@@ -56,6 +56,8 @@ class Broken:
         final: no other request to this server can do better: not a later one, nor one for a smaller page.
         advice: what to do, where more can be said than to check the address.
         reached: a connection came about.
+        sent: the request may have gone out; otherwise there was no token for it.
+        unknown_route: a request for the same on another route may be answered.
     """
 
     reason: str
@@ -64,6 +66,8 @@ class Broken:
     final: bool = False
     advice: str = ""
     reached: bool = True
+    sent: bool = True
+    unknown_route: bool = False
 
     @classmethod
     def for_good(cls, reason: str, advice: str = "") -> Broken:

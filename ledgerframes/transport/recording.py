@@ -174,7 +174,9 @@ class Replayer:
             elif self._turns[digest]:
                 target = self._folder / f"{digest}-{self._turns[digest] - 1:04}.json"
         if not target.exists():
-            return Broken(f"this request was not recorded in {self._folder}", transient=False, elsewhere=False)
+            # A recording of an earlier release has it on the route that was asked then.
+            reason = f"this request was not recorded in {self._folder}, on no route that it may have"
+            return Broken(reason, transient=False, elsewhere=False, unknown_route=True)
         try:
             kept = _decoder.decode(target.read_bytes()).answer
             return Received(kept.status, kept.headers, _read(kept.body))

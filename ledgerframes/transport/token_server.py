@@ -26,6 +26,9 @@ T = TypeVar("T")
 
 _SECONDS: Final = 30.0
 _SHOWN: Final = 200
+#: Statuses that another attempt may mend, and those of a client that is refused.
+_PASSING: Final = (429, 502, 503, 504)
+_REFUSED: Final = (400, 401, 403)
 _HEADERS: Final = {
     "Accept": "application/json",
     "Accept-Encoding": "identity",
@@ -67,7 +70,7 @@ def token_sources(settings: Settings, mask: Mask) -> dict[Interface, Secret]:
     return {interface: secret.by(source) for interface, secret in secrets.items() if secret is not None}
 
 
-@dataclass(frozen=True)
+@dataclass
 class TokenServer:
     """One client's way to its tokens: the secret goes to the token endpoint of the issuer's own host only.
 
@@ -75,11 +78,13 @@ class TokenServer:
         credentials: who asks whom for what.
         settings: time-outs, and whom TLS trusts.
         mask: learns the secret before it is sent.
+        met: whether it has answered before; a first one that cannot be reached is most likely another's address.
     """
 
     credentials: ClientCredentials
     settings: Settings
     mask: Mask
+    met: bool = False
 
     def fetch(self) -> tuple[str, float | None]:
         """A new token, and for how many seconds it is valid, where the server says so.
@@ -89,6 +94,7 @@ class TokenServer:
             NoAnswerError: it gave no answer; another attempt may do better.
         """
         own = self.credentials
+        self.mask.learn(own.secret())  # before anything is asked: a server may repeat it
         url, basic = (own.token_url, False) if own.token_url is not None else self._discovered()
         found = self._ask(*self._request(url, basic=basic), _token.decode)
         try:
@@ -100,7 +106,6 @@ class TokenServer:
         """The request for a token; apart, so that no frame of a traceback holds the secret."""
         own = self.credentials
         secret = own.secret()
-        self.mask.learn(secret)
         form = {"grant_type": "client_credentials", "audience": own.audience, "scope": own.scope}
         credential = None
         if basic:
@@ -135,14 +140,19 @@ class TokenServer:
         finally:
             way.close()
         if isinstance(outcome, Broken):
-            why = self.mask.text(outcome.reason)
-            raise NoAnswerError(f"{place}: the token server {url} gave no answer: {why}; check issuer or token_url")
-        if outcome.status >= 500 or outcome.status == 429:
-            raise NoAnswerError(f"{place}: the token server {url} answered {outcome.status}; try again later")
+            why = visible(self.mask.text(outcome.reason))
+            said = f"{place}: the token server {url} gave no answer: {why}"
+            if outcome.final or not self.met:
+                advice = outcome.advice or "check issuer or token_url, and the network"
+                raise ConfigurationError(f"{said}; {advice}")
+            raise NoAnswerError(said)
+        self.met = True
+        if outcome.status in _PASSING:
+            raise NoAnswerError(f"{place}: the token server {url} answered {outcome.status}{self._said(outcome.body)}")
         if outcome.status != 200:
+            check = "client_id, the secret, audience and scope" if outcome.status in _REFUSED else "issuer or token_url"
             raise ConfigurationError(
-                f"{place}: the token server {url} answered {outcome.status}{self._said(outcome.body)}; check "
-                "client_id, the secret, audience and scope"
+                f"{place}: the token server {url} answered {outcome.status}{self._said(outcome.body)}; check {check}"
             )
         try:
             return read(outcome.body)

@@ -320,7 +320,7 @@ class Transport:
                 if fresh is not None and endpoint.safe:
                     return send(self._credential(endpoint.interface, fresh))
         except NoAnswerError as error:  # of the token server, which may do better at another attempt
-            return Broken(str(error))
+            return Broken(str(error), advice="try again later, or ask whoever runs the token server", sent=False)
         return outcome
 
     def _credential(self, interface: Interface, token: Secret) -> Credential:

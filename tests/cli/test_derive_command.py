@@ -41,7 +41,7 @@ def test_derive_without_names_brings_up_to_date_what_the_lake_has(command, own):
 def test_sync_derives_what_it_is_told_and_later_what_is_there(command, tmp_path):
     with lf.sandbox(updates=120, migrations=1) as net:
         url, place = net.sandbox.scan_url, tmp_path / "lake"
-        command("sync", place, "--scan-url", url, "--derive", "mint_burn,coins")
+        command("sync", place, "--scan-url", url, "--derive", "mint_burn,coin_history")
         before = len(lf.open_store(place).load("mint_burn"))
         net.sandbox.advance(updates=150)
         command("sync", place, "--scan-url", url, "--derive", "")

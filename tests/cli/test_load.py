@@ -58,7 +58,9 @@ def test_a_second_load_replaces_the_first(command, scan, tmp_path):
 
 
 def test_an_empty_range_gives_an_empty_file(command, scan, tmp_path):
-    ended = command("load", "events", "-o", tmp_path, "--scan-url", scan, "--start", "2090-01-01")
+    ended = command(
+        "load", "events", "-o", tmp_path, "--scan-url", scan, "--start", "2020-01-01", "--end", "2020-01-02"
+    )
 
     assert ended.code == 0, ended.err
     assert pq.read_metadata(tmp_path / "events.parquet").num_rows == 0

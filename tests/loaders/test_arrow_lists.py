@@ -61,7 +61,7 @@ def test_what_is_computed_of_such_frames_is_the_same(both):
     assert list(lf.rebuild_items(arrow)) == list(lf.rebuild_items(tuples))
     theirs = lf.active_contracts(tuples.events, tuples.reassignments)
     pd.testing.assert_frame_equal(lf.active_contracts(arrow.events, arrow.reassignments), theirs)
-    for compute in (lf.active_parties, lf.template_activity, lf.template_catalogue, lf.rounds, lf.supply):
+    for compute in (lf.active_parties, lf.template_activity, lf.template_catalogue, lf.round_history, lf.supply):
         pd.testing.assert_frame_equal(compute(arrow.events), compute(tuples.events))
 
 

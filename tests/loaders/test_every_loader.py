@@ -10,7 +10,7 @@ import ledgerframes as lf
 from ledgerframes.config.settings import Settings
 from ledgerframes.decoding.records import read_records
 from ledgerframes.tables.catalogue import CATALOGUE
-from ledgerframes.tables.kinds import TEXT
+from ledgerframes.tables.kinds import AMOUNT, TEXT
 from ledgerframes.tables.table import EXTRA, Table
 from tests.clocks import SkippingClock
 from tests.transport.hostile_server import HostileServer, answer
@@ -113,13 +113,23 @@ def test_the_source_is_the_server_that_answered(name, world, dead):
             assert frame.attrs["source"].startswith("http://")
 
 
+def amounts(frame):
+    """The columns of a frame that some table declares as amounts."""
+    declared = {column.name for table in CATALOGUE.values() for column in table.columns if column.kind is AMOUNT}
+    return declared & set(frame.columns)
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_a_network_says_how_amounts_are_held(name, world):
     with world.connected(decimals="float") as net:
+        for given, expected, kind in (({}, "float", float), ({"decimals": "string"}, "string", str)):
+            for frame in frames(load(name, net, world, **given)):
+                assert frame.attrs["decimals"] == expected
+                values = [value for column in amounts(frame) for value in frame[column].dropna()]
+                assert all(isinstance(value, kind) for value in values)
+    with world.connected() as net:
         for frame in frames(load(name, net, world)):
-            assert frame.attrs["decimals"] == "float"
-        for frame in frames(load(name, net, world, decimals="string")):
-            assert frame.attrs["decimals"] == "string"
+            assert frame.attrs["decimals"] == "object"
 
 
 @pytest.mark.parametrize("name", LIMITED)

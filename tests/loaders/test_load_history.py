@@ -139,7 +139,7 @@ def test_last_counts_back_from_the_newest_update_there(net, history, name):
 
 
 def test_an_empty_result_has_every_column_and_type(net, history):
-    empty = lf.load_history(net, start="2100-01-01", progress=False)
+    empty = lf.load_history(net, start="2100-01-01", allow_partial=True, progress=False)
     for name in ("updates", "events", "reassignments"):
         assert len(getattr(empty, name)) == 0
         assert dict(getattr(empty, name).dtypes) == dict(getattr(history, name).dtypes)
@@ -212,6 +212,35 @@ def test_a_plan_takes_about_ten_requests(net):
     before = net.stats.snapshot().requests
     lf.plan(net)
     assert net.stats.snapshot().requests - before <= 15
+
+
+@pytest.mark.parametrize("migrations", [1, 3])
+def test_load_and_sync_send_about_as_many_requests_as_their_plan_says(migrations, tmp_path):
+    with lf.sandbox(seed=7, updates=1600, migrations=migrations) as net:
+        known = lf.migrations(net)
+        first, last = known.first_record_time.min(), known.last_record_time.max()
+        half = first + (last - first) / 2
+        wrong = []
+        for number, part in enumerate(
+            ({}, {"start": "begin"}, {"last": "1d"}, {"last": "10min"}, {"start": half}, {"end": half},
+             {"start": (0, half)}, {"start": "begin", "end": (0, half)}, {"start": half, "end": last})
+        ):  # fmt: skip
+            said = lf.plan(net, **part)
+            reads = {lf.load_history: said.requests, lf.open_store(tmp_path / str(number)).sync: said.sync_requests}
+            for read, promised in reads.items():
+                before = net.stats.snapshot().requests
+                read(net, **part)
+                sent = net.stats.snapshot().requests - before
+                if abs(promised - sent) > max(3, 0.25 * sent):
+                    wrong.append((part, read.__name__, promised, sent))
+        assert not wrong
+
+
+def test_the_plan_of_a_new_lake_is_that_of_its_network(tmp_path):
+    with lf.sandbox(seed=7, updates=1600) as net:
+        whole, missing = lf.plan(net), lf.open_store(tmp_path).plan(net)
+
+    assert (missing.requests, missing.sync_requests) == (whole.requests, whole.sync_requests)
 
 
 def test_a_plan_of_the_last_minutes_counts_back_from_the_newest_update(net, history):

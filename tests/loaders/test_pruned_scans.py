@@ -197,3 +197,53 @@ def test_last_of_a_sync_counts_back_from_the_newest_update(whole, tmp_path):
         rows = store.load("updates", start=newest - pd.Timedelta("3min"))
         assert rows.record_time.max() == newest
         assert store.load("updates", allow_partial=True).record_time.min() >= newest - pd.Timedelta("3min")
+
+
+@pytest.fixture(scope="module", params=["shorter first", "fuller first", "three"])
+def several(request, whole, pruned, place):
+    """Scans with different windows, the whole ledger on one of them."""
+    urls = [pruned.sandbox.scan_url, whole.sandbox.scan_url]
+    if request.param == "fuller first":
+        urls.reverse()
+    if request.param == "three":
+        with whole.sandbox.replica(prune_before=(place[0], place[1] - pd.Timedelta("5min"))) as other:
+            yield lf.connect(scan_url=[other.scan_url, *urls])
+    else:
+        yield lf.connect(scan_url=urls)
+
+
+@pytest.mark.parametrize("name", ["updates", "verdicts"])
+@pytest.mark.parametrize("which", range(6), ids=["open", "begin", "time", "near time", "pair", "near pair"])
+def test_of_several_scans_the_one_that_has_the_range_is_read(name, which, several, whole, place):
+    start = [None, *earlier_starts(place)][which]
+    expected = load(name, whole, start=start)
+
+    for _ in range(2):  # the second one begins with the server that answered the first one last
+        frame = load(name, several, start=start)
+
+        assert list(frame.update_id) == list(expected.update_id)
+        for attribute in ("complete", "from_beginning", "begins_late", "range"):
+            assert frame.attrs[attribute] == expected.attrs[attribute]
+
+
+def test_of_several_scans_plan_and_doctor_see_what_a_load_reads(several, whole, pruned):
+    for options in ({}, {"start": "begin"}, {"last": "1min"}):
+        planned, alone = lf.plan(several, **options), lf.plan(whole, **options)
+        assert (planned.range, planned.rows, planned.begins_late) == (alone.range, alone.rows, None)
+    pd.testing.assert_frame_equal(lf.migrations(several), lf.migrations(whole))
+
+    said = str(lf.doctor(several))
+
+    assert "at ledger begin" in said
+    assert "same beginning" not in said
+    assert f"{pruned.sandbox.scan_url} shows it only from" in said
+
+
+@pytest.mark.parametrize("workers", [1, 4])
+def test_a_sync_leaves_no_scan_out_because_it_prunes(workers, several, whole, tmp_path, caplog):
+    store = lf.open_store(tmp_path / "lake")
+    report = store.sync(several, workers=workers)
+
+    assert list(store.load("updates", start="begin").update_id) == list(lf.load_updates(whole).update_id)
+    assert "left out" not in caplog.text
+    assert report.requests < 50

@@ -48,6 +48,30 @@ def test_what_was_not_recorded_is_said_and_nothing_is_sent(tmp_path):
         lf.load_instruments(again)
 
 
+@pytest.mark.parametrize("release", ["0.7", "0.5"])
+def test_a_recording_of_an_earlier_release_is_read_on_the_routes_that_were_asked_then(release, tmp_path):
+    """As a ledgerframes made it that did not know of the newest routes, and so did not ask for them."""
+
+    def snapshots(net):
+        return [lf.load_coins(net, parties), lf.load_active_contracts(net)]
+
+    with lf.sandbox(updates=80, release=release, migrations=2) as net:
+        parties = lf.load_licenses(net).validator.to_list()[:3]
+        with lf.record(tmp_path / "kept", net=net) as kept:
+            loaded = snapshots(kept)
+    for path in (tmp_path / "kept").glob("*-*.json"):
+        one = json.loads(path.read_text())
+        if "/v2/state/" in one["request"]["url"] or "/v2/holdings/" in one["request"]["url"]:
+            assert one["answer"]["status"] == 404
+            path.unlink()
+    with lf.replay(tmp_path / "kept") as again:
+        for frame, found in zip(loaded, snapshots(again), strict=True):
+            assert len(frame) > 0
+            pd.testing.assert_frame_equal(found, frame)
+        with pytest.raises(lf.NoAnswerError, match=r"not recorded in .*, on no route that it may have"):
+            lf.load_holdings_summary(again, parties, record_time="2100-01-01")
+
+
 def test_the_same_request_gives_its_answers_in_turn(tmp_path):
     with lf.sandbox(updates=50) as net, lf.record(tmp_path / "kept", net=net) as kept:
         first = len(lf.load_updates(kept))

@@ -1,6 +1,7 @@
 """`load_history` by objects gives the rows that it gives by pages, and refuses objects that are not whole."""
 
 from dataclasses import replace
+from datetime import timedelta
 
 import pyarrow as pa
 import pytest
@@ -81,6 +82,15 @@ def test_a_part_is_the_same_part_by_pages(net, start, end):
     assert objects.updates["update_id"].to_pylist() == pages.updates["update_id"].to_pylist()
     assert len(objects.updates) > 50
     frame = lf.load_history(net, start=start, end=end, source="objects").updates
+    assert frame.attrs["complete"]
+
+
+def test_a_part_of_a_migration_that_had_no_updates_then_is_complete(net):
+    first = lf.load_updates(net, start=(2, "0001-01-01"), limit=1).record_time.iloc[0]
+    part = {"start": (2, first - timedelta(minutes=30)), "end": (2, first - timedelta(minutes=20))}
+    for rows in both(net, **part):
+        assert not len(rows.updates)
+    frame = lf.load_history(net, source="objects", **part).updates
     assert frame.attrs["complete"]
 
 

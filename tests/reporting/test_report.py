@@ -174,6 +174,20 @@ def test_the_coin_s_sections_have_the_figures_of_the_tables(filled, tmp_path):
 
 
 @pytest.mark.long
+def test_a_range_counts_the_rewards_that_were_claimed_in_it(filled, tmp_path):
+    begin = filled.load("updates").record_time.max() - pd.Timedelta("20min")
+
+    words = lf.report(filled, tmp_path / "report.html", last="20min", sections=["rewards"]).read_text()
+
+    coupons = lf.rewards(filled)
+    claimed = coupons[(coupons.outcome == "claimed") & (coupons.ended_at >= begin)]
+    assert (claimed.created_at < begin).any()
+    with localcontext(prec=60):
+        for kind, own in claimed.groupby("kind"):
+            assert f"title='{own.amount.sum():,f}'" in words, kind
+
+
+@pytest.mark.long
 def test_the_coin_s_sections_of_a_hostile_ledger_have_a_picture_or_a_reason(tmp_path):
     with lf.sandbox(seed=3, updates=150, hostile=True) as net:
         history = lf.load_history(net, start=(-(2**63), "0001-01-01"))

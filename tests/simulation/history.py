@@ -47,7 +47,7 @@ from tests.simulation.script import Outcome, Script
 from tests.simulation.servers import Fleet, Server, largest_group
 from tests.simulation.spool import Spool
 from tests.simulation.storage import Disk, Killed, SimLake
-from tests.simulation.world import BASE, SETTLE, Item, U, page_of
+from tests.simulation.world import BASE, OVERLAP, SETTLE, Item, U, network_of, page_of
 
 
 def run(script: Script, *, lake: Callable[[Disk], Lake] = SimLake) -> Outcome:
@@ -305,9 +305,20 @@ class _History:
             self.disk.kill()
 
     def _left(self) -> list[Item]:
-        """The items of the ledger that some server still has."""
-        shown = set().union(*(server.shown for server in self.fleet.servers))
+        """The items of the ledger that some server still has that shows to be of the store's network."""
+        shown = set().union(*(server.shown for server in self.fleet.servers if not self._is_strange(server)))
         return [item for item in self.script.items if item in shown]
+
+    def _is_strange(self, server: Server) -> bool:
+        """Whether a server has pruned all that is stored, and names nobody whom the store's first page named."""
+        history = self.lake.history(self.stored_as.of, {}).refresh()
+        if not server.pruned or history.network is None:
+            return False
+        known = {history.network.partition("/")[2], *(row[0] for row in self.watch.stored(self.stored_as.index))}
+        named = {item.synchronizer for item in server.shown if self.stored_as.has_row(item)}
+        named |= {f"DSO::{network_of(item)}" for item in server.shown if item.events}
+        shown = {item.update_id for item in server.shown}
+        return not shown & known and named.isdisjoint(history.known_by)
 
     def _pruned(self) -> bool:
         return any(server.pruned for server in self.fleet.servers)
@@ -374,12 +385,14 @@ class _History:
     def _quiet(self) -> None:
         """With no news a sync changes no table, and asks for no more than DESIGN allows.
 
-        One sync may still settle what the servers' newest items prove by now, without adding a row.
+        Where objects were read, or one of several servers has pruned what others have, one sync may still settle what
+        is proven by now, without adding a row.
         """
         rows = {name: self.watch.stored(name) for name in self.stored_as.order}
         before = self._versions()
         seen = self._repeat()
-        if before != self._versions():
+        late = self.script.objects or (self._pruned() and len(self.fleet.servers) > 1)
+        if late and before != self._versions():
             if rows != {name: self.watch.stored(name) for name in self.stored_as.order}:
                 self.watch.say(Holds.QUIET, "a sync without news changed rows")
             before = self._versions()
@@ -424,7 +437,10 @@ class _History:
         """
         done = [settled(self.watch.numbers(name)) for name in self.stored_as.order]
         pages = gaps = 0
+        servers = len(self.fleet.servers)
         migrations = sorted({item.migration for item in self.script.items})
+        if not migrations:
+            return servers
         for migration in migrations:
             between = max(sum(span.migration == migration for span in spans) for spans in done) - 1
             gaps += max(between, 0)
@@ -444,14 +460,18 @@ class _History:
             if largest_group(tail) >= size:  # a page that is one tie may have been cut
                 return None
             pages += 1 if len(tail) < size else 1 + -(-len(tail) // max(1, size - largest_group(tail)))
-        servers = len(self.fleet.servers)
         due = max(pages, 1) + servers - 1 if pages <= 1 else pages * servers  # every server is compared page by page
         # Where the newest migration shows nothing that could be stored, each server is recognised by its beginning.
         nameless = not any(self.stored_as.has_row(item) or item.kind == "broken" for item in self._tail(migrations[-1]))
         # A gap that syncs of parts left ends inside a page: one more to where it ends, and the servers confirm it.
-        # Where the lake does not begin with the ledger, each server is asked whether it has something older.
+        return due + servers * nameless + (gaps + 1) * servers * bool(gaps) + servers * self._asks_begins()
+
+    def _asks_begins(self) -> bool:
+        """Whether a sync asks each server what it has first: where that may still become something older."""
         proofs = {self.watch.numbers(name).get("begins/proof") for name in self.stored_as.order}
-        return due + servers * nameless + (gaps + 1) * servers * bool(gaps) + servers * (proofs != {2})
+        firsts = [(server.newest, min(server.shown)) for server in self.fleet.servers if server.shown]
+        final = all(newest - SETTLE > first.at + first.migration * OVERLAP for newest, first in firsts)
+        return proofs != {2} and (self.script.objects or not final)
 
     def _tail(self, migration: int) -> list[Item]:
         """What a sync looks at: all that is not settled, from the last stored update on if none of it is stored."""

@@ -277,7 +277,9 @@ class Watch:
         if len(said) > 1:  # a kill has left the tables apart, and readers see what they share
             return
         migration, lo, proof = said.pop()
-        if proof == 2 and (first.kind != "genesis" or first.update_id not in stored):
+        # A sync of a part may end before the first update.
+        lacks = (migration, lo) >= first.place or (self.covers(first) and first.update_id not in stored)
+        if proof == 2 and (first.kind != "genesis" or lacks):
             self.say(Holds.BEGINS, f"the lake says that it begins where the ledger does, without {tell(first)}")
         if proof == 1 and not older and not any(item.place <= (migration, lo) for item in truth):
             self.say(Holds.BEGINS, f"the lake says that something lay before {migration}/{ago(lo)}")

@@ -461,9 +461,13 @@ MUTANTS: Final[dict[str, Mutant]] = {
         "store.sync.agreement:Agreement._shows_parties", _constant(value=False), ("pruned", "catching-up", "kill"),
     ),
     "anybody-is-asked": Mutant(
-        "a request goes to a server that has not pruned what it asks for", "store.sync.servers:AgreedServers._having",
-        lambda original: lambda self, request: self.servers,  # noqa: ARG005
+        "a request goes to a server that has not pruned what it asks for", "store.sync.servers:AgreedServers.having",
+        lambda original: lambda self, after: self.servers,  # noqa: ARG005
         ("pruned", "lagging", "catching-up"),
+    ),
+    "open-ends": Mutant(
+        "what was read before its proof is read again by the same sync",
+        "store.sync.history_sync:HistorySync._proven_since", _constant(value=[]), ("workers", "silent-cap"),
     ),
     "as-of-now": Mutant("as_of frames stay", "store.lake:find_versions", _always_newest, _SERVERS),
 }  # fmt: skip

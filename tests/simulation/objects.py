@@ -20,7 +20,7 @@ import pyarrow as pa
 from ledgerframes.interfaces.scan_objects import ObjectRef
 from ledgerframes.timestamps import EARLIEST, format_trimmed
 from tests.simulation.choices import Choices
-from tests.simulation.world import BASE, SETTLE, Item, U, body_of
+from tests.simulation.world import BASE, OVERLAP, SETTLE, Item, U, body_of
 
 #: Lines of a frame, and of one read of a writer that loses the rest of a tie.
 _LINES: Final = 2
@@ -124,7 +124,9 @@ class Bulk:
     def write(self, shown: set[Item], *, all_of_it: bool = False) -> None:
         """Write the segments whose end the server has passed; the writer may lag."""
         # What a scan prunes its objects hold whole, so those of such a scan are written once nothing late can follow.
-        newest = max((item.at for item in shown), default=0) - (SETTLE if "pruned" in self.faults else 0)
+        # An item of an earlier migration may come a day after the first of the next one.
+        wait = SETTLE + OVERLAP if "pruned" in self.faults else 0
+        newest = max((item.at for item in shown), default=0) - wait
         while (self.written[-1].up_to if self.written else 0) + self.length < newest:
             if not all_of_it and "objects-lag" in self.faults and self.choices.chance("writing", 50):
                 return

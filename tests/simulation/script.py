@@ -79,8 +79,6 @@ def draw(seed: int, among: Collection[str] | None = None, *, verdicts: bool = Fa
     weights = {name: _weight(name, fault, among) for name, fault in FAULTS.items()}
     faults = tuple(name for name, weight in weights.items() if rng.random() * 100 < weight)
     faults = tuple(name for name in faults if not verdicts or name not in {"old-lake", "genesis"})
-    # Syncs from objects of what pages have pruned end in an error in 1 of 60 such histories; nothing is lost in them.
-    faults = tuple(name for name in faults if not objects or name != "pruned")
     rng = random.Random(f"{seed}/world")
     # An object gives a page where updates of several times lie more than settle before the end of its segment.
     size: dict[str, int] = {"few": 10, "most": 24, "span": 3 * SPAN // 2, "fine": 6} if objects else {}

@@ -137,13 +137,14 @@ FOUND_BY = {
         Holds.SETTLED,
         Script(
             items=(
+                Item(0, 5 * U, "A", "w"),
                 Item(0, 6 * U, "B", "y"),
                 Item(0, 7 * U, "A", "x"),
                 Item(1, 3 * U, "A", "f"),
             ),
             faults=("late",),
             choices={
-                "moves": [2, 1, 1, 1],
+                "moves": [3, 1, 0, 1, 1, 1],
             },
         ),
     ),
@@ -493,18 +494,20 @@ FOUND_BY = {
         Holds.SETTLED,
         Script(
             items=SIX,
-            faults=("kill",),
+            faults=("kill", "workers"),
             choices={
                 "kill-download": [1],
                 "moves": [7, 1, 1, 1, 1, 1, 1, 1],
                 "objects": [0, 0, 1],
                 "plan": [1],
+                "sync": [1, 0, 0, 1],
             },
             objects=True,
         ),
     ),
     "lacking-rows-become-final": (Holds.FORKS, SCRIPTS["a-fork-that-is-proven-while-a-sync-reads"]),
     "lagging-for-ever": (Holds.FORKS, SCRIPTS["a-fork-that-is-proven-by-another-migration"]),
+    "open-ends": (Holds.QUIET, SCRIPTS["the-end-of-a-migration-before-what-settles-it"]),
     "as-of-now": (
         Holds.FRAMES,
         Script(
@@ -549,19 +552,14 @@ FOUND_BY = {
     ),
     "first-shown-is-the-beginning": (Holds.BEGINS, draw(0, MUTANTS["first-shown-is-the-beginning"].among)),
     "begins-where-it-began": (Holds.NO_ALARM, draw(1, MUTANTS["begins-where-it-began"].among)),
-    "pruned-is-a-fork": (Holds.LIVE, draw(11, MUTANTS["pruned-is-a-fork"].among)),
+    "pruned-is-a-fork": (Holds.LIVE, draw(40, MUTANTS["pruned-is-a-fork"].among)),
     "forks-are-pruned": (Holds.FORKS, draw(4, MUTANTS["forks-are-pruned"].among)),
     "anybody-is-asked": (Holds.LIVE, draw(117, MUTANTS["anybody-is-asked"].among)),
     "known-by-its-updates-alone": (Holds.LIVE, draw(32, MUTANTS["known-by-its-updates-alone"].among)),
 }
 
 
-#: Syncs ask where histories begin, so the choices of these histories fall otherwise; new ones are to be found.
-TO_FIND = ("closes-when-covered", "lagging-for-ever", "objects-in-place", "objects-of-anybody")
-XFAIL = pytest.mark.xfail(reason="its history was made before syncs asked where histories begin", strict=False)
-
-
-@pytest.mark.parametrize("name", [pytest.param(name, marks=XFAIL) if name in TO_FIND else name for name in FOUND_BY])
+@pytest.mark.parametrize("name", FOUND_BY)
 def test_the_simulation_finds(name):
     breaks, script = FOUND_BY[name]
     well = failing(run(script))

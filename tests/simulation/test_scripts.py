@@ -376,11 +376,22 @@ SCRIPTS = {
     ),
     # What a server of another network had listed before it was left out was read under the name of the one that stayed.
     "objects-of-a-server-that-is-left-out": Script(
-        items=(Item(0, 2 * U, "A", "k"), Item(0, 3 * U, "A", "l"), Item(0, 21 * U, "A", "u")),
+        items=(
+            Item(0, 4 * U, "A", "k", "unassign"),
+            Item(0, 5 * U, "A", "l", "unassign"),
+            Item(0, 6 * U, "A", "m", "unassign"),
+            Item(0, 7 * U, "A", "o", "unassign"),
+            Item(0, 21 * U, "A", "u", "unassign"),
+        ),
         servers=2,
         faults=("lagging", "other-network"),
-        choices={"moves": [1, 1, 1]},
-        branch=(Item(0, 2 * U, "nA", "np"), Item(0, 3 * U, "nA", "ng", "assign")),
+        choices={"moves": [3, 1, 1, 1, 1, 1, 1], "objects": [4]},
+        branch=(
+            Item(0, 2 * U, "nA", "np"),
+            Item(0, 3 * U, "nA", "ng"),
+            Item(0, 6 * U + 5, "nA", "nq"),
+            Item(0, 21 * U, "nA", "nu"),
+        ),
         objects=True,
     ),
     # The proof that a server lacks a stored update came after the look at it, and before the read that made it final.
@@ -400,19 +411,21 @@ SCRIPTS = {
     ),
     # Likewise where nothing is read again, because the server seems to be behind there.
     "a-fork-that-is-proven-by-another-migration": Script(
-        items=(Item(2, 10 * U - 3600000000, "A", "w", "exercise"), Item(2, 10 * U + 7200000000, "A", "r")),
-        faults=("catching-up", "fork"),
-        choices={"fork": [1], "moves": [0, 0, 1, 0, 1, 0, 0, 0, 0, 0, 0, 0, 2, 2, 1], "plan": [1]},
-        branch=(
-            Item(0, 1 * U + 7200000000, "A", "q"),
-            Item(1, 6 * U - 7200000000, "A", "t"),
-            Item(1, 8 * U - 3600000001, "A", "y"),
-            Item(1, 12 * U + 10800000000, "A", "bx", "unassign"),
-            Item(1, 13 * U + 10799999999, "A", "nx", "exercise"),
-            Item(2, 10 * U - 3600000000, "A", "w", "exercise"),
+        items=(
+            Item(0, 1 * U, "A", "q"),
+            Item(0, 1 * U + 1, "A", "p"),
+            Item(2, 2 * U, "A", "w"),
+            Item(2, 5 * U + 1, "A", "r"),
         ),
-        cut=10 * U,
-        objects=True,
+        faults=("fork", "silent-cap"),
+        choices={"fork": [1], "moves": [4, 1, 1, 1, 1, 4, 4], "plan": [1]},
+        branch=(
+            Item(0, 1 * U, "A", "q"),
+            Item(0, 1 * U + 1, "A", "p"),
+            Item(0, 9 * U, "A", "z"),
+            Item(2, 2 * U, "A", "w"),
+        ),
+        cut=5 * U,
     ),
     # What objects show is proven by the server that listed them; a read went back for ever for the proof of another.
     "objects-of-a-server-that-nothing-proves": Script(
@@ -421,6 +434,136 @@ SCRIPTS = {
         faults=("silent-cap", "damaged"),
         choices={"damaged": [0, 0, 1], "moves": [32, 1, 1, 1]},
         objects=True,
+    ),
+    # A maximum that one server had named was forgotten: every sync, and every page of a first one, was refused again.
+    "a-maximum-that-a-server-names": Script(
+        items=(Item(0, 5 * U, "A", "b"), Item(1, 7 * U, "A", "k"), Item(1, 7 * U, "C", "m"), Item(1, 11 * U, "A", "j")),
+        faults=("low-maximum",),
+        choices={"setup": [1]},
+    ),
+    # All of a late lake's first migration was read by every sync, since servers may have had something before it.
+    "a-lake-that-begins-late-and-is-not-settled": Script(
+        items=(Item(0, 6 * U, "A", "k"), Item(1, 3 * U, "A", "b"), Item(1, 4 * U, "A", "d"), Item(1, 9 * U, "A", "p")),
+    ),
+    # Every sync asked every server for its first updates, where nothing shows that the ledger begins with them.
+    "a-lake-of-which-nobody-knows-where-it-begins": Script(
+        items=(Item(0, 1 * U, "A", "a"), Item(0, 2 * U, "A", "b"), Item(0, 3 * U, "A", "c"), Item(0, 12 * U, "A", "d")),
+    ),
+    # Its row was stored before the place from which on the shard was covered, and stored again by the next sync.
+    "a-late-update-before-what-a-shard-had-shown-first": Script(
+        items=(Item(0, 1 * U, "A", "h"), Item(0, 4 * U - 1, "C", "e")),
+        servers=3,
+        faults=("late", "lagging", "catching-up"),
+        choices={"moves": [0, 1, 0, 1, 1, 2, 1, 0, 1, 2]},
+    ),
+    "a-late-update-that-one-of-two-replicas-shows-first": Script(
+        items=(Item(0, 1 * U, "A", "l"), Item(0, 2 * U, "B", "n"), Item(1, 12 * U, "A", "c")),
+        faults=("late", "catching-up", "replicas"),
+        choices={"moves": [0, 1, 1, 0, 0, 0, 0, 0, 0, 2], "replica": [0, 0, 0, 0, 1, 0, 1]},
+    ),
+    # A gap was taken for the end of a migration, and its end was asked of the server that had pruned the gap.
+    "a-gap-before-a-migration-that-is-not-settled": Script(
+        items=(
+            Item(0, 1 * U, "A", "i", "genesis"),
+            Item(1, 6 * U, "A", "b"),
+            Item(1, 7 * U, "A", "c"),
+            Item(1, 10 * U, "A", "a"),
+        ),
+        servers=2,
+        faults=("catching-up", "pruned"),
+        choices={"moves": [0, 2, 2], "prune": [0, 0, 0, 0, 0, 0, 1]},
+    ),
+    # What was pruned between a page and its commit was said to have lain before the page.
+    "a-first-update-that-is-pruned-before-it-is-committed": Script(
+        items=(Item(0, 1 * U, "A", "h"), Item(0, 9 * U, "A", "e")),
+        faults=("catching-up", "pruned"),
+        choices={"moves": [0, 1, 1], "prune": [0, 1, 0, 1, 0, 1]},
+    ),
+    # Only the preferred server was looked at, which had pruned what another one could make final.
+    "a-tail-that-only-the-other-server-still-has": Script(
+        items=(Item(0, 2 * U, "A", "o", "broken"), Item(2, 11 * U, "A", "c", "broken")),
+        servers=2,
+        faults=("pruned",),
+        choices={"moves": [5, 1, 1], "prune": [0, 1]},
+    ),
+    # Objects told how long the server's own pages may be, where one item was left: a read without end.
+    "objects-before-a-server's-last-item": Script(
+        items=(Item(0, 2 * U, "A", "d"), Item(1, 18 * U, "A", "h")),
+        objects=True,
+    ),
+    # An item of a later migration ended the one before, though objects did not reach so far.
+    "objects-that-end-inside-overlapping-migrations": Script(
+        items=(
+            Item(0, 7 * U, "A", "t"),
+            Item(0, 11 * U, "A", "i"),
+            Item(1, 8 * U - 7200000000, "A", "v"),
+            Item(2, 18 * U - 3600000000, "C", "z", "unassign"),
+        ),
+        faults=("pruned",),
+        choices={"moves": [28, 1, 1, 1, 1], "prune": [0, 0, 0, 1]},
+        objects=True,
+    ),
+    # The newest migration had ended and began late: its beginning was looked at, and never what follows it.
+    "a-kill-behind-a-migration-that-begins-late-and-has-ended": Script(
+        items=(
+            Item(0, 2 * U, "A", "d"),
+            Item(0, 3 * U, "A", "e"),
+            Item(0, 4 * U, "A", "f"),
+            Item(1, 8 * U, "A", "h"),
+            Item(1, 20 * U, "A", "z"),
+        ),
+        faults=("kill",),
+        choices={"kill-after": [0] * 11 + [1], "moves": [5, 1, 1, 1, 1, 1]},
+    ),
+    # A kill behind a migration that had ended; the next sync looked for a later one on a page full of equal times.
+    "the-next-migration-after-a-kill-behind-ties": Script(
+        items=(
+            Item(0, 1 * U, "A", "e"),
+            Item(0, 1 * U, "B", "d"),
+            Item(0, 1 * U, "C", "g"),
+            Item(1, 2 * U, "A", "f"),
+            Item(1, 11 * U, "A", "l"),
+        ),
+        faults=("catching-up", "kill", "old-lake"),
+        choices={"kill-after": [0, 0, 1], "moves": [3, 1, 1, 1, 2]},
+    ),
+    # What was stored was looked for on a server that had pruned it, though others could have settled it.
+    "settled-by-another-than-the-pruned-server": Script(
+        items=(Item(0, 4 * U, "A", "a"), Item(1, 8 * U, "C", "b", "unassign")),
+        servers=3,
+        faults=("lagging", "catching-up", "pruned"),
+        choices={
+            "moves": [3, 1, 1, 1, 2, 1, 1, 1, 0, 0, 0, 0, 1, 2, 0, 0, 1],
+            "prune": [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1],
+        },
+    ),
+    # A page that went back to the first item there was taken for one before which something had been pruned.
+    "a-page-again-before-the-first-item-there-is": Script(
+        items=(Item(0, 4 * U, "A", "k"), Item(0, 5 * U, "A", "a"), Item(0, 12 * U, "A", "p")),
+        faults=("low-maximum",),
+    ),
+    # The end of a migration was read before another worker was shown what settles it, and stayed open.
+    "the-end-of-a-migration-before-what-settles-it": Script(
+        items=(Item(0, 3 * U, "A", "g"), Item(1, 4 * U, "A", "i"), Item(1, 9 * U, "A", "p")),
+        faults=("silent-cap",),
+    ),
+    # A page that joined nothing that was settled settled nothing, though what it lacked was proven by then.
+    "a-page-that-does-not-join-what-is-settled": Script(
+        items=(Item(0, 2 * U, "A", "g"), Item(0, 4 * U, "A", "p"), Item(0, 5 * U + 1, "A", "o")),
+        faults=("silent-cap",),
+    ),
+    # One server sent a damaged answer, and the other did not show anything yet: nothing is wrong.
+    "a-damaged-answer-and-an-empty-server": Script(
+        items=(Item(0, 8 * U, "C", "k", "exercise"), Item(0, 9 * U, "A", "d", "assign")),
+        servers=2,
+        faults=("ties", "migrations", "overlap", "late", "lagging", "damaged", "kill"),
+        choices={
+            "damaged": [0, 0, 1, 1],
+            "kill-after": [1],
+            "moves": [2, 1, 0, 0, 1],
+            "plan": [1],
+            "sync": [1, 1, 0, 2, 1, 1, 2],
+        },
     ),
 }
 

@@ -78,7 +78,7 @@ def ago(micros: int) -> str:
     units, rest = divmod(micros - BASE, U)
     if not -100 < units < 1000:
         return "-inf" if units < 0 else "inf"
-    return f"{units}U" + (f"{rest - U:+d}" if rest > U // 2 else f"{rest:+d}" if rest else "")
+    return f"{units + 1}U{rest - U:+d}" if rest > U // 2 else f"{units}U" + (f"{rest:+d}" if rest else "")
 
 
 def draw_items(

@@ -13,6 +13,7 @@ import threading
 from bisect import bisect_right
 from collections.abc import Sequence
 from contextlib import ExitStack
+from itertools import takewhile
 from random import Random
 from typing import Final, Self
 
@@ -32,6 +33,8 @@ _PAUSE: Final = 25 * 3_600 * timestamps.SECOND
 _APART: Final = 10
 #: How long a segment of objects is; several settle inside of one, and a sync meets several of them.
 _SEGMENT: Final = 600 * timestamps.SECOND
+#: How often a server prunes when the ledger lives on.
+_PRUNES: Final = 0.03
 _RECORD_TIME: Final = re.compile(rb'"record_time":"[^"]+"')
 
 
@@ -114,6 +117,7 @@ class Showing:
         self._world = World(synchronizers=synchronizers, grow=lambda _: None)
         self._world.snapshot_period = _SEGMENT
         self.behind = 0
+        self.begin = (-1, 0)  # it has pruned what lies before
         self.sandbox: Sandbox = start(world=self._world, page_maximum=rng.choice([40, 200, 1_000]), latency=0.001)
 
     def advance(self, clock: int) -> None:
@@ -123,6 +127,17 @@ class Showing:
             found.append(self._coming.pop()[1])
         self._world.record(found)
 
+    def prune(self, kept: int) -> None:
+        """Keep so many updates at least, whatever may still be followed by a late one before it, and never less."""
+        shown = sorted(_place(update) for update in self._world.updates)
+        newest = max((micros for _, micros in shown), default=0)
+        old = list(takewhile(lambda place: place[1] < newest - SETTLE, shown[:-kept]))
+        coming = min((_place(update) for _, update in self._coming), default=shown[-1:] and shown[-1])
+        if not old or coming < (begin := shown[len(old)]) or begin <= self.begin:
+            return
+        self.begin = begin
+        self.sandbox.prune(before=(begin[0], timestamps.exact(begin[1])))
+
 
 class Appearing:
     """A ledger with overlapping migrations, and servers that show it; a context manager that stops them.
@@ -131,13 +146,15 @@ class Appearing:
         seed: what chance starts from.
         updates: how many the history has in the end.
         servers: how many servers there are.
+        keeps: how many updates servers keep at least, each by itself; None if they prune nothing.
 
     Attributes:
         truth: the whole history in the order of record times.
     """
 
-    def __init__(self, *, seed: int, updates: int, servers: int) -> None:
+    def __init__(self, *, seed: int, updates: int, servers: int, keeps: int | None = None) -> None:
         self._rng = Random(seed)
+        self._keeps = keeps
         world = generate(seed, updates, migrations=3)
         self.truth = sorted(with_pauses(world.updates), key=lambda update: update.record_time)
         self._times = [update.record_time for update in self.truth]
@@ -157,6 +174,8 @@ class Appearing:
             clock = self._times[self.shown - 1] + self._rng.randrange(SETTLE)
             for server in self.servers:
                 server.advance(clock)
+                if self._keeps is not None and self._rng.random() < _PRUNES:
+                    server.prune(self._rng.randrange(self._keeps, 3 * self._keeps))
 
     def fall_behind(self) -> None:
         """Draw anew how far each server is behind; what it has shown stays."""
@@ -171,6 +190,17 @@ class Appearing:
                 server.behind = 0
                 server.sandbox.faults = None
                 server.advance(self._times[-1] + SETTLE)
+
+    @property
+    def left(self) -> set[str]:
+        """The updates that some server still has."""
+        begin = min(server.begin for server in self.servers)
+        return {update.update_id for update in self.truth if _place(update) >= begin}
+
+    def bring_back(self) -> None:
+        """Let every server show what it has pruned."""
+        for server in self.servers:
+            server.sandbox.prune()
 
     def fail(self, faults: str) -> None:
         """Let every server fail now and then."""
@@ -202,6 +232,10 @@ class Appearing:
 
     def __exit__(self, *_: object) -> None:
         self._open.close()
+
+
+def _place(update: Update) -> tuple[int, int]:
+    return update.migration_id, update.record_time
 
 
 def _events_of(item: dict[str, object]) -> set[str]:

@@ -17,6 +17,7 @@ import ledgerframes as lf
 import ledgerframes.store.opening
 import ledgerframes.store.store
 import ledgerframes.transport.http
+from ledgerframes.errors import BeginsLateWarning
 from ledgerframes.store.delta.table import DeltaStoreTable
 from tests.simulation.mutants import MUTANTS
 
@@ -28,6 +29,7 @@ def sync(folder, urls, options, failed, kill_at=None, mutant=None):
     one. `mutant` takes a rule back.
     """
     warnings.simplefilter("error")
+    warnings.simplefilter("ignore", BeginsLateWarning)
     logging.disable()
     if kill_at is not None:
         _die_at(kill_at)

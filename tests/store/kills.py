@@ -1,7 +1,8 @@
 """Kills syncs at random instants over overlapping migrations, lagging servers and late updates.
 
 `python -m tests.store.kills --kills 1000` runs so many, in stores of 40 kills each, and ends with 1 if a
-row was lost, there twice, there in part, or untrue. `--verdicts` syncs verdicts in place of the update history.
+row was lost, there twice, there in part, or untrue. `--verdicts` syncs verdicts in place of the update history;
+`--pruning` lets every server keep the newest part of its history only, while syncs run and between them.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import signal
 import sys
 import tempfile
 import time
+import warnings
 from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,18 +24,21 @@ from typing import Any, Final
 import pandas as pd
 
 import ledgerframes as lf
+from ledgerframes.errors import BeginsLateWarning
 from tests.simulation.mutants import MUTANTS
 from tests.store.appearing import Appearing
 from tests.store.killed_sync import sync
 from tests.store.killed_tables import FROM_OBJECTS, VERDICTS, KilledTables
 from tests.store.killed_tables import UPDATES as HISTORY
-from tests.store.witness import Witness
+from tests.store.witness import Witness, lies_in, parts_of
 
 FAULTS: Final = "429:0.01,503:0.02,reset-in-body:0.02,truncated:0.02,502:0.01,latency:0.05"
 A_STORE: Final = 40
 #: Few enough that most syncs would come to the end of what there is, and that the next ones meet what they left.
 UPDATES: Final = 160
 _AT_MOST: Final = 60.0
+#: Updates that servers keep at least where they prune, and the share of a long history.
+_KEPT: Final = 10
 _SYNCS_PER_KILL: Final = 1.6
 _LOOKED_AT: Final = 0.4
 
@@ -47,12 +52,14 @@ class Killed:
         ended: how many ended before.
         looks: how often a reader read the store.
         rows: how many updates there are in the end.
+        missed: how many of the ledger's were pruned before a sync had stored them.
     """
 
     kills: int
     ended: int
     looks: int
     rows: int
+    missed: int = 0
 
 
 class Killing:
@@ -126,15 +133,26 @@ class Killing:
 
 
 def kill_syncs(
-    folder: Path, *, kills: int, updates: int, seed: int, mutant: str | None = None, of: KilledTables = HISTORY
+    folder: Path,
+    *,
+    kills: int,
+    updates: int,
+    seed: int,
+    mutant: str | None = None,
+    of: KilledTables = HISTORY,
+    pruning: bool = False,
 ) -> Killed:
     """Fill a store by syncs that are killed, and hold it against the truth, on the way and at the end.
+
+    Where servers prune, the truth is what the store says is final: it holds all of that, nothing outside of what it
+    covers, never loses a row, and has whatever some server still has. Once servers have everything again, it has, too.
 
     Raises:
         AssertionError: a row was lost, is there twice, in part, or is untrue, or the store is not sound.
     """
     rng = Random(seed)
-    with Appearing(seed=seed, updates=updates, servers=rng.choice([2, 3])) as ledger:
+    keeps = max(_KEPT, updates // _KEPT) if pruning else None
+    with Appearing(seed=seed, updates=updates, servers=rng.choice([2, 3]), keeps=keeps) as ledger:
         witness = Witness(folder / "lake", ledger.truth, of)
         killing = Killing(folder, ledger, rng, mutant, of)
         with witness:
@@ -150,12 +168,37 @@ def kill_syncs(
         if of is FROM_OBJECTS:
             # Pages then have to agree with what objects gave, up to the closing of every migration.
             lf.open_store(folder / "lake").sync(lf.connect(scan_url=ledger.urls()), source="auto", progress=False)
+        missed = _missed(folder / "lake", ledger, of) if pruning else 0
+        witness.look()
+        ledger.bring_back()
         _assert_true(folder / "lake", ledger, of)
         witness.look()
     if of is FROM_OBJECTS:
         assert ledger.downloads, "no sync has read an object"
     assert killing.kills == kills, f"{killing.ended} syncs ended before they could be killed"
-    return Killed(killing.kills, killing.ended, witness.looks, len(ledger.truth))
+    return Killed(killing.kills, killing.ended, witness.looks, len(ledger.truth) - missed, missed)
+
+
+def _missed(folder: Path, ledger: Appearing, of: KilledTables) -> int:
+    """One sync stores what servers still have, and coverage names what they have not; gives how much that is."""
+    store, net = lf.open_store(folder), lf.connect(scan_url=ledger.urls())
+    store.sync(net, tables=of.tables, progress=False)
+    check = store.check(full=True)
+    assert check, check
+    coverage, places = store.coverage(table=of.index), of.places(ledger.truth)
+    held = {*store.load(of.index, columns=["update_id"], allow_partial=True).update_id}
+    final = parts_of(coverage.dropna(subset=["settled"]), "settled")
+    inside = {one for one, place in places.items() if lies_in(parts_of(coverage, "up_to"), *place)}
+    # Above what is settled, updates that were late may have been pruned before they were seen.
+    wanted = {one for one, place in places.items() if lies_in(final, *place)} | (ledger.left & places.keys())
+    assert held <= inside, f"not covered: {held - inside}"
+    assert wanted <= held, f"lost: {wanted - held}, final is {final}"
+    first = min(places, key=lambda one: places[one])
+    assert bool(coverage.from_beginning.iloc[0]) == (first in held), coverage.to_string()
+    again = store.sync(net, tables=of.tables, progress=False)
+    assert (again.commits, sum(again.rows.values())) == (0, 0)
+    assert any(server.begin[0] >= 0 for server in ledger.servers), "no server has pruned anything"
+    return len(places) - len(held)
 
 
 def _assert_true(folder: Path, ledger: Appearing, of: KilledTables) -> None:
@@ -181,7 +224,9 @@ def main() -> int:
     parser.add_argument("--mutant", choices=MUTANTS, help="take a rule back, to see that it is found")
     parser.add_argument("--verdicts", action="store_true", help="sync verdicts in place of the update history")
     parser.add_argument("--objects", action="store_true", help="read most syncs from objects")
+    parser.add_argument("--pruning", action="store_true", help="servers keep the newest part of their history")
     given = parser.parse_args()
+    warnings.simplefilter("ignore", BeginsLateWarning)
     began, done, wrong = time.monotonic(), 0, 0
     for number in range(-(-given.kills // A_STORE)):
         seed, kills = given.seed + number, min(A_STORE, given.kills - number * A_STORE)
@@ -195,6 +240,7 @@ def main() -> int:
                     seed=seed,
                     mutant=given.mutant,
                     of=VERDICTS if given.verdicts else FROM_OBJECTS if given.objects else HISTORY,
+                    pruning=given.pruning,
                 )
             except (AssertionError, lf.LedgerframesError) as error:
                 wrong, found = wrong + 1, f"WRONG: {type(error).__name__}: {error}"

@@ -16,7 +16,6 @@ from ledgerframes.store.derive import chunks, kept
 from ledgerframes.store.derive.progress import Basis
 from tests.store.test_rejects import BREAKS, spoil
 
-FUNCTIONS = {"round_history": lf.rounds, "coin_history": lf.coins}
 NAMES = kept.DERIVABLE
 
 
@@ -27,7 +26,7 @@ def in_one_go(store, name):
     for table in ("events", "reassignments"):
         whole = store.load(table, as_="arrow", allow_partial=True)
         parts.append(ds.dataset(whole).to_table(filter=final).replace_schema_metadata(whole.schema.metadata))
-    return FUNCTIONS.get(name, getattr(lf, name, None))(lf.History(None, *parts), as_="arrow")
+    return getattr(lf, name)(lf.History(None, *parts), as_="arrow")
 
 
 def assert_equal_to_one_go(store, names=NAMES):
@@ -89,7 +88,7 @@ def test_a_table_added_later_is_computed_from_the_beginning(store, growing):
     show(150)
     store.sync(net, progress=False, derive=["rewards"])
     show(300)
-    store.sync(net, progress=False, derive=["mint_burn", "coins"])
+    store.sync(net, progress=False, derive=["mint_burn", "coin_history"])
 
     store.derive()
     assert_equal_to_one_go(store, ["rewards", "mint_burn", "coin_history"])
@@ -201,7 +200,7 @@ def test_what_a_store_does_not_keep_is_refused(store, net):
 def test_coins_need_the_history_from_ledger_begin(store, net):
     store.sync(net, start=(0, "2025-03-03T09:01:00Z"), progress=False)
     with pytest.raises(lf.PartialResultError, match="coin_history needs the history from ledger begin"):
-        store.derive(["coins"])
+        store.derive(["coin_history"])
 
 
 def kill_at(place, instant):

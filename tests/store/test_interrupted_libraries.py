@@ -57,11 +57,15 @@ store = lf.open_store(sys.argv[1])
 store.sql("select 1")
 threading.Thread(target=send, daemon=True).start()
 try:
-    store.sql(sys.argv[2])
+    if sys.argv[2] != "tables":
+        store.sql(sys.argv[2])
+    while True:
+        lf.mint_burn(store)
 except KeyboardInterrupt:
     print("interrupted", flush=True)
 """
 QUERIES = {
+    "computed tables": "tables",
     "numbers": "select sum(a.range * b.range) from range(100000000) a, range(100000000) b",
     "a join": "select count(*) from events a, events b, events c, events d where a.payload || b.payload < d.choice",
     "a grouping": "select max(hash(a.payload || b.payload || c.payload)) from events a, events b, events c, events d",

@@ -5,8 +5,9 @@ import pytest
 import ledgerframes as lf
 from tests.store.appearing import Appearing
 from tests.store.conftest import assert_whole
-from tests.store.killed_tables import FROM_OBJECTS, VERDICTS
+from tests.store.killed_tables import FROM_OBJECTS, UPDATES, VERDICTS
 from tests.store.kills import kill_syncs
+from tests.store.witness import lies_in, parts_of
 
 
 @pytest.mark.parametrize(
@@ -16,6 +17,25 @@ from tests.store.kills import kill_syncs
 )
 def test_killed_syncs_leave_every_row_once(tmp_path, kills, updates):
     assert kill_syncs(tmp_path, kills=kills, updates=updates, seed=5).kills == kills
+
+
+@pytest.mark.long
+@pytest.mark.filterwarnings("ignore::ledgerframes.errors.BeginsLateWarning")
+def test_killed_syncs_over_a_moving_window_keep_what_they_stored_and_name_what_they_missed(tmp_path):
+    killed = kill_syncs(tmp_path, kills=10, updates=300, seed=3, pruning=True)
+
+    assert killed.kills == 10
+    assert killed.missed > 0
+
+
+def test_what_lies_in_a_part_that_reaches_to_the_end_of_its_migration_counts_as_covered(store):
+    with Appearing(seed=5, updates=90, servers=1) as ledger:
+        ledger.show_everything()
+        store.sync(lf.connect(scan_url=ledger.urls()))
+        coverage = store.coverage()
+
+    assert coverage.to_end.any()
+    assert all(lies_in(parts_of(coverage, "up_to"), *place) for place in UPDATES.places(ledger.truth).values())
 
 
 @pytest.mark.long

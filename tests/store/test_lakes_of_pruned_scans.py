@@ -6,6 +6,7 @@ import pytest
 import ledgerframes as lf
 from ledgerframes.errors import BeginsLateWarning
 from ledgerframes.sandbox.world import timestamps
+from tests.moving_window import MovingWindow, place
 
 UPDATES = 600
 pytestmark = pytest.mark.filterwarnings("ignore::ledgerframes.errors.BeginsLateWarning")
@@ -15,12 +16,6 @@ pytestmark = pytest.mark.filterwarnings("ignore::ledgerframes.errors.BeginsLateW
 def net():
     with lf.sandbox(seed=7, updates=UPDATES) as net:
         yield net
-
-
-def place(net, number):
-    """Migration id and record time of an update of the ledger."""
-    update = net.sandbox.world.updates[number]
-    return update.migration_id, timestamps.exact(update.record_time)
 
 
 def ids(net, start=0, end=None):
@@ -63,6 +58,13 @@ def test_an_explicit_start_before_what_is_there_is_refused_by_name(net, store, s
 
     assert (some.attrs["complete"], some.attrs["begins_late"]) == (False, begin[1])
     assert set(some.update_id) == ids(net, 400)
+
+
+def test_a_start_is_refused_where_a_scan_has_pruned_everything(store):
+    with lf.sandbox(seed=7, updates=0) as net:
+        with pytest.raises(lf.PartialResultError, match="shows no update"):
+            store.sync(net, start="begin")
+        assert store.sync(net).complete
 
 
 def test_an_end_before_what_is_there_is_refused_though_no_start_is_named(net, store):
@@ -206,3 +208,40 @@ def test_a_lake_of_opened_objects_goes_on_with_pages_of_a_pruned_scan(store, tmp
 
         assert 20 < held < updates
         assert stored(store, start="begin") == ids(net)
+
+
+@pytest.mark.parametrize("workers", [1, 4])
+@pytest.mark.parametrize(("page", "to"), [(5, 60), (6, 60), (8, 400), (12, 200), (20, 350), (30, UPDATES - 2)])
+def test_what_is_pruned_while_a_first_sync_reads_is_covered_by_nothing(page, to, workers, net, store):
+    def move(number):
+        if number == page:
+            net.sandbox.prune(before=place(net, to))
+
+    with MovingWindow(net, move) as scan:
+        store.sync(lf.connect(scan_url=scan.scan_url), page_size=50, workers=workers)
+
+    held = stored(store, allow_partial=True)
+    covered = [(one.migration_id, one.after, one.up_to) for one in store.coverage().itertuples()]
+    for update in net.sandbox.world.updates:
+        at = pd.Timestamp(timestamps.exact(update.record_time))
+        lies_in = any(
+            update.migration_id == migration_id and not at <= after and not at > up_to
+            for migration_id, after, up_to in covered
+        )
+        assert lies_in == (update.update_id in held)
+    begun = next(iter(ids(net, 0, 1))) in held
+    assert store.coverage().from_beginning.iloc[0] == begun
+    assert store.coverage().begins_late.isna().iloc[0] == begun
+    assert store.check(full=True)
+
+
+@pytest.mark.parametrize("beside", [-1, 0, 1, 2])
+def test_objects_cover_what_is_pruned_at_the_border_of_a_migration(beside, store):
+    with lf.sandbox(days=4, seed=7) as net:
+        updates = net.sandbox.world.updates
+        border = next(number for number, update in enumerate(updates) if update.migration_id == 2)
+        net.sandbox.prune(before=place(net, border + beside))
+        store.sync(net, source="objects", page_size=50)
+
+        assert stored(store, start="begin") == ids(net)
+        assert all(store.coverage().up_to.dropna() < pd.Timestamp("2026-01-01", tz="UTC"))

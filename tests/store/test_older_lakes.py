@@ -1,5 +1,6 @@
 """A lake that an older release made goes on: columns that came later are null in its rows."""
 
+import re
 import shutil
 import zipfile
 
@@ -8,6 +9,7 @@ import pytest
 from deltalake import DeltaTable, write_deltalake
 
 import ledgerframes as lf
+from ledgerframes.sandbox.world import timestamps
 from tests.store.conftest import assert_whole
 from tests.store.data.make_lake_of_0_1 import ARCHIVE, HIDDEN, SEED, UPDATES, serve
 
@@ -55,6 +57,21 @@ def test_a_lake_of_0_1_ends_equal_to_the_truth(lake_of_0_1, workers):
     assert_whole(store, net)
     assert store.check()
     assert store.sync(net).rows["updates"] == 0
+
+
+def test_a_lake_of_0_1_of_which_a_scan_has_pruned_everything_goes_on(lake_of_0_1):
+    store, net = lake_of_0_1
+    last = max(net.sandbox.world.updates, key=lambda update: update[:2])
+    later, update_id = last.record_time + 86_400_000_000, "1220" + "e" * 64
+    stated = b'"record_time":"%s"' % timestamps.exact(later).encode()
+    named = last.rendered.replace(last.update_id.encode(), update_id.encode())
+    rendered = re.sub(rb'"record_time":"[^"]+"', stated, named)
+    net.sandbox.world.record([last._replace(update_id=update_id, record_time=later, rendered=rendered)])
+    net.sandbox.prune(before=(last.migration_id, timestamps.exact(later)))
+
+    store.sync(net)
+
+    assert update_id in set(store.load("updates", allow_partial=True).update_id)
 
 
 def test_a_lake_of_a_newer_format_is_refused(store, net):

@@ -1,6 +1,7 @@
 """Ranges over a lake: an open end is the end of what is stored, `last` counts back from there, and both are named."""
 
 import json
+import warnings
 
 import pandas as pd
 import pytest
@@ -10,6 +11,7 @@ import ledgerframes as lf
 from ledgerframes.cli import app
 from ledgerframes.store.derive.kept import DERIVABLE
 from ledgerframes.store.read.windows import TIMES
+from tests import moving_window
 
 HISTORY = ["updates", "events", "reassignments"]
 
@@ -84,6 +86,70 @@ def test_start_and_end_go_by_the_column_of_time_of_a_computed_table(store):
         store.load("transfers", last="1d")
     with pytest.raises(lf.PartialResultError, match="computed up to"):
         store.load("rewards", end="2200-01-01")
+
+
+def late_lake(folder):
+    """A lake of a scan that had pruned the first half."""
+    lake = lf.open_store(folder / "lake")
+    with lf.sandbox(seed=7, updates=1000) as net, warnings.catch_warnings():
+        warnings.simplefilter("ignore", lf.errors.BeginsLateWarning)
+        net.sandbox.prune(before=moving_window.place(net, 500))
+        lake.sync(net, progress=False)
+    return lake
+
+
+@pytest.fixture(scope="module")
+def late_place(tmp_path_factory):
+    return tmp_path_factory.mktemp("late")
+
+
+@pytest.fixture(scope="module")
+def late(late_place):
+    lake = late_lake(late_place)
+    lake.derive(["rewards", "mint_burn"])
+    return lake
+
+
+@pytest.mark.parametrize("table", ["updates", "rewards", "mint_burn", "round_history"])
+def test_a_computed_table_of_a_late_lake_says_what_the_history_says(table, late):
+    begin = late.coverage().begins_late.iloc[0]
+    whole = late.load(table)
+    before = [{"start": "begin"}, {"start": "2020-01-01"}, {"last": "9d"}, {"end": begin - pd.Timedelta("1s")}]
+    for part in before:
+        with pytest.raises(lf.PartialResultError, match=f"{begin:%Y-%m-%dT%H:%M:%S}"):
+            late.load(table, **part)
+        assert late.load(table, **part, allow_partial=True).attrs["complete"] is False
+
+    inside = late.load(table, start=begin)
+    assert pd.Timestamp(whole.attrs["begins_late"]) == begin
+    assert (whole.attrs["complete"], whole.attrs["from_beginning"]) == (True, False)
+    assert inside.attrs["complete"]
+
+
+def test_coins_of_a_late_lake_are_refused_with_advice_that_helps(tmp_path):
+    late = late_lake(tmp_path)
+    with pytest.raises(lf.PartialResultError, match='source="objects"') as refused:
+        late.derive(["coin_history"])
+    assert 'start="begin"' not in str(refused.value)
+    with lf.sandbox(seed=7, updates=1000) as net:
+        late.sync(net, progress=False)  # the advice: a scan that has them
+    assert late.derive(["coin_history"]).rows["coin_history"] > 0
+
+
+def test_the_report_and_the_command_line_have_a_line_for_a_late_beginning(late, late_place, store, place, tmp_path):
+    begin = f"{late.coverage().begins_late.iloc[0]:%Y-%m-%dT%H:%M:%S}"
+    pages = {
+        lake: lf.report(lake, tmp_path / f"{number}.html", sections=["summary", "provenance"]).read_text()
+        for number, lake in enumerate((late, store))
+    }
+
+    assert pages[late].count(f"The history begins late, at {begin}") == 2
+    assert "history begins late" not in pages[store]
+    for command in ("flows", "rewards", "export"):
+        target = [tmp_path / command] if command == "export" else []
+        said = run(command, late_place / "lake", *target).stderr
+        assert said.count(f"begins late, at {begin}") == 1
+        assert "begins late" not in run(command, place, *[f"{folder}-2" for folder in target]).stderr
 
 
 @pytest.mark.parametrize("last", [7, 7.5, 0])

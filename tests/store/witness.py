@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final, Self
 
+import pandas as pd
+
 import ledgerframes as lf
 from ledgerframes.sandbox.world.world import Update
 from tests.store.killed_tables import UPDATES, KilledTables
@@ -56,7 +58,7 @@ class Witness:
         found = {*self._store.load(self._of.index, columns=["update_id"], allow_partial=True).update_id}
         assert found <= self._times.keys(), f"untrue: {found - self._times.keys()}"
         assert self._seen <= found, f"gone: {self._seen - found}"
-        lost = {one for one, place in self._times.items() if one not in found and _lies_in(before, *place)}
+        lost = {one for one, place in self._times.items() if one not in found and lies_in(before, *place)}
         assert not lost, f"lost: {[(one, self._times[one]) for one in lost]}, final is {before}"
         self._seen = found
         self.looks += 1
@@ -85,9 +87,17 @@ class Witness:
     def _settled(self) -> list[tuple[int, int, int]]:
         """Where rows are final, as migration, after and up to."""
         frame = self._store.coverage(table=self._of.index).dropna(subset=["settled"])
-        after = frame["after"].astype("int64").where(frame["after"].notna(), -(2**62))
-        return list(zip(frame["migration_id"], after, frame["settled"].astype("int64"), strict=True))
+        return parts_of(frame, "settled")
 
 
-def _lies_in(parts: Sequence[tuple[int, int, int]], migration_id: int, micros: int) -> bool:
+def parts_of(coverage: pd.DataFrame, up_to: str) -> list[tuple[int, int, int]]:
+    """The intervals of a coverage, as migration, after and up to; an end that is unset is that of the migration."""
+    after, end = (
+        coverage[name].astype("int64").where(coverage[name].notna(), unset)
+        for name, unset in (("after", -(2**62)), (up_to, 2**62))
+    )
+    return list(zip(coverage["migration_id"], after, end, strict=True))
+
+
+def lies_in(parts: Sequence[tuple[int, int, int]], migration_id: int, micros: int) -> bool:
     return any(one == migration_id and lo < micros <= at for one, lo, at in parts)

@@ -131,7 +131,7 @@ def test_a_command_that_does_not_exist_is_named(tmp_path):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("[profiles.p]\ntoken = 's3cr3t'", "token_env, token_file or token_command"),
+        ("[profiles.p]\ntoken = 's3cr3t'", "one of token_env, token_file, token_command, token_oauth"),
         ("[profiles.p]\nscan_token = 's3cr3t'", "scan_token_env"),
         ("[profiles.p]\nscan_ulr = 'x'", "'scan_ulr' is not a known key; did you mean 'scan_url'"),
         ("[profiles.p]\ntokn_env = 'x'", "did you mean 'token_env'"),

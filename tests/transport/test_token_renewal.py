@@ -14,8 +14,9 @@ import pytest
 import ledgerframes as lf
 from ledgerframes.config.profiles import FILE
 from ledgerframes.config.resolving import resolve
+from ledgerframes.config.settings import INTERFACES, InsecureHttpWarning
 from ledgerframes.config.token_sources import KeptToken
-from ledgerframes.errors import ConfigurationError, NotAuthorizedError
+from ledgerframes.errors import ConfigurationError, NoAnswerError, NotAuthorizedError
 from tests.clocks import SkippingClock
 from tests.token_server import TokenServer
 from tests.transport.hostile_server import HostileServer, Reply, answer, text
@@ -180,7 +181,10 @@ def test_client_credentials_in_a_profile_and_by_the_endpoint_itself(ledger, prov
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({"issuer": "http://idp.example"}, "unencrypted"),
+        (
+            {"issuer": "http://idp.example"},
+            "token_oauth: issuer='http://idp.example' would carry .* insecure_http=True",
+        ),
         ({"secret_env": None}, "give secret_env or secret_file"),
         ({"secret_file": "x"}, "and not both"),
         ({"token_url": "https://idp.example/token"}, "give issuer or token_url"),
@@ -234,6 +238,107 @@ def test_a_token_server_that_fails_for_a_moment_is_asked_again(ledger, monkeypat
         with lf.Network(settings, clock=SkippingClock()) as net:
             assert len(lf.load_users(net)) > 0
         assert len(server.heard) == 3
+
+
+@pytest.mark.parametrize("named", ["issuer", "token_url"])
+@pytest.mark.parametrize(
+    ("reply", "said"),
+    [
+        (None, "gave no answer: no connection: .*; check issuer or token_url, and the network"),
+        (Reply(hang_up="before"), "gave no answer: .*; check issuer or token_url"),
+        (text("nobody here", 404), "answered 404; check issuer or token_url"),
+        (text("oh", 500), "answered 500; check issuer or token_url"),
+        (
+            answer({"error": "unauthorized_client", "error_description": f"no grant for {SECRET}"}, 400),
+            r"answered 400 \(unauthorized_client: no grant for .*\); check client_id, the secret, audience and scope",
+        ),
+        (text("<html>log in</html>", 200), "answered with something else than a token server does"),
+    ],
+    ids=["closed port", "hangs up", "404", "500", "refuses", "a page"],
+)
+def test_a_token_server_that_gives_no_token_is_an_error_at_once(named, reply, said, ledger, monkeypatch, caplog):
+    monkeypatch.setenv("CLIENT_SECRET", SECRET)
+    server = HostileServer([] if reply is None else [reply])
+    with server:
+        url = server.url
+        own = {named: url, "client_id": "analyst", "secret_env": "CLIENT_SECRET"}
+        settings = lf.connect(ledger_url=ledger.ledger_url, token_oauth=own).settings
+        if reply is None:
+            server.__exit__(None, None, None)
+        expected = pytest.raises(ConfigurationError, match=f"token_oauth: (the token server )?{url}.* {said}")
+        with lf.Network(settings, clock=SkippingClock()) as net, expected as caught:
+            lf.load_users(net)
+    assert SECRET not in str(caught.value) + caplog.text
+    assert len(server.heard) <= 1
+    assert net.stats.retries == 0
+
+
+def test_a_token_server_that_goes_away_later_is_named_and_ledger_url_is_not(monkeypatch):
+    monkeypatch.setenv("CLIENT_SECRET", SECRET)
+    granted = answer({"access_token": "token-one", "expires_in": 300})
+    with HostileServer([granted, Reply(hang_up="before")]) as server, HostileServer([USERS, ENDED]) as participant:
+        own = {"token_url": server.url, "client_id": "analyst", "secret_env": "CLIENT_SECRET"}
+        settings = lf.connect(ledger_url=participant.url, token_oauth=own).settings
+        with lf.Network(settings, clock=SkippingClock()) as net:
+            assert len(lf.load_users(net)) == 0
+            with pytest.raises(NoAnswerError, match=r"was not sent: token_oauth: .* What to do: try again") as caught:
+                lf.load_users(net)
+        assert "ledger_url" not in str(caught.value)
+        assert len(server.heard) > 3
+
+
+def test_a_token_server_in_the_same_cluster_is_asked_over_http_where_that_is_allowed(monkeypatch):
+    monkeypatch.setenv("CLIENT_SECRET", SECRET)
+    own = {"issuer": "http://keycloak:8080/realms/a", "client_id": "analyst", "secret_env": "CLIENT_SECRET"}
+    with pytest.warns(InsecureHttpWarning, match="http://keycloak:8080/realms/a"):
+        net = lf.connect(ledger_url="https://participant:7575", token_oauth=own, insecure_http=True)
+    net.close()
+
+
+@pytest.mark.parametrize(
+    ("interface", "read"),
+    [
+        ("ledger", lf.load_users),
+        ("validator", lf.load_name_entries),
+        ("scan", lf.load_licenses),
+        ("registry", lf.load_instruments),
+    ],
+)
+def test_a_profile_gives_each_interface_credentials_of_its_own(interface, read, provider, tmp_path):
+    with HostileServer([text("", 400)]) as server:
+        (tmp_path / FILE).write_text(
+            f'[profiles.desk]\n{interface}_url = "{server.url}"\n[profiles.desk.{interface}_token_oauth]\n'
+            f'issuer = "{provider.issuer}"\nclient_id = "analyst"\nsecret_env = "CLIENT_SECRET"\n'
+        )
+        settings = resolve(profile="desk", environ={"CLIENT_SECRET": SECRET}, config_dir=tmp_path)
+        with lf.Network(settings) as net, pytest.raises(lf.LedgerframesError):
+            read(net)
+        assert server.heard[0].headers["authorization"].startswith("Bearer ey")
+    assert [each for each in INTERFACES if settings.token(each) is not None] == [interface]
+    assert len(provider.asked) == 1
+
+
+@pytest.mark.parametrize("token", ["opaque", jwt(exp=4_000_000_000)], ids=["says nothing", "says how long"])
+def test_a_function_is_called_once_for_many_requests(token):
+    called = []
+
+    def source():
+        called.append(1)
+        return token
+
+    with HostileServer([USERS]) as server, lf.connect(ledger_url=server.url, token=source) as net:
+        for _ in range(3):
+            lf.load_users(net)
+    assert len(called) == 1
+
+
+def test_a_function_that_has_no_token_yet_is_called_again():
+    tokens = iter(["", None, "token-one"])
+    with HostileServer([USERS]) as server, lf.connect(ledger_url=server.url, token=lambda: next(tokens)) as net:
+        for said in ("is empty", "returned a NoneType"):
+            with pytest.raises(ConfigurationError, match=said):
+                lf.load_users(net)
+        lf.load_users(net)
 
 
 def test_a_provider_that_takes_the_secret_in_a_header_only_gets_it_there(ledger, monkeypatch):

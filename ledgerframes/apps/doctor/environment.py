@@ -32,9 +32,8 @@ HERE: Final = "this machine"
 SOON: Final = 600
 _SETTLE: Final = 60_000_000
 LITTLE: Final = 2 * 2**30
-LIBRARIES: Final = ("pandas", "pyarrow", "httpx", "msgspec", "deltalake", "matplotlib")
+LIBRARIES: Final = ("pandas", "pyarrow", "httpx", "msgspec", "deltalake", "duckdb", "matplotlib")
 EXTRAS: Final = {
-    "duckdb": "store.sql",
     "polars": 'as_="polars"',
     "dask": "store.dask",
     "isal": "quicker gzip",
@@ -184,8 +183,9 @@ def _token(check: str, secret: Secret, *, used: bool) -> Iterator[Finding]:
         if left <= 0:
             yield Finding(HERE, check, "fail", f"it expired {duration(-left)} ago", "fetch a new one")
         else:
-            advice = "" if left > SOON else "fetch a new one before a long load, or give a function or a command"
-            yield Finding(HERE, check, "ok" if left > SOON else "warn", f"valid for {duration(left)} more", advice)
+            well = left > SOON or secret.fetched  # what is fetched is fetched again in time
+            advice = "" if well else "fetch a new one before a long load, or give a function or a command"
+            yield Finding(HERE, check, "ok" if well else "warn", f"valid for {duration(left)} more", advice)
     if said and not said.get("aud"):
         yield Finding(
             HERE, f"{check}'s audience", "warn", "it names no audience (aud): Canton refuses such tokens from 3.7 on",

@@ -11,7 +11,7 @@ from ledgerframes.arguments import flag
 from ledgerframes.config.settings import INTERFACES
 from ledgerframes.errors import ConfigurationError
 
-_SERVERS: Final = 12  # requests after which no further server is examined
+_SERVERS: Final = 10  # requests after which no further server is examined
 _COMPARED: Final = 3  # scans held against each other
 _UNUSABLE: Final = frozenset({("proxies", "fail"), ("certificates", "fail")})
 

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Final
 
 from ledgerframes.apps.doctor.diagnosis import Finding, bare, duration
+from ledgerframes.config.settings import source_of
 from ledgerframes.errors import LedgerframesError, StoreError
-from ledgerframes.loaders.extent import Extent, extent_of
+from ledgerframes.loaders.beginning import having
+from ledgerframes.loaders.extent import EVERYTHING, Extent, extent_of
 from ledgerframes.network import Network
 from ledgerframes.paging.cursor import Cursor
 from ledgerframes.paging.proofs import Proofs
@@ -33,12 +36,19 @@ def examine_history(net: Network, scans: Sequence[str]) -> Iterator[Finding]:
         Where the history begins, the migrations, the newest update, and for several scans whether they agree.
     """
     try:
-        extent = extent_of(net.scan)
+        pages = replace(net.scan.update_pages, among=tuple(scans))
+        extent = extent_of(net.scan, having(pages, EVERYTHING))
     except LedgerframesError as error:
         yield Finding(SUBJECT, "migrations", "fail", bare(error), "see the scans above")
         return
     if extent is None:
-        yield Finding(SUBJECT, "migrations", "warn", "the history is empty", "is this the network you mean?")
+        yield Finding(
+            SUBJECT,
+            "migrations",
+            "warn",
+            "no update is shown",
+            "is this the network you mean, or has the scan pruned everything?",
+        )
         return
     yield _begins(extent)
     shown = "; ".join(f"{first.migration_id} from {format_timestamp(first.micros)}" for first in extent.firsts)
@@ -76,7 +86,8 @@ def _agreement(net: Network, scans: Sequence[str], newest: Cursor) -> Iterator[F
     try:
         others = {server: "it did not answer" for server in net.scan.servers if server not in scans}
         servers = AgreedServers(net.scan.update_pages, left_out=dict(others))
-        first_update(servers, Beginnings(servers, Proofs(_SETTLE)))
+        beginnings = Beginnings(servers, Proofs(_SETTLE))
+        first_update(servers, beginnings)
     except StoreError as error:
         yield Finding(SUBJECT, "one network", "fail", str(error).partition(". Open")[0], "leave one of them out")
         return
@@ -90,7 +101,13 @@ def _agreement(net: Network, scans: Sequence[str], newest: Cursor) -> Iterator[F
         text = f"{apart[0]} shows no update of the others: it belongs to another network, or has hardly begun"
         yield Finding(SUBJECT, "one network", "fail", text, "leave one of them out")
         return
-    yield Finding(SUBJECT, "one network", "ok", f"all {len(scans)} scans show the same beginning")
+    begins = {server: beginning.first for server, beginning in beginnings.known.items()}
+    late = {server: begin for server, begin in begins.items() if begin > min(begins.values())}
+    shown = "show the same history" if late else "show the same beginning"
+    yield Finding(SUBJECT, "one network", "ok", f"all {len(scans)} scans {shown}")
+    for server, begin in late.items():
+        text = f"{source_of(server)} shows it only from {begin} on: it has pruned what came before"
+        yield Finding(SUBJECT, "shorter", "warn", text, "older updates are read from the other scans")
     lagging = [server for server in scans if not _has(net, server, newest)]
     if lagging:
         text = f"{', '.join(lagging)} does not have the newest update yet"

@@ -12,9 +12,8 @@ import pandas as pd
 from ledgerframes.apps.html_report.charts import chart
 from ledgerframes.apps.html_report.material import Material
 from ledgerframes.apps.html_report.page import Section, picture, table, text
-from ledgerframes.economics.balances_over_time import balances_over_time
-from ledgerframes.economics.coins import coins
 from ledgerframes.errors import InputError, PartialResultError
+from ledgerframes.models.coin_stocks import balances_over_time, coin_history
 from ledgerframes.plots.balances import plot_balances
 from ledgerframes.plots.burn import plot_burn
 from ledgerframes.plots.rewards import plot_rewards
@@ -50,7 +49,7 @@ def _titled(title: str) -> Callable[[Callable[[Material], list[str]]], Make]:
 def balances(material: Material) -> list[str]:
     """What the largest holders held over time."""
     try:
-        held = coins(material.whole, decimals="object")
+        held = coin_history(material.whole, decimals="object")
     except PartialResultError as error:
         return [text(f"Balances cannot be computed from this range, since {_FROM_BEGIN}. {error}", quiet=True)]
     held = held[held["ended_at"].isna()]
@@ -94,14 +93,18 @@ def transfers(material: Material) -> list[str]:
 def rewards(material: Material) -> list[str]:
     """Which rewards were earned, and what became of them."""
     rows = material.period.of(material.rewards, "created_at")
-    if rows.empty:
-        advice = "No reward coupon was created in this range. Take a longer range: coupons are read from events."
+    # By the time at which coin was claimed, and not by that of the coupon, which may have been created long before.
+    ended = material.period.of(material.rewards, "ended_at")
+    happened = pd.concat([ended, rows[rows["outcome"] == "open"]])
+    if happened.empty:
+        advice = "No reward coupon began or ended in this range. Take a longer range: coupons are read from events."
         return [text(advice, quiet=True)]
-    counts = rows.assign(coupons=1, outcome=rows["outcome"].fillna("unknown"))
+    counts = happened.assign(coupons=1, outcome=happened["outcome"].fillna("unknown"))
     sums = _largest(
         counts.groupby(["kind", "outcome"], as_index=False).agg({"coupons": "sum", "amount": _total}), "amount"
     )
-    parts = [table(sums, "Coupons by kind and outcome; the worth in coin of those whose round has issued")]
+    title = "Coupons that ended in this range, or are open and were created in it; the worth of those that is known"
+    parts = [table(sums, title)]
     if rows["amount"].isna().all():
         advice = "No round of these coupons issued in this range, so their worth is not known. Take a longer range."
         return [*parts, text(advice, quiet=True)]

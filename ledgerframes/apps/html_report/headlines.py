@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal, localcontext
 from typing import Any, Final
@@ -54,6 +54,13 @@ class Figure:
         return f"{share:+,.1%}" if abs(share) < 10 else f"from {Figure('', '', self.before).shown()}"
 
 
+def begins_late(attrs: Mapping[str, Any]) -> list[str]:
+    """A line that says where the history begins, where that is after ledger begin, from what frames say of it."""
+    begins = attrs.get("begins_late")
+    line = f"The history begins late, at {begins}: older updates were pruned, or never stored there."
+    return [text(line, quiet=True)] if begins else []
+
+
 def summary(material: Material) -> Section:
     """What happened, in figures."""
     if material.updates.empty:
@@ -65,7 +72,8 @@ def summary(material: Material) -> Section:
         words += f", compared with the same length of time before, from {before.start:%Y-%m-%d %H:%M}"
     with localcontext(prec=60):
         cards = "".join(map(_card, figures(material)))
-    return Section("What happened", [text(words, quiet=True), f"<div class='figures'>{cards}</div>"])
+    parts = [text(words, quiet=True), *begins_late(material.updates.attrs), f"<div class='figures'>{cards}</div>"]
+    return Section("What happened", parts)
 
 
 def figures(material: Material) -> list[Figure]:

@@ -10,12 +10,11 @@ import pandas as pd
 
 from ledgerframes.analysis.flows import reassignment_flows
 from ledgerframes.analysis.licenses import license_growth
-from ledgerframes.economics.mint_burn import mint_burn
-from ledgerframes.economics.rewards import rewards
-from ledgerframes.economics.supply_per_round import supply_per_round
-from ledgerframes.economics.transfers import transfers
 from ledgerframes.errors import InputError, PartialResultError
 from ledgerframes.loaders.history import History
+from ledgerframes.models.coin_flows import mint_burn, transfers
+from ledgerframes.models.coin_stocks import supply_per_round
+from ledgerframes.models.rounds_and_rewards import rewards
 from ledgerframes.store.store import Store
 
 

@@ -15,7 +15,7 @@ from ledgerframes.apps.html_report.charts import scripts, scripts_megabytes
 from ledgerframes.apps.html_report.material import Material, Period
 from ledgerframes.apps.html_report.page import page
 from ledgerframes.apps.html_report.sections import SECTIONS
-from ledgerframes.arguments import duration, flag, names
+from ledgerframes.arguments import duration, flag, names, suggesting
 from ledgerframes.arguments import path as read_path
 from ledgerframes.errors import InputError
 from ledgerframes.export.atomic_write import write_text, writing
@@ -30,6 +30,7 @@ from ledgerframes.timestamps import EPOCH, MICROSECOND
 from ledgerframes.version import __version__
 
 
+@suggesting
 def report(
     data: Store | History[Any],
     path: str | os.PathLike[str] = "report.html",

@@ -15,7 +15,7 @@ from ledgerframes.analysis.licenses import license_versions, supply_over_time
 from ledgerframes.analysis.payloads import template_catalogue
 from ledgerframes.apps.html_report.charts import chart
 from ledgerframes.apps.html_report.coin_sections import balances, burn, coin_supply, rewards, transfers
-from ledgerframes.apps.html_report.headlines import summary
+from ledgerframes.apps.html_report.headlines import begins_late, summary
 from ledgerframes.apps.html_report.material import Material
 from ledgerframes.apps.html_report.page import Section, picture, table, text
 from ledgerframes.errors import InputError, PartialResultError
@@ -33,7 +33,7 @@ def provenance(material: Material) -> Section:
     known = {name: attrs[name] for name in ("source", "range", "complete", "version") if name in attrs}
     counts = {name: len(getattr(material, name)) for name in ("updates", "events", "reassignments")}
     rows = pd.DataFrame([*known.items(), *counts.items()], columns=["what", "value"]).astype("str")
-    parts = [table(rows)]
+    parts = [*begins_late(attrs), table(rows)]
     if material.store is not None:
         parts.append(
             table(material.store.coverage(as_of=material.as_of), "What the store covers, in record time (UTC)")

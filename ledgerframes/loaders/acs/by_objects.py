@@ -192,7 +192,7 @@ def _snapshot_of(net: Network, at: Bound | None) -> tuple[SnapshotObjects, int |
 
 def _migrations_at(scan: Scan, micros: int) -> list[int]:
     """The migrations that have a snapshot at exactly an instant."""
-    began = [first.migration_id for first in first_cursors(scan) if first.micros <= micros]
+    began = [first.migration_id for first in first_cursors(scan.update_pages) if first.micros <= micros]
     return [migration_id for migration_id in began if at_or_before(scan, migration_id, micros) == micros]
 
 

@@ -27,8 +27,10 @@ if TYPE_CHECKING:
 _log = logging.getLogger("ledgerframes.loaders")
 #: The most snapshots to list without a range; a network takes one every few hours.
 _FREE: Final = 100
-#: Networks take snapshots hours apart; one less than a second before another is no new one.
-_CLOSEST: Final = 1_000_000
+#: Networks take snapshots whole hours apart; one less than an hour before another is no new one.
+_CLOSEST: Final = 3_600_000_000
+#: More snapshots than any network has, with one an hour for five years; a server that has more makes them up.
+_MOST: Final = 43_800
 _INSTEAD: Final = 'load the history from start="begin", and lf.active_contracts replays it up to any moment'
 
 
@@ -69,13 +71,13 @@ def snapshot_times(
     wanted = window(start, end)
     most = None if limit is None else whole_number(limit, "limit", least=1)
     cursors: list[Cursor] = []
-    firsts = list(first_cursors(net.scan))
+    firsts = list(first_cursors(net.scan.update_pages))
     bounded = start is not None or most is not None
     with needing(SNAPSHOT_TIME, instead=_INSTEAD):
         for place in _newest_first(net.scan, wanted, firsts):
             cursors.append(place)
             if len(cursors) == 2:
-                _quote(cursors, firsts, wanted, bounded=bounded)
+                _quote(cursors, firsts, wanted, bounded=bounded, limited=most is not None)
             if len(cursors) == most:
                 break
             if len(cursors) > _FREE and not bounded:
@@ -109,7 +111,8 @@ def snapshot_at(net: Network, at: Bound | None) -> Cursor:
     if isinstance(moment, Cursor):
         migrations = [moment.migration_id]
     else:
-        migrations = [place.migration_id for place in reversed(list(first_cursors(scan))) if place.micros <= micros]
+        firsts = list(first_cursors(scan.update_pages))
+        migrations = [place.migration_id for place in reversed(firsts) if place.micros <= micros]
     for migration_id in migrations:
         snapshot = at_or_before(scan, migration_id, micros)
         if snapshot is not None:
@@ -129,7 +132,8 @@ def _newest_first(scan: Scan, wanted: Window, firsts: list[Cursor]) -> Iterator[
         place = high
         checks = TokenChecks(str(SNAPSHOT_TIME))
         while place > low and (micros := _before(scan, first.migration_id, place)) is not None and micros >= low:
-            checks.follow(micros, new=place - micros >= _CLOSEST)
+            # Nor is one from before the migration, of which a scan that prunes may still have some.
+            checks.follow(micros, new=place - micros >= _CLOSEST and micros >= first.micros)
             yield Cursor(first.migration_id, micros)
             place = micros
 
@@ -179,7 +183,7 @@ def _asked(scan: Scan, migration_id: int, micros: int) -> int | None:
         ) from error
 
 
-def _quote(found: list[Cursor], firsts: list[Cursor], wanted: Window, *, bounded: bool) -> None:
+def _quote(found: list[Cursor], firsts: list[Cursor], wanted: Window, *, bounded: bool, limited: bool) -> None:
     """Say how many snapshots there are, about, by the distance of the two newest."""
     newest, second = found
     period = newest.micros - second.micros
@@ -191,6 +195,12 @@ def _quote(found: list[Cursor], firsts: list[Cursor], wanted: Window, *, bounded
     _log.info("about %d snapshots, one request each", count)
     if count > _FREE and not bounded:
         raise _too_many(count, "about ")
+    if count > _MOST and not limited:
+        raise PagingError(
+            f"{SNAPSHOT_TIME}: by the two newest, at {format_timestamp(second.micros)} and"
+            f" {format_timestamp(newest.micros)}, the server has about {count:,} snapshots, more than any network."
+            " Check scan_url=, or give limit= for the newest"
+        )
 
 
 def _too_many(count: int, about: str) -> InputError:

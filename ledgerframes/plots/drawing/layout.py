@@ -10,6 +10,7 @@ from importlib.util import find_spec
 from itertools import product
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
+from ledgerframes.arguments import enough_memory
 from ledgerframes.errors import ConfigurationError, InputError
 from ledgerframes.plots.drawing.palette import inside, outside
 from ledgerframes.plots.drawing.short_ids import shown
@@ -37,7 +38,8 @@ def picture(draw: Callable[P, T]) -> Callable[P, T]:
             raise ConfigurationError("pictures need matplotlib, which is not installed; run: pip install matplotlib")
         opened = _made.set([])
         try:
-            return draw(*args, **options)
+            with enough_memory(draw.__name__):
+                return draw(*args, **options)
         except BaseException:
             import matplotlib.pyplot as plt
 

@@ -12,8 +12,8 @@ import pyarrow.compute as pc
 
 from ledgerframes.arguments import suggesting, whole_number
 from ledgerframes.decoding.personal import without_members
-from ledgerframes.loaders.beginning import beginning_of
-from ledgerframes.loaders.cross_check import CrossCheck, compare, served_updates
+from ledgerframes.loaders.beginning import WHOLE, beginning_of
+from ledgerframes.loaders.cross_check import CrossCheck, begins_now, compare, served_updates
 from ledgerframes.loaders.normalized import Canonical, canonical_updates
 from ledgerframes.paging.cursor import Cursor, before
 from ledgerframes.paging.proofs import Proofs
@@ -84,10 +84,13 @@ def verify(
     begin = beginning_of(net.scan.update_pages)
     lacking = ", ".join(map(str, _lacking(net, view, part)))
     lacks = [f"{lake.url} lacks {lacking}"] if lacking else []
-    if begin is not None and view.covered and begin.at > (view.covered[0].migration_id, view.covered[0].lo + 1):
+    if begin is None:
+        lacks.append("the network shows no update: it is empty, or has pruned all of them; nothing is compared")
+    elif view.covered and begin.at > (view.covered[0].migration_id, view.covered[0].lo + 1):
         lacks.append(f"the network begins at {begin.first}, and lacks what the store has before: it is not compared")
         part = replace(part, start=max(part.start or begin.first, begin.first))
-    windows = list(map(window_of, _covered(view, part)) if samples is None else _drawn(view, part, samples, drawn_by))
+    chosen = map(window_of, _covered(view, part)) if samples is None else _drawn(view, part, samples, drawn_by)
+    windows = [] if begin is None else list(chosen)
     checks: list[CrossCheck] = []
     stripped = not lake.keeps_personal()
     names = [lake.url, ", ".join(net.scan.servers)]
@@ -97,13 +100,18 @@ def verify(
         if stripped:
             # Both sides are stripped, because the store alone lacks the contact points.
             ours, theirs = map(_impersonal, ours), map(_impersonal, theirs)
-        checks.append(compare(ours, theirs, names=names, part=str(window), most=max(kept, 0), whole=True))
+        checks.append(
+            compare(
+                ours, theirs, names=names, part=str(window), most=max(kept, 0), whole=True,
+                begins=lambda: (WHOLE, begins_now(net)),
+            )
+        )  # fmt: skip
     return CrossCheck(
         names[0], names[1], f"{part}, {'all of it' if sample is None else f'{len(windows)} samples'}",
         sum(check.compared for check in checks), sum(check.differing for check in checks),
         tuple(difference for check in checks for difference in check.differences),
         max((check.up_to for check in checks if check.up_to is not None), default=None),
-        lacks="; ".join(lacks), whole=not lacking,
+        lacks="; ".join(lacks), whole=not lacking, pruned=sum(check.pruned for check in checks),
     )  # fmt: skip
 
 

@@ -212,7 +212,7 @@ def sql(
         The rows of the result, in the form that `as_` names; amounts are exact decimals.
 
     Raises:
-        InputError: DuckDB is not installed, or the query is wrong.
+        InputError: the query is wrong.
 
     Example:
         >>> import tempfile, ledgerframes as lf

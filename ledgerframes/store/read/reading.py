@@ -22,7 +22,15 @@ from ledgerframes.store.delta.table import DeltaStoreTable
 from ledgerframes.store.derive.kept import KEPT, OPEN_CONTRACTS
 from ledgerframes.store.derive.progress import Progress
 from ledgerframes.store.lake import View, declared
-from ledgerframes.store.read.windows import LakeWindow, check_reach, lake_window, reach_of, require, rows_by_time
+from ledgerframes.store.read.windows import (
+    LakeWindow,
+    begin_of,
+    check_reach,
+    lake_window,
+    reach_of,
+    require,
+    rows_by_time,
+)
 from ledgerframes.store.snapshot_log import State, rows_of_whole, stored_snapshots
 from ledgerframes.store.table_sets import VERDICTS, TableSet, set_of
 from ledgerframes.tables.active_contracts import ACTIVE_CONTRACTS
@@ -204,9 +212,10 @@ class Part:
         data = table.dataset()
         of = set_of(name)
         reach = None if wanted.whole else reach_of(view, name)
+        first = begin_of(view, name) if name in KEPT else None
         late = False
         try:
-            check_reach(name, wanted, reach, computed=name in KEPT)
+            check_reach(name, wanted, reach, first, computed=name in KEPT)
         except PartialResultError:
             if not partly:
                 raise
@@ -214,7 +223,10 @@ class Part:
         if of is None:
             by_time = rows_by_time(table, wanted)
             if name in KEPT:
-                return cls._computed(table, data, by_time, complete=not late)
+                begin = view.slots.begin
+                pruned = begin is not None and begin.late is not None and begin.late == first
+                shows = first is not None and pruned and (not wanted.names_start or wanted.wants_before(first))
+                return cls._computed(table, data, by_time, first if shows else None, complete=not late)
             rows, complete = _whole_snapshots(table, allow_partial=partly)
             both = rows if by_time is None else by_time if rows is None else rows & by_time
             return cls(table, data, both, complete=complete and not late, left_out=view.left_out(name)).checked()
@@ -229,12 +241,20 @@ class Part:
         ).checked()  # fmt: skip
 
     @classmethod
-    def _computed(cls, table: DeltaStoreTable, data: ds.Dataset, rows: pc.Expression | None, *, complete: bool) -> Part:
+    def _computed(
+        cls,
+        table: DeltaStoreTable,
+        data: ds.Dataset,
+        rows: pc.Expression | None,
+        late: Cursor | None,
+        *,
+        complete: bool,
+    ) -> Part:
         """A computed table, or the rows of it in a window."""
         progress = Progress.of(table)
         last = progress.done[-1] if progress.done else None
         settled = None if last is None else Cursor(last.migration_id, last.hi)
-        return cls(table, data, rows, complete, progress.begun and rows is None, settled=settled).checked()
+        return cls(table, data, rows, complete, progress.begun and rows is None, late, settled).checked()
 
     def provenance(self, url: str, window: LakeWindow) -> Provenance:
         """Where its rows come from."""

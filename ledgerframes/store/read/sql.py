@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from ledgerframes.arguments import did_you_mean, text
 from ledgerframes.errors import InputError
 from ledgerframes.frames import As, check_shape, shape
+from ledgerframes.models.interrupting import interruptible
 from ledgerframes.store.delta.damage import raise_damage
 from ledgerframes.store.delta.table import DeltaStoreTable
-from ledgerframes.waiting import SLICE, in_background
 
 if TYPE_CHECKING:
     import duckdb
@@ -30,8 +29,6 @@ _LOCKED: Final[Mapping[str, str]] = {
 #: DuckDB turns a PIVOT into several statements.
 _READING: Final = ("SELECT", "MULTI")
 _NO_TABLE: Final = re.compile(r"Table with name (\S+) does not exist")
-#: How often a query is interrupted after Ctrl-C; each waits a fifth of a second.
-_INTERRUPTS: Final = 6
 
 
 def ask(
@@ -54,28 +51,16 @@ def ask(
         parameters: values for `?`.
 
     Raises:
-        InputError: DuckDB is not installed, or the query is wrong or does more than read.
+        InputError: the query is wrong or does more than read.
         StoreError: a file is damaged.
     """
     check_shape(as_, "object")
     text(query, "query", "one SELECT statement as text")
-    try:
-        import duckdb
-    except ImportError as error:
-        raise InputError("store.sql needs DuckDB; install it with: pip install 'ledgerframes[duckdb]'") from error
+    import duckdb
+
     connection = duckdb.connect(config={**_LOCKED})
-    # In the main thread DuckDB makes an error of its own of Ctrl-C, or goes on.
     call = partial(_answer, connection, query, dataset, tables, stored=stored, parameters=parameters)
-    coming = in_background(call, "ledgerframes-sql")
-    try:
-        answer = coming.result()
-    except BaseException:
-        for _ in range(_INTERRUPTS):  # one that comes before the query begins is lost
-            with suppress(duckdb.Error):
-                connection.interrupt()
-            if coming.wait(SLICE):
-                break
-        raise
+    answer = interruptible(connection, call)
     return shape(answer, as_=as_)
 
 

@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 from ledgerframes.errors import InputError, PartialResultError, StoreError
 from ledgerframes.paging.cursor import Cursor
 from ledgerframes.paging.window import Bound, Duration, Window, wanted_window
-from ledgerframes.store.coverage import CLOSED
+from ledgerframes.store.coverage import BEGINNING, CLOSED
 from ledgerframes.store.delta.table import DeltaStoreTable
 from ledgerframes.store.derive.kept import KEPT, OPEN_CONTRACTS
 from ledgerframes.store.derive.progress import Progress
@@ -88,6 +88,13 @@ def lake_window(
     return LakeWindow(wanted_window(start, end, last, now=reach.micros), reach, reach.micros)
 
 
+def begin_of(view: View, name: str) -> Cursor | None:
+    """The first place that a computed table is computed from, if that lies after ledger begin."""
+    progress = Progress.of(view.tables[name])
+    begin = None if progress.begun or not progress.done else progress.done[0]
+    return None if begin is None or begin.lo <= BEGINNING else Cursor(begin.migration_id, begin.lo + 1)
+
+
 def reach_of(view: View, name: str) -> Cursor | None:
     """The last place that a table covers."""
     table, of = view.tables[name], set_of(name)
@@ -127,12 +134,27 @@ def rows_by_time(table: DeltaStoreTable, wanted: Window) -> pc.Expression | None
     return rows
 
 
-def check_reach(name: str, wanted: Window, reach: Cursor | None, *, computed: bool = False) -> None:
+def check_reach(
+    name: str, wanted: Window, reach: Cursor | None, begin: Cursor | None = None, *, computed: bool = False
+) -> None:
     """Refuse a window that begins behind the end of what is stored, or of a computed table ends there.
 
+    Args:
+        name: of the table.
+        wanted: the window.
+        reach: the last place that the table covers.
+        begin: the first one, of a computed table that does not begin at ledger begin.
+        computed: whether it is one.
+
     Raises:
-        PartialResultError: it does.
+        PartialResultError: it does, or it names what lies before `begin`.
     """
+    if begin is not None and ((wanted.names_start and wanted.wants_before(begin)) or wanted.ends_before(begin)):
+        raise PartialResultError(
+            f"{name}: it is computed from {format_timestamp(begin.micros)} of migration {begin.migration_id} on, where"
+            f" what is stored begins, and {wanted} is asked for. Give that as start=, leave start= out, or pass"
+            " allow_partial=True to get what there is"
+        )
     if reach is None:
         return
     ends = f"(migration {reach.migration_id}, {format_timestamp(reach.micros)})"

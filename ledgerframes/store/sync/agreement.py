@@ -15,12 +15,13 @@ from typing import Final
 
 from ledgerframes.errors import DecodeError, LedgerframesError, PagingError, RequestError, StoppedError, StoreError
 from ledgerframes.interfaces.page_reading import HistoryPage
+from ledgerframes.loaders.beginning import DSO, known_by
 from ledgerframes.paging.cursor import Cursor, Glimpse, before
 from ledgerframes.paging.history import MAXIMUM
 from ledgerframes.paging.proofs import Proofs
 from ledgerframes.store.coverage import BEGINNING, CLOSED, Interval, lies_in
 from ledgerframes.store.history_tables import HistoryTables
-from ledgerframes.store.sync.beginnings import DSO, Beginnings, known_by
+from ledgerframes.store.sync.beginnings import Beginnings
 from ledgerframes.store.sync.first_update import another_network
 from ledgerframes.store.sync.looks import FirstPage, Look, Shown, Tail
 from ledgerframes.store.sync.page_requests import ask
@@ -63,7 +64,7 @@ class Agreement:
         return tuple(sorted({interval.migration_id for interval in self.history.slots.common}))
 
     def look(self, interval: Interval, *, every: bool) -> Look:
-        """Look at the beginning of an interval that is not final, on every server or on the preferred one.
+        """Look at the beginning of an interval that is not final, on every server or one that has what is stored there.
 
         Raises:
             StoreError: a server belongs to another network, or none agrees with the store.
@@ -72,8 +73,9 @@ class Agreement:
         tail = self._tail(interval, anchored=every)
         looks: list[Look] = []
         failed: LedgerframesError | None = None
-        for server in self.servers.servers:
-            if looks and not every:
+        having = () if every else self.servers.having(tail.after)
+        for server in dict.fromkeys([*having, *self.servers.servers]):
+            if looks and not every and looks[-1].whole:
                 break
             try:
                 looks.append(self._look_at(server, tail))
@@ -131,7 +133,7 @@ class Agreement:
         settles = any(lo < micros <= final for micros in [*held, *kept])
         unknown = not here.keys() <= {*tail.covered, *apart}
         news = unknown or settles or closed or tail.long or not shown.whole
-        return Look(news, bool(due), tuple(shown.cursors.values()))
+        return Look(news, bool(due), tuple(shown.cursors.values()), whole=not lacking or bool(due))
 
     def _shown(self, server: str, tail: Tail) -> Shown:
         """What a server shows after the beginning of a tail, page by page, until it shows something unknown."""
@@ -215,9 +217,10 @@ class Agreement:
         ids, cursors = page.glimpse.update_ids, page.glimpse.cursors
         if not ids:
             return False
+        settled = self.history.slots.settled  # before the rows are looked at: a commit may be under way
         known = self._knows(ids)
         rows = [cursor for update_id, cursor in zip(ids, cursors, strict=True) if update_id not in self.rowless]
-        if not known and any(lies_in(cursor, self.history.slots.settled) for cursor in rows):
+        if not known and any(lies_in(cursor, settled) for cursor in rows):
             # Where the store is settled it has every update, so a server that begins there with unknown ones is
             # another's.
             raise another_network(server, ids[0], self._name)
@@ -245,7 +248,8 @@ class Agreement:
         Raises:
             StoreError: it names another DSO.
         """
-        ours, theirs = self.history.known_by, known_by(self.servers.history, page)
+        ours = self.history.known_by or self.history.synchronizers()
+        theirs = known_by(self.servers.history, page)
         if not ours & theirs and all(any(one.startswith(DSO) for one in found) for found in (ours, theirs)):
             raise another_network(server, page.glimpse.update_ids[0], self._name)
         return bool(ours & theirs)
@@ -259,7 +263,7 @@ class Agreement:
             lacking: by id, the record times of updates that it did not show.
         """
         # Asked only now: what it still has it had when it did not show these.
-        if not lacking or not len(self._first_items(server)):
+        if not lacking or not len(self._first_items(server, insist=True)):
             return dict(lacking)
         begin = self.beginnings.known[server]
         return {update_id: micros for update_id, micros in lacking.items() if begin.has(migration_id, micros)}
@@ -371,13 +375,15 @@ class Agreement:
             RequestError: no server gave an answer.
         """
         failed: LedgerframesError | None = None
+        answered = False
         for server in self.servers.servers:
             try:
-                known = self._recognise(server, certain=False)
+                known, why = self._recognise(server, certain=False), "it does not show the store's first update"
+                answered = True
             except (RequestError, PagingError, DecodeError) as error:
-                failed, known = error, False
-            if not known and not self.servers.leave_out(server, failed or "it does not show the store's first update"):
-                if failed is not None:
+                failed, known, why = error, False, str(error)
+            if not known and not self.servers.leave_out(server, why):
+                if failed is not None and not answered:
                     raise failed
                 return False
         return True

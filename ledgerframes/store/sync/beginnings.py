@@ -7,14 +7,9 @@ reverse of `paging.proofs`: here the proof has to come *after* the page, or lie 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-import pyarrow as pa
-
-from ledgerframes.decoding.paged_histories import PagedHistory
-from ledgerframes.errors import DecodeError
 from ledgerframes.interfaces.page_reading import HistoryPage
 from ledgerframes.loaders.beginning import Beginning, proven_by
 from ledgerframes.paging.cursor import Cursor
@@ -25,8 +20,6 @@ from ledgerframes.timestamps import EARLIEST
 
 #: How many updates are asked for to recognise a network: late ones may have come before the one that names it.
 FIRST: Final = 50
-#: How the name of the DSO's party begins, on every network.
-DSO: Final = "DSO::"
 
 
 @dataclass
@@ -37,11 +30,13 @@ class Beginnings:
         servers: the servers.
         proofs: takes note of what they show.
         known: by server, where its history began when it was asked last.
+        firsts: what was ever shown first in this sync, and whether the ledger begins there.
     """
 
     servers: AgreedServers
     proofs: Proofs
     known: dict[str, Beginning] = field(default_factory=dict)
+    firsts: dict[Cursor, bool | None] = field(default_factory=dict)
     _proven: dict[str, bool | None] = field(default_factory=dict)  # by the id of a first update
 
     def ask(self, server: str, *, insist: bool = False) -> HistoryPage:
@@ -67,23 +62,15 @@ class Beginnings:
             # Objects hold everything from where their names say that they begin.
             first = Cursor(first.migration_id, held + 1)
         self.known[server] = begin = Beginning(first, proven)
+        self.firsts[first] = proven
         self.servers.begins[server] = begin.at
+        # What is late, or of an earlier migration, may still appear before the first item.
+        if self.proofs.now().of(server) >= self.proofs.closes(0, first):
+            self.servers.lately.begins[server] = begin.at, self.servers.lately.clock()
 
-
-def known_by(history: PagedHistory, page: HistoryPage) -> frozenset[str]:
-    """What a page tells of its network: its synchronizers, and the DSO's party; their names end in a fingerprint."""
-    found: set[str] = set()
-    for item in range(len(page)):
-        try:
-            rows = history.decode_page(page.content, rows=[item]).batches
-        except DecodeError:  # the others tell as much
-            continue
-        found.update(rows[history.index]["synchronizer_id"].to_pylist())
-        if "events" in rows:
-            found |= _dso(rows["events"]["signatories"]) | _dso(rows["events"]["observers"])
-    return frozenset(found)
-
-
-def _dso(parties: pa.Array) -> set[str]:
-    named: Sequence[str] = parties.flatten().unique().to_pylist()
-    return {party for party in named if party.startswith(DSO)}
+    def before(self, place: Cursor) -> bool:
+        """Whether every server, asked in this sync or within the last hour, begins after a place."""
+        lately = self.servers.lately.began()
+        began = {server: lately[server] for server in self.servers.servers if server in lately}
+        began |= {server: begin.at for server, begin in self.known.items()}
+        return {*self.servers.servers} <= began.keys() and all(at > place for at in began.values())

@@ -183,8 +183,12 @@ class LocalFetcher:
         mode, holds_back = shard.reader.mode, shard.reader.holding > 0
         page, more = session.step()
         giver, page = page.server, replace(page, server=sender_of(page.server))
-        if more and page.outcome is Outcome.BEHIND and self._is_pruned(page, mode):
-            page, more = self._pruned(shard, session) or page, False
+        behind = page.outcome is Outcome.BEHIND
+        if (more or not behind) and self._is_pruned(shard, page, mode):
+            held = self._pruned(shard, session.end() if behind else None)
+            if held is None:  # what the page shows lies behind what is gone
+                return _progress(shard), replace(page, rows=[]), False
+            page, more = held, False
         cursors = page.page.glimpse.cursors
         if not cursors and proofs.contradicts(page.server, page.asked.after):
             proofs.lose(page.server)
@@ -203,9 +207,13 @@ class LocalFetcher:
             self._share(shard, page)
         return fetched, page, more
 
-    def _is_pruned(self, page: PageRows, mode: Mode) -> bool:
-        """Whether a server that lacks what was held back has pruned it since: it begins later now."""
-        cursors, held = page.page.glimpse.cursors, mode.cursor if isinstance(mode, Reading) else None
+    def _is_pruned(self, shard: Shard, page: PageRows, mode: Mode) -> bool:
+        """Whether a server that lacks what was read or held back has pruned it since: it begins later now."""
+        cursors, after = page.page.glimpse.cursors, page.asked.after
+        held = mode.cursor if isinstance(mode, Reading) else None
+        if page.outcome is not Outcome.BEHIND:
+            again = shard.rows and after is not None and after < shard.cursor  # a part is read again, to settle it
+            held = shard.cursor if again else None
         if held is None or not cursors or cursors[0] <= held:
             return False
         first = first_after(self.source, None, self.prober.proofs, server=page.server)
@@ -213,9 +221,8 @@ class LocalFetcher:
             self.source.begins[page.server] = first
         return first is not None and first > held
 
-    def _pruned(self, shard: Shard, session: HistorySession) -> PageRows | None:
-        """End a shard where a server has pruned what follows; the rest of it becomes another one."""
-        page = session.end()
+    def _pruned(self, shard: Shard, page: PageRows | None) -> PageRows | None:
+        """End a shard, with rows held back, where a server has pruned what follows; the rest becomes another one."""
         held = shard.reader.last
         lo = shard.read_to if page is None or held is None else held.micros
         _log.warning("%s was pruned while it was read", shard.interval._replace(lo=lo))

@@ -102,11 +102,13 @@ class Finality:
             shown = [] if first is None else [first]
             if begin is not None:
                 shown += [begin.first.micros] if begin.first.migration_id == migration_id else []
-                # What was there and is not there any more has been pruned since.
-                proof = int(begin.proven is False or (migration_id, min(shown, default=CLOSED)) < begin.first)
-            low = max(lo, min(shown, default=CLOSED) - 1)
+            at = min(shown, default=CLOSED + 1)  # of a part that no server has any more nothing is known
+            proven = self.agreement.beginnings.firsts.get(Cursor(migration_id, at))
+            genesis = proven is True and first == at and lo <= BEGINNING  # it may have been pruned since
+            low, proof = (lo, 2) if genesis else (max(lo, at - 1), int(proven is False))
         if key in self._sure or lo > self._los.setdefault(key, lo):  # inside of its shard, or what it begins is stored
-            if low > lo:
+            # A page that goes back to where the shard begins shows no more than that what was left out is not there.
+            if low > max(lo, self._lows.get(key, (lo, None))[0]):
                 self._forget({key})
             return
         record = Begin(migration_id, low, proof) if lo <= BEGINNING and (low > lo or proof) else None

@@ -6,10 +6,11 @@ from typing import Final, NamedTuple
 
 from ledgerframes.errors import DecodeError, LedgerframesError, PagingError, RequestError, StoreError
 from ledgerframes.interfaces.page_reading import HistoryPage
+from ledgerframes.loaders.beginning import known_by
 from ledgerframes.paging.cursor import Cursor, Glimpse, before
 from ledgerframes.paging.history import MAXIMUM
 from ledgerframes.paging.proofs import Proofs
-from ledgerframes.store.sync.beginnings import Beginnings, known_by
+from ledgerframes.store.sync.beginnings import Beginnings
 from ledgerframes.store.sync.page_requests import ask
 from ledgerframes.store.sync.servers import AgreedServers
 

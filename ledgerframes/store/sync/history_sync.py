@@ -21,7 +21,7 @@ from ledgerframes.loaders.progress import Progress
 from ledgerframes.objects.page_source import ObjectPages
 from ledgerframes.paging.cursor import Cursor
 from ledgerframes.paging.seen_ids import SeenIds
-from ledgerframes.store.coverage import CLOSED, Interval, missing, wanted_in
+from ledgerframes.store.coverage import BEGINNING, CLOSED, Interval, beyond, intersection, missing, wanted_in
 from ledgerframes.store.coverage_log import Begin
 from ledgerframes.store.new_rows import Decoded
 from ledgerframes.store.sync.agreement import Agreement
@@ -31,6 +31,7 @@ from ledgerframes.store.sync.fetched import Fetched
 from ledgerframes.store.sync.fetching import Fetcher
 from ledgerframes.store.sync.finality import Finality
 from ledgerframes.store.sync.first_update import first_update
+from ledgerframes.store.sync.looks import Look
 from ledgerframes.store.sync.probing import MIGRATIONS, Prober, migrations_after
 from ledgerframes.store.sync.rejects import RejectingDecoder
 from ledgerframes.store.sync.request import SyncRequest
@@ -147,6 +148,8 @@ class HistorySync:
                 known |= self._read(intervals)
             known |= self._seen
             done.update(new)
+        if self.commit.commits and not self.left and (intervals := self._proven_since(known)):
+            self._read(intervals)
         # What was read since may prove that a server is not behind, but lacks what is stored.
         if self._lagging is not None and self.commit.commits:
             self.agreement.look(self._lagging, every=True)
@@ -162,6 +165,7 @@ class HistorySync:
         if network is None:
             first = first_update(self.servers, self.agreement.beginnings)
             if first is None:
+                self._check_shown()
                 return set()
             self._ask_objects()
             self._check_start()
@@ -190,28 +194,39 @@ class HistorySync:
         intervals = self._missing(newest)
         settled = self.history.slots.settled
         ended = any(interval.migration_id == newest and interval.hi >= CLOSED for interval in settled)
-        if intervals:
-            interval = intervals[-1]
-        elif ended and wanted_in(self.request.window, newest + 1) is not None:
+        if ended and wanted_in(self.request.window, newest + 1) is not None:
             interval = Interval(newest, CLOSED, CLOSED)  # a sync was killed before it stored anything of the next one
+        elif intervals:
+            interval = intervals[-1]
         else:
             self._recognised = True  # nothing is wanted there, and servers are looked at where something is
             return set()
         look = self.agreement.look(interval, every=True)
         self._recognised = look.known
-        self._news[interval] = look.news
+        self._news[interval] = self._adds(interval, look)
         if look.lags and not look.news:
-            self._left.append(f"{interval}: the servers lag behind what is stored")
-            _log.warning("the servers lag behind the store in migration %d", newest)
+            self._left.append(f"{interval}: the servers lag behind what is stored, or have pruned it")
+            _log.warning("the servers lag behind the store in migration %d, or have pruned what it has", newest)
             self._lagging = interval
-        return {cursor.migration_id for cursor in look.cursors if cursor.migration_id > newest}
+        later = {cursor.migration_id for cursor in look.cursors if cursor.migration_id > newest}
+        if interval.lo >= CLOSED and not later:  # the look may have ended before
+            later = {cursor.migration_id for cursor in migrations_after(self.servers, Cursor(newest, LATEST))}
+        return later
+
+    def _adds(self, interval: Interval, look: Look) -> bool:
+        """Whether reading what was looked at adds something, if only that nothing more is there."""
+        unread = interval.hi >= CLOSED and interval.migration_id not in self.history.slots.ended
+        return look.news or (unread and not look.lags)
 
     def _before(self, first: int) -> set[int]:
         """The migrations before the first one stored, and where servers begin, if something older may be had."""
         begin = self.history.slots.begin
-        whole = begin is not None and begin.proven
+        whole = (begin is not None and begin.proven) or wanted_in(self.request.window, first - 1) is None
         gaps = [gap for one in self.agreement.stored_migrations for gap in self._missing(one) if gap.hi < CLOSED]
-        if not gaps and (whole or wanted_in(self.request.window, first - 1) is None):
+        older = [*gaps, *([] if whole else [Interval(first - 1, BEGINNING, CLOSED)])]
+        # Only what servers show first says whether older items may be had: asked once an hour, unless objects are new.
+        lately = all(map(self._is_pruned, older)) and self.objects is None and not self.request.window.names_start
+        if not older or lately:
             return set()
         self._ask_beginnings()
         self._check_start()
@@ -255,10 +270,29 @@ class HistorySync:
             " start=, or leave start= out; older updates may be had from bulk objects (source='objects')"
         )
 
+    def _check_shown(self) -> None:
+        """Refuse a start that is named where no server shows anything.
+
+        Raises:
+            PartialResultError: one is.
+        """
+        if self.request.window.names_start:
+            raise PartialResultError(
+                f"{source_of(self.servers.servers[0])} shows no update: nothing is recorded yet, or all is pruned, so"
+                " what there was since that start is not known. Leave start= out, or name a scan that keeps more"
+            )
+
     def _missing(self, migration_id: int) -> tuple[Interval, ...]:
-        """What of a migration is wanted and not final."""
+        """What of a migration is wanted and not final; apart, what lies before all that is stored of it."""
         wanted = wanted_in(self.request.window, migration_id)
-        return () if wanted is None else missing(wanted, self.history.slots.settled)
+        if wanted is None:
+            return ()
+        slots = self.history.slots
+        lacking = missing(wanted, slots.settled)
+        begin = next((one.lo for one in slots.common if one.migration_id == migration_id), BEGINNING)
+        # Servers that have pruned what lies before would have all of it read again by every sync otherwise.
+        before = intersection(lacking, [Interval(migration_id, BEGINNING, begin)])
+        return (*before, *beyond(lacking, before))
 
     def _worth_reading(self, migration_id: int) -> list[Interval]:
         """The missing intervals of a migration, without those where a look shows nothing new or nothing is left."""
@@ -269,19 +303,29 @@ class HistorySync:
                 continue
             if interval not in self._news and stored and interval.hi >= CLOSED:
                 look = self.agreement.look(interval, every=False)
-                self._news[interval] = look.news
+                self._news[interval] = self._adds(interval, look)
                 # A late update of a migration between two known ones shows here.
                 self._seen |= {cursor.migration_id for cursor in look.cursors if cursor.migration_id > migration_id}
             if self._news.get(interval, True):
                 worth_reading.append(interval)
         return worth_reading
 
+    def _proven_since(self, known: set[int]) -> list[Interval]:
+        """What was read at the ends of migrations before what proves that it is final, by another worker or page."""
+        intervals, proof = [], self.proofs.now()
+        for migration_id in sorted(known):
+            wanted, lacking = wanted_in(self.request.window, migration_id), self._missing(migration_id)
+            # A gap inside of a migration is what servers have pruned.
+            if wanted is None or not lacking or lacking[-1].hi < wanted.hi or self._is_pruned(lacking[-1]):
+                continue
+            place = Cursor(migration_id, max(lacking[-1].lo, EARLIEST))
+            if proof.of(next(iter(self.servers.having(place)))) > place.micros:
+                intervals.append(lacking[-1])
+        return intervals
+
     def _is_pruned(self, interval: Interval) -> bool:
         """Whether every server begins after an interval."""
-        begins = self.agreement.beginnings.known
-        end = Cursor(interval.migration_id, interval.hi)
-        known = {*self.servers.servers} <= begins.keys()
-        return known and all(begin.at > end for begin in begins.values())
+        return self.agreement.beginnings.before(Cursor(interval.migration_id, interval.hi))
 
     def _read(self, intervals: list[Interval]) -> set[int]:
         """Read intervals; gives the later migrations that were seen."""

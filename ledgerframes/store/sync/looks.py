@@ -79,12 +79,14 @@ class Look:
         lags: whether they lack something that they may still be about to show.
         cursors: the cursors of what they showed.
         known: whether they have shown that they belong to the store's network.
+        whole: whether they still have what is stored there.
     """
 
     news: bool
     lags: bool
     cursors: tuple[Cursor, ...] = ()
     known: bool = True
+    whole: bool = True
 
 
 class FirstPage(NamedTuple):

@@ -30,6 +30,9 @@ def ask(
 
     def revise(_request: Request, error: RequestError) -> Request | None:
         nonlocal size
+        named = named_maximum(error)
+        if named is not None:  # or every sync would be refused again, and so would every page of this one
+            servers.learn_page_maximum(server, named)
         smaller = smaller_page(size, error)
         if smaller == size:
             return None

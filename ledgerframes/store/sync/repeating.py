@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 
+from ledgerframes.arguments import enough_memory
 from ledgerframes.errors import DecodeError, PagingError, PartialResultError, RequestError
 from ledgerframes.store.sync.report import SyncReport
 from ledgerframes.waiting import SLICE
@@ -23,7 +24,9 @@ def follow(sync: Callable[[], SyncReport], seconds: float, stop: threading.Event
     while not stop.is_set():
         began = time.monotonic()
         try:
-            yield sync()
+            with enough_memory("follow"):
+                report = sync()
+            yield report
         # A StoreError is not among them: no later sync would mend the store by itself.
         except (RequestError, DecodeError, PagingError, PartialResultError) as error:
             _log.warning("the sync ended early and is tried again in %g s: %s", seconds, error)

@@ -32,18 +32,21 @@ class PageSize(NamedTuple):
 
 
 @dataclass
-class PageSizes:
-    """How large pages servers send, from sync to sync: a page of fewer items and half the bytes was not cut short.
+class Lately:
+    """What servers did within the last hour, from sync to sync: an operator may change it at any time.
 
-    A server may silently lower the size of its pages, so this is forgotten after an hour.
+    A page of fewer items and half the bytes than the largest one was not cut short. A server that prunes brings nothing
+    back, so what was not there before its first item is not there now.
 
     Attributes:
         clock: seconds.
         known: for each server the largest page, and when it came; kept by the caller from sync to sync.
+        begins: for each server where it had nothing older, late items included, and when; likewise.
     """
 
     clock: Callable[[], float] = time.monotonic
     known: dict[str, tuple[PageSize, float]] = field(default_factory=dict)
+    begins: dict[str, tuple[Cursor, float]] = field(default_factory=dict)
 
     def note(self, server: str, page: PageSize) -> None:
         """Note a page that a server has sent."""
@@ -56,6 +59,10 @@ class PageSizes:
         page, seen = self.known.get(server, (PageSize(), 0.0))
         return page if self.clock() - seen < _HOUR else PageSize()
 
+    def began(self) -> dict[str, Cursor]:
+        """By server, the place before which it had nothing within the last hour."""
+        return {server: at for server, (at, seen) in self.begins.items() if self.clock() - seen < _HOUR}
+
 
 @dataclass
 class AgreedServers:
@@ -63,14 +70,14 @@ class AgreedServers:
 
     Attributes:
         source: all of them.
-        pages: how large pages the servers send.
+        lately: how large pages the servers send, and where they began.
         left_out: by server, why it is not asked any more in this sync.
         begins: by server, where its history began when it was asked last; a request goes to one that has what it asks.
         begins_after: the record time after which opened objects hold everything; None where servers answer.
     """
 
     source: PageSource
-    pages: PageSizes = field(default_factory=PageSizes)
+    lately: Lately = field(default_factory=Lately)
     left_out: dict[str, str] = field(default_factory=dict)
     begins: dict[str, Cursor] = field(default_factory=dict)
     begins_after: int | None = None
@@ -94,17 +101,18 @@ class AgreedServers:
     ) -> Answer[HistoryPage]:
         """Ask for one page."""
         # Without a choice the transport would go back to a server that was left out, or has pruned what is asked for.
-        chosen = self._having(request) if server is None and (self.left_out or self.begins) else server
+        some = server is None and (self.left_out or self.begins or self.lately.begins)
+        chosen = self.having(AskedPage.read(request.content).after) if some else server
         answer = self.source.send_page(request, server=chosen, revise=revise)
-        self.pages.note(answer.server, PageSize(len(answer.value), len(answer.value.raw)))
+        self.lately.note(answer.server, PageSize(len(answer.value), len(answer.value.raw)))
         return answer
 
-    def _having(self, request: Request) -> tuple[str, ...]:
+    def having(self, after: Cursor | None) -> tuple[str, ...]:
         """The servers that still have what follows a cursor; where none does, those that begin first."""
-        servers, after = self.servers, AskedPage.read(request.content).after
+        servers, known = self.servers, self.lately.began() | self.begins
         if len(servers) == 1:
             return servers
-        begins = {server: self.begins[server] for server in servers if server in self.begins}
+        begins = {server: known[server] for server in servers if server in known}
         later = {server for server, begin in begins.items() if after is None or begin > after}
         first = min(begins.values(), default=None)
         return tuple(server for server in servers if server not in later) or tuple(
@@ -113,7 +121,7 @@ class AgreedServers:
 
     def can_send_more(self, server: str, page: PageSize) -> bool:
         """Whether a server has sent so much larger a page within the last hour that this page was not cut short."""
-        largest = self.pages.largest(server)
+        largest = self.lately.largest(server)
         # By bytes as well, because servers cap pages by either.
         return page.items < largest.items and 2 * page.bytes <= largest.bytes
 

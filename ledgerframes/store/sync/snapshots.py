@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 import pyarrow as pa
 
 from ledgerframes.errors import InputError, StoreError
+from ledgerframes.loaders.beginning import known_by
 from ledgerframes.loaders.contracts import (
     load_licenses,
     load_name_rules,
@@ -19,7 +20,7 @@ from ledgerframes.loaders.contracts import (
 from ledgerframes.loaders.holdings import load_holdings_summary
 from ledgerframes.loaders.snapshots import load_instruments, load_name_entries, load_users
 from ledgerframes.paging.proofs import Proofs
-from ledgerframes.store.sync.beginnings import Beginnings, known_by
+from ledgerframes.store.sync.beginnings import Beginnings
 from ledgerframes.store.sync.first_update import first_update
 from ledgerframes.store.sync.servers import AgreedServers
 from ledgerframes.store.table_sets import KNOWN_BY, NETWORK

@@ -32,7 +32,7 @@ from ledgerframes.store.sync.probing import Prober
 from ledgerframes.store.sync.rejects import RejectingDecoder, rejected_ids
 from ledgerframes.store.sync.report import SyncReport
 from ledgerframes.store.sync.request import SyncRequest
-from ledgerframes.store.sync.servers import AgreedServers, PageSizes
+from ledgerframes.store.sync.servers import AgreedServers, Lately
 from ledgerframes.store.sync.snapshots import load_snapshot, network_for
 from ledgerframes.store.sync.sync_log import SYNCS, is_known, keep
 from ledgerframes.store.table_sets import HISTORY, SETS, TableSet
@@ -243,8 +243,8 @@ def _history_sync(
     """Put the stages of a sync together."""
     source: PageSource = net.scan.pages(of.pages)
     source = source.leniently() if request.reject else source
-    sizes = PageSizes(request.clock.monotonic, lake.page_sizes)
-    servers = AgreedServers(source, sizes, begins_after=net.begins_after).stoppable(stop)
+    lately = Lately(request.clock.monotonic, lake.page_sizes, lake.begins)
+    servers = AgreedServers(source, lately, begins_after=net.begins_after).stoppable(stop)
     history = lake.history(of, properties)
     proofs = Proofs(request.settle_micros, request.overlap, replicas=request.replicas)
     prober = Prober(servers, proofs, request.now_micros, newest=0)

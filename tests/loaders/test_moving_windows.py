@@ -1,0 +1,85 @@
+"""A scan prunes while it is read: that is said, and is neither a difference nor another network."""
+
+import pytest
+
+import ledgerframes as lf
+from tests.moving_window import MovingWindow, place
+
+pytestmark = pytest.mark.filterwarnings("ignore::ledgerframes.errors.BeginsLateWarning")
+UPDATES = 600
+
+
+@pytest.fixture
+def net():
+    with lf.sandbox(seed=7, updates=UPDATES, page_maximum=100) as net:
+        yield net
+
+
+def moving(net, page, to):
+    """A scan over a ledger whose window begins at an update from its nth page on."""
+    return MovingWindow(net, lambda number: net.sandbox.prune(before=place(net, to)) if number == page else None)
+
+
+@pytest.mark.parametrize("to", [180, UPDATES - 1], ids=["some", "nearly all"])
+@pytest.mark.parametrize("page", [3, 6])
+@pytest.mark.parametrize("turned", [False, True], ids=["first", "second"])
+def test_a_comparison_does_not_count_what_a_side_prunes_meanwhile(turned, page, to, net):
+    with net.sandbox.replica() as whole, moving(net, page, to) as scan:
+        sides = [lf.connect(scan_url=scan.scan_url), lf.connect(scan_url=whole.scan_url)]
+        check = lf.cross_check(*(reversed(sides) if turned else sides))
+        net.sandbox.prune()
+        scan.pages = 0
+        named = lf.cross_check(*sides, start="begin")
+
+    assert (check.differing, check.agree) == (0, True)
+    assert check.compared + check.pruned == UPDATES
+    assert (f"{check.pruned:,} updates were pruned on one side" in str(check)) == (check.pruned > 0)
+    assert (named.differing, named.agree) == (0, not named.pruned)  # not all of what was named is compared
+
+
+@pytest.mark.parametrize("to", [180, UPDATES - 1])
+def test_verify_does_not_count_what_the_network_prunes_meanwhile(to, net, tmp_path):
+    store = lf.open_store(tmp_path / "lake")
+    store.sync(net)
+    with moving(net, 5, to) as scan:
+        check = store.verify(lf.connect(scan_url=scan.scan_url), sample=None)
+
+    assert (check.differing, check.compared + check.pruned) == (0, UPDATES)
+    assert check.pruned > 0
+
+
+def test_what_a_side_still_shows_without_an_update_is_a_difference(net):
+    with lf.sandbox(seed=7, updates=UPDATES) as other, moving(net, 3, 180) as scan:
+        del net.sandbox.world.updates[400]
+        check = lf.cross_check(lf.connect(scan_url=scan.scan_url), other)
+
+    assert (check.differing, check.differences[0].what) == (1, "only in b")
+
+
+def test_a_load_names_what_was_pruned_before_it_was_read(net):
+    with moving(net, 4, 400) as scan, pytest.raises(lf.PartialResultError, match="pruned what follows") as refused:
+        lf.load_updates(lf.connect(scan_url=scan.scan_url), start="begin", page_size=50)
+    net.sandbox.prune()
+    with moving(net, 4, 400) as scan:
+        some = lf.load_updates(lf.connect(scan_url=scan.scan_url), start="begin", page_size=50, allow_partial=True)
+
+    assert place(net, 400)[1] in str(refused.value)
+    assert (some.attrs["complete"], 0 < len(some) < 400) == (False, True)
+
+
+@pytest.mark.parametrize("page", [4, 6, 8])
+def test_a_load_whose_first_page_is_pruned_behind_it_is_complete(page, net):
+    start, end = place(net, 20), place(net, 590)
+    expected = lf.load_updates(net, start=start, end=end)
+    with moving(net, page, 200) as scan:
+        frame = lf.load_updates(lf.connect(scan_url=scan.scan_url), start=start, end=end, page_size=100)
+
+    assert frame.attrs["complete"]
+    assert list(frame.update_id) == list(expected.update_id)
+
+
+@pytest.mark.parametrize("end", [350, 500], ids=["wholly", "partly"])
+def test_a_range_of_times_that_is_pruned_before_its_first_page_is_refused(end, net):
+    start, end = place(net, 100)[1], place(net, end)[1]
+    with moving(net, 2, 400) as scan, pytest.raises(lf.PartialResultError, match="pruned"):
+        lf.load_updates(lf.connect(scan_url=scan.scan_url), start=start, end=end, page_size=100)
