@@ -47,7 +47,9 @@ def test_a_load_that_fails_takes_its_bar_away(net, capsys):
 
 def test_a_bar_over_a_range_of_time_shows_percent_and_what_remains(net, capsys):
     times = lf.load_updates(net, progress=False).record_time
-    lf.load_updates(net, start=times.iloc[0], end=times.iloc[-1], page_size=20, progress=True)
+    with net.sandbox.replica(latency=0.03) as slow:  # a bar is drawn ten times per second at most
+        scan = lf.connect(scan_url=slow.scan_url)
+        lf.load_updates(scan, start=times.iloc[0], end=times.iloc[-1], page_size=100, progress=True)
 
     shown = capsys.readouterr().err
 
