@@ -187,9 +187,6 @@ def export(
     export_profile: Annotated[
         str | None, typer.Option("--for", help="bi: for programs without lists and exact decimals.")
     ] = None,
-    bi_version: Annotated[
-        int, typer.Option(help="1: the earlier form of amounts, text in NAME and number in NAME_double.")
-    ] = 2,
     layout: Annotated[str, typer.Option(help="file, or hive: folders by migration and month.")] = "file",
     times: Annotated[str, typer.Option(help="us, or ms for programs that know no microseconds.")] = "us",
     start: opt.Start = None,
@@ -214,7 +211,7 @@ def export(
         "tables": tables.split(",") if tables else None, "format": file_format, "profile": export_profile,
         "layout": layout, "times": times, "start": opt.bound(start), "end": opt.bound(end), "last": last,
         "as_of": as_of, "allow_partial": allow_partial, "overwrite": overwrite, "personal": personal,
-        "model": model, "bi_version": bi_version,
+        "model": model,
     }  # fmt: skip
     report = existing(store).export(target, **options)
     opt.say_part(existing(store), last, end=opt.bound(end), as_of=as_of)

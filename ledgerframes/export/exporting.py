@@ -22,7 +22,7 @@ from ledgerframes.export.names import check_tables
 from ledgerframes.export.parquet import ParquetFile
 from ledgerframes.export.partitions import Partitions, partitioned
 from ledgerframes.export.report import ExportedTable, ExportReport
-from ledgerframes.export.shape import BiVersion, Shape, Times, shape_of
+from ledgerframes.export.shape import Shape, Times, shape_of
 from ledgerframes.export.sinks import Sink, pour
 from ledgerframes.export.sources import Opened, Source, open_source
 from ledgerframes.export.workbook import Sheets, Workbook
@@ -49,7 +49,6 @@ class _Export:
     times: Times
     origin: Mapping[str, str]
     personal: bool | None
-    bi_version: BiVersion | None
     names: Mapping[str, str]
 
     def opened(self) -> Iterator[tuple[Opened, Shape]]:
@@ -57,10 +56,7 @@ class _Export:
         for name, source in self.sources.items():
             table = open_source(name, source, personal=self.personal)
             twice = self.format == "xlsx"
-            shape = shape_of(
-                name, table.schema, flat=self.flat, times=self.times, twice=twice, bi_version=self.bi_version or 2,
-                names=self.names,
-            )  # fmt: skip
+            shape = shape_of(name, table.schema, flat=self.flat, times=self.times, twice=twice, names=self.names)
             yield table, shape
 
 
@@ -105,7 +101,6 @@ def export_tables(
     overwrite: bool = False,
     provenance: Mapping[str, Any] | None = None,
     personal: bool | None = None,
-    bi_version: BiVersion = 2,
     aliases: bool = False,
 ) -> ExportReport:
     """Write tables to files that other programs read, in bounded memory.
@@ -132,9 +127,6 @@ def export_tables(
         personal: True keeps personal data, the contact points of validators' operators, False leaves it out. Without
             it, each table's source decides: it is left out unless that was loaded to be kept. What was left out is
             counted in the report, listed in `extra` where there is such a column, and said by the provenance.
-        bi_version: the form of amounts for BI programs and workbooks, recorded in the report, in the provenance and
-            in the `model.json` of a star. 1 is the earlier form, for reports that were built on it: the exact
-            text under the amount's own name and the number in `NAME_double`.
         aliases: whether a column of ids of parties or synchronizers is followed by one of the names that `lf.aliases`
             gave them, such as `party_id_alias`.
 
@@ -153,7 +145,7 @@ def export_tables(
     """
     named = all_aliases() if flag(aliases, "aliases") else {}
     format = format_of(target, format, layout)  # noqa: A001
-    asked = _check(sources, format, profile, layout, times, provenance, personal, bi_version, named)
+    asked = _check(sources, format, profile, layout, times, provenance, personal, named)
     return _export(asked, target, None, overwrite=overwrite)
 
 
@@ -191,7 +183,6 @@ def export_with(
     overwrite: bool,
     provenance: Mapping[str, Any],
     personal: bool,
-    bi_version: BiVersion = 2,
     aliases: bool = False,
 ) -> ExportReport:
     """Write tables as `export_tables` does, and a text beside them.
@@ -206,14 +197,13 @@ def export_with(
         overwrite: likewise.
         provenance: likewise.
         personal: likewise.
-        bi_version: likewise.
         aliases: likewise.
 
     Raises:
         InputError: as `export_tables`.
     """
     named = all_aliases() if aliases else {}
-    asked = _check(sources, format, profile, "file", times, provenance, personal, bi_version, named)
+    asked = _check(sources, format, profile, "file", times, provenance, personal, named)
     return _export(asked, target, companion, overwrite=overwrite)
 
 
@@ -248,7 +238,6 @@ def _check(
     times: Times,
     provenance: Mapping[str, Any] | None,
     personal: bool | None,  # noqa: FBT001 - all of it is export_tables' own
-    bi_version: BiVersion,
     named: Mapping[str, str],
 ) -> _Export:
     for name, value, known in (
@@ -257,9 +246,8 @@ def _check(
         ("layout", layout, get_args(Layout)),
         ("times", times, get_args(Times)),
         ("personal", personal, (None, True, False)),
-        ("bi_version", bi_version, get_args(BiVersion)),
     ):
-        if value not in known or (isinstance(value, bool) and name == "bi_version"):
+        if value not in known:
             raise InputError(f"{name}={value!r} is not valid: give one of {', '.join(map(repr, known))}")
     if layout == "hive" and format != "parquet":
         raise InputError(f'layout="hive" is for Parquet; leave it out for {format!r}')
@@ -267,10 +255,7 @@ def _check(
         raise InputError("sources names no table; give a mapping from table names to their rows")
     check_tables(sources, sheets=format == "xlsx")
     flat = profile == "bi" or format == "xlsx"
-    if bi_version == 1 and not flat:
-        raise InputError(f'bi_version=1 is for profile="bi" and workbooks; leave it out, {format} has exact amounts')
-    form: BiVersion = 1 if bi_version == 1 else 2  # a number of NumPy, say, is not JSON
-    return _Export(sources, format, flat, layout, times, _origin(provenance), personal, form if flat else None, named)
+    return _Export(sources, format, flat, layout, times, _origin(provenance), personal, named)
 
 
 def _origin(provenance: Mapping[str, Any] | None) -> dict[str, str]:
@@ -324,8 +309,6 @@ def _sink(asked: _Export, table: Opened, shape: Shape, path: Path) -> Sink:
 def _said(asked: _Export, table: Opened) -> dict[bytes, bytes]:
     """The provenance of one table: its own, that of the export, and where personal data was left out."""
     said = {**attrs_of(table), **json.loads(asked.origin["ledgerframes"])}
-    if asked.bi_version is not None:
-        said["bi_version"] = asked.bi_version
     return {b"ledgerframes": json.dumps(said, ensure_ascii=False).encode()}
 
 
@@ -336,7 +319,7 @@ def _lost(table: Opened) -> int:
 def _workbook(asked: _Export, staging: Staging, name: str) -> list[WrittenTable]:
     place = staging.final(name)
     book = Workbook(staging.place(name), scratch=staging.scratch)
-    written, shapes, said = [], {}, {**asked.origin, "bi_version": str(asked.bi_version)}
+    written, shapes, said = [], {}, dict(asked.origin)
     try:
         for table, shape in asked.opened():
             with writing(place):
@@ -363,4 +346,4 @@ def _report(written: list[WrittenTable], target: Path, asked: _Export, seconds: 
         sizes |= own_sizes
         own = None if asked.format == "xlsx" else sum(own_sizes.values())
         tables.append(ExportedTable(file.name, file.rows, own, tuple(own_sizes), file.cut, file.lost))
-    return ExportReport(str(target), asked.format, tuple(tables), sum(sizes.values()), seconds, asked.bi_version)
+    return ExportReport(str(target), asked.format, tuple(tables), sum(sizes.values()), seconds)

@@ -40,7 +40,6 @@ class ExportReport(Result):
         tables: one entry a table, in the order asked for.
         bytes: of all files.
         seconds: wall time.
-        bi_version: the form of amounts for BI programs, 1 or 2; None where amounts are decimals.
     """
 
     target: str
@@ -48,7 +47,6 @@ class ExportReport(Result):
     tables: tuple[ExportedTable, ...]
     bytes: int
     seconds: float
-    bi_version: int | None = None
 
     @property
     def rows(self) -> int:

@@ -24,9 +24,6 @@ from ledgerframes.export.texts import (
 )
 
 Times = Literal["us", "ms"]
-#: 2: the number has the amount's name and its exact text `_exact`; 1: the text has it and the number `_double`.
-BiVersion = Literal[1, 2]
-DOUBLE: Final = "_double"
 EXACT: Final = "_exact"
 TIME_TEXT: Final = "_text"
 SECONDS: Final = "_seconds"
@@ -90,7 +87,6 @@ def shape_of(
     flat: bool,
     times: Times = "us",
     twice: bool = False,
-    bi_version: BiVersion = 2,
     names: Mapping[str, str] | None = None,
 ) -> Shape:
     """Decide the columns of a table's export.
@@ -101,7 +97,6 @@ def shape_of(
         flat: no nested columns, amounts as double and as text, times without zone in UTC.
         times: "ms" takes microseconds off, toward the past.
         twice: times also as text, for programs whose own times are coarser.
-        bi_version: which of the two has the amount's own name.
         names: of ids, for a column of names behind each column of ids.
 
     Raises:
@@ -112,7 +107,7 @@ def shape_of(
     outputs = [
         replace(output, source=source)
         for field, source in fields
-        for output in _outputs(table, field, flat, times, twice, bi_version)
+        for output in _outputs(table, field, flat, times, twice)
     ]
     outputs = [with_name for output in outputs for with_name in _with_alias(output, names or {})]
     check_columns(table, [output.field.name for output in outputs])
@@ -139,7 +134,6 @@ def _outputs(
     flat: bool,  # noqa: FBT001 - all of it is shape_of's own
     times: Times,
     twice: bool,  # noqa: FBT001
-    bi_version: BiVersion,
 ) -> Iterator[Output]:
     kind = field.type
     if pa.types.is_timestamp(kind):
@@ -148,7 +142,7 @@ def _outputs(
         # few programs know durations, and Parquet itself has none
         yield Output(_typed(field, pa.float64(), "in seconds").with_name(field.name + SECONDS), field.name, _seconds)
     elif pa.types.is_decimal(kind):
-        yield from _amount(field, bi_version) if flat else [Output(field, field.name, _same)]
+        yield from _amount(field) if flat else [Output(field, field.name, _same)]
     elif is_text(kind):
         yield Output(_typed(field, pa.string()), field.name, plain_text, foreign=True)
     elif is_texts(kind):
@@ -197,12 +191,11 @@ def _time(field: pa.Field, *, flat: bool, times: Times, twice: bool) -> Iterator
         yield Output(text, field.name, lambda column: time_text(cut(column).cast(floored)))
 
 
-def _amount(field: pa.Field, bi_version: BiVersion) -> Iterator[Output]:
-    number_ending, text_ending = ("", EXACT) if bi_version == 2 else (DOUBLE, "")
-    number = _typed(field, pa.float64(), "rounded to the nearest double").with_name(field.name + number_ending)
-    text = _typed(field, pa.string(), "exact decimal as text").with_name(field.name + text_ending)
-    outputs = (Output(number, field.name, nearest_double, amount=True), Output(text, field.name, amount_text))
-    yield from outputs if bi_version == 2 else reversed(outputs)
+def _amount(field: pa.Field) -> Iterator[Output]:
+    number = _typed(field, pa.float64(), "rounded to the nearest double")
+    text = _typed(field, pa.string(), "exact decimal as text").with_name(field.name + EXACT)
+    yield Output(number, field.name, nearest_double, amount=True)
+    yield Output(text, field.name, amount_text)
 
 
 def _typed(field: pa.Field, kind: pa.DataType, note: str = "") -> pa.Field:

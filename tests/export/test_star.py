@@ -283,4 +283,3 @@ def test_a_star_is_written_in_every_form(tmp_path, options):
         one["name"] for table in model["tables"] if table["name"] == "fact_transfers" for one in table["columns"]
     ]
     assert ("amount_exact" in columns) == (options != {"format": "csv"})
-    assert model["bi_version"] == (None if options == {"format": "csv"} else 2)

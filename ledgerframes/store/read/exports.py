@@ -10,7 +10,7 @@ from ledgerframes.arguments import choice, flag, names, shown, suggesting
 from ledgerframes.errors import InputError
 from ledgerframes.export.exporting import Format, Layout, Profile, export_tables
 from ledgerframes.export.report import ExportReport
-from ledgerframes.export.shape import BiVersion, Times
+from ledgerframes.export.shape import Times
 from ledgerframes.paging.window import Bound, Duration, wanted_window
 from ledgerframes.store.keywords import AsOf
 from ledgerframes.store.read.reading import exported
@@ -39,7 +39,6 @@ def export(
     overwrite: bool = False,
     personal: bool = False,
     model: Literal["star"] | None = None,
-    bi_version: BiVersion = 2,
     aliases: bool = False,
 ) -> ExportReport:
     """Write stored tables to files that other programs read; docs/bi.md says how they read them.
@@ -62,7 +61,6 @@ def export(
         model: `"star"` writes facts and dimensions for BI programs instead of the tables, and `model.json` that says
             how they relate; docs/star.md describes them. It is made of the whole history, so it takes no `tables`,
             `start`, `end`, `last` or `layout="hive"`. Computed tables that the store does not keep are computed for it.
-        bi_version: 1 for the older form of amounts; see `export_tables`.
         aliases: also write the names that `lf.aliases` gave; see `export_tables`.
 
     Returns:
@@ -89,7 +87,6 @@ def export(
             times=times, aliases=flag(aliases, "aliases"),
             overwrite=flag(overwrite, "overwrite"), allow_partial=flag(allow_partial, "allow_partial"),
             as_of=None if as_of is None else str(as_of), personal=flag(personal, "personal"),
-            bi_version=bi_version,
         )  # fmt: skip
     wanted_window(start, end, last, now=0)  # refuses what is not valid before anything is read
     chosen = None if tables is None else names(tables, "tables")
@@ -102,7 +99,7 @@ def export(
     return export_tables(
         sources, target, format=format, profile=profile, layout=layout, times=times, overwrite=overwrite,
         provenance={"source": self._lake.url, "range": part, "as_of": as_of and str(as_of)}, personal=personal,
-        bi_version=bi_version, aliases=aliases,
+        aliases=aliases,
     )  # fmt: skip
 
 

@@ -11,7 +11,7 @@ from typing import Any, Final
 from ledgerframes.errors import InputError
 from ledgerframes.export.exporting import Companion, Format, Profile, WrittenTable, export_with, format_of
 from ledgerframes.export.report import ExportReport
-from ledgerframes.export.shape import BiVersion, Times
+from ledgerframes.export.shape import Times
 from ledgerframes.store.lake import Lake, View
 from ledgerframes.store.star.keys import Keys
 from ledgerframes.store.star.model import model_text
@@ -45,7 +45,6 @@ def export_star(
     allow_partial: bool,
     as_of: str | None,
     personal: bool,
-    bi_version: BiVersion = 2,
     aliases: bool = False,
     keys: Keys | None = None,
 ) -> ExportReport:
@@ -62,8 +61,7 @@ def export_star(
         allow_partial: export a history with gaps.
         as_of: the name of the state, if it is an older one.
         personal: keep personal data; the star has none in columns of its own.
-        bi_version: see `export_tables`, as for `aliases`.
-        aliases: likewise.
+        aliases: see `export_tables`.
         keys: how keys are computed; shorter ones collide.
 
     Raises:
@@ -78,7 +76,6 @@ def export_star(
             written,
             source=lake.url,
             as_of=as_of,
-            bi_version=bi_version if profile == "bi" or format == "xlsx" else None,
             reach={table.name: star.reach(table.name) for table in written},
             left_out=star.left_out,
             not_understood=star.notes.as_attrs(),
@@ -88,8 +85,7 @@ def export_star(
     try:
         report = export_with(
             star.sources(), target, Companion(MODEL, text, star.begin, star.close), format=format, profile=profile,
-            times=times, overwrite=overwrite, provenance=provenance, personal=personal, bi_version=bi_version,
-            aliases=aliases,
+            times=times, overwrite=overwrite, provenance=provenance, personal=personal, aliases=aliases,
         )  # fmt: skip
     except OSError as error:  # a star keeps keys and changes in files of its own until it is written
         raise InputError(f"cannot write {os.fspath(target)!r}: {error}; name another place or make room") from error

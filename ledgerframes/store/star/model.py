@@ -25,7 +25,6 @@ def model_text(
     *,
     source: str,
     as_of: str | None,
-    bi_version: int | None,
     reach: Mapping[str, Sequence[Interval]],
     left_out: Mapping[str, str],
     not_understood: Mapping[str, int],
@@ -36,7 +35,6 @@ def model_text(
         written: the tables as they were written.
         source: the store.
         as_of: the state of the store, if it is an older one.
-        bi_version: the form of amounts for BI programs; None where they are decimals.
         reach: the part of the history that each table was made of.
         left_out: tables that were not written, and why.
         not_understood: contracts that could not be read, by template.
@@ -47,7 +45,6 @@ def model_text(
         "version": __version__,
         "source": source,
         "as_of": as_of,
-        "bi_version": bi_version,
         "keys": _KEYS,
         "tables": [_table(table, reach[table.name]) for table in written],
         "relations": [asdict(relation) for relation in RELATIONS if relation.table in names and relation.to in names],
