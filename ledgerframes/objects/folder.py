@@ -27,7 +27,7 @@ from ledgerframes.objects.names import UPDATES, ObjectName, read_name
 from ledgerframes.objects.sources import StoredObject
 from ledgerframes.transport import Stop
 
-#: The list of digests that `store.export_objects` writes, in the form of `sha256sum`.
+#: A list of digests beside the objects, in the form of `sha256sum`.
 DIGESTS: Final = "SHA256SUMS"
 _LINE: Final = re.compile(r"([0-9a-fA-F]{64}) [ *](.+)", re.ASCII)
 _CHUNK: Final = 8 * 2**20

@@ -37,8 +37,8 @@ def open_objects(
 ) -> Network:
     """Open a folder of objects of updates as a network: its history is read from them, without a server; young.
 
-    Objects are the files that scans hand out (`net.scan.download_object`) and that `Store.export_objects` writes. They
-    lie in folders of segments, as their names say, or flat, as a browser saves them. A file `SHA256SUMS` beside them
+    Objects are the files that scans hand out (`net.scan.download_object`). They lie in folders of segments, as their
+    names say, or flat, as a browser saves them. A file `SHA256SUMS` beside them
     lists their digests, which are checked.
 
     Everything that reads the history of updates takes it: `load_history`, `Store.sync`, `cross_check`,

@@ -27,7 +27,6 @@ from ledgerframes.store.lake import Lake
 from ledgerframes.store.read.exports import export
 from ledgerframes.store.read.frames import coverage_frame, runs_frame
 from ledgerframes.store.read.loading import dask, load, scan, sql
-from ledgerframes.store.read.objects_export import export_objects
 from ledgerframes.store.read.shown import store_html
 from ledgerframes.store.sync.follow import follow
 from ledgerframes.store.sync.rejects import retry
@@ -200,8 +199,6 @@ class Store:
     dask = dask
     sql = sql
     export = export
-
-    export_objects = export_objects
 
     def check(self, *, full: bool = False) -> Check:
         """Check from the files alone that they are there, keys are unique, counts add up, and counters are sound.
