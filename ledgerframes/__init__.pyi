@@ -69,6 +69,7 @@ from ledgerframes.loaders.network_now import load_featured_apps as load_featured
 from ledgerframes.loaders.network_now import load_rounds as load_rounds
 from ledgerframes.loaders.network_now import load_scans as load_scans
 from ledgerframes.loaders.network_now import load_super_validators as load_super_validators
+from ledgerframes.loaders.opening import Opening as Opening
 from ledgerframes.loaders.planning import Plan as Plan
 from ledgerframes.loaders.planning import migrations as migrations
 from ledgerframes.loaders.planning import plan as plan
@@ -89,6 +90,7 @@ from ledgerframes.models.coin_stocks import supply_per_round as supply_per_round
 from ledgerframes.models.network_activity import active_parties as active_parties
 from ledgerframes.models.network_activity import template_activity as template_activity
 from ledgerframes.models.network_activity import validator_liveness as validator_liveness
+from ledgerframes.models.openings import load_opening as load_opening
 from ledgerframes.models.rounds_and_rewards import reward_flows as reward_flows
 from ledgerframes.models.rounds_and_rewards import rewards as rewards
 from ledgerframes.models.rounds_and_rewards import round_history as round_history

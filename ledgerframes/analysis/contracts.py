@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -12,7 +12,9 @@ from pyarrow.acero import Declaration, FilterNodeOptions, HashJoinNodeOptions, T
 
 from ledgerframes.analysis.coverage import check_same_range, check_whole
 from ledgerframes.arguments import suggesting, text
-from ledgerframes.frames import attrs_of, shape_like, to_arrow
+from ledgerframes.frames import attrs_of, described, shape_like, to_arrow
+from ledgerframes.loaders.opening import Opening, end_of, proof
+from ledgerframes.paging.cursor import Cursor
 from ledgerframes.paging.window import Bound, bound
 from ledgerframes.tables.history import EVENTS, REASSIGNMENTS
 from ledgerframes.tables.kinds import BOOL
@@ -57,8 +59,8 @@ def active_contracts(
         at: replay up to and including this time (in every migration) or pair (migration id, time); to the end of the
             frames by default.
         template: only contracts of this `Module:Entity`.
-        opening: the contracts active before the frames begin, as this function or `load_active_contracts` returns
-            them; or `"nothing"`.
+        opening: the contracts active before the frames begin: an `Opening` of `load_opening`, a frame that this
+            function or `load_active_contracts` returned, or `"nothing"`.
 
     Returns:
         One row per active contract, in the order of creation, in the form of `events`: contract_id, template_id,
@@ -84,7 +86,14 @@ def active_contracts(
     placed, moment = replayed(
         events, reassignments, at=at, templates=None if template is None else (template,), opening=opening
     )
-    return shape_like(placed, events, attrs=attrs_of(events) | {"at": _said(moment)})
+    attrs = attrs_of(events)
+    end = _end(to_arrow(events, EVENTS, ("migration_id", "record_time"), name="events"), moment, attrs)
+    cursor = {} if end is None else {"cursor": [end.migration_id, format_timestamp(end.micros)]}
+    said = proof(placed, templates=None if template is None else (template,), parties=None)
+    attrs |= {"at": _said(moment), **cursor, **said}
+    if isinstance(events, pa.Table):
+        return described(placed, attrs)
+    return shape_like(placed, events, attrs=attrs)
 
 
 def replayed(
@@ -102,7 +111,8 @@ def replayed(
     rows = up_to(to_arrow(events, EVENTS, _EVENTS, name="events"), moment)
     legs = REASSIGNMENTS.schema.empty_table() if reassignments is None else reassignments
     legs = up_to(to_arrow(legs, REASSIGNMENTS, _LEG_COLUMNS, name="reassignments"), moment)
-    before = ACTIVE.schema.empty_table() if opening is None or isinstance(opening, str) else opening
+    before = opening.contracts if isinstance(opening, Opening) else opening
+    before = ACTIVE.schema.empty_table() if before is None or isinstance(before, str) else before
     before = to_arrow(before, ACTIVE, _COLUMNS, name="opening")
     shown = [pc.equal(rows["event_type"], "created_event"), pc.equal(legs["kind"], "assignment")]
     if templates is not None:
@@ -252,6 +262,16 @@ def _first_of_each(rows: pa.Table, name: str) -> pa.Table:
     numbered = rows.select([name]).append_column("n", pa.array(np.arange(rows.num_rows)))
     first = numbered.group_by(name).aggregate([("n", "min")])
     return rows.take(first["n_min"])
+
+
+def _end(rows: pa.Table, moment: Any, attrs: Mapping[str, Any]) -> Cursor | None:
+    """The last place that the contracts reach to."""
+    if moment is None:
+        return end_of(attrs)
+    if isinstance(moment, Cursor):
+        return moment
+    last = pc.max(up_to(rows, moment)["migration_id"]).as_py()
+    return None if last is None else Cursor(last, moment)
 
 
 def _said(moment: Any) -> Any:

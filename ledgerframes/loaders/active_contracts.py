@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
+from functools import partial
 from itertools import product
 from typing import TYPE_CHECKING, Any, Final, Literal, Unpack, overload
 
@@ -25,6 +26,7 @@ from ledgerframes.loaders.acs.pages import SnapshotReader
 from ledgerframes.loaders.acs.times import snapshot_at
 from ledgerframes.loaders.amount_form import held
 from ledgerframes.loaders.history_request import SOURCES, Source
+from ledgerframes.loaders.opening import proof
 from ledgerframes.loaders.scan_routes import needing
 from ledgerframes.loaders.signatures import FormOptions
 from ledgerframes.loaders.table_loader import Form, Origin
@@ -194,7 +196,9 @@ def load_active_contracts(
         size = whole_number(page_size, "page_size", least=1, most=_MAXIMUM)
         wanted = Wanted(asked.get("templates"), asked.get("parties"), None if narrow else _FREE_PAGES * size)
         with needing(routes.SNAPSHOT_TIME, instead="give source='pages'"):
-            return load_from_objects(net, form, at, wanted, size, read_contracts)
+            return load_from_objects(
+                net, form, at, wanted, size, read_contracts, partial(held_by, form=form, asked=asked)
+            )
 
     with needing_snapshots():
         return _load(net, form, "active_contracts", at, asked, page_size, read_contracts, narrow=narrow)
@@ -314,7 +318,19 @@ def _load(
     table = pa.Table.from_batches(batches, schema=form.table.schema)
     if len(parts) > 1:
         table = _joined(table)
-    return form.frame(table, origin, cursor=place, at=f"({place.migration_id}, {format_timestamp(place.micros)})")
+    at_place = f"({place.migration_id}, {format_timestamp(place.micros)})"
+    return form.frame(table, origin, cursor=place, at=at_place, **held_by(table, form, asked))
+
+
+def held_by(table: pa.Table, form: Form, asked: Mapping[str, Any]) -> dict[str, Any]:
+    """What the provenance of a snapshot says of the contracts in it, by which it can be an opening."""
+    said = proof(
+        table.slice(0, form.limit),
+        templates=asked.get("templates"),
+        parties=asked.get("parties", asked.get("owners")),
+        snapshot=True,
+    )
+    return said | ({} if form.limit is None or table.num_rows < form.limit else {"limit": form.limit})
 
 
 def _parts(asked: dict[str, Any]) -> list[dict[str, Any]]:

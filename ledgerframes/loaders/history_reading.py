@@ -360,7 +360,8 @@ class _Load:
             tuple(self._servers), words, self._last,
             self.complete and not early, from_beginning=self._from_beginning,
             begins_late=None if beginning is None else beginning.late, personal=self._net.settings.personal,
-            ends_early=early, decimals=self._request.decimals, counted_from=self._request.counted_from,
+            ends_early=early, bounds=window.bounds(), decimals=self._request.decimals,
+            counted_from=self._request.counted_from,
         )  # fmt: skip
 
     @property

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from ledgerframes.paging.cursor import Cursor
@@ -28,6 +29,7 @@ class Provenance:
         ends_early: no server has passed the `end` asked for, so what is missing may still come; `known_to` is then
             the last cursor.
         counted_from: the instant that the caller's `last` counts back from.
+        bounds: where the range begins and ends, as `Window.bounds` says it.
         decimals: how the caller wants amounts to be held; what is computed from the frame follows it.
     """
 
@@ -42,6 +44,7 @@ class Provenance:
     left_out: tuple[str, ...] = ()
     ends_early: bool = False
     counted_from: int | None = None
+    bounds: Mapping[str, Any] = field(default_factory=dict)
     decimals: str = "object"
 
     def attrs(self) -> dict[str, Any]:
@@ -49,6 +52,7 @@ class Provenance:
         return {
             "source": ", ".join(self.sources),
             "range": self.range,
+            **self.bounds,
             "cursor": _said(self.cursor),
             "complete": self.complete,
             "from_beginning": self.from_beginning,

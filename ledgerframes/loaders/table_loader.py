@@ -67,7 +67,7 @@ class Form:
         return cls(table, table.pick(columns), as_, decimals, lists, most, flag(allow_partial, "allow_partial"))
 
     def frame(
-        self, batch: pa.RecordBatch | pa.Table, origin: Origin, *, cursor: Cursor | None = None, **said: str | int
+        self, batch: pa.RecordBatch | pa.Table, origin: Origin, *, cursor: Cursor | None = None, **said: Any
     ) -> Any:
         """Select the caller's columns and rows; `said` are further attributes beside the provenance."""
         attrs = said | Provenance(

@@ -53,7 +53,7 @@ def transfers(events: Any, *, opening: Any = None, as_: As = "pandas", decimals:
 
     Args:
         events: events of `load_events`, a `History`, a `Store`, or a path of Parquet.
-        opening: contracts active before the events, as `load_active_contracts` or `active_contracts` gives them:
+        opening: what was active before the events, an `Opening` of `load_opening`:
             instructions and preapprovals among them say who sends and receives.
         as_: `"pandas"`, `"arrow"` or `"polars"`.
         decimals: how pandas holds amounts: `"object"` (exact), `"arrow"`, `"float"`, `"string"`; by default as the
@@ -90,7 +90,7 @@ def token_transfers(events: Any, *, opening: Any = None, as_: As = "pandas", dec
     Args:
         events: events of `load_events` or of `load_ledger_transaction(...).events`, a `History`, a `Store`, or a path
             of Parquet.
-        opening: contracts active before the events, as `load_active_contracts` or `active_contracts` gives them:
+        opening: what was active before the events, an `Opening` of `load_opening`:
             instructions and allocations among them say who sends how much.
         as_: `"pandas"`, `"arrow"` or `"polars"`.
         decimals: how pandas holds amounts: `"object"` (exact), `"arrow"`, `"float"`, `"string"`; by default as the
@@ -135,7 +135,7 @@ def mint_burn(events: Any, *, opening: Any = None, as_: As = "pandas", decimals:
 
     Args:
         events: events of `load_events`, a `History`, a `Store`, or a path of Parquet.
-        opening: contracts active before the events, as `load_active_contracts` or `active_contracts` gives them.
+        opening: what was active before the events, an `Opening` of `load_opening`.
         as_: `"pandas"`, `"arrow"` or `"polars"`.
         decimals: how pandas holds amounts: `"object"` (exact), `"arrow"`, `"float"`, `"string"`; by default as the
             events were loaded to hold them, else `"object"`.

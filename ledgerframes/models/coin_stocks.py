@@ -32,7 +32,7 @@ def supply_per_round(events: Any, *, opening: Any = None, as_: As = "pandas", de
 
     Args:
         events: events of `load_events`, a `History`, a `Store`, or a path of Parquet.
-        opening: contracts active before the events, as `load_active_contracts` or `active_contracts` gives them, or
+        opening: what was active before the events, an `Opening` of `load_opening`, or
             `"nothing"` if there were none; without it `total` is null, unless the events begin at ledger begin.
         as_: `"pandas"`, `"arrow"` or `"polars"`.
         decimals: how pandas holds amounts: `"object"` (exact), `"arrow"`, `"float"`, `"string"`; by default as the
@@ -85,7 +85,7 @@ def coin_history(
     Args:
         events: events of `load_events`, a `History`, a `Store`, or a path of Parquet, from ledger begin. A `History` or
             a `Store` also has the coins that only an assignment shows.
-        opening: contracts active before the events, as `load_active_contracts` or `active_contracts` gives them, or
+        opening: what was active before the events, an `Opening` of `load_opening`, or
             `"nothing"` if there were none.
         at: count events up to and including this time (in every migration) or pair (migration id, time).
         as_: `"pandas"`, `"arrow"` or `"polars"`.
@@ -133,7 +133,7 @@ def supply(
     Args:
         events: events of `load_events`, a `History`, a `Store`, or a path of Parquet, from ledger begin; see
             `coin_history`.
-        opening: contracts active before the events, as `load_active_contracts` or `active_contracts` gives them, or
+        opening: what was active before the events, an `Opening` of `load_opening`, or
             `"nothing"` if there were none.
         at: count events up to and including this time (in every migration) or pair (migration id, time); all by
             default.
@@ -183,7 +183,7 @@ def balances_over_time(
         every: the times are the multiples of it (of days: midnight in UTC) from the first event to the last, and the
             last event's.
         parties: party ids, with a row for each at each time; by default all owners, each from its first coin on.
-        opening: contracts active before the events, as `load_active_contracts` or `active_contracts` gives them, or
+        opening: what was active before the events, an `Opening` of `load_opening`, or
             `"nothing"` if there were none.
         as_: `"pandas"`, `"arrow"` or `"polars"`.
         decimals: how pandas holds amounts: `"object"` (exact), `"arrow"`, `"float"`, `"string"`; by default as the

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 import pyarrow as pa
 
 from ledgerframes.frames import As, Decimals, described, shape
-from ledgerframes.models.engine import Engine
+from ledgerframes.loaders.opening import begin_of, check_contents, check_rows
+from ledgerframes.models.declared_reads import READS
+from ledgerframes.models.engine import Engine, steps
 from ledgerframes.models.inputs import Inputs
 from ledgerframes.paging.cursor import Cursor
 from ledgerframes.tables.table import Table
@@ -47,6 +49,8 @@ def computed(
     with Engine(inputs.gives, until=until, variables=variables) as engine:
 
         def compute() -> tuple[pa.Table, dict[str, Any]]:
+            if inputs.opening is not None:
+                _check_opening(engine, inputs, table)
             if check:
                 check(engine)
             rows = engine.rows(table.name)
@@ -58,6 +62,22 @@ def computed(
     schema = table.schema
     declared = pa.table([rows[name].cast(schema.field(name).type) for name in schema.names], schema=schema)
     return shape(described(declared, attrs), table, as_=as_, decimals=decimals, attrs=attrs)
+
+
+def _check_opening(engine: Engine, inputs: Inputs, table: Table) -> None:
+    """Refuse an opening that lacks what the table needs, or that reaches into the events."""
+    assert inputs.opening is not None, "only called where there is one"
+    needed = {name for step in {*steps(table.name)} & _BEGUN_EARLIER for name in READS[step].templates}
+    check_contents(inputs.opening, needed, table.name, inputs.attrs)
+    if inputs.store is None and begin_of(inputs.attrs) is None:
+        first = engine.rows("first_place").to_pylist()
+        check_rows(inputs.opening, Cursor(**first[0]) if first else None)
+
+
+#: Reads of contracts that may have begun before the events and matter to them.
+_BEGUN_EARLIER: Final = {
+    name for name, read in READS.items() if read.rows == "creates" and read.templates and name != "unclaimed_amounts"
+}
 
 
 def _computed(engine: Engine, inputs: Inputs, compute: Callable[[], T]) -> T:

@@ -15,6 +15,7 @@ from ledgerframes.arguments import shown
 from ledgerframes.errors import InputError
 from ledgerframes.frames import attrs_of, to_arrow
 from ledgerframes.loaders.history import History
+from ledgerframes.loaders.opening import Opening, opening_of
 from ledgerframes.models.ledger_frames import is_ledger_frame, scan_events
 from ledgerframes.tables.history import EVENTS, REASSIGNMENTS
 from ledgerframes.tables.table import Table
@@ -37,12 +38,14 @@ class Inputs:
         attrs: the provenance of the events.
         proof: a frame with that provenance.
         store: the store that is read, if one is.
+        opening: what was active before the events, if the caller knows.
     """
 
     gives: Mapping[str, Give]
     attrs: dict[str, Any] = field(default_factory=dict)
     proof: Any = None
     store: Any = None
+    opening: Opening | None = None
 
     def read_again(self) -> None:
         """Read a store's tables as `load` does, which names the file that is damaged.
@@ -60,10 +63,10 @@ def inputs_of(events: Any, *, opening: Any = None) -> Inputs:
     Args:
         events: a frame of events, of the ledger interface too, a `History`, a `Store`, or the path of a Parquet file
             or folder of events.
-        opening: contracts active before the events, as `active_contracts` returns them, `"nothing"`, or None.
+        opening: an `Opening`, a frame of contracts that says what it is, `"nothing"`, or None.
 
     Raises:
-        InputError: it is none of them, or columns are missing.
+        InputError: it is none of them, columns are missing, or the opening is not that of the events.
     """
     legs, proof, store = None, events, None
     if isinstance(events, History):
@@ -80,8 +83,10 @@ def inputs_of(events: Any, *, opening: Any = None) -> Inputs:
         give = _frame(events, EVENTS)
     else:
         raise InputError(f"events={shown(events)} is not valid: {_GIVER}")
-    gives = {"events": give, "reassignments": legs or _empty(REASSIGNMENTS), "opening": _opening(opening)}
-    return Inputs(gives, attrs_of(proof), proof, store)
+    attrs = attrs_of(proof)
+    opened = opening_of(opening, attrs)
+    gives = {"events": give, "reassignments": legs or _empty(REASSIGNMENTS), "opening": _opening(opened)}
+    return Inputs(gives, attrs, proof, store, opened)
 
 
 def _frame(frame: Any, table: Table) -> Give:
@@ -115,12 +120,10 @@ def _empty(table: Table) -> Give:
     return lambda *_: table.schema.empty_table()
 
 
-def _opening(opening: Any) -> Give:
-    if isinstance(opening, str) and opening != "nothing":
-        raise InputError(f'opening={opening!r}: give a frame of contracts, or "nothing"')
-    if opening is None or isinstance(opening, str):
+def _opening(opening: Opening | None) -> Give:
+    if opening is None:
         return lambda *_: pa.schema([ACTIVE.schema.field(name) for name in OPENING]).empty_table()
-    rows = to_arrow(opening, ACTIVE, OPENING, name="opening")
+    rows = to_arrow(opening.contracts, ACTIVE, OPENING, name="opening")
     return lambda *_: rows
 
 

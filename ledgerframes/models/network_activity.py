@@ -94,7 +94,7 @@ def validator_liveness(
 
     Args:
         events: events of `load_events`, a `History`, a `Store`, or a path of Parquet.
-        opening: contracts active before the events, as `load_active_contracts` or `active_contracts` gives them.
+        opening: what was active before the events, an `Opening` of `load_opening`.
         as_: `"pandas"`, `"arrow"` or `"polars"`.
         decimals: how pandas holds amounts; this table has none.
 

@@ -25,7 +25,7 @@ def round_history(events: Any, *, opening: Any = None, as_: As = "pandas", decim
 
     Args:
         events: events of `load_events`, a `History`, a `Store`, or a path of Parquet.
-        opening: contracts active before the events, as `load_active_contracts` or `active_contracts` gives them.
+        opening: what was active before the events, an `Opening` of `load_opening`.
         as_: `"pandas"`, `"arrow"` or `"polars"`.
         decimals: how pandas holds amounts: `"object"` (exact), `"arrow"`, `"float"`, `"string"`; by default as the
             events were loaded to hold them, else `"object"`.
@@ -69,8 +69,7 @@ def rewards(events: Any, *, opening: Any = None, as_: As = "pandas", decimals: D
 
     Args:
         events: events of `load_events`, a `History`, a `Store`, or a path of Parquet.
-        opening: contracts active before the events, rounds among them, as `load_active_contracts` or
-            `active_contracts` gives them.
+        opening: what was active before the events, an `Opening` of `load_opening`.
         as_: `"pandas"`, `"arrow"` or `"polars"`.
         decimals: how pandas holds amounts: `"object"` (exact), `"arrow"`, `"float"`, `"string"`; by default as the
             events were loaded to hold them, else `"object"`.
@@ -109,7 +108,7 @@ def reward_flows(events: Any, *, opening: Any = None, as_: As = "pandas", decima
 
     Args:
         events: events of `load_events`, a `History` or a `Store`.
-        opening: contracts active before the events, rounds among them; see `rewards`. It names rounds and parties.
+        opening: what was active before the events; see `rewards`. It names rounds and parties.
         as_: `"pandas"`, `"arrow"` or `"polars"`.
         decimals: how pandas holds amounts: `"object"` (exact), `"arrow"`, `"float"`, `"string"`; by default as the
             events were loaded to hold them, else `"object"`.
@@ -145,7 +144,7 @@ def sv_rewards(events: Any, *, opening: Any = None, as_: As = "pandas", decimals
 
     Args:
         events: events of `load_events`, a `History`, a `Store`, or a path of Parquet.
-        opening: contracts active before the events, rounds among them; see `rewards`.
+        opening: what was active before the events; see `rewards`.
         as_: `"pandas"`, `"arrow"` or `"polars"`.
         decimals: how pandas holds amounts: `"object"` (exact), `"arrow"`, `"float"`, `"string"`; by default as the
             events were loaded to hold them, else `"object"`.

@@ -90,6 +90,12 @@ class Window:
         ends = _in_words(self.end, self.until)
         return f"{low or begins or 'the first update there is'} to {ends or high or 'the newest'}"
 
+    def bounds(self) -> dict[str, Any]:
+        """The bounds that it names, for provenance: each a time, or a list of a migration id and a time."""
+        low = None if self.start == _BEGIN else _plain(self.start, self.since)
+        bounds = {"start": low, "end": _plain(self.end, self.until)}
+        return {name: value for name, value in bounds.items() if value is not None}
+
     def __str__(self) -> str:
         return self.said("ledger begin" if self.start == _BEGIN else "")
 
@@ -151,6 +157,12 @@ def bound(value: Any, name: str) -> Cursor | int | None:
         migration_id, when = pair(value, name)
         return Cursor(migration_id, to_micros(when, name))
     return to_micros(value, name)
+
+
+def _plain(cursor: Cursor | None, micros: int | None) -> Any:
+    if cursor is not None:
+        return [cursor.migration_id, format_timestamp(cursor.micros)]
+    return None if micros is None else format_timestamp(micros)
 
 
 def _in_words(cursor: Cursor | None, micros: int | None) -> str:

@@ -14,6 +14,7 @@ import pyarrow as pa
 
 from ledgerframes.decoding.history import decode_items
 from ledgerframes.frames import shape
+from ledgerframes.loaders.opening import Opening
 from ledgerframes.tables.history import EVENTS
 from tests.replay import read_capture
 
@@ -45,7 +46,7 @@ def captured_events() -> pd.DataFrame:
     return frame_of(items)
 
 
-def captured_active() -> pd.DataFrame:
+def captured_active() -> Opening:
     """The contracts of a real snapshot, in the form of an opening."""
     return opening_of(
         [(one["contract_id"], one["template_id"].partition(":")[2], one["create_arguments"]) for one in _created()]
@@ -57,9 +58,9 @@ def _created() -> list[dict[str, Any]]:
     return found
 
 
-def opening_of(contracts: list[tuple[str, str, dict[str, Any]]]) -> pd.DataFrame:
-    """An opening of contracts, each an id, a template's Module:Entity and its arguments."""
-    return pd.DataFrame(
+def opening_of(contracts: list[tuple[str, str, dict[str, Any]]]) -> Opening:
+    """An opening of whatever events, of contracts, each an id, a template's Module:Entity and its arguments."""
+    frame = pd.DataFrame(
         {
             "contract_id": pd.Series([name for name, _, _ in contracts], dtype="str"),
             "template_name": pd.Series([template for _, template, _ in contracts], dtype="str"),
@@ -69,6 +70,7 @@ def opening_of(contracts: list[tuple[str, str, dict[str, Any]]]) -> pd.DataFrame
             "payload": pd.Series([json.dumps(arguments) for _, _, arguments in contracts], dtype="str"),
         }
     )
+    return Opening(pa.Table.from_pandas(frame, preserve_index=False))
 
 
 @dataclass

@@ -120,7 +120,15 @@ class _Rows:
             self.batches.append(self.read([*kept.values()], name, [f"line {number}" for number in kept]))
 
 
-def load_from_objects(net: Network, form: Form, at: Bound | None, wanted: Wanted, lines: int, read: Read) -> Any:
+def load_from_objects(
+    net: Network,
+    form: Form,
+    at: Bound | None,
+    wanted: Wanted,
+    lines: int,
+    read: Read,
+    held_by: Callable[[pa.Table], dict[str, Any]],
+) -> Any:
     """Load a snapshot from its objects into one frame.
 
     Args:
@@ -130,6 +138,7 @@ def load_from_objects(net: Network, form: Form, at: Bound | None, wanted: Wanted
         wanted: which contracts count.
         lines: how many to decode at once.
         read: decodes them.
+        held_by: what provenance says of the contracts.
 
     Raises:
         InputError: the scan has no objects, or the snapshot has more contracts than are wanted.
@@ -158,8 +167,9 @@ def load_from_objects(net: Network, form: Form, at: Bound | None, wanted: Wanted
     time = format_timestamp(snapshot.micros)
     if migration_id is None:
         _log.info("the migration of the snapshot of %s cannot be told", time)
-        return form.frame(table, origin, at=time)
-    return form.frame(table, origin, cursor=Cursor(migration_id, snapshot.micros), at=f"({migration_id}, {time})")
+        return form.frame(table, origin, at=time, **held_by(table))
+    cursor = Cursor(migration_id, snapshot.micros)
+    return form.frame(table, origin, cursor=cursor, at=f"({migration_id}, {time})", **held_by(table))
 
 
 def _snapshot_of(net: Network, at: Bound | None) -> tuple[SnapshotObjects, int | None]:

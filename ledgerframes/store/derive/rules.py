@@ -16,6 +16,7 @@ import pyarrow.compute as pc
 
 from ledgerframes.frames import attrs_of
 from ledgerframes.loaders.history import History
+from ledgerframes.loaders.opening import Opening
 from ledgerframes.models.coin_flows import mint_burn, token_transfers, traffic_purchases, transfers
 from ledgerframes.models.coin_stocks import coin_history
 from ledgerframes.models.rounds_and_rewards import rewards, round_history
@@ -66,7 +67,7 @@ def computed(name: str, history: History[Any], opening: pa.Table) -> Computed:
         opening: the contracts that they name and that began earlier.
     """
     rule = RULES[name]
-    rows = rule.function(history, as_="arrow", **({"opening": opening} if rule.opening else {}))
+    rows = rule.function(history, as_="arrow", **({"opening": Opening(opening)} if rule.opening else {}))
     return Computed(_plain(rows), sum(attrs_of(rows)["not_understood"].values()))
 
 

@@ -261,7 +261,7 @@ class Part:
         return Provenance(
             (url,), window.said("ledger begin" if self.from_beginning else ""), None, self.complete,
             self.from_beginning, self.begins_late, settled=self.settled, left_out=self.left_out,
-            counted_from=window.counted_from,
+            counted_from=window.counted_from, bounds=window.wanted.bounds(),
         )  # fmt: skip
 
     def checked(self) -> Part:

@@ -1,0 +1,244 @@
+"""`Opening`: the contracts active where a range begins, and what it proves of itself; computed tables take it."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Final
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ledgerframes.arguments import shown
+from ledgerframes.errors import InputError
+from ledgerframes.frames import attrs_of
+from ledgerframes.paging.cursor import Cursor
+from ledgerframes.timestamps import format_timestamp, parse_timestamp
+
+_KEYS: Final = ("cursor", "templates", "parties", "rows", "digest")
+
+
+@dataclass(frozen=True, repr=False)
+class Opening:
+    """The contracts that were active at a place of the history, and which of them they are.
+
+    Attributes:
+        contracts: an Arrow table of one row per contract, with the columns of `active_contracts`.
+        cursor: the last place that they reach to; None if it is the one before the first event, whichever that is.
+        templates: the templates as `Module:Entity` of which they are all contracts; None if of every template.
+        parties: the parties of which they are all contracts; None if of every party.
+        snapshot: whether they may or may not have what was recorded at the cursor itself, as releases of scan differ.
+    """
+
+    contracts: pa.Table
+    cursor: Cursor | None = None
+    templates: tuple[str, ...] | None = None
+    parties: tuple[str, ...] | None = None
+    snapshot: bool = False
+
+    @property
+    def rows(self) -> int:
+        """How many contracts there are."""
+        return int(self.contracts.num_rows)
+
+    @cached_property
+    def digest(self) -> str:
+        """The SHA-256 of the contract ids in the order of their text, one a line."""
+        return digest_of(self.contracts["contract_id"])
+
+    def __repr__(self) -> str:
+        kinds = "every template" if self.templates is None else f"{len(self.templates)} templates"
+        place = "the first event" if self.cursor is None else _said(_after(self))
+        return f"<Opening: {self.rows:,} contracts of {kinds}, before {place}>"
+
+
+def digest_of(ids: pa.ChunkedArray) -> str:
+    """The SHA-256 of contract ids in the order of their text, one a line."""
+    found = hashlib.sha256()
+    for chunk in ids.take(pc.sort_indices(ids)).chunks:
+        found.update("".join(f"{name}\n" for name in chunk.to_pylist()).encode())
+    return found.hexdigest()
+
+
+def proof(
+    contracts: pa.Table, *, templates: Iterable[str] | None, parties: Iterable[str] | None, snapshot: bool = False
+) -> dict[str, Any]:
+    """What the provenance of contracts says, beside their cursor, so that they can be an opening.
+
+    Args:
+        contracts: with the column contract_id; without it they cannot be one.
+        templates: the templates that were asked for, as `Module:Entity` or with their package's name.
+        parties: the parties that were asked for.
+        snapshot: see `Opening`.
+    """
+    known = "contract_id" in contracts.column_names
+    return {
+        "templates": None if templates is None else sorted({_bare(name) for name in templates}),
+        "parties": None if parties is None else sorted(parties),
+        "rows": contracts.num_rows,
+        "digest": digest_of(contracts["contract_id"]) if known else None,
+        **({"snapshot": True} if snapshot else {}),
+    }
+
+
+def opening_of(given: Any, events: Mapping[str, Any]) -> Opening | None:
+    """The opening that a caller gives, if it is proven to be that of the events.
+
+    Args:
+        given: an `Opening`, a frame whose attrs say the same, `"nothing"`, or None.
+        events: the provenance of the events.
+
+    Raises:
+        InputError: it is neither, does not hold what it says, or does not end where the events begin.
+    """
+    if given is None or (isinstance(given, str) and given == "nothing"):
+        return None
+    opening = given if isinstance(given, Opening) else _of_frame(given, events)
+    _check_place(opening, events)
+    return opening
+
+
+def _of_frame(frame: Any, events: Mapping[str, Any]) -> Opening:
+    names = getattr(frame, "column_names", None) or getattr(frame, "columns", None)
+    if names is None or "contract_id" not in list(names):
+        said = f"={frame!r}: give" if isinstance(frame, str) else f"={shown(frame)} is not valid: give"
+        raise InputError(f'opening{said} {line_for(events)}, or "nothing"')
+    attrs = attrs_of(frame)
+    if not all(key in attrs for key in _KEYS) or attrs["cursor"] is None:
+        raise InputError(
+            "opening= is a frame that does not say which contracts it holds, as those of polars, of a merge or of"
+            f" another table do not; give {line_for(events)}"
+        )
+    contracts = frame if isinstance(frame, pa.Table) else pa.Table.from_pandas(frame, preserve_index=False)
+    if not attrs.get("complete", True) or "limit" in attrs:
+        raise InputError(f"opening= holds a part of the contracts alone; give {line_for(events)}")
+    if contracts.num_rows != attrs["rows"] or digest_of(contracts["contract_id"].cast(pa.string())) != attrs["digest"]:
+        raise InputError(
+            f"opening= has {contracts.num_rows:,} contracts, and they are not the {attrs['rows']:,} that were loaded;"
+            f" give {line_for(events)}"
+        )
+    listed = {name: None if attrs[name] is None else tuple(attrs[name]) for name in ("templates", "parties")}
+    return Opening(contracts, _cursor(attrs["cursor"]), **listed, snapshot=bool(attrs.get("snapshot")))
+
+
+def _check_place(opening: Opening, events: Mapping[str, Any]) -> None:
+    """Refuse an opening that does not end where the provenance of the events says that they begin."""
+    if opening.cursor is None or not events:
+        return
+    begin = begin_of(events)
+    if begin is None and events.get("from_beginning") is True:
+        raise InputError(
+            f"opening= is of {_said(_after(opening))}, and the events begin at ledger begin, before which there was"
+            f" nothing: leave opening= out, or load the events with start={_start(_after(opening))}"
+        )
+    if begin is None:
+        return
+    migration_id, micros = begin
+    # A snapshot's own instant has to be in the events, since it may not be in the snapshot.
+    ends = opening.cursor.micros if opening.snapshot else opening.cursor.micros + 1
+    if micros == ends and migration_id in {None, opening.cursor.migration_id}:
+        return
+    raise InputError(
+        f"opening= is of {_said(_after(opening))}, and the events begin at {_said(begin)}: give {line_for(events)}, or"
+        f" load the events with start={_start(_after(opening))}"
+    )
+
+
+def check_rows(opening: Opening, first: Cursor | None) -> None:
+    """Refuse an opening that reaches into the events; called where their provenance does not say where they begin.
+
+    Args:
+        opening: of the caller.
+        first: the place of the first event; None if there is none.
+
+    Raises:
+        InputError: it does.
+    """
+    end = opening.cursor
+    if first is None or end is None or first > end or (opening.snapshot and first == end):
+        return
+    raise InputError(
+        f"opening= is of {_said(_after(opening))}, and the first event is of {_said(first)}: give"
+        f" {line_for({'start': [first.migration_id, format_timestamp(first.micros)]})}"
+    )
+
+
+def check_contents(opening: Opening, needed: Iterable[str], table: str, events: Mapping[str, Any]) -> None:
+    """Refuse an opening that lacks contracts that a table needs.
+
+    Args:
+        opening: of the caller.
+        needed: templates as `Module:Entity`.
+        table: its name.
+        events: the provenance of the events.
+
+    Raises:
+        InputError: it does.
+    """
+    lacking = [] if opening.templates is None else sorted({*needed} - {*opening.templates})
+    if lacking:
+        raise InputError(
+            f"opening= has no contracts of {', '.join(lacking)}, which {table} needs; give {line_for(events)}"
+        )
+    if opening.parties is not None:
+        raise InputError(f"opening= has the contracts of some parties alone; give {line_for(events)}")
+
+
+def begin_of(attrs: Mapping[str, Any]) -> tuple[int | None, int] | None:
+    """Where a loaded range begins, as its provenance says: a migration, or None for every one, and microseconds.
+
+    None if it does not say, or begins at ledger begin.
+    """
+    start = attrs.get("start") or attrs.get("begins_late")
+    if isinstance(start, str):
+        return None, parse_timestamp(start)[0]
+    return None if start is None else _cursor(start)
+
+
+def end_of(attrs: Mapping[str, Any]) -> Cursor | None:
+    """The last place that a loaded range reaches to, as its provenance says."""
+    place, end = attrs.get("cursor"), attrs.get("end")
+    last = None if place is None else _cursor(place)
+    if end is None or "known_to" in attrs:
+        return last
+    if isinstance(end, str):
+        return None if last is None else Cursor(last.migration_id, parse_timestamp(end)[0] - 1)
+    bound = _cursor(end)
+    return Cursor(bound.migration_id, bound.micros - 1)
+
+
+def line_for(events: Mapping[str, Any]) -> str:
+    """The line to type for the opening of some events."""
+    begin = begin_of(events)
+    place = "(migration, time) at which the events begin" if begin is None else _start(begin)
+    return f"opening=lf.load_opening(net, at={place})"
+
+
+def _after(opening: Opening) -> Cursor:
+    """The first place that the events of an opening may begin at."""
+    assert opening.cursor is not None, "openings without one belong to any events"
+    later = 0 if opening.snapshot else 1
+    return Cursor(opening.cursor.migration_id, opening.cursor.micros + later)
+
+
+def _start(place: tuple[int | None, int]) -> str:
+    migration_id, micros = place
+    time = repr(format_timestamp(micros))
+    return time if migration_id is None else f"({migration_id}, {time})"
+
+
+def _said(place: tuple[int | None, int]) -> str:
+    migration_id, micros = place
+    return format_timestamp(micros) if migration_id is None else str(Cursor(migration_id, micros))
+
+
+def _cursor(place: Any) -> Cursor:
+    migration_id, time = place
+    return Cursor(int(migration_id), parse_timestamp(str(time))[0])
+
+
+def _bare(template: str) -> str:
+    """A template's Module:Entity, without its package's name."""
+    return ":".join(template.split(":")[-2:])

@@ -1,0 +1,129 @@
+"""`load_opening`: what was active where a range of the history begins, for the tables that are computed from it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ledgerframes.analysis.contracts import ACTIVE, active_contracts
+from ledgerframes.arguments import suggesting
+from ledgerframes.errors import InputError, NotFoundError, PartialResultError
+from ledgerframes.frames import attrs_of
+from ledgerframes.loaders.acs.times import at_or_before
+from ledgerframes.loaders.active_contracts import load_active_contracts
+from ledgerframes.loaders.extent import first_cursors
+from ledgerframes.loaders.history import load_history
+from ledgerframes.loaders.opening import Opening
+from ledgerframes.models.declared_reads import AMULET, COUPONS, LICENSE, LOCKED_AMULET, ROUNDS
+from ledgerframes.paging.cursor import Cursor
+from ledgerframes.paging.window import Bound, bound
+from ledgerframes.timestamps import LATEST, format_timestamp
+
+if TYPE_CHECKING:
+    from ledgerframes.network import Network
+
+#: The templates whose contracts computed tables read from before a range, all of one package.
+TEMPLATES: Final = (
+    *(AMULET, LOCKED_AMULET, LICENSE, *ROUNDS, *COUPONS),
+    "Splice.Amulet:FeaturedAppRight",
+    "Splice.AmuletAllocation:AmuletAllocation",
+    "Splice.AmuletAllocationV2:AmuletAllocationV2",
+    "Splice.AmuletRules:TransferPreapproval",
+    "Splice.AmuletTransferInstruction:AmuletTransferInstruction",
+)
+_PACKAGE: Final = "splice-amulet"
+_HISTORY: Final = {
+    "updates": ["update_id"],
+    "events": [
+        *("migration_id", "record_time", "contract_id", "template_id", "template_name", "package_name", "created_at"),
+        *("signatories", "observers", "payload", "synchronizer_id", "event_type", "consuming"),
+    ],
+    "reassignments": [
+        *("migration_id", "record_time", "contract_id", "template_id", "template_name", "package_name", "created_at"),
+        *("signatories", "observers", "payload", "kind", "source_synchronizer", "target_synchronizer"),
+        "reassignment_counter",
+    ],
+}
+
+
+@suggesting
+def load_opening(net: Network, *, at: Bound, progress: bool | None = None) -> Opening:
+    """Load what was active where a range begins, for `opening=` of the computed tables.
+
+    It takes scan's last snapshot before `at` and replays the history from there up to `at`, which is as far as
+    snapshots are apart: a few hours. Without a snapshot it replays the history from ledger begin. It holds coins,
+    coupons, rounds, licenses, featured apps, and the instructions, allocations and preapprovals of coin.
+
+    Args:
+        net: the network; its scan is asked.
+        at: the `start` of the range that the tables are computed from: a time, or a pair (migration id, time). What is
+            recorded at that time itself belongs to the range.
+        progress: as in `load_history`.
+
+    Returns:
+        An `Opening`: contracts (an Arrow table of one row per contract, with the columns of `active_contracts`), and
+        of which place, templates and parties they are all contracts. Contracts that only an assignment shows, before
+        the snapshot, are in no snapshot.
+
+    Raises:
+        InputError: `at` is not valid.
+        PartialResultError: the network shows nothing at or after `at` yet, or has pruned what has to be replayed.
+        RequestError: the scan gave no answer.
+        DecodeError: an answer breaks the contract.
+
+    Example:
+        >>> import ledgerframes as lf
+        >>> with lf.sandbox(days=3) as net:
+        ...     opening = lf.load_opening(net, at="2025-03-04")
+        ...     history = lf.load_history(net, start="2025-03-04")
+        >>> lf.supply(history, opening=opening).total.notna().all().item()
+        True
+    """
+    moment = bound(at, "at")
+    if moment is None:
+        raise InputError("at=None is not valid: give the start of the range, a time or a pair (migration id, time)")
+    place = _snapshot_before(net, moment)
+    before = None
+    if place is not None:
+        taken = (place.migration_id, format_timestamp(place.micros))
+        names = [f"{_PACKAGE}:{name}" for name in TEMPLATES]
+        before = load_active_contracts(net, at=taken, templates=names, as_="arrow")
+    history = load_history(
+        net, start="begin" if place is None else taken, end=at, columns=_HISTORY, as_="arrow", progress=progress
+    )
+    if "known_to" in attrs_of(history.events):
+        raise PartialResultError(
+            f"at={at!r}: the network shows no update at or after it yet, so more may come before it; give an earlier"
+            " time"
+        )
+    active = active_contracts(history.events, history.reassignments, opening=before)
+    kept = active.filter(pc.is_in(active["template_name"], pa.array(TEMPLATES, pa.string())))
+    return Opening(kept.select(ACTIVE.names).replace_schema_metadata(None), _end(moment, place, history), TEMPLATES)
+
+
+def _snapshot_before(net: Network, moment: Cursor | int) -> Cursor | None:
+    """The last snapshot before a moment; None if the scan has none."""
+    micros = moment if isinstance(moment, int) else moment.micros
+    try:
+        for first in reversed(list(first_cursors(net.scan.update_pages))):
+            if first >= moment if isinstance(moment, Cursor) else first.micros >= moment:
+                continue
+            # A migration that had ended by then has its last snapshot at any time.
+            own = isinstance(moment, int) or moment.migration_id == first.migration_id
+            taken = at_or_before(net.scan, first.migration_id, micros - 1 if own else LATEST)
+            if taken is not None and taken >= first.micros:
+                return Cursor(first.migration_id, taken)
+    except NotFoundError as error:
+        if not error.unknown_route:
+            raise
+    return None
+
+
+def _end(moment: Cursor | int, place: Cursor | None, history: Any) -> Cursor:
+    """The last place before a moment."""
+    if isinstance(moment, Cursor):
+        return Cursor(moment.migration_id, moment.micros - 1)
+    last = pc.max(history.events["migration_id"]).as_py()
+    return Cursor(max(0 if last is None else last, 0 if place is None else place.migration_id), moment - 1)

@@ -1,0 +1,122 @@
+"""Openings: what was active where a range begins is proven, or refused with the line to type."""
+
+import json
+import random
+
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.compute as pc
+import pytest
+
+import ledgerframes as lf
+
+AMULET = "splice-amulet:Splice.Amulet:Amulet"
+US = pd.Timedelta("1us")
+
+
+@pytest.fixture(scope="module")
+def history(net):
+    return lf.load_history(net, start="begin", progress=False, as_="arrow")
+
+
+@pytest.fixture(scope="module")
+def times(history):
+    return sorted(set(history.updates["record_time"].to_pylist()))
+
+
+def since(history, start):
+    """What `load_history(net, start=start)` returns."""
+    parts = []
+    for frame in history:
+        said = json.loads(frame.schema.metadata[b"ledgerframes"])
+        said |= {"from_beginning": False, "start": start.strftime("%Y-%m-%dT%H:%M:%S.%fZ")}
+        rows = frame.filter(pc.greater_equal(frame["record_time"], pa.scalar(start, pa.timestamp("us", "UTC"))))
+        parts.append(rows.replace_schema_metadata({"ledgerframes": json.dumps(said)}))
+    return lf.History(*parts)
+
+
+def before(history, time):
+    return lf.active_contracts(history.events, history.reassignments, at=time - US)
+
+
+def test_a_right_opening_and_the_rest_are_the_whole(history, times):
+    chance = random.Random(4)
+    for start in chance.sample(times[100:-100], 8):
+        found = lf.supply(since(history, start), opening=before(history, start))
+        assert found.equals(lf.supply(history))
+
+
+@pytest.mark.long(quick=40)
+@pytest.mark.parametrize("number", range(200))
+def test_an_opening_that_is_shifted_or_thinned_or_without_proof_is_refused(number, history, times):
+    chance = random.Random(number)
+    start = chance.choice(times[100:-100])
+    events, right = since(history, start), before(history, start)
+    rows = right.num_rows
+    kept = sorted(chance.sample(range(rows), rows - chance.randint(1, 20)))
+    wrong = {
+        "shifted": lambda: before(history, chance.choice([time for time in times[50:] if time != start])),
+        "by a microsecond": lambda: before(history, start + chance.choice([-1, 1]) * US),
+        "thinned": lambda: right.take(kept),
+        "one for another": lambda: right.take([*kept, *[kept[0]] * (rows - len(kept))]),
+        "polars": lambda: pl.from_arrow(right),
+        "of a merge": lambda: right.replace_schema_metadata(None),
+    }
+    name = [*wrong][number % len(wrong)]
+    function = chance.choice([lf.supply, lf.coin_history, lf.balances_over_time, lf.rewards, lf.mint_burn])
+    with pytest.raises(lf.InputError, match=r"opening=lf\.load_opening\(net, at='2025-"):
+        function(events, opening=wrong[name]())
+
+
+def test_a_loaded_opening_is_the_snapshot_and_what_followed(net, history, times):
+    for start in random.Random(1).sample(times[60:-60], 3):
+        rest = since(history, start)
+        found = lf.load_opening(net, at=start)
+        replayed = before(history, start)
+        ids = replayed.filter(pc.is_in(replayed["template_name"], pa.array(found.templates)))["contract_id"]
+
+        assert {*found.contracts["contract_id"].to_pylist()} == {*ids.to_pylist()}
+        assert lf.supply(rest, opening=found).equals(lf.supply(history))
+        assert lf.rewards(rest, opening=found).attrs["without_create"] == {}
+
+
+def test_a_scan_without_snapshots_has_its_history_replayed(history):
+    with lf.sandbox(updates=300) as short:
+        start = lf.load_updates(short).record_time[40]
+        found = lf.load_opening(short, at=start)
+        rest = lf.load_history(short, start=start)
+
+        assert lf.supply(rest, opening=found).equals(lf.supply(lf.load_history(short, start="begin")))
+        with pytest.raises(lf.PartialResultError, match="no update at or after it yet"):
+            lf.load_opening(short, at="2099-01-01")
+    with pytest.raises(lf.InputError, match=r"events begin at ledger begin.*leave opening= out"):
+        lf.supply(history, opening=found)
+
+
+def test_a_snapshot_is_an_opening_where_its_time_is_in_the_events(net):
+    times = lf.snapshot_times(net, limit=1)
+    at = (int(times.migration_id[0]), times.record_time[0])
+    rest = lf.load_history(net, start=at, progress=False)
+    right = lf.load_active_contracts(net, at=at)
+    coins = lf.load_active_contracts(net, at=at, templates=[AMULET])
+    some = lf.load_active_contracts(net, at=at, parties=[right.signatories[0][0]])
+
+    assert lf.supply(rest, opening=right).equals(lf.supply(lf.load_history(net, start="begin", progress=False)))
+    with pytest.raises(lf.InputError, match=r"no contracts of Splice\.Amulet:LockedAmulet, which supply needs"):
+        lf.supply(rest, opening=coins)
+    with pytest.raises(lf.InputError, match="of some parties alone"):
+        lf.supply(rest, opening=some)
+    with pytest.raises(lf.InputError, match="a part of the contracts alone"):
+        lf.supply(rest, opening=lf.load_active_contracts(net, at=at, limit=50))
+
+
+def test_events_that_do_not_say_where_they_begin_take_an_opening_that_ends_before_them(net, history, times):
+    start = times[len(times) // 2]
+    events = pl.from_arrow(since(history, start).events)
+    with pytest.raises(lf.PartialResultError, match="opening="):
+        lf.supply(events)
+
+    assert len(lf.supply(events, opening=lf.load_opening(net, at=start)))
+    with pytest.raises(lf.InputError, match="the first event is of"):
+        lf.supply(events, opening=lf.load_opening(net, at=times[len(times) // 2 + 9]))
