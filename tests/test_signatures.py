@@ -193,6 +193,7 @@ def world(tmp_path_factory):
         parties = list(pd.unique(history.events.signatories.dropna().explode()))[:2]
         summary = lf.load_holdings_summary(net, parties)
         given = {
+            "at": history.updates.record_time[100],
             "net": net, "net_a": net, "net_b": net, "events": history.events, "reassignments": history.reassignments,
             "updates": history.updates, "flows": flows, "licenses": licenses, "instruments": instruments,
             "summary": summary, "holdings": summary, "computed": summary, "history": history, "parties": parties,

@@ -49,7 +49,7 @@ _HISTORY: Final = {
 
 
 @suggesting
-def load_opening(net: Network, *, at: Bound, progress: bool | None = None) -> Opening:
+def load_opening(net: Network, *, at: Bound) -> Opening:
     """Load what was active where a range begins, for `opening=` of the computed tables.
 
     It takes scan's last snapshot before `at` and replays the history from there up to `at`, which is as far as
@@ -60,7 +60,6 @@ def load_opening(net: Network, *, at: Bound, progress: bool | None = None) -> Op
         net: the network; its scan is asked.
         at: the `start` of the range that the tables are computed from: a time, or a pair (migration id, time). What is
             recorded at that time itself belongs to the range.
-        progress: as in `load_history`.
 
     Returns:
         An `Opening`: contracts (an Arrow table of one row per contract, with the columns of `active_contracts`), and
@@ -90,9 +89,7 @@ def load_opening(net: Network, *, at: Bound, progress: bool | None = None) -> Op
         taken = (place.migration_id, format_timestamp(place.micros))
         names = [f"{_PACKAGE}:{name}" for name in TEMPLATES]
         before = load_active_contracts(net, at=taken, templates=names, as_="arrow")
-    history = load_history(
-        net, start="begin" if place is None else taken, end=at, columns=_HISTORY, as_="arrow", progress=progress
-    )
+    history = load_history(net, start="begin" if place is None else taken, end=at, columns=_HISTORY, as_="arrow")
     if "known_to" in attrs_of(history.events):
         raise PartialResultError(
             f"at={at!r}: the network shows no update at or after it yet, so more may come before it; give an earlier"
