@@ -58,7 +58,8 @@ class World:
         )  # fmt: skip
 
 
-NAMES = [name for name in lf.__all__ if name.startswith("load_")]
+# An opening is no frame.
+NAMES = [name for name in lf.__all__ if name.startswith("load_") and name != "load_opening"]
 #: What a loader is given besides the network, by the name that the world has for it.
 GIVEN = {
     "load_coins": "validators",
