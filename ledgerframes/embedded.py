@@ -25,7 +25,6 @@ def sandbox(
     bulk: int | None = None,
     days: int | None = None,
     rounds_per_day: int | None = None,
-    scan_view: Literal["everything", "dso"] = "everything",
     reward_version: Literal["markers", "traffic", "switch"] = "markers",
     synchronizers: int = 3,
     migrations: int = 3,
@@ -49,15 +48,14 @@ def sandbox(
 
     Args:
         seed: the same seed makes the same ledger.
-        updates: length of its history.
-        days: instead, a quiet history of this many days with busy and quiet hours and weekdays, about 160 updates per
-            day; `days=90` takes a few seconds.
-        rounds_per_day: mining rounds per day, 144 on a real network: rounds then open, issue and close at their times,
-            and the legs of reassignments follow within seconds. A day has 6,912 updates then. None fits the rounds to
-            the history's length, which makes them longer in histories of many days.
-        scan_view: `"dso"`: as on a real network, the scan shows what the DSO is a stakeholder of and what lies below
-            its choices, and `updates` counts those; private workflows and other issuers' tokens are seen by their
-            parties through the ledger interface. `"everything"`: the scan shows those too.
+        updates: how many updates its scan shows. As on a real network that is what the DSO is a stakeholder of and what
+            lies below its choices; private workflows come in addition, and their parties see them through the ledger
+            interface. Tokens of other issuers are in their registries: `net.sandbox.registry_urls`.
+        days: instead, a quiet history of this many days with busy and quiet hours and weekdays, 48 updates per mining
+            round: `days=3` has 20,736, `days=30` has 5,760.
+        rounds_per_day: mining rounds per day, each opened, summarized, issued and closed at its times. The default is a
+            real network's 144, one every ten minutes, also for any `updates`; coarser where `days` asks for a long
+            history: 24 for 4 to 10 days, 4 beyond.
         reward_version: `"markers"`: apps are rewarded by coupons of the rounds. `"traffic"`: by `RewardCouponV2`, as
             after CIP-0104. `"switch"`: the super validators vote for dry runs of it after a fifth of the history and
             for the switch after two fifths, so that one range has both.
@@ -106,12 +104,12 @@ def sandbox(
                 "silent_cap": silent_cap, "lag": lag, "late": late, "faults": faults, "release": release != "contract",
                 "live": live, "holdings_limit": holdings_limit != 1_000, "updates": updates != 2_000,
                 "days": days is not None, "rounds_per_day": rounds_per_day is not None,
-                "scan_view": scan_view != "everything", "reward_version": reward_version != "markers",
+                "reward_version": reward_version != "markers",
                 "prune_before": prune_before is not None, "prune": prune, "auth": auth != "token",
             }  # fmt: skip
             return _bulk_sandbox(bulk, world, seed=seed, port=port, page_maximum=page_maximum, latency=latency)
         return _whole_sandbox(
-            seed=seed, updates=updates, days=days, rounds_per_day=rounds_per_day, scan_view=scan_view,
+            seed=seed, updates=updates, days=days, rounds_per_day=rounds_per_day,
             reward_version=reward_version, synchronizers=synchronizers, migrations=migrations, hostile=hostile,
             load=load, port=port, page_maximum=page_maximum, silent_cap=silent_cap, lag=lag, late=late,
             latency=latency, faults=faults, release=release, prune_before=prune_before, prune=prune, auth=auth,

@@ -159,11 +159,8 @@ def sandbox(
         int | None, typer.Option(help="Instead of --updates: so many days, with busy and quiet hours.")
     ] = None,
     rounds_per_day: Annotated[
-        int | None, typer.Option(help="Mining rounds per day, at their times; a network has 144.")
+        int | None, typer.Option(help="Mining rounds per day; 144 as on a network, fewer with more than 3 --days.")
     ] = None,
-    scan_view: Annotated[
-        str, typer.Option(help='"dso": the scan shows what a real one shows; "everything": private workflows too.')
-    ] = "everything",
     reward_version: Annotated[
         str, typer.Option(help='How apps are rewarded: "markers", "traffic", or "switch": by vote to the second.')
     ] = "markers",
@@ -192,7 +189,7 @@ def sandbox(
 
     if load is not None:
         kept = "the kept ledger has its own"
-        own = ("seed", "updates", "days", "rounds_per_day", "scan_view", "reward_version", "hostile")
+        own = ("seed", "updates", "days", "rounds_per_day", "reward_version", "hostile")
         _refuse_beside(context, "load", own, because=kept)
     if days is not None:
         _refuse_beside(context, "days", ("updates", "hostile"), because="the days make a history of their own")
@@ -201,7 +198,6 @@ def sandbox(
     asked: dict[str, Any] = {"days": days, "port": port, "hostile": hostile, "release": release, "live": live}
     asked |= {
         "rounds_per_day": rounds_per_day,
-        "scan_view": scan_view,
         "reward_version": reward_version,
         "prune_before": opt.bound(prune_before),
         "prune": prune,

@@ -18,7 +18,6 @@ from ledgerframes.sandbox.object_faults import ObjectFaults
 from ledgerframes.sandbox.serving import Served, serve
 from ledgerframes.sandbox.start_options import (
     REWARD_VERSIONS,
-    SCAN_VIEWS,
     check_choice,
     check_days,
     check_faults,
@@ -44,7 +43,6 @@ def start(
     updates: int = 2_000,
     days: int | None = None,
     rounds_per_day: int | None = None,
-    scan_view: str = "everything",
     reward_version: str = "markers",
     synchronizers: int = 3,
     migrations: int = 3,
@@ -70,15 +68,13 @@ def start(
 
     Args:
         seed: of the made-up ledger; the same seed gives the same bytes.
-        updates: the number of updates in its history at the start.
-        days: instead, a quiet history of this many days, in which people keep office hours and weekends; 160 updates
-            per day.
-        rounds_per_day: mining rounds per day, each opened, summarized, issued and closed at its times, and legs of
-            reassignments seconds apart; a real network has 144, with which `days` makes 6,912 updates per day. None
-            fits the rounds to the history's length.
-        scan_view: "dso": as on networks, the scan shows what the organization that runs the ledger is a stakeholder of,
-            and what lies below its choices; `updates` counts that, and private workflows are seen through the ledger
-            interface by their parties. "everything": the scan shows them too.
+        updates: the number of updates that the scan shows at the start: what the organization that runs the ledger is a
+            stakeholder of, and what lies below its choices. Private workflows come in addition; their parties see them
+            through the ledger interface.
+        days: instead, a quiet history of this many days, in which people keep office hours and weekends; 48 updates per
+            round.
+        rounds_per_day: mining rounds per day, each opened, summarized, issued and closed at its times. None: 144 as on
+            a network, one every ten minutes; where `days` is more than 3, 24; more than 10, 4.
         reward_version: "markers": apps are rewarded by coupons of the rounds; "traffic": by `RewardCouponV2`, worked
             out after a round; "switch": the members vote for dry runs of it after a fifth of the history, and for the
             switch after two fifths.
@@ -118,7 +114,6 @@ def start(
     rate = None if live is None else parse_rate(live)
     seed, updates = whole(seed, "seed"), whole(updates, "updates", least=0)
     rounds_per_day = check_rounds_per_day(rounds_per_day, hostile=hostile)
-    scan_view = check_choice(scan_view, "scan_view", SCAN_VIEWS, hostile=hostile)
     reward_version = check_choice(reward_version, "reward_version", REWARD_VERSIONS, hostile=hostile)
     if days is not None:
         updates = check_days(days, updates=updates, hostile=hostile, rounds_per_day=rounds_per_day)
@@ -140,7 +135,7 @@ def start(
         world = load_world(load)
     if world is None:
         asked: dict[str, Any] = {"synchronizers": synchronizers, "migrations": migrations, "days": days}
-        asked |= {"rounds_per_day": rounds_per_day, "scan_view": scan_view, "reward_version": reward_version}
+        asked |= {"rounds_per_day": rounds_per_day, "reward_version": reward_version}
         world = generate_hostile(seed, updates) if hostile else generate(seed, updates, **asked)
     spoiled = SpoiledObjects()
     view = View(world, lag=lag, late=late, seed=seed, pruning=pruning)

@@ -9,14 +9,13 @@ from datetime import UTC, datetime
 from typing import Any, Final
 
 from ledgerframes.sandbox.faults import Faults
-from ledgerframes.sandbox.generator.calendar import updates_per_day
+from ledgerframes.sandbox.generator.calendar import updates_of_days
 from ledgerframes.sandbox.world import timestamps
 from ledgerframes.sandbox.world.views import Pruning
 
 DEFAULT_UPDATES: Final = 2_000
 LONGEST: Final = 3_650
 MOST_ROUNDS: Final = 1_440
-SCAN_VIEWS: Final = ("everything", "dso")
 REWARD_VERSIONS: Final = ("markers", "traffic", "switch")
 
 _WINDOW: Final = re.compile(r"(\d{1,6})([smhd])", re.ASCII)
@@ -80,7 +79,7 @@ def check_days(days: Any, *, updates: int, hostile: Any, rounds_per_day: int | N
         raise ValueError(f"days={number} and updates={updates} do not go together: leave one out")
     if hostile:
         raise ValueError(f"days={number} and hostile=True do not go together: leave one out")
-    return number * updates_per_day(rounds_per_day)
+    return updates_of_days(number, rounds_per_day)
 
 
 def check_choice(value: Any, name: str, choices: tuple[str, ...], *, hostile: Any) -> str:

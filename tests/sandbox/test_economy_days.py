@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from ledgerframes.sandbox.generator.calendar import UPDATES_PER_DAY, Calendar, calendar_of
+from ledgerframes.sandbox.generator.calendar import calendar_of, updates_of_days
 from ledgerframes.sandbox.generator.generate import generate
 from ledgerframes.sandbox.server import start
 from ledgerframes.sandbox.world import timestamps
@@ -20,7 +20,7 @@ DAYS = 90
 @pytest.fixture(scope="module")
 def quarter():
     begin = time.thread_time()
-    world = generate(7, DAYS * UPDATES_PER_DAY, days=DAYS)
+    world = generate(7, updates_of_days(DAYS), days=DAYS)
     return world, time.thread_time() - begin
 
 
@@ -47,7 +47,7 @@ def test_the_books_of_a_quarter_balance(quarter):
 
 @pytest.mark.parametrize("days", [1, 9])
 def test_the_books_of_a_few_days_balance(days):
-    world = generate(3, days * UPDATES_PER_DAY, days=days)
+    world = generate(3, updates_of_days(days), days=days)
 
     assert Books().read(world.items()).supply * 10**10 == world.coins.units
 
@@ -74,20 +74,20 @@ def test_a_quarter_takes_a_few_seconds(quarter):
 
 
 def test_the_same_seed_gives_the_same_days():
-    first, again = (generate(5, 3 * UPDATES_PER_DAY, days=3) for _ in range(2))
+    first, again = (generate(5, updates_of_days(3), days=3) for _ in range(2))
 
     assert first.page(None, 1_000) == again.page(None, 1_000)
 
 
 def test_quiet_hours_take_longer_than_busy_ones_and_a_week_is_a_week():
-    calendar = calendar_of(UPDATES_PER_DAY * 14, days=14)
+    calendar = calendar_of(updates_of_days(14), days=14)
     hour, week = 3_600 * timestamps.SECOND, 7 * 86_400 * timestamps.SECOND
     monday = calendar.begin
 
     assert calendar.after(monday, week) == monday + week
     assert calendar.after(monday + 3 * hour, hour) - (monday + 3 * hour) > hour
     assert calendar.after(monday + 15 * hour, hour) - (monday + 15 * hour) < hour
-    assert Calendar().after(monday, 17) == monday + 17
+    assert calendar_of(100).after(monday, 17) == monday + 17
 
 
 @pytest.mark.parametrize(
@@ -110,6 +110,6 @@ def test_wrong_days_are_refused(arguments, message):
 
 def test_a_sandbox_serves_days():
     with start(days=2) as sandbox:
-        assert len(sandbox.world.updates) == 2 * UPDATES_PER_DAY
+        assert len(sandbox.world.updates) == updates_of_days(2)
         sandbox.advance(updates=20)
         assert Books().read(sandbox.world.items()).supply * 10**10 == sandbox.world.coins.units

@@ -15,7 +15,7 @@ from tests.sandbox.economy_books import entity_of, preorder
 @pytest.fixture(scope="module")
 def events():
     """The events of three days in preorder, each with its update's record time."""
-    world = generate(4, 7_000, rounds_per_day=144, reward_version="switch", scan_view="dso")
+    world = generate(4, 7_000, reward_version="switch")
     items = [json.loads(update.rendered) for update in world.updates]
     return [(item, event) for item in items if "events_by_id" in item for event in preorder(item)]
 

@@ -111,7 +111,7 @@ def first_page():
 
 @pytest.fixture(scope="module")
 def made():
-    return Shape().read(generate(9, 4_000, rounds_per_day=144, scan_view="dso").items())
+    return Shape().read(generate(9, 4_000).items())
 
 
 def within(made, real):
@@ -142,7 +142,7 @@ def test_members_are_null_as_often(first_page):
     """A ledger's first page has its founding records, so the first updates of some histories are compared with it."""
     young = Shape()
     for seed in range(12):
-        young.read(list(generate(seed, 60, migrations=1, rounds_per_day=144, scan_view="dso").items())[:40])
+        young.read(list(generate(seed, 60, migrations=1).items())[:40])
     known = {entity: number for entity, number in first_page.templates.items() if entity in young.members}
 
     assert within(young.null_share(known), first_page.null_share(known))

@@ -55,7 +55,7 @@ class Coupons:
 
 @pytest.fixture(scope="module")
 def world():
-    with start(seed=5, days=1, rounds_per_day=144, reward_version="switch", scan_view="dso") as handle:
+    with start(seed=5, days=1, reward_version="switch") as handle:
         return handle.world
 
 
@@ -148,7 +148,7 @@ def test_what_expired_is_unclaimed_together(coupons):
 
 
 def test_rewards_has_every_coupon_with_its_end():
-    with lf.sandbox(seed=5, updates=1_500, rounds_per_day=144, reward_version="traffic", scan_view="dso") as net:
+    with lf.sandbox(seed=5, updates=1_500, reward_version="traffic") as net:
         rewards = lf.rewards(lf.load_history(net), decimals="object")
         coupons = Coupons(json.loads(update.rendered) for update in net.sandbox.world.updates)
 

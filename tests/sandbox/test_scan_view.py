@@ -14,7 +14,7 @@ from ledgerframes.sandbox.world import world_file
 from ledgerframes.sandbox.world.templates import TOKEN
 from tests.sandbox.asking import ask
 from tests.sandbox.commanding import Desk
-from tests.sandbox.economy_books import Books, entity_of, preorder
+from tests.sandbox.economy_books import Books, entity_of, preorder, whole
 
 IOU = "Iou:Iou"
 PRIVATE = {IOU, "Settlement:Batch", "Splice.Wallet.TransferOffer:TransferOffer", "Harbor.Token:Holding"}
@@ -22,7 +22,7 @@ PRIVATE = {IOU, "Settlement:Batch", "Splice.Wallet.TransferOffer:TransferOffer",
 
 @pytest.fixture(scope="module")
 def net():
-    with lf.sandbox(seed=7, updates=900, rounds_per_day=144, scan_view="dso") as running:
+    with lf.sandbox(seed=7, updates=900) as running:
         yield running
 
 
@@ -34,10 +34,6 @@ def world(net):
 @pytest.fixture(scope="module")
 def shown(net):
     return ask(f"{net.sandbox.scan_url}/v2/updates", {"page_size": 1_000}).json["transactions"]
-
-
-def whole(world):
-    return [json.loads(update.rendered) for update in world.ledger_updates]
 
 
 def created(items):
@@ -136,7 +132,7 @@ def test_each_issuers_registry_lists_its_tokens(net, world):
 
 
 def test_commands_about_private_contracts_reach_the_participant_alone():
-    with start(seed=7, updates=300, scan_view="dso") as sandbox:
+    with start(seed=7, updates=300) as sandbox:
         before = len(sandbox.world.updates)
         contract_id = Desk(sandbox).iou()
 
@@ -159,7 +155,7 @@ def test_a_lagging_or_pruned_scan_hides_what_comes_with_hidden_updates(net, worl
 
 
 def test_it_is_kept_and_goes_on_alike(tmp_path):
-    world = generate(5, 200, scan_view="dso")
+    world = generate(5, 200)
     world_file.save(world, tmp_path / "world.db")
     kept = world_file.load(tmp_path / "world.db")
     for one in (world, kept):
@@ -169,9 +165,3 @@ def test_it_is_kept_and_goes_on_alike(tmp_path):
     assert kept.ledger_updates == world.ledger_updates
     assert len(world.updates) == 300
 
-
-def test_other_values_are_refused():
-    with pytest.raises(lf.LedgerframesError, match="scan_view='all'"):
-        lf.sandbox(scan_view="all")
-    with pytest.raises(lf.LedgerframesError, match="hostile"):
-        lf.sandbox(scan_view="dso", hostile=True)

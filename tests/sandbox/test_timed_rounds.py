@@ -22,7 +22,7 @@ TICK = 10 * MINUTE
 
 @pytest.fixture(scope="module")
 def world():
-    with start(seed=11, days=1, rounds_per_day=144) as handle:
+    with start(seed=11, days=1) as handle:
         return handle.world
 
 
@@ -120,7 +120,7 @@ def test_the_second_leg_follows_within_seconds_whatever_the_days(items):
 
 
 def test_the_same_arguments_make_the_same_bytes_and_a_kept_history_goes_on(tmp_path):
-    world, again = (generate(5, 400, rounds_per_day=144) for _ in range(2))
+    world, again = (generate(5, 400) for _ in range(2))
     world_file.save(world, tmp_path / "world.db")
     kept = world_file.load(tmp_path / "world.db")
     for one in (world, again, kept):

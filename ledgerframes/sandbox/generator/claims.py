@@ -40,9 +40,11 @@ _LISTS: Final = {
 
 def claim(tx: Transaction, sim: Simulation) -> None:
     """Let somebody claim all that its coupons are worth in the rounds that are issuing."""
-    issuing = list(sim.world.contracts.free(ISSUING_ROUND, sim.main).values())
-    if sim.calendar.timed:
-        issuing = [each for each in issuing if timestamps.parse(each.payload["opensAt"]) <= sim.now]
+    issuing = [
+        each
+        for each in sim.world.contracts.free(ISSUING_ROUND, sim.main).values()
+        if timestamps.parse(each.payload["opensAt"]) <= sim.now
+    ]
     waiting = [coupon for each in issuing for coupon in sim.world.coupons.of(round_of(each), sim.main)]
     waiting += claimable(sim)
     owner = sim.rng.choice(waiting).owner if waiting else ""

@@ -106,7 +106,7 @@ def lock(tx: Transaction, sim: Simulation) -> None:
         return mint(tx, sim, owner)
     tip = rng.random() < 0.2
     until = sim.now + sim.calendar.tick * rng.randrange(1, 3 if tip else 24)
-    purpose = rng.choice(PURPOSES) if sim.calendar.timed and rng.random() < _ON_PURPOSE else None
+    purpose = rng.choice(PURPOSES) if rng.random() < _ON_PURPOSE else None
     terms = time_lock([sim.parties.people_but(rng, owner)], until, purpose)
     amount = _tip(sim, open_round) if tip else rng.randrange(1, most + 1)
     output = Output(owner, min(amount, most), lock=terms)

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any
 
 from ledgerframes.sandbox.generator.simulation import Simulation
 from ledgerframes.sandbox.world import timestamps
 from ledgerframes.sandbox.world.contracts import Contract
 from ledgerframes.sandbox.world.templates import COIN_RULES, CONFIRMATION, DSO_RULES
 from ledgerframes.sandbox.world.transaction import Event, Transaction
-
-# So many of the four suffice; where rounds are timed, all confirm as real members' automation does.
-_ENOUGH: Final = 3
 
 
 def confirmations(sim: Simulation, cid: str) -> list[Contract]:
@@ -20,9 +17,9 @@ def confirmations(sim: Simulation, cid: str) -> list[Contract]:
 
 
 def confirm(tx: Transaction, sim: Simulation, choice: str, argument: dict[str, Any]) -> None:
-    """Let members propose an action of the coin's rules; the first argument is the contract that it is about."""
+    """Let every member propose an action of the coin's rules; the first argument is the contract that it is about."""
     cid = next(iter(argument.values()))
-    for member in sim.parties.sponsors if sim.calendar.timed else sim.parties.sponsors[:_ENOUGH]:
+    for member in sim.parties.sponsors:
         action = coin_action(choice, argument)
         confirming = {"confirmer": member, "action": action}
         event = tx.exercise(sim.rules[DSO_RULES.entity], "DsoRules_ConfirmAction", confirming, acting=(member,))

@@ -129,16 +129,12 @@ def app_coupon(
 
 
 def _beneficiaries(sim: Simulation, sv: str) -> list[tuple[str, int]]:
-    """Who gets a super validator's reward: itself, and for the later ones a validator too."""
+    """Who gets a super validator's reward: itself, and the validators behind it."""
     position = sim.parties.sponsors.index(sv)
-    weight = weight_of_member(sim, sv) if sim.calendar.timed else (4 - position) * 10_000
-    if sim.calendar.timed:
-        # On networks several parties are behind most super validators.
-        share, hosted = weight // 10, sim.parties.validators[position :: len(sim.parties.sponsors)]
-        return [(sv, weight - len(hosted) * share), *((party, share) for party in hosted)]
-    if not position:
-        return [(sv, weight)]
-    return [(sv, weight - 2_500 * position), (sim.parties.validators[-position], 2_500 * position)]
+    weight = weight_of_member(sim, sv)
+    # On networks several parties are behind most super validators.
+    share, hosted = weight // 10, sim.parties.validators[position :: len(sim.parties.sponsors)]
+    return [(sv, weight - len(hosted) * share), *((party, share) for party in hosted)]
 
 
 def coin_for(open_round: Contract, usd: int) -> int:

@@ -68,9 +68,8 @@ def _allot(tx: Transaction, sim: Simulation) -> None:
         "expiresAt": timestamps.trimmed(sim.now + _TICKS * sim.calendar.tick),
         "reason": sim.rng.choice(_REASONS),
         "fundManager": manager,
+        "mintAfter": timestamps.trimmed(sim.now + sim.calendar.tick),
     }
-    if sim.calendar.timed:
-        terms["mintAfter"] = timestamps.trimmed(sim.now + sim.calendar.tick)
     argument = {"unclaimedDevelopmentFundCouponCids": [share.contract_id for share in shares], **terms}
     rules, choice = sim.rules[COIN_RULES.entity], "AmuletRules_AllocateDevelopmentFundCoupon"
     root = tx.exercise(rules, choice, argument, acting=(manager,))

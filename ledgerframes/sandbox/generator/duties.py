@@ -34,8 +34,7 @@ from ledgerframes.sandbox.world.transaction import Transaction
 Duty = Callable[[Transaction, Simulation], None]
 
 _MOST_UNCLAIMED: Final = 10
-_MARKERS: Final = 6
-_MANY_MARKERS: Final = 16
+_MARKERS: Final = 16
 # A closed round is kept for a while, as on real networks.
 _KEPT_ROUNDS: Final = 3
 
@@ -78,15 +77,13 @@ def _coupon_duty(sim: Simulation) -> Duty | None:
         return names.collect_payment
     if development_fund.is_due(sim):
         return development_fund.act
-    if _count(sim, ACTIVITY_MARKER) >= (_MANY_MARKERS if sim.calendar.timed else _MARKERS):
+    if _count(sim, ACTIVITY_MARKER) >= _MARKERS:
         return markers.convert_markers
     return claims.merge_unclaimed if _count(sim, UNCLAIMED_REWARD) >= _MOST_UNCLAIMED else None
 
 
 def _later_duty(sim: Simulation) -> Duty | None:
-    """What older ledgers do not have: votes, and rewards worked out off the ledger."""
-    if not sim.calendar.timed and sim.calendar.rewards == "markers":
-        return None
+    """Votes, and rewards worked out off the ledger."""
     duty: Duty | None = rewards_v2.next_duty(sim)
     return duty or governance.duty(sim)
 

@@ -42,27 +42,30 @@ Activity = Callable[[Transaction, Simulation], None]
 # Several synchronizers share a record time; clients that page by "after" lose updates there.
 _TIES: Final = 0.045
 _SIGNED_OUTSIDE: Final = 0.08
+# What members and validators report, apps mark and wallets do, in the proportions of a network's own pages; few private
+# workflows, since a history counts what the scan shows.
 _ON_MAIN: Final[dict[Activity, int]] = {
-    coins.pay: 22,
-    coins.pay_batch: 4,
-    coins.mint: 7,
-    coins.lock: 5,
+    coins.pay: 10,
+    coins.pay_batch: 1,
+    coins.mint: 3,
+    coins.lock: 4,
     coins.unlock: 5,
     coins.expire: 3,
-    claims.claim: 24,
-    licenses.renew: 13,
-    markers.mark_activity: 5,
+    claims.claim: 9,
+    licenses.renew: 70,
+    markers.mark_activity: 24,
     traffic.buy_traffic: 5,
     preapproving.change_preapproval: 2,
     token_standard.send: 6,
     token_standard.answer: 4,
     tokens.act: 5,
-    genesis.report_status: 4,
+    genesis.report_status: 290,
+    governance.vote_for_price: 3,
     names.change_name: 4,
-    offers.make_offer: 8,
-    offers.answer_offer: 8,
-    ious.issue: 18,
-    ious.pass_on: 12,
+    offers.make_offer: 5,
+    offers.answer_offer: 6,
+    ious.issue: 3,
+    ious.pass_on: 3,
     ious.redeem: 2,
 }
 _ELSEWHERE: Final[dict[Activity, int]] = {
@@ -73,30 +76,14 @@ _ELSEWHERE: Final[dict[Activity, int]] = {
     ious.look: 3,
     ious.settle_batch: 4,
 }
-# Where the scan shows no private workflows, there are fewer of them: a history counts what the scan shows.
-_FEW: Final[dict[Activity, int]] = {ious.issue: 3, ious.pass_on: 3, offers.make_offer: 5, offers.answer_offer: 6}
-# What members and validators report, apps mark and wallets do, in the proportions of a network's own pages.
-_ON_NETWORK: Final[dict[Activity, int]] = {
-    genesis.report_status: 290,
-    claims.claim: 9,
-    licenses.renew: 70,
-    markers.mark_activity: 24,
-    coins.pay: 10,
-    coins.pay_batch: 1,
-    coins.mint: 3,
-    coins.lock: 4,
-}
 _MAIN_WEIGHT: Final = 8
 _REASSIGNED: Final = 0.1
 # On other synchronizers coin is mostly on its way back.
 _BACK: Final = 0.7
-# How readily members do what is due before anything else happens.
-_DUTIFUL: Final = 0.7
-# Where rounds are timed: updates per step of what people do, and a round's duties as long as none have been counted.
+# Updates per step of what people do, and a round's duties as long as none have been counted.
 _PER_STEP: Final = 1.12
 _USUAL_DUTIES: Final = 14
 _USUAL_ROUNDS: Final = 4
-_LONGEST_OVERLAP: Final = 3_600 * timestamps.SECOND
 
 
 def generate(
@@ -107,22 +94,20 @@ def generate(
     *,
     days: int | None = None,
     rounds_per_day: int | None = None,
-    scan_view: str = "everything",
     reward_version: str = "markers",
 ) -> World:
     """Make up a ledger; the same arguments give the same bytes.
 
     Args:
         seed: what chance starts from.
-        updates: how many items its history has, as the scan shows it.
+        updates: how many items its history has, as the scan shows it: what the organization that runs the ledger is a
+            stakeholder of, and what lies below its choices. There are more: private workflows.
         synchronizers: how many there are; the first carries the coin, the last is the slowest.
         migrations: how many migration ids, from 0; their record times overlap.
-        days: how many days they are spread over, with the hours and weekdays of real people; None writes an update
-            every two seconds.
-        rounds_per_day: how many mining rounds a day has, 144 on networks; what is due then comes at its time. None
-            leaves it to the length of the history.
-        scan_view: "dso": the scan shows what the organization that runs the ledger is a stakeholder of, and what lies
-            below its choices; "everything": private workflows too.
+        days: how many days they are spread over, with the hours and weekdays of real people; None takes what so many
+            updates take on a network.
+        rounds_per_day: how many mining rounds a day has. None: 144 as on networks, or fewer where `days` is more than
+            three.
         reward_version: "markers": apps are rewarded by coupons of the rounds; "traffic": by coupons of the second
             version, which are worked out after a round; "switch": first so, then so, by votes of the members.
 
@@ -130,7 +115,7 @@ def generate(
         The world; its `advance` adds to the newest migration.
     """
     calendar = calendar_of(updates, days=days, rounds_per_day=rounds_per_day, reward_version=reward_version)
-    generator = _Generator(seed, synchronizers, calendar, private=scan_view == "dso")
+    generator = _Generator(seed, synchronizers, calendar)
     generator.planned = updates
     for migration_id in range(migrations):
         share = updates // migrations + (migration_id < updates % migrations)
@@ -142,29 +127,26 @@ def generate(
 class _Generator:
     """Writes the history in server order, step by step; a step is one record time."""
 
-    def __init__(self, seed: int, synchronizers: int, calendar: Calendar, *, private: bool) -> None:
+    def __init__(self, seed: int, synchronizers: int, calendar: Calendar) -> None:
         self.rng = Random(seed)
         places = invent_synchronizers(self.rng, synchronizers)
         parties, packages = invent_parties(self.rng), Packages(self.rng)
-        self.world = World(synchronizers=places, grow=self.grow, scan_party=parties.dso if private else "")
+        self.world = World(synchronizers=places, grow=self.grow, scan_party=parties.dso)
         self.sim = Simulation(self.rng, self.world, parties, packages, calendar.begin, calendar)
         self.world.simulation = self.sim
         self.traffic = ReassignmentTraffic(self.sim)
         # Accounts and instruments have their own random generators, so that they do not change the history's bytes.
         self.world.accounts = invent_accounts(Random(f"accounts/{seed}"), parties)
         self.world.instruments = invent_instruments(Random(f"instruments/{seed}"))
-        self.step = 0
         #: The length of the history that is made at the start.
         self.planned = 0
         #: How many updates came at their time, and when the members' next duty is due.
         self._scheduled = 0
         self._duty_at: int | None = None
         others = range(synchronizers + 1, 2, -1)
-        weights = [_MAIN_WEIGHT * sum(others) if private else 6, *others][:synchronizers]
+        weights = [_MAIN_WEIGHT * sum(others) or 1, *others][:synchronizers]
         self._synchronizer_weights = list(accumulate(weights))
-        on_main = _ON_MAIN | (_FEW if private else {})
-        on_main |= {governance.vote_for_price: 3, **_ON_NETWORK} if calendar.timed else {}
-        on_main |= {rewards_v2.share: 4} if calendar.rewards != "markers" else {}
+        on_main = _ON_MAIN | ({rewards_v2.share: 4} if calendar.rewards != "markers" else {})
         self._main = (list(on_main), list(accumulate(on_main.values())))
         self._elsewhere = (list(_ELSEWHERE), list(accumulate(_ELSEWHERE.values())))
 
@@ -180,8 +162,7 @@ class _Generator:
         if not last:
             # Record times of neighbouring migrations overlap on real networks, so the next one begins earlier.
             calendar = self.sim.calendar
-            longest = calendar.tick // 4 if calendar.timed else _LONGEST_OVERLAP
-            overlap = min((self.sim.now - begin) // 16, longest)
+            overlap = min((self.sim.now - begin) // 16, calendar.tick // 4)
             self.sim.now -= max(3 * calendar.mean_gap, overlap)
 
     def grow(self, updates: int, *, last: bool = True) -> None:
@@ -194,33 +175,24 @@ class _Generator:
 
     def _group(self, room: int, *, crossing: bool) -> list[Update]:
         """The updates of the next record time: one, or one on each of several synchronizers."""
-        self.step += 1
-        calendar = self.sim.calendar
         gap = 1 if self.rng.random() < 0.03 else 1 + int(self.rng.expovariate(1 / self._mean_gap()))
-        then = calendar.after(self.sim.now, gap)
-        due = self._next_due() if calendar.timed and self.world.updates else then + 1
+        then = self.sim.calendar.after(self.sim.now, gap)
+        if not self.world.updates:
+            self.sim.now = then
+            return [self._transaction(self.sim.main, genesis.bootstrap)]
+        due = self._next_due()
         self.sim.now = min(then, max(due, self.sim.now + 1))
         if due <= then:
             self._scheduled += 1
             return [self._due()]
-        if not self.world.updates:
-            return [self._transaction(self.sim.main, genesis.bootstrap)]
-        late_leg = None if calendar.timed else self.traffic.due(self.step)
         places = self._places(room)
-        if late_leg is not None:
-            places = [synchronizer_id for synchronizer_id in places[1:] if synchronizer_id != late_leg.synchronizer_id]
-        alone = len(places) == 1 and late_leg is None
-        group = [self._something(place, room if crossing else 0, alone=alone) for place in places]
-        if late_leg is not None:
-            group.append(self._leg(late_leg))
-            self.traffic.complete(late_leg)
-        return group
+        return [self._something(place, crossing=crossing, alone=len(places) == 1) for place in places]
 
     def _mean_gap(self) -> float:
-        """The mean time between what people do, so that a history of timed rounds ends when it should."""
+        """The mean time between what people do, so that the history ends when it should."""
         sim, calendar = self.sim, self.sim.calendar
         time, updates = calendar.end - sim.now, self.planned - len(self.world.updates)
-        if not calendar.timed or time <= 0 or updates <= 0:
+        if time <= 0 or updates <= 0:
             return calendar.mean_gap
         # As if what is due had come at its usual rate for some rounds before the first.
         passed = sim.now - calendar.begin + _USUAL_ROUNDS * calendar.tick
@@ -245,7 +217,7 @@ class _Generator:
         self._duty_at = None
         duty = duties.urgent(self.sim) or duties.next_duty(self.sim)
         if duty is None:
-            return self._something(self.sim.main, 0, alone=True)
+            return self._something(self.sim.main, crossing=False, alone=True)
         return self._transaction(self.sim.main, duty)
 
     def _places(self, room: int) -> list[str]:
@@ -254,21 +226,15 @@ class _Generator:
             return self.rng.sample(everywhere, self.rng.randint(2, min(room, len(everywhere))))
         return self.rng.choices(everywhere, cum_weights=self._synchronizer_weights)
 
-    def _something(self, place: str, crossing: int, *, alone: bool) -> Update:
+    def _something(self, place: str, *, crossing: bool, alone: bool) -> Update:
         on_main = place == self.sim.main
         duty = duties.urgent(self.sim) if on_main else None
         if duty is not None:
             return self._transaction(place, duty)
-        often = _BACK if self.world.scan_party and not on_main else _REASSIGNED
-        if crossing or self.rng.random() < often:
-            delay = crossing + self.rng.randrange(2, 12) if crossing else None
-            leg = self.traffic.start(place, step=self.step, alone=alone, delay=delay)
+        if crossing or self.rng.random() < (_REASSIGNED if on_main else _BACK):
+            leg = self.traffic.start(place, alone=alone, crossing=crossing)
             if leg is not None:
                 return self._leg(leg)
-        at_once = on_main and not self.sim.calendar.timed and self.rng.random() < _DUTIFUL
-        duty = duties.next_duty(self.sim) if at_once else None
-        if duty is not None:
-            return self._transaction(place, duty)
         activities, weights = self._main if on_main else self._elsewhere
         return self._transaction(place, self.rng.choices(activities, cum_weights=weights)[0])
 

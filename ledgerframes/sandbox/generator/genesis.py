@@ -52,13 +52,13 @@ def bootstrap(tx: Transaction, sim: Simulation) -> None:
     The first update of a real ledger creates `Splice.DsoBootstrap:DsoBootstrap` and exercises `DsoBootstrap_Bootstrap`
     on it, which creates the rules, the first rounds and the first reward states, and returns a plain text. What real
     ledgers add in later updates follows in the same one here, each under a root of its own: the validators' licenses,
-    the rights, and the first wallets unless rounds are timed.
+    and the rights. The first wallets have the update after it.
     """
     dso, sponsors = sim.parties.dso, sim.parties.sponsors
     synchronizers, main = sim.world.synchronizers, sim.main
     calendar = sim.calendar
-    weights = [(4 - place) * 10_000 for place in range(len(sponsors))] if calendar.timed else []
-    governance = dso_rules(dso, members=sponsors, synchronizers=synchronizers, main=main, weights=weights)
+    weights = {sponsor: (4 - place) * 10_000 for place, sponsor in enumerate(sponsors)}
+    governance = dso_rules(dso, weights=weights, synchronizers=synchronizers, main=main)
     terms = coin_rules(
         dso,
         manager=manager_of(sponsors),
@@ -92,10 +92,9 @@ def bootstrap(tx: Transaction, sim: Simulation) -> None:
     for number in range(3):
         opened = open_round(tx, sim, number, opening, usable=sim.now + max(0, number - 1) * calendar.tick)
         opening["exercise_result"] = {"openMiningRoundCid": opened.contract_id, "initialRound": None}
-    if calendar.timed:
-        for sponsor in sponsors:
-            _report(tx, sim, sponsor, 0, None, under=root)
-        first_price_votes(tx, sim, FIRST_PRICE, under=root)
+    for sponsor in sponsors:
+        _report(tx, sim, sponsor, 0, None, under=root)
+    first_price_votes(tx, sim, FIRST_PRICE, under=root)
     for sponsor in sponsors:
         first_reward_state(tx, sim, sponsor, under=root)
     sim.collecting = list(sponsors)
@@ -105,9 +104,7 @@ def bootstrap(tx: Transaction, sim: Simulation) -> None:
         granting["exercise_result"] = {"validatorLicense": grant(tx, sim, validator, under=granting).contract_id}
     _rights(tx, sim)
     found_token(tx, sim)
-    sim.founding = calendar.timed
-    if not sim.founding:
-        first_wallets(tx, sim)
+    sim.founding = True
 
 
 def _bootstrap_terms(dso: str, founder: str, *, governance: Any, coin: Any, names: Any) -> dict[str, Any]:

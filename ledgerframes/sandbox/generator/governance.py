@@ -199,7 +199,7 @@ def _change_right(tx: Transaction, sim: Simulation, tag: str, argument: Payload,
 
 def _next_proposal(sim: Simulation) -> _Proposal | None:
     """What is put to the vote next: the rewards' version at its time, else one thing after the other."""
-    return _reward_proposal(sim) or (_usual_proposal(sim) if sim.calendar.timed else None)
+    return _reward_proposal(sim) or _usual_proposal(sim)
 
 
 def _reward_proposal(sim: Simulation) -> _Proposal | None:

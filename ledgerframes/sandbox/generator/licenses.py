@@ -22,7 +22,7 @@ def grant(tx: Transaction, sim: Simulation, validator: str, *, under: Event | No
         "faucetState": None,
         # Old programs report none.
         "metadata": None
-        if sim.calendar.timed and index % 3 == 1
+        if index % 3 == 1
         else {
             "lastUpdatedAt": tx.created_at,
             "version": f"0.{4 + index % 2}.{index % 9}",

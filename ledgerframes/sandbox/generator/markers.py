@@ -25,7 +25,7 @@ def mark_activity(tx: Transaction, sim: Simulation) -> None:
         return mint(tx, sim)
     right = rng.choice(rights)
     # Apps mark in batches where there is much to mark.
-    for _ in range(rng.randrange(2, 10) if sim.calendar.timed else 1):
+    for _ in range(rng.randrange(2, 10)):
         _mark(tx, sim, right)
     return None
 
@@ -33,7 +33,7 @@ def mark_activity(tx: Transaction, sim: Simulation) -> None:
 def _mark(tx: Transaction, sim: Simulation, right: Contract) -> None:
     rng = sim.rng
     provider: str = right.payload["provider"]
-    others = {sim.parties.person(rng) for _ in range(rng.randrange(*((1, 5) if sim.calendar.timed else (0, 3))))}
+    others = {sim.parties.person(rng) for _ in range(rng.randrange(1, 5))}
     shares = _weights(rng.randrange(5, 100), [provider, *sorted(others)])
     argument = {"beneficiaries": [{"beneficiary": share, "weight": decimal(weight)} for share, weight in shares]}
     event = tx.exercise(

@@ -30,8 +30,6 @@ from ledgerframes.sandbox.world.templates import (
 from ledgerframes.sandbox.world.transaction import Event, Transaction
 
 FIRST_PRICE: Final = 50_000_000
-_LOWEST_PRICE: Final = 30_000_000
-_HIGHEST_PRICE: Final = 120_000_000
 
 
 def open_round(tx: Transaction, sim: Simulation, number: int, under: Event, *, usable: int | None = None) -> Contract:
@@ -129,7 +127,7 @@ def start_issuing(tx: Transaction, sim: Simulation) -> None:
     step = execute(tx, sim, "CRARC_MiningRound_StartIssuing", argument)
     tx.archive(summarizing, under=step)
     # On a network coupons can be claimed a tick after the round begins to issue.
-    opens_at = sim.now + (sim.calendar.tick if sim.calendar.timed else 0)
+    opens_at = sim.now + sim.calendar.tick
     issuing = {
         "dso": sim.parties.dso,
         "round": payload["round"],
@@ -215,15 +213,9 @@ def _per_coupon(issuance: Issuance) -> dict[str, str]:
 
 
 def _next_price(sim: Simulation) -> int:
-    """The coin's price in USD, which wanders from round to round."""
-    if not sim.rounds:
-        return FIRST_PRICE
-    if votes := price_votes(sim):
-        return median_price(votes)
-    before = units(sim.rounds[-1].payload["amuletPrice"])
-    # Members vote on six decimal places.
-    wandered = before * sim.rng.randrange(97_000, 103_500) // 10**5 // 10**4 * 10**4
-    return min(max(wandered, _LOWEST_PRICE), _HIGHEST_PRICE)
+    """The coin's price in USD: what the members vote for, once they do."""
+    votes = price_votes(sim)
+    return median_price(votes) if votes else FIRST_PRICE
 
 
 def _oldest(sim: Simulation, template: Template) -> Contract:

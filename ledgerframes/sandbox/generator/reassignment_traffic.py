@@ -17,7 +17,7 @@ from ledgerframes.sandbox.world.timestamps import LAST, SECOND
 _LEG: Final = 3 * SECOND
 _FORGOTTEN: Final = 45 * 60 * SECOND
 _SLOW: Final = 5
-#: A scan that shows no private workflows sees reassignments of coin.
+#: Mostly coin is reassigned, since a scan shows the reassignments of no private workflow.
 _COINS: Final = 0.9
 
 
@@ -26,7 +26,7 @@ class ReassignmentTraffic:
     """Which contracts are reassigned, and which legs are still to come.
 
     Attributes:
-        pending: the legs to come, as a heap of (step, or time where rounds are timed; tie breaker; leg).
+        pending: the legs to come, as a heap of (time, tie breaker, leg).
         started: how many reassignments have begun; the number decides the kind of the next one.
     """
 
@@ -42,34 +42,33 @@ class ReassignmentTraffic:
 
     @property
     def next_time(self) -> int:
-        """When the next leg is due, where rounds are timed."""
+        """When the next leg is due."""
         return self.pending[0][0] if self.pending else LAST
 
-    def due(self, step: int) -> Leg | None:
-        """Take the next leg that is due by a step or time, if there is one; what a command has assigned is dropped."""
-        while self.pending and self.pending[0][0] <= step:
+    def due(self, now: int) -> Leg | None:
+        """Take the next leg that is due by a time, if there is one; what a command has assigned is dropped."""
+        while self.pending and self.pending[0][0] <= now:
             leg = heapq.heappop(self.pending)[2]
             if not (leg.assigning and leg.unassign_id in self.reassignments.assigned):
                 return leg
         return None
 
-    def start(self, synchronizer_id: str, *, step: int, alone: bool, delay: int | None = None) -> Leg | None:
+    def start(self, synchronizer_id: str, *, alone: bool, crossing: bool = False) -> Leg | None:
         """Begin a reassignment with a leg on that synchronizer; the other leg follows later, or never.
 
         Args:
             synchronizer_id: where the leg to record now is sequenced.
-            step: the present step of the generator, from which the other leg is timed.
             alone: no other update has this record time, so a contract of another synchronizer may be used.
-            delay: after how many steps the other leg follows; None leaves it to chance.
+            crossing: the other leg follows in the next migration.
 
         Returns:
             The leg to record now; None where no contract can be reassigned.
         """
         # Rare cases come at fixed turns, so that even small ledgers have each of them.
         sort = self.started % 16
-        later = self._second_leg(step, sort=sort, delay=delay)
+        later = LAST if crossing else self._second_leg(sort)
         # An assignment usually follows its unassignment, but not always; some never have one.
-        if alone and delay is None and sort in {3, 9}:
+        if alone and not crossing and sort in {3, 9}:
             return self._assign_first(synchronizer_id, later, paired=sort == 3)
         others = [synchronizer for synchronizer in self.sim.world.synchronizers if synchronizer != synchronizer_id]
         # Repairs on real networks show source and target alike.
@@ -81,7 +80,7 @@ class ReassignmentTraffic:
         self.sim.world.contracts.unassign(contract)
         self.reassignments.unassigned(leg)
         # Some reassignments stay in flight.
-        if sort != 11 or delay is not None:
+        if sort != 11 or crossing:
             self._later(later, leg._replace(assigning=True))
         return leg
 
@@ -135,17 +134,12 @@ class ReassignmentTraffic:
             submitter=submitter,
         )
 
-    def _second_leg(self, step: int, *, sort: int, delay: int | None) -> int:
-        """When the other leg follows: at a step of the generator, or at a time where rounds are timed."""
-        if not self.sim.calendar.timed:
-            return step + (delay or 1 + int(self.sim.rng.expovariate(0.06)))
-        if delay is not None:
-            return LAST
-        # Seconds, as on networks, whatever the days of the history; now and then somebody has to look into it first.
+    def _second_leg(self, sort: int) -> int:
+        """When the other leg follows: in seconds, as on networks; now and then somebody has to look into it first."""
         return self.sim.now + (_FORGOTTEN if sort == _SLOW else SECOND // 5 + int(self.sim.rng.expovariate(1 / _LEG)))
 
-    def _later(self, step: int, leg: Leg) -> None:
-        heapq.heappush(self.pending, (step, self.started, leg))
+    def _later(self, time: int, leg: Leg) -> None:
+        heapq.heappush(self.pending, (time, self.started, leg))
 
     def _choose(self, synchronizer_id: str) -> Contract | None:
         """A contract on that synchronizer, preferably one that was reassigned before."""
@@ -155,7 +149,7 @@ class ReassignmentTraffic:
             contract = arrived.pop(next(iter(arrived)))
             if contract.contract_id in contracts.free(contract.template, synchronizer_id, contract.owner):
                 return contract
-        if rng.random() < (_COINS if self.sim.world.scan_party else 0.15):
+        if rng.random() < _COINS:
             coins = contracts.free(COIN, synchronizer_id, self.sim.parties.person(rng))
             if coins:
                 return next(iter(coins.values()))

@@ -5,7 +5,7 @@ Their members are those of a real ledger's first rules; the amounts are this led
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from ledgerframes.sandbox.world import timestamps
@@ -119,28 +119,23 @@ def reward_config(minting: str, *, dry_run: str | None, life: int) -> Payload:
     }
 
 
-def dso_rules(
-    dso: str, *, members: Iterable[str], synchronizers: Iterable[str], main: str, weights: Iterable[int] = ()
-) -> Payload:
+def dso_rules(dso: str, *, weights: Mapping[str, int], synchronizers: Iterable[str], main: str) -> Payload:
     """The payload of the rules of the organization that runs the ledger.
 
     Args:
         dso: its party.
-        members: the parties of its members, the delegate first.
+        weights: the reward weights of its members by party, the delegate's first.
         synchronizers: the synchronizers it runs.
         main: the synchronizer that is active.
-        weights: the members' reward weights; all alike if there are none.
     """
-    parties = list(members)
-    given = list(weights) or [10_000] * len(parties)
     return {
         "dso": dso,
         "epoch": "0",
-        "svs": [[party, _member(party, weight)] for party, weight in zip(parties, given, strict=True)],
+        "svs": [[party, _member(party, weight)] for party, weight in weights.items()],
         "offboardedSvs": [],
-        "dsoDelegate": parties[0],
+        "dsoDelegate": next(iter(weights)),
         "config": _limits(list(synchronizers), main),
-        "initialTrafficState": [[_participant(party), {"consumedTraffic": "0"}] for party in parties],
+        "initialTrafficState": [[_participant(party), {"consumedTraffic": "0"}] for party in weights],
         "isDevNet": True,
     }
 
