@@ -69,7 +69,7 @@ def sandbox(
         page_maximum: the largest page of updates; a request for more is refused.
         silent_cap: silently give at most this many updates per page.
         lag: how many of the last updates this server has not seen yet.
-        late: which share of the slowest synchronizer's newest updates shows up late, from 0 to 1.
+        late: which share of the newest updates of synchronizers other than the main one shows up late, from 0 to 1.
         latency: seconds that every request waits.
         faults: what goes wrong how often: `"429:0.1,reset:0.05,latency:80ms"`, or a `Faults`.
         release: `"contract"` serves everything of Splice 0.9 and the contract's deprecated routes, so that every call

@@ -87,7 +87,7 @@ def start(
         page_maximum: the largest page of updates; a request for more is refused.
         silent_cap: silently return this number of updates per page at most.
         lag: the number of newest updates that this server does not have yet.
-        late: the share of the slowest synchronizer's newest updates that appear late, from 0 to 1.
+        late: the share of the newest updates of other synchronizers than the main one that appear late, from 0 to 1.
         latency: seconds that every request waits.
         faults: the faults to inject; the handle's `faults` changes them later.
         release: which routes and answers there are. "contract" is everything of 0.9 and the contract's deprecated

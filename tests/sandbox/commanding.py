@@ -91,7 +91,7 @@ class Desk:
     def counts(self):
         """What changes when anything does."""
         world = self.sandbox.world
-        return len(world.updates), len(world.contracts.active), world.coins.units, world.submissions.count
+        return len(world.ledger_updates), len(world.contracts.active), world.coins.units, world.submissions.count
 
 
 def nodes(answer) -> list:

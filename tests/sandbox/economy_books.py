@@ -44,11 +44,6 @@ def preorder(item):
         waiting.extend(reversed(event.get("child_event_ids", [])))
 
 
-def whole(world):
-    """The items of a world's ledger, with those that its scan does not show."""
-    return [json.loads(update.rendered, parse_float=Decimal) for update in world.ledger_updates]
-
-
 def coin_payload(entity, payload):
     return payload["amulet"] if entity == LOCKED else payload
 

@@ -15,7 +15,6 @@ import zipfile
 
 LEDGER, SCAN, VALIDATOR, REGISTRY = sys.argv[1:5]
 ADMIN, TELLER = os.environ["ADMIN_TOKEN"], os.environ["TELLER_TOKEN"]
-IOU = "#iou-app:Iou:Iou"
 
 
 def ask(url, body=None, *, token=None, raw=None):
@@ -92,22 +91,46 @@ assert ask(f"{LEDGER}/v2/dars/validate", raw=archive(), token=ADMIN)[0] == 200
 assert good(f"{LEDGER}/v2/packages", raw=archive(), token=ADMIN) == {}
 assert ask(f"{LEDGER}/v2/packages", raw=b"garbage", token=ADMIN)[0] == 400
 
-# A contract is created.
-payload = {"issuer": alice, "owner": alice, "currency": "USD", "amount": "12.5"}
-tree = good(
-    f"{LEDGER}/v2/commands/submit-and-wait-for-transaction-tree",
-    commands("story-1", {"CreateCommand": {"templateId": IOU, "createArguments": payload}}), token=TELLER,
-)["transactionTree"]  # fmt: skip
-contract_id = tree["eventsById"]["0"]["CreatedTreeEvent"]["value"]["contractId"]
+
+def newest(template):
+    """The contract of a template that was created last."""
+    created = [
+        event for item in history() for event in item.get("events_by_id", {}).values()
+        if event["event_type"] == "created_event" and event["template_id"].endswith(template)
+    ]  # fmt: skip
+    return created[-1]["contract_id"]
+
+
+def tap(name, amount):
+    """Alice takes coin from the tap."""
+    command = {
+        "templateId": "#splice-amulet:Splice.AmuletRules:AmuletRules", "contractId": newest(":AmuletRules"),
+        "choice": "AmuletRules_DevNet_Tap",
+        "choiceArgument": {"receiver": alice, "amount": amount, "openRound": newest(":OpenMiningRound")},
+    }  # fmt: skip
+    return commands(name, {"ExerciseCommand": command})
+
+
+def coin_in(tree):
+    """The coin that a transaction created."""
+    values = [node["CreatedTreeEvent"]["value"] for node in tree["eventsById"].values() if "CreatedTreeEvent" in node]
+    (coin,) = (value for value in values if value["templateId"].endswith(":Splice.Amulet:Amulet"))
+    return coin
+
+
+# A coin is made.
+taken = tap("story-1", "12.5")
+tree = good(f"{LEDGER}/v2/commands/submit-and-wait-for-transaction-tree", taken, token=TELLER)["transactionTree"]
+contract_id = coin_in(tree)["contractId"]
 source = tree["synchronizerId"]
-again = commands("story-1", {"CreateCommand": {"templateId": IOU, "createArguments": payload}})
-assert ask(f"{LEDGER}/v2/commands/submit-and-wait-for-transaction-tree", again, token=TELLER)[0] == 409
+assert ask(f"{LEDGER}/v2/commands/submit-and-wait-for-transaction-tree", taken, token=TELLER)[0] == 409
 asked = {"updateId": tree["updateId"], "requestingParties": [alice]}
 read = good(f"{LEDGER}/v2/updates/transaction-by-id", asked, token=TELLER)
 assert read["transaction"]["updateId"] == tree["updateId"]
 
 # It leaves its synchronizer, and arrives at another.
-target = next(item["synchronizer_id"] for item in history() if item.get("synchronizer_id") not in {None, source})
+moves = [item["event"] for item in history() if "event" in item]
+target = next(one["target_synchronizer"] for one in moves if one["target_synchronizer"] != source)
 away = reassign("story-2", "UnassignCommand", contractId=contract_id, source=source, target=target)
 left = good(f"{LEDGER}/v2/commands/submit-and-wait-for-reassignment", away, token=TELLER)["reassignment"]
 ((_, event),) = left["events"][0].items()
@@ -147,28 +170,11 @@ def holdings():
     return found[0]["total_unlocked_coin"] if found else "0"
 
 
-def newest(template):
-    """The contract of a template that was created last."""
-    created = [
-        event for item in history() for event in item.get("events_by_id", {}).values()
-        if event["event_type"] == "created_event" and event["template_id"].endswith(template)
-    ]  # fmt: skip
-    return created[-1]["contract_id"]
-
-
-tap = {
-    "templateId": "#splice-amulet:Splice.AmuletRules:AmuletRules", "contractId": newest(":AmuletRules"),
-    "choice": "AmuletRules_DevNet_Tap",
-    "choiceArgument": {"receiver": alice, "amount": "1000.0", "openRound": newest(":OpenMiningRound")},
-}  # fmt: skip
-tree = good(
-    f"{LEDGER}/v2/commands/submit-and-wait-for-transaction-tree",
-    commands("story-5", {"ExerciseCommand": tap}), token=TELLER,
-)["transactionTree"]  # fmt: skip
+more = tap("story-5", "1000.0")
+tree = good(f"{LEDGER}/v2/commands/submit-and-wait-for-transaction-tree", more, token=TELLER)["transactionTree"]
 # Alice pays and is paid meanwhile, so her balance says nothing; but a snapshot follows each command, and only commands
 # spend what a command made: this coin is in it.
-values = [node["CreatedTreeEvent"]["value"] for node in tree["eventsById"].values() if "CreatedTreeEvent" in node]
-(coin,) = (value for value in values if value["templateId"].endswith(":Splice.Amulet:Amulet"))
+coin = coin_in(tree)
 assert float(coin["createArgument"]["amount"]["initialAmount"]) == 1000
 assert float(holdings()) >= 1000
 (made,) = (item for item in history() if coin["contractId"] in json.dumps(item))

@@ -138,7 +138,10 @@ class Commands(RuleBasedStateMachine):
             assert Decimal(self.sandbox.world.coins.units - first) / 10**10 == self.minted
 
     def compare(self):
-        book = replay(pages(self.sandbox))
+        assert [one["update_id"] for one in pages(self.sandbox)] == [
+            update.update_id for update in self.sandbox.world.updates
+        ]
+        book = replay(self.sandbox.world.items(private=True))
         active = self.sandbox.world.contracts.active.values()
         assert book.contracts == {one.contract_id: (one.synchronizer_id, one.counter) for one in active}
         assert book.coin == Decimal(self.sandbox.world.coins.units) / 10**10

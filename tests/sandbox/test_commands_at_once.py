@@ -75,7 +75,7 @@ def worker(desk, number, shared):
 
 def world_items(sandbox):
     with sandbox.world.lock:
-        return list(sandbox.world.items())
+        return list(sandbox.world.items(private=True))
 
 
 @pytest.mark.long

@@ -38,7 +38,7 @@ def world():
 
 @pytest.fixture(scope="module")
 def items(world):
-    return list(world.items())
+    return list(world.items(private=True))
 
 
 @pytest.fixture(scope="module")

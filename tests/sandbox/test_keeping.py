@@ -133,7 +133,7 @@ def test_what_commands_did_is_kept_and_commands_go_on_alike(tmp_path):
         target = next(one for one in first.world.synchronizers if one != source)
         way = {"source": source, "target": target}
         assert move(first, "two", "UnassignCommand", {"contractId": created["contractId"], **way}).status == 200
-        unassigned = json.loads(first.world.updates[-1].rendered)["event"]["unassign_id"]
+        unassigned = json.loads(first.world.ledger_updates[-1].rendered)["event"]["unassign_id"]
         user = {"user": {"id": "nora"}, "rights": [{"kind": {"ParticipantAdmin": {"value": {}}}}]}
         admin = first.token("participant_admin")
         assert ask(f"{first.ledger_url}/v2/users", user, token=admin).status == 200

@@ -42,7 +42,7 @@ def newer(sandbox):
 
 @pytest.fixture(scope="module")
 def items(sandbox):
-    return list(sandbox.world.items())
+    return list(sandbox.world.items(private=True))
 
 
 @pytest.fixture(scope="module")

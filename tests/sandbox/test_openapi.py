@@ -188,7 +188,7 @@ def every_request(sandbox):
     terms = {"issuer": party, "owner": party, "currency": "USD", "amount": "7.5", "observers": [], "reference": None}
     create = {"CreateCommand": {"templateId": "#iou-app:Iou:Iou", "createArguments": terms}}
     batch = {"commands": [create], "commandId": "an IOU", "actAs": [party]}
-    unassign = {"contractId": iou_of(world, party), "source": world.synchronizers[0], "target": world.synchronizers[1]}
+    unassign = {"contractId": coin_of(world, party), "source": world.synchronizers[0], "target": world.synchronizers[1]}
     way = {"commands": [{"command": {"UnassignCommand": {"value": unassign}}}], "submitter": party}
     move = {"reassignmentCommands": {**way, "commandId": "a move"}, "eventFormat": {"filtersForAnyParty": {}}}
     person = {"user": {"id": "nora"}, "rights": [{"kind": {"CanReadAs": {"value": {"party": party}}}}]}
@@ -258,10 +258,10 @@ def neighbour_requests(world, party):
     ]
 
 
-def iou_of(world, party):
-    """An IOU that the party may move, on the first synchronizer."""
-    ious = (one for one in world.contracts.active.values() if one.template.entity == "Iou:Iou")
-    mine = (one for one in ious if party in one.signatories and one.synchronizer_id == world.synchronizers[0])
+def coin_of(world, party):
+    """A coin that the party may move, on the first synchronizer."""
+    coins = (one for one in world.contracts.active.values() if one.template.entity == "Splice.Amulet:Amulet")
+    mine = (one for one in coins if party in one.signatories and one.synchronizer_id == world.synchronizers[0])
     return next((one.contract_id for one in mine), "none")
 
 

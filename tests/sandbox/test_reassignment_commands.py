@@ -30,7 +30,7 @@ def seen_by(desk, *users):
 
 
 def last_item(desk):
-    return list(desk.sandbox.world.items())[-1]
+    return list(desk.sandbox.world.items(private=True))[-1]
 
 
 def sent_off(desk, places, **members):
@@ -65,7 +65,7 @@ def test_a_contract_goes_to_another_synchronizer_and_back(desk, places):
 
 
 def test_both_halves_show_in_scan_as_in_the_answers(desk, places):
-    contract_id = desk.iou()
+    contract_id = desk.coin()
     left = desk.reassign(unassign(contract_id, places[0], places[1])).json["reassignment"]
     gone = last_item(desk)
     came = desk.reassign(assign(gone["event"]["unassign_id"], places[0], places[1])).json["reassignment"]
@@ -83,7 +83,7 @@ def test_both_halves_show_in_scan_as_in_the_answers(desk, places):
 
 
 def test_the_submission_that_does_not_wait_answers_nothing_and_shows_in_scan(desk, places):
-    contract_id = desk.iou()
+    contract_id = desk.coin()
 
     answer = desk.reassign(unassign(contract_id, places[0], places[1]), path=REASSIGN_ASYNC)
 

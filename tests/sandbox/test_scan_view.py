@@ -14,7 +14,7 @@ from ledgerframes.sandbox.world import world_file
 from ledgerframes.sandbox.world.templates import TOKEN
 from tests.sandbox.asking import ask
 from tests.sandbox.commanding import Desk
-from tests.sandbox.economy_books import Books, entity_of, preorder, whole
+from tests.sandbox.economy_books import Books, entity_of, preorder
 
 IOU = "Iou:Iou"
 PRIVATE = {IOU, "Settlement:Batch", "Splice.Wallet.TransferOffer:TransferOffer", "Harbor.Token:Holding"}
@@ -64,11 +64,11 @@ def test_the_scan_shows_as_many_updates_as_asked_for_all_with_the_dso(world, sho
     assert legs
     assert all(dso in leg["signatories"] for leg in legs)
     assert not PRIVATE & {entity_of(event) for event in created(shown)}
-    assert PRIVATE - {"Settlement:Batch"} <= {entity_of(event) for event in created(whole(world))}
+    assert PRIVATE - {"Settlement:Batch"} <= {entity_of(event) for event in created(world.items(private=True))}
 
 
 def test_what_the_scan_shows_of_an_update_is_a_tree_of_its_own(world, shown):
-    complete = {item["update_id"]: item for item in whole(world)}
+    complete = {item["update_id"]: item for item in world.items(private=True)}
     less = [item for item in shown if item != complete[item["update_id"]]]
 
     assert {item["events_by_id"][item["root_event_ids"][0]].get("choice") for item in less} >= {"AmuletRules_Transfer"}
@@ -81,9 +81,10 @@ def test_what_the_scan_shows_of_an_update_is_a_tree_of_its_own(world, shown):
 
 
 def test_nothing_of_the_coin_is_hidden_and_the_books_of_the_ledger_balance(world, shown):
-    assert Books().read(whole(world)).supply * 10**10 == world.coins.units
+    assert Books().read(world.items(private=True)).supply * 10**10 == world.coins.units
     seen = {event["contract_id"] for event in created(shown)}
-    assert all(one["contract_id"] in seen for one in created(whole(world)) if world.scan_party in one["signatories"])
+    every = created(world.items(private=True))
+    assert all(one["contract_id"] in seen for one in every if world.scan_party in one["signatories"])
 
 
 def test_a_hidden_transaction_is_a_verdict_alone_and_not_found_by_id(net, world):
@@ -137,7 +138,7 @@ def test_commands_about_private_contracts_reach_the_participant_alone():
         contract_id = Desk(sandbox).iou()
 
         assert len(sandbox.world.updates) == before
-        assert contract_id in {event["contract_id"] for event in created(whole(sandbox.world)[-1:])}
+        assert contract_id in {event["contract_id"] for event in created([*sandbox.world.items(private=True)][-1:])}
         sandbox.advance(updates=20)
         assert len(sandbox.world.updates) == before + 20
 
@@ -164,4 +165,3 @@ def test_it_is_kept_and_goes_on_alike(tmp_path):
     assert kept.page(None, 1_000) == world.page(None, 1_000)
     assert kept.ledger_updates == world.ledger_updates
     assert len(world.updates) == 300
-

@@ -45,19 +45,26 @@ def test_a_contract_is_created_in_the_ledgers_spelling(desk):
 
 def test_a_transaction_shows_in_scan_by_page_and_id_and_on_the_ledger(desk):
     before = desk.sandbox.world.updates[-1]
-    tree = desk.submit(create(IOU, iou(desk)), workflowId="w-2").json["transactionTree"]
+    argument = {"receiver": desk.party("alice"), "amount": "7.0", "openRound": desk.round}
+    tap = exercise(
+        "#splice-amulet:Splice.AmuletRules:AmuletRules",
+        desk.rule("Splice.AmuletRules:AmuletRules"),
+        "AmuletRules_DevNet_Tap",
+        argument,
+    )
+    tree = desk.submit(tap, workflowId="w-2").json["transactionTree"]
     update_id = tree["updateId"]
     after = {"after_migration_id": before.migration_id, "after_record_time": last_time(desk, 1)}
 
     (item,) = ask(f"{desk.sandbox.scan_url}/v2/updates", {"page_size": 5, "after": after}).json["transactions"]
     single = ask(f"{desk.sandbox.scan_url}/v1/updates/{update_id}").json
-    (event,) = item["events_by_id"].values()
+    (coin,) = (event for event in item["events_by_id"].values() if event["event_type"] == "created_event")
     asked = {"updateId": update_id, "requestingParties": [desk.party("alice")]}
     read = desk.post("/v2/updates/transaction-by-id", asked).json["transaction"]
 
     assert (item["update_id"], item["workflow_id"]) == (update_id, "w-2")
     assert {key: single[key] for key in item} == item
-    assert event["contract_id"] == tree["eventsById"]["0"]["CreatedTreeEvent"]["value"]["contractId"]
+    assert coin["contract_id"] == tree["eventsById"]["1"]["CreatedTreeEvent"]["value"]["contractId"]
     assert (read["commandId"], read["offset"], read["recordTime"]) == (
         tree["commandId"], tree["offset"], item["record_time"],
     )  # fmt: skip

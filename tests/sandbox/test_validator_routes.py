@@ -29,7 +29,7 @@ def sandbox():
 
 @pytest.fixture(scope="module")
 def items(sandbox):
-    return list(sandbox.world.items())
+    return list(sandbox.world.items(private=True))
 
 
 def call(sandbox, path, *, user="alice", **options):

@@ -11,7 +11,7 @@ from ledgerframes.sandbox.world.views import View
 
 @pytest.fixture
 def world():
-    return generate(7, 600)
+    return generate(7, 600, rounds_per_day=1_440)
 
 
 def cursor(update):
@@ -56,12 +56,12 @@ def late_view(world, **options):
     return View(world, late=1.0, late_span=300.0, **options)
 
 
-def test_late_updates_are_young_ones_of_the_slowest_synchronizer(world):
+def test_late_updates_are_young_ones_of_other_synchronizers_than_the_main_one(world):
     view = late_view(world)
     missing = set(world.updates) - set(view.page(None, 1_000))
 
     assert len(missing) > 3
-    assert {update.synchronizer_id for update in missing} == {world.synchronizers[-1]}
+    assert world.synchronizers[0] not in {update.synchronizer_id for update in missing}
     youngest = world.updates[-1].record_time
     assert all(youngest - update.record_time <= 300 * timestamps.SECOND for update in missing)
     assert not any(view.knows(update) for update in missing)

@@ -40,26 +40,26 @@ from ledgerframes.sandbox.world.world import Update, World
 Activity = Callable[[Transaction, Simulation], None]
 
 # Several synchronizers share a record time; clients that page by "after" lose updates there.
-_TIES: Final = 0.045
+_TIES: Final = 0.17
 _SIGNED_OUTSIDE: Final = 0.08
 # What members and validators report, apps mark and wallets do, in the proportions of a network's own pages; few private
 # workflows, since a history counts what the scan shows.
 _ON_MAIN: Final[dict[Activity, int]] = {
-    coins.pay: 10,
+    coins.pay: 18,
     coins.pay_batch: 1,
     coins.mint: 3,
     coins.lock: 4,
     coins.unlock: 5,
     coins.expire: 3,
-    claims.claim: 9,
+    claims.claim: 18,
     licenses.renew: 70,
-    markers.mark_activity: 24,
-    traffic.buy_traffic: 5,
-    preapproving.change_preapproval: 2,
+    markers.mark_activity: 23,
+    traffic.buy_traffic: 6,
+    preapproving.change_preapproval: 3,
     token_standard.send: 6,
     token_standard.answer: 4,
     tokens.act: 5,
-    genesis.report_status: 290,
+    genesis.report_status: 320,
     governance.vote_for_price: 3,
     names.change_name: 4,
     offers.make_offer: 5,
@@ -169,7 +169,7 @@ class _Generator:
         """Write a number of updates; near the end of a migration reassignments begin that end in the next one."""
         left = updates
         while left > 0:
-            group = self._group(left, crossing=not last and left <= 6)
+            group = self._group(left, crossing=not last and left <= 12)
             self.world.record(group)
             left -= sum(update.scanned != b"" for update in group)
 

@@ -41,13 +41,13 @@ class Pruning:
 class View:
     """One server's view of a world.
 
-    A late update belongs to the slowest synchronizer and is young: it lies within `late_span` of the newest
-    record time. It shows up once `late_requests` pages have passed over it, or once it is young no more.
+    A late update belongs to another synchronizer than the main one and is young: it lies within `late_span` of the
+    newest record time. It shows up once `late_requests` pages have passed over it, or once it is young no more.
 
     Args:
         world: what is shown.
         lag: how many of the last updates this server has not seen yet.
-        late: which share of the slowest synchronizer's young updates is late, from 0 to 1.
+        late: which share of the other synchronizers' young updates is late, from 0 to 1.
         late_requests: how many pages pass over a late update before it appears.
         late_span: seconds before the newest record time within which updates count as young.
         seed: decides which updates are late.
@@ -147,8 +147,8 @@ class View:
         return {update.update_id: update for update in self.world.updates[young:end] if self._is_late(update)}
 
     def _is_late(self, update: Update) -> bool:
-        # On real networks late updates come from a synchronizer that lags, not from all.
-        if update.synchronizer_id != self.world.synchronizers[-1]:
+        # On real networks late updates come from synchronizers that lag, not from all.
+        if update.synchronizer_id == self.world.synchronizers[0]:
             return False
         if self._passed.get(update.update_id, 0) >= self._late_requests:
             return False

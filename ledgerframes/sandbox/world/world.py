@@ -202,9 +202,12 @@ class World:
         start = self.position(after)
         return page_of(self.updates[start : start + page_size])
 
-    def items(self) -> Iterator[dict[str, Any]]:
-        """The scan's items as a page of `POST /v2/updates` gives them, in order; fractions as Decimal."""
-        for update in self.updates:
+    def items(self, *, private: bool = False) -> Iterator[dict[str, Any]]:
+        """The scan's items as a page of `POST /v2/updates` gives them, in order; fractions as Decimal.
+
+        With `private` all of the ledger's, whole, in the same form.
+        """
+        for update in self.ledger_updates if private else self.updates:
             yield json.loads(update.rendered, parse_float=Decimal)
 
 
