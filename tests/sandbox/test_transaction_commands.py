@@ -11,6 +11,7 @@ from tests.sandbox.commanding import (
     COIN,
     IOU,
     OFFER,
+    RULES,
     TREE,
     Desk,
     by_key,
@@ -47,7 +48,7 @@ def test_a_transaction_shows_in_scan_by_page_and_id_and_on_the_ledger(desk):
     before = desk.sandbox.world.updates[-1]
     argument = {"receiver": desk.party("alice"), "amount": "7.0", "openRound": desk.round}
     tap = exercise(
-        "#splice-amulet:Splice.AmuletRules:AmuletRules",
+        RULES,
         desk.rule("Splice.AmuletRules:AmuletRules"),
         "AmuletRules_DevNet_Tap",
         argument,
