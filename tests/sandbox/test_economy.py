@@ -79,7 +79,7 @@ def test_every_update_balances_in_a_ledger_that_goes_on_growing():
 def test_the_history_has_everything_that_the_economy_knows(books):
     assert set(books.seen) >= CHOICES
     assert {kind for kind, amount in books.minted.items() if amount} == {
-        "app", "validator", "validator_faucet", "sv", "tap", "other",
+        "app", "validator", "validator_faucet", "sv", "tap", "other", "development_fund",
     }  # fmt: skip
     assert {cause for cause, amount in books.burned.items() if amount} == {
         "traffic", "names", "preapprovals", "fees", "expiry",

@@ -111,7 +111,7 @@ def first_page():
 
 @pytest.fixture(scope="module")
 def made():
-    return Shape().read(generate(9, 4_000).items())
+    return Shape().read(generate(9, 8_000).items())
 
 
 def within(made, real):

@@ -40,7 +40,7 @@ from ledgerframes.sandbox.world.world import Update, World
 Activity = Callable[[Transaction, Simulation], None]
 
 # Several synchronizers share a record time; clients that page by "after" lose updates there.
-_TIES: Final = 0.17
+_TIES: Final = 0.16
 _SIGNED_OUTSIDE: Final = 0.08
 # What members and validators report, apps mark and wallets do, in the proportions of a network's own pages; few private
 # workflows, since a history counts what the scan shows.
@@ -51,15 +51,15 @@ _ON_MAIN: Final[dict[Activity, int]] = {
     coins.lock: 4,
     coins.unlock: 5,
     coins.expire: 3,
-    claims.claim: 18,
+    claims.claim: 14,
     licenses.renew: 70,
-    markers.mark_activity: 23,
+    markers.mark_activity: 25,
     traffic.buy_traffic: 6,
     preapproving.change_preapproval: 3,
     token_standard.send: 6,
     token_standard.answer: 4,
     tokens.act: 5,
-    genesis.report_status: 320,
+    genesis.report_status: 345,
     governance.vote_for_price: 3,
     names.change_name: 4,
     offers.make_offer: 5,
@@ -77,9 +77,9 @@ _ELSEWHERE: Final[dict[Activity, int]] = {
     ious.settle_batch: 4,
 }
 _MAIN_WEIGHT: Final = 8
-_REASSIGNED: Final = 0.1
+_REASSIGNED: Final = 0.09
 # On other synchronizers coin is mostly on its way back.
-_BACK: Final = 0.7
+_BACK: Final = 0.9
 # Updates per step of what people do, and a round's duties as long as none have been counted.
 _PER_STEP: Final = 1.12
 _USUAL_DUTIES: Final = 14

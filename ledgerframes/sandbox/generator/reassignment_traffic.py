@@ -150,7 +150,8 @@ class ReassignmentTraffic:
             if contract.contract_id in contracts.free(contract.template, synchronizer_id, contract.owner):
                 return contract
         if rng.random() < _COINS:
-            coins = contracts.free(COIN, synchronizer_id, self.sim.parties.person(rng))
-            if coins:
-                return next(iter(coins.values()))
+            people = self.sim.parties.people
+            for owner in rng.sample(people, len(people)):
+                if coins := contracts.free(COIN, synchronizer_id, owner):
+                    return next(iter(coins.values()))
         return next(islice(contracts.free(IOU, synchronizer_id).values(), rng.randrange(6), None), None)
