@@ -20,6 +20,8 @@ LedgerframesError
 
 from __future__ import annotations
 
+import inspect
+import warnings
 from collections.abc import Mapping
 
 
@@ -185,3 +187,15 @@ def _rebuild(kind: type[LedgerframesError], args: tuple[object, ...], state: dic
 
 class BeginsLateWarning(UserWarning):
     """What a server, a folder of objects or a lake holds of the history begins after ledger begin."""
+
+
+class RoundedAmountsWarning(UserWarning):
+    """An export was given amounts as floats, so its files hold rounded numbers."""
+
+
+def warn(message: str, kind: type[Warning]) -> None:
+    """Warn at the line that called the package."""
+    frame, level = inspect.currentframe(), 0
+    while frame is not None and str(frame.f_globals.get("__name__", "")).partition(".")[0] == "ledgerframes":
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, kind, stacklevel=level + 1)

@@ -18,7 +18,7 @@ from ledgerframes.tables.kinds import TIME
 from ledgerframes.tables.table import Table
 
 As = Literal["pandas", "arrow", "polars"]
-Decimals = Literal["object", "arrow", "float", "string"]
+Decimals = Literal["float", "exact", "arrow", "string"]
 Lists = Literal["tuple", "arrow"]
 
 _GIVERS: Final[Mapping[str, str]] = {
@@ -56,8 +56,8 @@ def shape(
         data: any columns of the table, in any order.
         table: its declaration: columns that it does not call nullable become numpy's int64 and bool in pandas.
         as_: `"pandas"`, `"arrow"` or `"polars"`.
-        decimals: how a pandas frame holds amounts: exact `Decimal` objects, Arrow decimals, floats (inexact), or text;
-            without it, as the provenance says that the frame does which it was computed from.
+        decimals: how a pandas frame holds amounts: rounded to floats, as exact `Decimal` objects, as Arrow decimals, or
+            as text; without it, as the provenance of the frame that it was computed from says, else as floats.
         lists: how a pandas frame holds lists: as tuples, or as Arrow lists.
         attrs: provenance for `df.attrs`; polars cannot hold it.
 
@@ -68,7 +68,7 @@ def shape(
         return data
     if as_ == "polars":
         return _polars().from_arrow(data)
-    held: Decimals = decimals or (attrs or {}).get("decimals") or "object"
+    held = decimals or decimals_of(attrs or {})
     never_null = set() if table is None else {column.name for column in table.columns if not column.nullable}
     # By position: a query may give several columns of one name.
     columns = {
@@ -77,7 +77,8 @@ def shape(
     }
     frame = pd.DataFrame(columns, index=pd.RangeIndex(data.num_rows))
     frame.columns = pd.Index(data.column_names)
-    frame.attrs.update({**attrs, "decimals": held} if attrs else {})
+    if attrs or any(pa.types.is_decimal(column.type) for column in data.columns):
+        frame.attrs.update({**(attrs or {}), "decimals": held})
     return frame
 
 
@@ -134,7 +135,9 @@ def to_arrow(frame: Any, table: Table, needed: Sequence[str], *, name: str | Non
     return columns.select(list(needed)).cast(schema.remove_metadata())
 
 
-def to_pandas(frame: Any, needed: Sequence[str] = (), *, name: str, giver: str) -> pd.DataFrame:
+def to_pandas(
+    frame: Any, needed: Sequence[str] = (), *, name: str, giver: str, exact: Sequence[str] = ()
+) -> pd.DataFrame:
     """Convert a caller's frame, of any form, to pandas with all its columns.
 
     Args:
@@ -142,15 +145,22 @@ def to_pandas(frame: Any, needed: Sequence[str] = (), *, name: str, giver: str) 
         needed: columns that it has to have.
         name: what error messages call the frame.
         giver: the function that returns such a frame, for error messages.
+        exact: columns of amounts that the caller needs to the last digit.
 
     Raises:
-        InputError: it is not a frame, or a column is missing.
+        InputError: it is not a frame, a column is missing, or an amount that is needed exactly is a float.
     """
     _check_columns(frame, needed, name=name, giver=giver)
     if isinstance(frame, pd.DataFrame):
+        for column in exact:
+            if pd.api.types.is_float_dtype(frame[column].dtype) and frame[column].notna().any():
+                raise InputError(
+                    f"{name} has floats in {column!r}, which are rounded, and every digit counts here; make it with"
+                    f' decimals="exact", for example {giver}(…, decimals="exact")'
+                )
         return frame
     columns = frame if isinstance(frame, pa.Table) else frame.to_arrow()
-    result: pd.DataFrame = shape(columns, attrs=attrs_of(columns))
+    result: pd.DataFrame = shape(columns, attrs=attrs_of(columns), decimals="exact" if exact else None)
     return result
 
 
@@ -159,13 +169,21 @@ def exact(column: pa.ChunkedArray) -> list[Decimal | None]:
     return [amount or (None if amount is None else _ZERO) for amount in column.to_pylist()]
 
 
+def decimals_of(attrs: Mapping[str, Any]) -> Decimals:
+    """How pandas holds the amounts of what is computed from a frame with this provenance: as the frame does."""
+    held: Decimals = attrs.get("decimals") or "float"
+    return held
+
+
 def hold_amounts(frame: pd.DataFrame, columns: Sequence[str], decimals: Decimals | None) -> pd.DataFrame:
     """A frame whose columns of exact amounts are held as asked for, or as its provenance says."""
-    held: Decimals = decimals or frame.attrs.get("decimals") or "object"
-    if held != "object":
+    held = decimals or decimals_of(frame.attrs)
+    if held != "exact":
         for name in columns:
             exactly = pa.chunked_array([pa.array(frame[name], pa.decimal128(38, 10), from_pandas=True)])
             frame[name] = _amounts(exactly, held).set_axis(frame.index)
+    if frame.attrs:
+        frame.attrs["decimals"] = held
     return frame
 
 

@@ -218,8 +218,8 @@ def connect(
             turns to those where the given ones fail: https and public addresses only, without a token. A
             `FailoverWarning` says when there are none. `"given"`, the default, asks only those of `scan_url`.
         decimals: how pandas holds amounts where a loader, or a table computed from its frames, is not told otherwise:
-            `"object"` (exact `Decimal`, the default), `"arrow"`, `"float"` or `"string"`. Arrow and Parquet always hold
-            exact decimals.
+            `"float"` (the default), `"exact"` (`Decimal`), `"arrow"` or `"string"`. Arrow, Polars and Parquet always
+            hold exact decimals.
 
     Returns:
         A network; a context manager, or open until the interpreter ends.

@@ -6,12 +6,19 @@ from pathlib import Path
 import matplotlib as mpl
 import matplotlib.pyplot as plt
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import ledgerframes as lf
+from ledgerframes.errors import RoundedAmountsWarning
+from ledgerframes.frames import shape
+from ledgerframes.tables.catalogue import CATALOGUE
+from ledgerframes.tables.derived import DERIVED
+from ledgerframes.tables.kinds import AMOUNT
 
 PAGE = Path(__file__).parents[1] / "docs" / "howto" / "amounts.md"
-FORMS = ("object", "arrow", "float", "string")
+FORMS = ("float", "exact", "arrow", "string")
 OPERATIONS = {
     "`.sum()`": lambda amounts, _: amounts.sum(),
     "`.mean()`": lambda amounts, _: amounts.mean(),
@@ -57,6 +64,106 @@ def outcome(operation, rows):
     return "as text" if kind == "str" else "exact"
 
 
+#: What people do every day, and what fails on `Decimal` objects.
+EVERYDAY = {
+    "nlargest": lambda rows, name: rows.nlargest(3, name),
+    "plot": lambda rows, name: rows[name].plot(),
+    "quantile": lambda rows, name: rows[name].quantile(0.9),
+    "describe": lambda rows, name: rows[name].describe()[["mean", "std", "50%"]],
+    "times a number": lambda rows, name: rows[name] * 1.1,
+    "cumsum with a null": lambda rows, name: rows[name].cumsum(),
+    "qcut": lambda rows, name: pd.qcut(rows[name], 4),
+    "groupby.sum": lambda rows, name: rows.groupby("group")[name].sum(),
+    "mean": lambda rows, name: rows[name].mean(),
+    "corr": lambda rows, name: rows[name].corr(rows[name] ** 2),
+}
+WITH_AMOUNTS = {
+    table.name: table
+    for table in [*CATALOGUE.values(), *DERIVED.values()]
+    if any(column.kind is AMOUNT for column in table.columns)
+}
+
+
+def rows_of(table):
+    """Rows of a declared table in its default form in pandas, with amounts of which one is null."""
+    amounts = [None, *(Decimal(number).scaleb(-1) for number in range(11, 30))]
+    columns = [
+        pa.array(amounts if column.kind is AMOUNT else [None] * len(amounts), column.kind.arrow)
+        for column in table.columns
+    ]
+    return shape(pa.table(columns, names=table.schema.names), table).assign(group=[0, 1] * 10)
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", WITH_AMOUNTS)
+def test_everyday_operations_work_on_the_default_form_of_every_table(name):
+    mpl.use("Agg")
+    rows = rows_of(WITH_AMOUNTS[name])
+
+    assert rows.attrs["decimals"] == "float"
+    for column in WITH_AMOUNTS[name].columns:
+        for operation in EVERYDAY.values() if column.kind is AMOUNT else ():
+            operation(rows, column.name)
+    plt.close("all")
+
+
+def test_some_everyday_operations_fail_on_exact_amounts(history):
+    """Otherwise floats would not have to be the default."""
+    rows = lf.rewards(history, decimals="exact").assign(group=0)
+
+    def fails(operation):
+        try:
+            operation(rows, "amount")
+        except Exception:  # noqa: BLE001 - whatever pandas raises, the operation does not work
+            return True
+        finally:
+            plt.close("all")
+        return False
+
+    assert sum(map(fails, EVERYDAY.values())) >= 5
+
+
+def test_a_function_that_needs_every_digit_refuses_floats(history):
+    rounded = lf.holdings_from_events(*history[1:])
+    exact = lf.holdings_from_events(*history[1:], decimals="exact")
+
+    for refused in (lambda: lf.reconcile_holdings(exact, rounded), lambda: lf.holding_fees(rounded)):
+        with pytest.raises(lf.InputError, match=r'floats in .*lf\.load_holdings_summary\(…, decimals="exact"\)'):
+            refused()
+    assert lf.reconcile_holdings(exact, exact).empty
+    with lf.sandbox(updates=50) as net:
+        supplies = lf.load_instruments(net)
+    with pytest.raises(lf.InputError, match=r'lf\.load_instruments\(…, decimals="exact"\)'):
+        lf.supply_over_time(supplies)
+
+
+def test_exporting_floats_warns_once_and_writes_doubles(history, tmp_path):
+    frames = {"rewards": lf.rewards(history), "mint_burn": lf.mint_burn(history), "updates": history.updates}
+    with pytest.warns(RoundedAmountsWarning, match="the frames of rewards, mint_burn hold amounts as floats") as warned:
+        lf.export_tables(frames, tmp_path)
+    assert len(warned) == 1
+    assert str(pq.read_schema(tmp_path / "rewards.parquet").field("amount").type) == "double"
+
+    lf.export_tables({"rewards": lf.rewards(history, as_="arrow")}, tmp_path / "arrow")
+    lf.export_tables({"rewards": lf.rewards(history, decimals="exact")}, tmp_path / "exact")
+
+    for folder in ("arrow", "exact"):
+        kind = pq.read_schema(tmp_path / folder / "rewards.parquet").field("amount").type
+        assert str(kind).startswith("decimal128(")
+
+
+def test_sql_converts_amounts_last(tmp_path):
+    with lf.sandbox(updates=200) as net:
+        store = lf.open_store(tmp_path)
+        store.sync(net, derive=["rewards"], progress=False)
+    query = "select sum(amount) as amount from rewards"
+
+    assert store.sql(query).amount.dtype == "float64"
+    assert store.sql(query).attrs["decimals"] == "float"
+    exact = store.sql(query, decimals="exact").amount[0]
+    assert exact == store.sql(query, as_="arrow")["amount"][0].as_py()
+
+
 def written():
     """The rows of the table in the documents."""
     rows = [line.strip("| \n").split(" | ") for line in PAGE.read_text().splitlines() if line.startswith("| `")]
@@ -79,7 +186,7 @@ def kind_of(amounts):
     return type(amounts.dropna().iloc[0]).__name__ if amounts.dtype == object else str(amounts.dtype)
 
 
-KINDS = {"object": "Decimal", "arrow": "decimal128(38, 10)[pyarrow]", "float": "float64", "string": "str"}
+KINDS = {"float": "float64", "exact": "Decimal", "arrow": "decimal128(38, 10)[pyarrow]", "string": "str"}
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -91,7 +198,7 @@ def test_a_network_decides_how_amounts_are_held(form):
             assert kind_of(lf.load_instruments(net).total_supply) == KINDS[form]
             assert kind_of(lf.rewards(history).amount) == KINDS[form]
             assert kind_of(lf.holdings_from_events(*history[1:]).total_coin_holdings) == KINDS[form]
-            assert kind_of(lf.rewards(history, decimals="object").amount) == "Decimal"
+            assert kind_of(lf.rewards(history, decimals="exact").amount) == "Decimal"
             assert kind_of(lf.load_instruments(net, decimals="string").total_supply) == "str"
             assert str(lf.rewards(history, as_="arrow")["amount"].type) == "decimal128(38, 10)"
 
@@ -100,14 +207,14 @@ def test_a_profile_decides_how_amounts_are_held(tmp_path, monkeypatch):
     folder = tmp_path / "ledgerframes"
     folder.mkdir()
     (folder / "config.toml").write_text(
-        '[profiles.desk]\nscan_url = "http://127.0.0.1:9/api/scan"\ndecimals = "float"\n'
+        '[profiles.desk]\nscan_url = "http://127.0.0.1:9/api/scan"\ndecimals = "exact"\n'
     )
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
 
-    assert lf.connect(profile="desk").settings.decimals == "float"
+    assert lf.connect(profile="desk").settings.decimals == "exact"
 
 
-@pytest.mark.parametrize("form", ["double", "", 5])
+@pytest.mark.parametrize("form", ["double", "object", "", 5])
 def test_a_form_that_there_is_not_is_refused(form):
     with pytest.raises(lf.InputError, match="decimals="):
         lf.connect(scan_url="http://127.0.0.1:9/api/scan", decimals=form)
@@ -120,7 +227,7 @@ def test_a_form_that_a_profile_misspells_is_refused(monkeypatch):
 
 
 def test_a_zero_is_0_in_every_form_that_shows_digits(history):
-    burned = lf.mint_burn(history).burned_names
+    burned = lf.mint_burn(history, decimals="exact").burned_names
 
     assert Decimal(0) in set(burned)
     assert not [amount for amount in burned if "E" in str(amount)]

@@ -71,8 +71,8 @@ def holdings_from_events(
             defaults to the earliest round open when it is asked.
         parties: party ids, one row for each, with zeros for a party that holds nothing; by default all owners, by id.
         opening: the contracts active before the frames begin, or `"nothing"`; see `active_contracts`.
-        decimals: how amounts are held: `"object"` (exact), `"arrow"`, `"float"`, `"string"`; by default as the events
-            were loaded to hold them, else `"object"`.
+        decimals: how amounts are held: `"float"`, `"exact"` (`Decimal`), `"arrow"`, `"string"`; by default as the
+            events were loaded to hold them, else `"float"`.
 
     Returns:
         As `load_holdings_summary`: record_time and migration_id (of `at`, else of the last event),
@@ -88,8 +88,8 @@ def holdings_from_events(
         >>> with lf.sandbox(updates=50) as net:
         ...     _, events, reassignments = lf.load_history(net)
         >>> holdings = lf.holdings_from_events(events, reassignments, as_of_round=3)
-        >>> holdings.party_id.is_unique, type(holdings.total_coin_holdings[0]).__name__
-        (True, 'Decimal')
+        >>> holdings.party_id.is_unique, holdings.total_coin_holdings.dtype.name
+        (True, 'float64')
     """
     asked_round = (
         None if as_of_round is None else whole_number(as_of_round, "as_of_round", least=-(2**63), most=2**63 - 1)
@@ -203,9 +203,9 @@ def reconcile_holdings(computed: Any, summary: Any) -> pd.DataFrame:
     """Compare holdings computed from the history with a server's summary, to the last digit.
 
     Args:
-        computed: the result of `holdings_from_events`, for one time and round.
-        summary: the result of `load_holdings_summary`, for the same. A server computes fees for the round that is open
-            when it is asked; `as_of_round=` makes both the same.
+        computed: the result of `holdings_from_events(…, decimals="exact")`, for one time and round.
+        summary: the result of `load_holdings_summary(…, decimals="exact")`, for the same. A server computes fees for
+            the round that is open when it is asked; `as_of_round=` makes both the same.
 
     Returns:
         One row per difference, none if all agree: party_id, amount (which of the seven), computed, served, difference
@@ -214,13 +214,13 @@ def reconcile_holdings(computed: Any, summary: Any) -> pd.DataFrame:
         holding nothing there.
 
     Raises:
-        InputError: columns are missing, or the two state fees for different rounds.
+        InputError: columns are missing, one holds floats, or the two state fees for different rounds.
 
     Example:
         >>> import ledgerframes as lf
         >>> with lf.sandbox(updates=50) as net:
         ...     history = lf.load_history(net)
-        >>> computed = lf.holdings_from_events(history.events, history.reassignments)
+        >>> computed = lf.holdings_from_events(history.events, history.reassignments, decimals="exact")
         >>> lf.reconcile_holdings(computed, computed).empty
         True
     """
@@ -245,6 +245,7 @@ def reconcile_holdings(computed: Any, summary: Any) -> pd.DataFrame:
                 rows.append((party, name, ours, theirs, _EXACT.subtract(ours, theirs)))
     reconciled = pd.DataFrame(rows, columns=["party_id", "amount", "computed", "served", "difference"])
     # Said beside an empty result, so that "no difference" is not taken for "all compared".
+    reconciled.attrs["decimals"] = "exact"
     reconciled.attrs["not_served"] = [name for name in AMOUNTS if name not in stated]
     return reconciled
 
@@ -254,7 +255,7 @@ def holding_fees(summary: Any) -> pd.DataFrame:
     """Reshape notional holding fees to long form, for tables and pictures.
 
     Args:
-        summary: from `load_holdings_summary`, `holdings_from_events` or a store.
+        summary: from `load_holdings_summary`, `holdings_from_events` or a store, with `decimals="exact"`.
 
     Returns:
         Two rows per row of the summary: its record_time, migration_id and computed_as_of_round where it has them,
@@ -262,12 +263,13 @@ def holding_fees(summary: Any) -> pd.DataFrame:
         the server does not state them. Fees are notional: charged only when a contract expires, not on transfers.
 
     Raises:
-        InputError: columns are missing.
+        InputError: columns are missing, or amounts are floats.
 
     Example:
         >>> import ledgerframes as lf
         >>> with lf.sandbox(updates=50) as net:
-        ...     fees = lf.holding_fees(lf.holdings_from_events(*lf.load_history(net)[1:]))
+        ...     history = lf.load_history(net, decimals="exact")
+        >>> fees = lf.holding_fees(lf.holdings_from_events(history.events, history.reassignments))
         >>> sorted(set(fees.lock))
         ['locked', 'unlocked']
     """
@@ -288,7 +290,7 @@ def holding_fees(summary: Any) -> pd.DataFrame:
 
 
 def _summary_frame(summary: Any, name: str) -> pd.DataFrame:
-    return to_pandas(summary, ("party_id", *AMOUNTS), name=name, giver="lf.load_holdings_summary")
+    return to_pandas(summary, ("party_id", *AMOUNTS), name=name, giver="lf.load_holdings_summary", exact=AMOUNTS)
 
 
 def _by_party(one: Any, name: str) -> pd.DataFrame:
@@ -319,10 +321,9 @@ def _amount(frame: pd.DataFrame, party: str, name: str) -> Decimal | None:
     if party not in frame.index:
         return Decimal(0)
     value = frame.at[party, name]
-    # The last is true of NaN alone, which frames with float amounts hold.
-    if value is None or value is pd.NA or value != value:
+    if pd.isna(value):
         return None if frame.at[party, _KNOWN] else Decimal(0)
-    # By way of text, because a float's own decimal has digits that the server never sent.
+    # By way of text, because a float's own decimal has digits that nobody gave.
     return Decimal(str(value))
 
 

@@ -195,12 +195,12 @@ def supply_over_time(instruments: Any) -> pd.DataFrame:
     Example:
         >>> import ledgerframes as lf
         >>> with lf.sandbox(updates=50) as net:
-        ...     supply = lf.supply_over_time(lf.load_instruments(net))
+        ...     supply = lf.supply_over_time(lf.load_instruments(net, decimals="exact"))
         >>> supply.columns.to_list()
         ['instrument_id', 'symbol', 'time', 'total_supply', 'change']
     """
     needed = ("instrument_id", "symbol", "total_supply", "total_supply_as_of")
-    frame = to_pandas(instruments, needed, name="instruments", giver="lf.load_instruments")
+    frame = to_pandas(instruments, needed, name="instruments", giver="lf.load_instruments", exact=["total_supply"])
     time = frame["total_supply_as_of"]
     if "loaded_at" in frame.columns:
         # Registries may leave the time of the supply out.

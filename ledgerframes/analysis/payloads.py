@@ -66,7 +66,7 @@ def expand(
         infer: False leaves text columns as text.
         personal: True keeps personal data, the contact points of validators' operators; by default it is left out,
             unless the events were loaded with `connect(personal=True)`.
-        decimals: how a pandas frame holds amounts: `"object"` (exact), `"arrow"`, `"float"`, `"string"`.
+        decimals: how a pandas frame holds amounts: `"float"`, `"exact"` (`Decimal`), `"arrow"`, `"string"`.
         sep: what stands between the steps of a path in a column's name, such as `"_"`.
 
     Returns:

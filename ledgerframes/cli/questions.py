@@ -69,7 +69,7 @@ def holdings(
     from ledgerframes.analysis.holdings import holdings_from_events
 
     history = history_of(existing(store), None, None, None)
-    held = holdings_from_events(history.events, history.reassignments, at=opt.bound(at))
+    held = holdings_from_events(history.events, history.reassignments, at=opt.bound(at), decimals="exact")
     columns = ["party_id", "total_unlocked_coin", "total_locked_coin", "total_coin_holdings"]
     _say_largest(held[columns], "total_coin_holdings", top, as_json=as_json)
 
@@ -95,7 +95,7 @@ def rewards(
     from ledgerframes.models.rounds_and_rewards import rewards as computed
 
     choice(by, "--by", ("kind", "outcome", "provider", "beneficiary"))
-    coupons = computed(history_of(existing(store), start, end, last))
+    coupons = computed(history_of(existing(store), start, end, last), decimals="exact")
     claimed = coupons["amount"].where(coupons["outcome"] == "claimed")
     with localcontext(prec=60):
         sums = (

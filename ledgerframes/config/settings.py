@@ -114,8 +114,8 @@ class Settings:
         insecure_http: send tokens over plain http beyond loopback too, as to a participant in the same cluster.
         failover: which scans are asked where one fails: those of `scan_url` ("given"), or after them also those that
             they list ("network").
-        decimals: how loaders give amounts to pandas where their own `decimals=` is left out: `"object"` (exact),
-            `"arrow"`, `"float"` or `"string"`.
+        decimals: how loaders give amounts to pandas where their own `decimals=` is left out: `"float"`, `"exact"`
+            (`Decimal`), `"arrow"` or `"string"`.
 
     Raises:
         ConfigurationError: a value breaks a rule; the message names it.
@@ -143,7 +143,7 @@ class Settings:
     personal: bool = False
     insecure_http: bool = False
     failover: Literal["given", "network"] = "given"
-    decimals: Literal["object", "arrow", "float", "string"] = "object"
+    decimals: Literal["float", "exact", "arrow", "string"] = "float"
 
     def __post_init__(self) -> None:
         for interface in INTERFACES:
@@ -170,9 +170,9 @@ class Settings:
             )
         if self.failover not in ("given", "network"):
             raise ConfigurationError(f"failover={self.failover!r} is not valid: give 'given' or 'network'")
-        if self.decimals not in ("object", "arrow", "float", "string"):
+        if self.decimals not in ("float", "exact", "arrow", "string"):
             raise ConfigurationError(
-                f"decimals={self.decimals!r} is not valid: give 'object', 'arrow', 'float' or 'string'"
+                f"decimals={self.decimals!r} is not valid: give 'float', 'exact', 'arrow' or 'string'"
             )
         if self.failover == "network" and not self.scan_url:
             raise ConfigurationError(

@@ -15,7 +15,7 @@ from typing import Any, Final, Literal, cast, get_args
 import pyarrow as pa
 
 from ledgerframes.arguments import flag, path, suggesting
-from ledgerframes.errors import InputError
+from ledgerframes.errors import InputError, RoundedAmountsWarning, warn
 from ledgerframes.export.atomic_write import Staging, writing
 from ledgerframes.export.csv_files import CsvFile
 from ledgerframes.export.names import check_tables
@@ -70,6 +70,7 @@ class WrittenTable:
     schema: pa.Schema
     cut: int = 0
     lost: int = 0
+    rounded: bool = False
 
 
 @dataclass(frozen=True)
@@ -111,7 +112,8 @@ def export_tables(
 
     Args:
         sources: by table name, what gives its rows: an Arrow table, dataset, reader or record batches, a DataFrame
-            of pandas or polars, or a callable that gives one of these when the table's turn comes.
+            of pandas or polars, or a callable that gives one of these when the table's turn comes. Amounts that
+            pandas holds as floats are written as DOUBLE, rounded, with one warning; `as_="arrow"` is exact.
         target: a folder, or a file whose ending names the format: `.xlsx`, or of a single table `.parquet` or `.csv`.
         format: Parquet (zstd, the columns' meanings in the schema), CSV (UTF-8, RFC 4180, exact, formulas defused:
             `restore_text` returns a text cell as it was), or one workbook with a sheet per table; by default what the
@@ -227,6 +229,12 @@ def _export(
     for table in report.tables:
         if table.cut:
             _log.warning("%s: %d cells are longer than a workbook's can be and were cut short", table.name, table.cut)
+    if rounded := [table.name for table in written if table.rounded]:
+        warn(
+            f"the frames of {', '.join(rounded)} hold amounts as floats, so the files have them rounded; for exact"
+            ' amounts make the frames with as_="arrow" or decimals="exact", or export a store',
+            RoundedAmountsWarning,
+        )
     return report
 
 
@@ -290,7 +298,9 @@ def _files(asked: _Export, staging: Staging, only: str) -> list[WrittenTable]:
         with writing(place):
             sink = _sink(asked, table, shape, paths[table.name])
         pour(table, shape, sink, place)
-        written.append(WrittenTable(table.name, sink.rows, place, shape.schema, lost=_lost(table)))
+        written.append(
+            WrittenTable(table.name, sink.rows, place, shape.schema, lost=_lost(table), rounded=table.rounded)
+        )
     return written
 
 
@@ -328,7 +338,8 @@ def _workbook(asked: _Export, staging: Staging, name: str) -> list[WrittenTable]
             shapes[table.name] = shape
             if left_out := attrs_of(table).get("left_out"):
                 said[f"left out of {table.name}"] = ", ".join(left_out)
-            written.append(WrittenTable(table.name, sheets.rows, place, shape.schema, sheets.cut, _lost(table)))
+            lost, rounded = _lost(table), table.rounded
+            written.append(WrittenTable(table.name, sheets.rows, place, shape.schema, sheets.cut, lost, rounded))
         with writing(place):
             book.about(said, shapes)
             book.close()

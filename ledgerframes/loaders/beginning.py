@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
@@ -14,7 +12,7 @@ from msgspec import Raw
 
 from ledgerframes.decoding.history import HistoryBatch
 from ledgerframes.decoding.paged_histories import UPDATE_HISTORY, PagedHistory
-from ledgerframes.errors import BeginsLateWarning, DecodeError, RequestError
+from ledgerframes.errors import BeginsLateWarning, DecodeError, RequestError, warn
 from ledgerframes.interfaces.page_reading import HistoryPage
 from ledgerframes.paging.beginning import EVENT_COLUMNS, LEG_COLUMNS, from_beginning
 from ledgerframes.paging.cursor import Cursor
@@ -142,12 +140,8 @@ def _dso(parties: pa.Array) -> set[str]:
 
 
 def warn_of(beginning: Beginning, source: str) -> None:
-    """Warn that what a source holds begins after ledger begin, at the line that called the package."""
-    frame, level = inspect.currentframe(), 0
-    while frame is not None and str(frame.f_globals.get("__name__", "")).partition(".")[0] == "ledgerframes":
-        frame, level = frame.f_back, level + 1
-    warnings.warn(
+    """Warn that what a source holds begins after ledger begin."""
+    warn(
         f"{source} begins at {beginning.first}, after ledger begin: older updates were pruned, or never stored there",
         BeginsLateWarning,
-        stacklevel=level + 1,
     )

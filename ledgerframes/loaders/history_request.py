@@ -72,7 +72,7 @@ class HistoryRequest:
     limit: int | None = None
     page_size: int = MAXIMUM
     as_: As = "pandas"
-    decimals: Decimals = "object"
+    decimals: Decimals = "float"
     lists: Lists = "tuple"
     allow_partial: bool = False
     progress: bool | None = None

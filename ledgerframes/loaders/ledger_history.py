@@ -119,8 +119,8 @@ def load_ledger_history(
             be computed, for `interface_views`.
         page_size: updates per request; the participant chooses by default, and refuses too large ones.
         as_: `"pandas"`, `"arrow"` or `"polars"`.
-        decimals: how pandas holds amounts: `"object"` (exact), `"arrow"`, `"float"`, `"string"`; by default as the
-            network's `connect(decimals=)` says, else `"object"`.
+        decimals: how pandas holds amounts: `"float"`, `"exact"` (`Decimal`), `"arrow"`, `"string"`; by default as the
+            network's `connect(decimals=)` says, else `"float"`.
         lists: how pandas holds lists: `"tuple"`, or `"arrow"`, which is quicker and can do less.
         allow_partial: when an error ends the load early, return what was loaded, with `attrs["complete"]` False.
 

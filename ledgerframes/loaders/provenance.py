@@ -45,7 +45,7 @@ class Provenance:
     ends_early: bool = False
     counted_from: int | None = None
     bounds: Mapping[str, Any] = field(default_factory=dict)
-    decimals: str = "object"
+    decimals: str = "float"
 
     def attrs(self) -> dict[str, Any]:
         """The values for `df.attrs`."""
@@ -62,7 +62,7 @@ class Provenance:
             # Only where it is known: a load is a single read and proves nothing final.
             **({} if self.settled is None else {"settled": _said(self.settled)}),
             "version": __version__,
-            **({} if self.decimals == "object" else {"decimals": self.decimals}),
+            **({} if self.decimals == "float" else {"decimals": self.decimals}),
             **({"personal": True} if self.personal else {}),
             **({"left_out": list(self.left_out)} if self.left_out else {}),
         }

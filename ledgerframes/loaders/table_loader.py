@@ -52,7 +52,7 @@ class Form:
         *,
         columns: Iterable[str] | None = None,
         as_: As = "pandas",
-        decimals: Decimals = "object",
+        decimals: Decimals = "float",
         lists: Lists = "tuple",
         limit: int | None = None,
         allow_partial: bool = False,

@@ -22,8 +22,8 @@ def traffic_purchases(events: Any, *, as_: As = "pandas", decimals: Decimals | N
     Args:
         events: events of `load_events`, a `History`, a `Store`, or a path of Parquet.
         as_: `"pandas"`, `"arrow"` or `"polars"`.
-        decimals: how pandas holds amounts: `"object"` (exact), `"arrow"`, `"float"`, `"string"`; by default as the
-            events were loaded to hold them, else `"object"`.
+        decimals: how pandas holds amounts: `"float"`, `"exact"` (`Decimal`), `"arrow"`, `"string"`; by default as the
+            events were loaded to hold them, else `"float"`.
 
     Returns:
         One row per purchase, in the order of the events, with the columns of `lf.describe("traffic_purchases")`: what
@@ -56,8 +56,8 @@ def transfers(events: Any, *, opening: Any = None, as_: As = "pandas", decimals:
         opening: what was active before the events, an `Opening` of `load_opening`:
             instructions and preapprovals among them say who sends and receives.
         as_: `"pandas"`, `"arrow"` or `"polars"`.
-        decimals: how pandas holds amounts: `"object"` (exact), `"arrow"`, `"float"`, `"string"`; by default as the
-            events were loaded to hold them, else `"object"`.
+        decimals: how pandas holds amounts: `"float"`, `"exact"` (`Decimal`), `"arrow"`, `"string"`; by default as the
+            events were loaded to hold them, else `"float"`.
 
     Returns:
         One row per output, in the order of the events, with the columns of `lf.describe("transfers")`: amounts in
@@ -93,8 +93,8 @@ def token_transfers(events: Any, *, opening: Any = None, as_: As = "pandas", dec
         opening: what was active before the events, an `Opening` of `load_opening`:
             instructions and allocations among them say who sends how much.
         as_: `"pandas"`, `"arrow"` or `"polars"`.
-        decimals: how pandas holds amounts: `"object"` (exact), `"arrow"`, `"float"`, `"string"`; by default as the
-            events were loaded to hold them, else `"object"`.
+        decimals: how pandas holds amounts: `"float"`, `"exact"` (`Decimal`), `"arrow"`, `"string"`; by default as the
+            events were loaded to hold them, else `"float"`.
 
     Returns:
         One row per leg, in the order of the events, with the columns of `lf.describe("token_transfers")`: amounts in
@@ -137,8 +137,8 @@ def mint_burn(events: Any, *, opening: Any = None, as_: As = "pandas", decimals:
         events: events of `load_events`, a `History`, a `Store`, or a path of Parquet.
         opening: what was active before the events, an `Opening` of `load_opening`.
         as_: `"pandas"`, `"arrow"` or `"polars"`.
-        decimals: how pandas holds amounts: `"object"` (exact), `"arrow"`, `"float"`, `"string"`; by default as the
-            events were loaded to hold them, else `"object"`.
+        decimals: how pandas holds amounts: `"float"`, `"exact"` (`Decimal`), `"arrow"`, `"string"`; by default as the
+            events were loaded to hold them, else `"float"`.
 
     Returns:
         One row per update that creates, ends, mints or burns coin, in the order of record time, with the columns of

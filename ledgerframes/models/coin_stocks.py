@@ -35,8 +35,8 @@ def supply_per_round(events: Any, *, opening: Any = None, as_: As = "pandas", de
         opening: what was active before the events, an `Opening` of `load_opening`, or
             `"nothing"` if there were none; without it `total` is null, unless the events begin at ledger begin.
         as_: `"pandas"`, `"arrow"` or `"polars"`.
-        decimals: how pandas holds amounts: `"object"` (exact), `"arrow"`, `"float"`, `"string"`; by default as the
-            events were loaded to hold them, else `"object"`.
+        decimals: how pandas holds amounts: `"float"`, `"exact"` (`Decimal`), `"arrow"`, `"string"`; by default as the
+            events were loaded to hold them, else `"float"`.
 
     Returns:
         One row per round, by number, with the columns of `lf.describe("supply_per_round")`: amounts in coin, times in
@@ -89,8 +89,8 @@ def coin_history(
             `"nothing"` if there were none.
         at: count events up to and including this time (in every migration) or pair (migration id, time).
         as_: `"pandas"`, `"arrow"` or `"polars"`.
-        decimals: how pandas holds amounts: `"object"` (exact), `"arrow"`, `"float"`, `"string"`; by default as the
-            events were loaded to hold them, else `"object"`.
+        decimals: how pandas holds amounts: `"float"`, `"exact"` (`Decimal`), `"arrow"`, `"string"`; by default as the
+            events were loaded to hold them, else `"float"`.
 
     Returns:
         One row per coin contract, in the order of creation, with the columns of `lf.describe("coin_history")`:
@@ -138,8 +138,8 @@ def supply(
         at: count events up to and including this time (in every migration) or pair (migration id, time); all by
             default.
         as_: `"pandas"`, `"arrow"` or `"polars"`.
-        decimals: how pandas holds amounts: `"object"` (exact), `"arrow"`, `"float"`, `"string"`; by default as the
-            events were loaded to hold them, else `"object"`.
+        decimals: how pandas holds amounts: `"float"`, `"exact"` (`Decimal`), `"arrow"`, `"string"`; by default as the
+            events were loaded to hold them, else `"float"`.
 
     Returns:
         One row with the columns of `lf.describe("supply")`: `at` in UTC (of the last event by default), and unlocked,
@@ -186,8 +186,8 @@ def balances_over_time(
         opening: what was active before the events, an `Opening` of `load_opening`, or
             `"nothing"` if there were none.
         as_: `"pandas"`, `"arrow"` or `"polars"`.
-        decimals: how pandas holds amounts: `"object"` (exact), `"arrow"`, `"float"`, `"string"`; by default as the
-            events were loaded to hold them, else `"object"`.
+        decimals: how pandas holds amounts: `"float"`, `"exact"` (`Decimal`), `"arrow"`, `"string"`; by default as the
+            events were loaded to hold them, else `"float"`.
 
     Returns:
         One row per time and party, in this order, with the columns of `lf.describe("balances_over_time")`: amounts in

@@ -27,8 +27,8 @@ def round_history(events: Any, *, opening: Any = None, as_: As = "pandas", decim
         events: events of `load_events`, a `History`, a `Store`, or a path of Parquet.
         opening: what was active before the events, an `Opening` of `load_opening`.
         as_: `"pandas"`, `"arrow"` or `"polars"`.
-        decimals: how pandas holds amounts: `"object"` (exact), `"arrow"`, `"float"`, `"string"`; by default as the
-            events were loaded to hold them, else `"object"`.
+        decimals: how pandas holds amounts: `"float"`, `"exact"` (`Decimal`), `"arrow"`, `"string"`; by default as the
+            events were loaded to hold them, else `"float"`.
 
     Returns:
         One row per round, by number, with the columns of `lf.describe("round_history")`: amounts in coin, USD or coin
@@ -71,8 +71,8 @@ def rewards(events: Any, *, opening: Any = None, as_: As = "pandas", decimals: D
         events: events of `load_events`, a `History`, a `Store`, or a path of Parquet.
         opening: what was active before the events, an `Opening` of `load_opening`.
         as_: `"pandas"`, `"arrow"` or `"polars"`.
-        decimals: how pandas holds amounts: `"object"` (exact), `"arrow"`, `"float"`, `"string"`; by default as the
-            events were loaded to hold them, else `"object"`.
+        decimals: how pandas holds amounts: `"float"`, `"exact"` (`Decimal`), `"arrow"`, `"string"`; by default as the
+            events were loaded to hold them, else `"float"`.
 
     Returns:
         One row per coupon, in the order of creation, then of the end of those that began earlier, with the columns of
@@ -110,8 +110,8 @@ def reward_flows(events: Any, *, opening: Any = None, as_: As = "pandas", decima
         events: events of `load_events`, a `History` or a `Store`.
         opening: what was active before the events; see `rewards`. It names rounds and parties.
         as_: `"pandas"`, `"arrow"` or `"polars"`.
-        decimals: how pandas holds amounts: `"object"` (exact), `"arrow"`, `"float"`, `"string"`; by default as the
-            events were loaded to hold them, else `"object"`.
+        decimals: how pandas holds amounts: `"float"`, `"exact"` (`Decimal`), `"arrow"`, `"string"`; by default as the
+            events were loaded to hold them, else `"float"`.
 
     Returns:
         One row per update, event, kind, party and round, in the order of the history, with the columns of
@@ -146,8 +146,8 @@ def sv_rewards(events: Any, *, opening: Any = None, as_: As = "pandas", decimals
         events: events of `load_events`, a `History`, a `Store`, or a path of Parquet.
         opening: what was active before the events; see `rewards`.
         as_: `"pandas"`, `"arrow"` or `"polars"`.
-        decimals: how pandas holds amounts: `"object"` (exact), `"arrow"`, `"float"`, `"string"`; by default as the
-            events were loaded to hold them, else `"object"`.
+        decimals: how pandas holds amounts: `"float"`, `"exact"` (`Decimal`), `"arrow"`, `"string"`; by default as the
+            events were loaded to hold them, else `"float"`.
 
     Returns:
         One row per round, super validator and beneficiary, in this order, with the columns of

@@ -33,4 +33,5 @@ class SqlOptions(TypedDict, total=False):
 
     as_of: AsOf | None
     allow_partial: bool
+    decimals: Decimals | None
     parameters: Sequence[Any] | None

@@ -17,7 +17,7 @@ class Served:
 
     def __init__(self, net):
         self.net = net
-        self.history = lf.load_history(net, start=BEGIN)
+        self.history = lf.load_history(net, start=BEGIN, decimals="exact")
         self.items = list(lf.rebuild_items(self.history))
 
 

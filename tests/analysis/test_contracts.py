@@ -172,7 +172,7 @@ def test_holdings_reconcile_with_the_servers_summary_to_the_last_digit(normal, m
         round_number = int(computed.computed_as_of_round.iloc[0])
         summary = lf.load_holdings_summary(
             normal.net, computed.party_id.tolist(), record_time=at, migration_id=migration_id, match="exact",
-            as_of_round=round_number,
+            as_of_round=round_number, decimals="exact",
         )  # fmt: skip
         assert set(summary.computed_as_of_round) == {round_number}
         found = lf.reconcile_holdings(computed, summary)
@@ -186,12 +186,14 @@ def test_the_round_of_a_past_snapshot_is_the_historys_and_not_the_servers_defaul
     computed = [lf.holdings_from_events(*history, at=(migration_id, at)) for at in times]
     parties = computed[0].party_id.tolist()[:4]
     rounds = [int(one.computed_as_of_round.iloc[0]) for one in computed]
-    default = lf.load_holdings_summary(normal.net, parties, record_time=times[0], migration_id=migration_id)
+    default = lf.load_holdings_summary(
+        normal.net, parties, record_time=times[0], migration_id=migration_id, decimals="exact"
+    )
     assert default.computed_as_of_round.iloc[0] > rounds[0]
     with pytest.raises(lf.InputError, match="fees differ from round to round"):
         lf.reconcile_holdings(computed[0], default)
     found = lf.load_holdings_summary(
-        normal.net, parties, record_time=times, migration_id=migration_id, as_of_round=rounds
+        normal.net, parties, record_time=times, migration_id=migration_id, as_of_round=rounds, decimals="exact"
     )
     for at, one in zip(times, computed, strict=True):
         served = found[found.record_time == pd.Timestamp(at)]
@@ -288,7 +290,7 @@ def test_parties_come_in_the_order_asked_with_zeros(normal):
 
 def test_a_zero_amount_is_a_plain_zero_everywhere(normal):
     amounts = lf.holdings_from_events(normal.history.events, normal.history.reassignments, as_of_round=0)
-    summary = lf.load_holdings_summary(normal.net, amounts.party_id.tolist(), as_of_round=0)
+    summary = lf.load_holdings_summary(normal.net, amounts.party_id.tolist(), as_of_round=0, decimals="exact")
     coins = lf.expand(normal.history.events, template="Splice.Amulet:Amulet")
     for frame in (amounts, summary, coins, lf.holding_fees(amounts)):
         cells = [cell for column in frame for cell in frame[column] if isinstance(cell, Decimal)]

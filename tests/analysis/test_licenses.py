@@ -44,7 +44,7 @@ def test_versions_add_up(normal):
 
 
 def test_supply_is_followed_over_snapshots(normal):
-    first = lf.load_instruments(normal.net)
+    first = lf.load_instruments(normal.net, decimals="exact")
     first = first[first.total_supply.notna() & first.total_supply_as_of.notna()]
     later = first.assign(
         total_supply=[one + Decimal("0.1") for one in first.total_supply],

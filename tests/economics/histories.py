@@ -26,9 +26,9 @@ WHOLE = {"complete": True, "from_beginning": True, "range": "ledger begin to now
 
 
 def frame_of(items: list[dict[str, Any]], **attrs: Any) -> pd.DataFrame:
-    """The events of update items as `load_events` gives them."""
+    """The events of update items as `load_events` gives them, so that what is computed from them stays exact."""
     frame = shape(table_of(items), EVENTS)
-    frame.attrs.update(attrs)
+    frame.attrs.update({"decimals": "exact", **attrs})
     return frame
 
 

@@ -83,7 +83,7 @@ def test_too_many_times_are_refused():
 
 @pytest.mark.parametrize("every", ["37s", "5min"])
 def test_every_row_is_what_a_replay_computes(net, every):
-    history = lf.load_history(net, start="begin", progress=False)
+    history = lf.load_history(net, start="begin", progress=False, decimals="exact")
     rows = lf.balances_over_time(history, every=every)
 
     times = rows.time.unique()

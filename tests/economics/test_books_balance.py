@@ -22,7 +22,7 @@ WORLDS = {
 def world(request):
     """A kind of world, and its history."""
     with lf.sandbox(**WORLDS[request.param]) as net:
-        yield request.param, lf.load_history(net, start="begin", as_="arrow", progress=False)
+        yield request.param, lf.load_history(net, start="begin", as_="arrow", progress=False, decimals="exact")
 
 
 @pytest.mark.long(quick=2)

@@ -174,7 +174,7 @@ def test_updates_of_no_round_are_counted():
 
 
 def test_in_a_made_up_history_supplies_differ_by_what_is_minted_and_burned(net):
-    history = lf.load_history(net, start="begin", progress=False)
+    history = lf.load_history(net, start="begin", progress=False, decimals="exact")
     flows, last = lf.mint_burn(history), lf.supply(history)
     half = flows.record_time.iloc[len(flows) // 2]
     before = lf.supply(history, at=half)
@@ -192,7 +192,7 @@ def test_in_a_made_up_history_supplies_differ_by_what_is_minted_and_burned(net):
 
 
 def test_an_opening_and_the_rest_are_the_whole(net):
-    history = lf.load_history(net, start="begin", progress=False)
+    history = lf.load_history(net, start="begin", progress=False, decimals="exact")
     half = history.events.record_time.iloc[len(history.events) // 2]
     opening = lf.active_contracts(history.events, history.reassignments, at=half)
     rest = lf.load_history(net, start=half + pd.Timedelta("1us"), progress=False)

@@ -19,7 +19,7 @@ ONE_SUM = {"app", "validator", "unknown"}
 @pytest.fixture(scope="module", params=["markers", "switch"])
 def whole(request):
     with lf.sandbox(seed=7, days=20, reward_version=request.param) as net:
-        return lf.load_history(net, start="begin", progress=False)
+        return lf.load_history(net, start="begin", progress=False, decimals="exact")
 
 
 @pytest.fixture(scope="module")

@@ -235,7 +235,7 @@ def test_an_unknown_choice_of_the_rules_is_counted():
 
 
 def test_in_a_made_up_history_every_output_is_a_coin(net):
-    history = lf.load_history(net, start="begin", progress=False)
+    history = lf.load_history(net, start="begin", progress=False, decimals="exact")
     transfers = lf.transfers(history)
     coins = history.events[history.events.template_name.isin([AMULET, "Splice.Amulet:LockedAmulet"])]
     created = coins.payload.dropna()

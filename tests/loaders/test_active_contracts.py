@@ -239,7 +239,7 @@ def test_coins_are_those_of_the_ledger(net, places):
     payloads = [json.loads(one) for one in rows.payload]
     owners = sorted({one.get("amulet", one)["owner"] for one in payloads})
 
-    coins = lf.load_coins(net, owners, at=at, page_size=11)
+    coins = lf.load_coins(net, owners, at=at, page_size=11, decimals="exact")
 
     assert list(coins.contract_id) == list(rows.contract_id)
     assert coins.locked.any()
@@ -289,7 +289,9 @@ def test_the_captured_page_becomes_fifty_contracts(captures):
 def test_the_captured_coin_is_one_row(captures):
     assert captures
     with replay(*OLD, "scan-holdings-state") as server, lf.connect(**server.urls) as real:
-        (coin,) = lf.load_coins(real, ["ledger-ledgerops-2::12207a48"], at=(4, "2026-01-30T08:00Z")).to_dict("records")
+        (coin,) = lf.load_coins(
+            real, ["ledger-ledgerops-2::12207a48"], at=(4, "2026-01-30T08:00Z"), decimals="exact"
+        ).to_dict("records")
 
     assert coin["owner"].startswith("ledger-ledgerops-2::1220")
     assert coin["amount"] == Decimal("1361296.3926166390")

@@ -14,7 +14,7 @@ pytestmark = pytest.mark.usefixtures("captures")
 @pytest.fixture(scope="module")
 def net(captures):
     assert captures
-    with replay() as server, lf.connect(**server.urls, token="t0ken-of-the-test") as network:
+    with replay() as server, lf.connect(**server.urls, token="t0ken-of-the-test", decimals="exact") as network:
         yield network
 
 

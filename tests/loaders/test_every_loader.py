@@ -2,6 +2,7 @@
 
 import inspect
 import socket
+from decimal import Decimal
 
 import msgspec
 import pytest
@@ -122,15 +123,16 @@ def amounts(frame):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_network_says_how_amounts_are_held(name, world):
-    with world.connected(decimals="float") as net:
-        for given, expected, kind in (({}, "float", float), ({"decimals": "string"}, "string", str)):
+    with world.connected(decimals="exact") as net:
+        for given, expected, kind in (({}, "exact", Decimal), ({"decimals": "string"}, "string", str)):
             for frame in frames(load(name, net, world, **given)):
                 assert frame.attrs["decimals"] == expected
                 values = [value for column in amounts(frame) for value in frame[column].dropna()]
                 assert all(isinstance(value, kind) for value in values)
     with world.connected() as net:
         for frame in frames(load(name, net, world)):
-            assert frame.attrs["decimals"] == "object"
+            assert frame.attrs["decimals"] == "float"
+            assert all(frame[column].dtype == "float64" for column in amounts(frame))
 
 
 @pytest.mark.parametrize("name", LIMITED)

@@ -33,7 +33,7 @@ def test_scan_gives_the_validators_rows_without_a_token(net, owners, release):
 def test_the_captured_summary_is_a_row(captures):
     assert captures
     (party,) = (one["party_id"] for one in read_capture("scan-holdings-summary").body["summaries"])
-    with replay("scan-holdings-summary") as server, lf.connect(scan_url=server.scan_url) as net:
+    with replay("scan-holdings-summary") as server, lf.connect(scan_url=server.scan_url, decimals="exact") as net:
         frame = lf.load_holdings_summary(net, [party], record_time="2026-01-30T06:00:00Z", migration_id=4)
 
     (row,) = frame.to_dict("records")

@@ -92,7 +92,7 @@ def serving(**changes):
     newer = Route("/v1/scan-proxy/holdings/summary", server.answer, methods=["POST"])
     with (
         serve(Starlette(routes=[route, newer])) as served,
-        lf.connect(validator_url=served.url, token="t0ken") as net,
+        lf.connect(validator_url=served.url, token="t0ken", decimals="exact") as net,
     ):
         yield net, server
 

@@ -295,7 +295,7 @@ def test_a_load_that_names_no_part_is_refused_before_its_second_page(net, truth)
 @pytest.mark.parametrize("page_size", [50, 1000])
 def test_updates_and_bytes_end_a_load_that_names_no_part(net, most, page_size):
     request = partial(
-        HistoryRequest, columns=None, end=None, last=None, page_size=page_size, as_="arrow", decimals="object",
+        HistoryRequest, columns=None, end=None, last=None, page_size=page_size, as_="arrow", decimals="exact",
         allow_partial=True, progress=False,
     )  # fmt: skip
     with pytest.raises(
@@ -322,7 +322,7 @@ def test_updates_and_bytes_end_a_load_that_names_no_part(net, most, page_size):
         ({"last": "1 fortnight"}, "duration"),
         ({"last": "1h", "start": "2026-01-02"}, "both say where to begin"),
         ({"as_": "numpy"}, "as_='numpy'"),
-        ({"decimals": "exact"}, "decimals='exact'"),
+        ({"decimals": "object"}, "decimals='object'"),
         ({"columns": {"updates": ["upd_id"]}}, "did you mean 'update_id'"),
         ({"columns": {"licenses": ["x"]}}, "licenses"),
         ({"columns": {"updates": "update_id"}}, "give a list"),

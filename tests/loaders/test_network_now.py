@@ -22,7 +22,7 @@ MEMBER = "PAR::alice::1220ab"
 @pytest.fixture(scope="module")
 def real(captures):
     assert captures
-    with replay() as server, lf.connect(**server.urls, token="t0ken-of-the-test") as network:
+    with replay() as server, lf.connect(**server.urls, token="t0ken-of-the-test", decimals="exact") as network:
         yield network
 
 
@@ -279,7 +279,7 @@ def test_a_featured_app_s_weight_is_as_its_right_states_it():
 
     rights = [right(1, activityWeight="2.5"), right(2, activityWeight=None), right(3)]
     with HostileServer([answer({"featured_apps": rights})]) as server, asking(server) as net:
-        apps = lf.load_featured_apps(net, decimals="object")
+        apps = lf.load_featured_apps(net, decimals="exact")
 
     assert list(apps.activity_weight) == [Decimal("2.5"), None, None]
     assert "counts as 1" in lf.describe("featured_apps").set_index("column").meaning["activity_weight"]

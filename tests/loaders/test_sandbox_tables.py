@@ -69,7 +69,7 @@ def expected(coins, party, round_):
 
 def test_holdings_agree_with_the_history_to_the_last_digit(net, coins):
     owners = sorted({coin[0] for coin in coins})
-    frame = lf.load_holdings_summary(net, owners, as_of_round=40)
+    frame = lf.load_holdings_summary(net, owners, as_of_round=40, decimals="exact")
     assert list(frame.party_id) == owners
     for row in frame.itertuples():
         assert [getattr(row, name) for name in AMOUNTS] == expected(coins, row.party_id, 40)

@@ -95,7 +95,7 @@ class Material:
     @cached_property
     def transfers(self) -> pd.DataFrame:
         """Who paid whom, of the whole history, with the record times."""
-        rows: pd.DataFrame = transfers(self.whole, decimals="object")
+        rows: pd.DataFrame = transfers(self.whole, decimals="exact")
         times = self.whole.updates.drop_duplicates("update_id").set_index("update_id")["record_time"]
         return rows.assign(record_time=times.reindex(rows["update_id"]).set_axis(rows.index))
 
@@ -108,19 +108,19 @@ class Material:
     @cached_property
     def rewards(self) -> pd.DataFrame:
         """Reward coupons, of the whole history."""
-        rows: pd.DataFrame = rewards(self.whole, decimals="object")
+        rows: pd.DataFrame = rewards(self.whole, decimals="exact")
         return rows
 
     @cached_property
     def mint_burn(self) -> pd.DataFrame:
         """What updates mint and burn, of the whole history."""
-        rows: pd.DataFrame = mint_burn(self.whole, decimals="object")
+        rows: pd.DataFrame = mint_burn(self.whole, decimals="exact")
         return rows
 
     @cached_property
     def supply_per_round(self) -> pd.DataFrame:
         """Rounds, of the whole history."""
-        rows: pd.DataFrame = supply_per_round(self.whole, decimals="object")
+        rows: pd.DataFrame = supply_per_round(self.whole, decimals="exact")
         return rows
 
     @cached_property
@@ -135,5 +135,5 @@ class Material:
         """A snapshot table's rows, or None where there are none."""
         if self.store is None or name not in {*self.store.tables()["table"]}:
             return None
-        rows: pd.DataFrame = self.store.load(name, as_of=self.as_of, decimals="object")
+        rows: pd.DataFrame = self.store.load(name, as_of=self.as_of, decimals="exact")
         return rows if len(rows) else None

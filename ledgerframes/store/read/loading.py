@@ -61,7 +61,7 @@ def load(
         as_of: an older state: a sync's id, or a time.
         allow_partial: return what is there of a range that is not wholly covered.
         as_: `"pandas"`, `"arrow"` or `"polars"`.
-        decimals: how pandas holds amounts: `"object"` (exact), `"arrow"`, `"float"`, `"string"`.
+        decimals: how pandas holds amounts: `"float"`, `"exact"` (`Decimal`), `"arrow"`, `"string"`.
         lists: how pandas holds lists: `"tuple"`, or `"arrow"`, which is quicker and can do less.
 
     Returns:
@@ -183,7 +183,7 @@ def dask(
     view = self._lake.existing(as_of, names=[table])
     require(view, table, self._lake.url)
     return dask_frame(
-        self._lake, view, table, names, window(start, end), allow_partial=allow_partial, decimals=decimals or "object"
+        self._lake, view, table, names, window(start, end), allow_partial=allow_partial, decimals=decimals or "float"
     )
 
 
@@ -196,7 +196,7 @@ def sql(self: Store, query: str, *, as_: Literal["polars"], **options: Unpack[Sq
 @suggesting
 def sql(
     self: Store, query: str, *, as_of: AsOf | None = None, allow_partial: bool = False,
-    as_: As = "pandas", parameters: Sequence[Any] | None = None,
+    as_: As = "pandas", decimals: Decimals | None = None, parameters: Sequence[Any] | None = None,
 ) -> Any:  # fmt: skip
     """Query the store in DuckDB's SQL; tables have their own names.
 
@@ -206,10 +206,11 @@ def sql(
         as_of: an older state: a sync's id, or a time.
         allow_partial: read a history with gaps.
         as_: the form of the result.
+        decimals: how pandas holds amounts; see `load`.
         parameters: values for the `?`, in order.
 
     Returns:
-        The rows of the result, in the form that `as_` names; amounts are exact decimals.
+        The rows of the result, in the form that `as_` names; the query itself computes with exact decimals.
 
     Raises:
         InputError: the query is wrong.
@@ -231,4 +232,4 @@ def sql(
         require(view, name, self._lake.url)
         return Part.of(view, name, Window(), allow_partial=partly).dataset
 
-    return ask(query, dataset, view.tables, stored=[*view.versions], as_=as_, parameters=parameters)
+    return ask(query, dataset, view.tables, stored=[*view.versions], as_=as_, decimals=decimals, parameters=parameters)

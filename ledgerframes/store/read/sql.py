@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ledgerframes.arguments import did_you_mean, text
 from ledgerframes.errors import InputError
-from ledgerframes.frames import As, check_shape, shape
+from ledgerframes.frames import As, Decimals, check_shape, shape
 from ledgerframes.models.interrupting import interruptible
 from ledgerframes.store.delta.damage import raise_damage
 from ledgerframes.store.delta.table import DeltaStoreTable
@@ -38,6 +38,7 @@ def ask(
     *,
     stored: Sequence[str],
     as_: As,
+    decimals: Decimals | None,
     parameters: Sequence[Any] | None,
 ) -> Any:
     """Run one query; only those tables that it reads are opened.
@@ -48,20 +49,21 @@ def ask(
         tables: all tables that a store can have.
         stored: those that it has.
         as_: the form of the result.
+        decimals: how pandas holds amounts.
         parameters: values for `?`.
 
     Raises:
         InputError: the query is wrong or does more than read.
         StoreError: a file is damaged.
     """
-    check_shape(as_, "object")
+    check_shape(as_, decimals)
     text(query, "query", "one SELECT statement as text")
     import duckdb
 
     connection = duckdb.connect(config={**_LOCKED})
     call = partial(_answer, connection, query, dataset, tables, stored=stored, parameters=parameters)
     answer = interruptible(connection, call)
-    return shape(answer, as_=as_)
+    return shape(answer, as_=as_, decimals=decimals)
 
 
 def _answer(
