@@ -139,7 +139,7 @@ def test_a_function_that_needs_every_digit_refuses_floats(history):
 
 def test_exporting_floats_warns_once_and_writes_doubles(history, tmp_path):
     frames = {"rewards": lf.rewards(history), "mint_burn": lf.mint_burn(history), "updates": history.updates}
-    with pytest.warns(RoundedAmountsWarning, match="the frames of rewards, mint_burn hold amounts as floats") as warned:
+    with pytest.warns(RoundedAmountsWarning, match="the frames of rewards, mint_burn hold floats") as warned:
         lf.export_tables(frames, tmp_path)
     assert len(warned) == 1
     assert str(pq.read_schema(tmp_path / "rewards.parquet").field("amount").type) == "double"
@@ -150,6 +150,12 @@ def test_exporting_floats_warns_once_and_writes_doubles(history, tmp_path):
     for folder in ("arrow", "exact"):
         kind = pq.read_schema(tmp_path / folder / "rewards.parquet").field("amount").type
         assert str(kind).startswith("decimal128(")
+
+
+def test_an_amount_becomes_the_nearest_float(history):
+    amounts = lf.transfers(history, decimals="exact").amount
+
+    assert lf.transfers(history).amount.tolist() == [float(amount) for amount in amounts]
 
 
 def test_sql_converts_amounts_last(tmp_path):

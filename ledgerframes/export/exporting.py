@@ -231,8 +231,8 @@ def _export(
             _log.warning("%s: %d cells are longer than a workbook's can be and were cut short", table.name, table.cut)
     if rounded := [table.name for table in written if table.rounded]:
         warn(
-            f"the frames of {', '.join(rounded)} hold amounts as floats, so the files have them rounded; for exact"
-            ' amounts make the frames with as_="arrow" or decimals="exact", or export a store',
+            f"the frames of {', '.join(rounded)} hold floats, as pandas does with amounts by default, so the files have"
+            ' rounded amounts; for exact ones make the frames with as_="arrow" or decimals="exact", or export a store',
             RoundedAmountsWarning,
         )
     return report

@@ -17,11 +17,11 @@ from ledgerframes.export.texts import (
     is_text,
     is_texts,
     list_text,
-    nearest_double,
     plain_text,
     record_text,
     time_text,
 )
+from ledgerframes.frames import nearest_double
 
 Times = Literal["us", "ms"]
 EXACT: Final = "_exact"

@@ -15,7 +15,6 @@ from ledgerframes.decoding.personal import LEFT_OUT, is_personal, is_text, json_
 from ledgerframes.errors import InputError
 from ledgerframes.frames import attrs_of
 from ledgerframes.tables.catalogue import CATALOGUE
-from ledgerframes.tables.kinds import AMOUNT
 
 Batches: TypeAlias = "pa.Table | pa.RecordBatchReader | Iterable[pa.RecordBatch] | Any"  # what Arrow can read
 Source: TypeAlias = "Batches | Callable[[], Batches]"
@@ -34,7 +33,7 @@ class Opened:
         schema: the batches' schema, with the declared texts of a table of the catalogue.
         batches: the rows.
         lost: counts the rows that personal data was taken out of; None where it is kept.
-        rounded: whether amounts come as floats, as pandas holds them by default.
+        rounded: whether it has floats, as pandas frames have for amounts by default.
     """
 
     name: str
@@ -58,7 +57,7 @@ def open_source(name: str, source: Source, *, personal: bool | None = True) -> O
     """
     given = source() if callable(source) and not hasattr(source, "__arrow_c_stream__") else source
     schema, batches = _read(name, given)
-    rounded = attrs_of(given).get("decimals") == "float" and _has_floats(name, schema)
+    rounded = attrs_of(given).get("decimals") == "float" and any(map(pa.types.is_floating, schema.types))
     kept = attrs_of(given).get("personal") is True if personal is None else personal
     if kept:
         return Opened(name, _described(name, schema), _checked(name, schema, batches), rounded=rounded)
@@ -71,15 +70,6 @@ def open_source(name: str, source: Source, *, personal: bool | None = True) -> O
     whole = pa.schema([whole.field(column) for column in columns], metadata=_saying_so(name, whole))
     lost: Counter[str] = Counter()
     return Opened(name, whole, _without(name, _checked(name, schema, batches), columns, lost), lost, rounded)
-
-
-def _has_floats(name: str, schema: pa.Schema) -> bool:
-    """Whether floats stand where a declared table has amounts, or anywhere in another one."""
-    declared = CATALOGUE.get(name)
-    amounts = (
-        schema.names if declared is None else [column.name for column in declared.columns if column.kind is AMOUNT]
-    )
-    return any(pa.types.is_floating(field.type) for field in schema if field.name in amounts)
 
 
 def _is_personal_column(table: str, column: str) -> bool:

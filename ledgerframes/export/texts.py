@@ -63,8 +63,3 @@ def _members(cell: Any) -> Any:
     if isinstance(cell, list | tuple):
         return [_members(value) for value in cell]
     return format(cell, "f") if isinstance(cell, Decimal) else cell
-
-
-def nearest_double(column: pa.Array) -> pa.Array:
-    """Amounts as the nearest doubles; by way of text, since Arrow's own cast is off by one step for one in ten."""
-    return column.cast(pa.string()).cast(pa.float64())

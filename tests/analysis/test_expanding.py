@@ -159,7 +159,7 @@ def test_the_catalogue_knows_fields_and_their_types(normal):
 
 def test_a_payload_that_is_no_record_stays_whole_beside_the_others():
     events = made_up([{"a": "1.5", "payload": "own"}, ["b"], "c", {"a": "2.5"}])
-    found = lf.expand(events, template="M:T")
+    found = lf.expand(events, template="M:T", decimals="exact")
     assert found.a.tolist() == [Decimal("1.5"), None, None, Decimal("2.5")]
     assert found.payload.dropna().to_dict() == {1: '["b"]', 2: '"c"'}
     assert found["payload.payload"].dropna().to_dict() == {0: "own"}

@@ -80,7 +80,7 @@ def test_a_field_of_the_name_of_a_column_is_prefixed():
     assert list(found.columns[5:]) == ["payload_contract_id", "payload_payload"]
 
 
-@pytest.mark.parametrize(("decimals", "kind"), [("object", Decimal), ("string", str), ("float", float)], ids=str)
+@pytest.mark.parametrize(("decimals", "kind"), [("exact", Decimal), ("string", str), ("float", float)], ids=str)
 def test_amounts_come_in_every_form(decimals, kind):
     found = lf.expand(EVENTS, template=AMULET, fields=["amount.initialAmount"], decimals=decimals)
 

@@ -71,7 +71,7 @@ def test_flows_are_counted_by_route(command, lake):
 
 def test_holdings_are_listed_largest_first_and_exact(command, lake):
     store = lf.open_store(lake)
-    held = lf.holdings_from_events(store.load("events"), store.load("reassignments"))
+    held = lf.holdings_from_events(store.load("events"), store.load("reassignments"), decimals="exact")
 
     done = command("holdings", lake, "--top", "1")
 
@@ -80,7 +80,7 @@ def test_holdings_are_listed_largest_first_and_exact(command, lake):
 
 
 def test_rewards_are_summed_exactly(command, lake):
-    coupons = lf.rewards(lf.open_store(lake))
+    coupons = lf.rewards(lf.open_store(lake), decimals="exact")
     worth = {kind: sum(rows.amount.dropna(), Decimal(0)) for kind, rows in coupons.groupby("kind")}
 
     lines = command("rewards", lake).out.splitlines()[1:]

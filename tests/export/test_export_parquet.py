@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import ledgerframes as lf
 from ledgerframes.export.parquet import GROUP_ROWS
 from ledgerframes.export.shape import EXACT
-from ledgerframes.export.texts import nearest_double
+from ledgerframes.frames import nearest_double
 from ledgerframes.tables.catalogue import CATALOGUE
 from tests.export.rows import AMOUNTS, TIMES, sample
 

@@ -14,7 +14,7 @@ from ledgerframes.export.names import safe_columns
 @pytest.fixture(scope="module")
 def history():
     with lf.sandbox(updates=800) as net:
-        yield lf.load_history(net, progress=False)
+        yield lf.load_history(net, progress=False, decimals="exact")
 
 
 @pytest.mark.parametrize("form", ["parquet", "csv", "xlsx"])
