@@ -55,7 +55,7 @@ def flow(source="a::1220", target="b::1220", status="completed", at="2026-11-01T
     }  # fmt: skip
 
 
-def holdings(parties, *, snapshots=1, every="6h", rounds=1, decimals="object"):
+def holdings(parties, *, snapshots=1, every="6h", rounds=1, decimals="exact"):
     """Summaries: party n holds 100/n unlocked and 10 locked; fees are a hundredth of that, times the snapshot."""
     rows = [
         summary(f"party-{number}::1220{number:064x}", 100 / number, 10, step, every, rounds)

@@ -19,7 +19,7 @@ def names(ax):
     return [label.get_text() for label in ax.get_yticklabels()]
 
 
-@pytest.mark.parametrize("decimals", ["object", "arrow", "float", "string"])
+@pytest.mark.parametrize("decimals", ["float", "exact", "arrow", "string"])
 def test_bars_are_the_fees_in_every_form_of_decimals(decimals):
     ax = lf.plot_holding_fees(frames.holdings(3, decimals=decimals))
 
@@ -150,7 +150,7 @@ def areas(ax):
     return [float(np.ptp(path[path[:, 0] == last][:, 1])) for path in paths]
 
 
-@pytest.mark.parametrize("decimals", ["object", "arrow", "float", "string"])
+@pytest.mark.parametrize("decimals", ["float", "exact", "arrow", "string"])
 def test_areas_are_the_fees_of_each_party(decimals):
     ax = lf.plot_holding_fees_over_time(frames.holdings(3, snapshots=4, decimals=decimals))
 

@@ -393,7 +393,7 @@ def test_validators_are_those_of_the_history_where_no_snapshot_is_stored(synced)
 
 
 def test_rewards_are_drawn_by_what_became_of_them(synced):
-    coupons = lf.rewards(synced, decimals="float")
+    coupons = lf.rewards(synced)
     claimed = coupons.amount[coupons.outcome == "claimed"].sum()
     assert 0 < claimed < coupons.amount.sum()
 
