@@ -49,7 +49,7 @@ def supply_per_round(events: Any, *, opening: Any = None, as_: As = "pandas", de
     Example:
         >>> import ledgerframes as lf
         >>> with lf.sandbox(updates=200) as net:
-        ...     rounds = lf.supply_per_round(lf.load_events(net))
+        ...     rounds = lf.supply_per_round(lf.load_events(net), decimals="exact")
         >>> bool((rounds.net_change == rounds.minted - rounds.burned).all())
         True
     """

@@ -41,8 +41,8 @@ def round_history(events: Any, *, opening: Any = None, as_: As = "pandas", decim
         >>> import ledgerframes as lf
         >>> with lf.sandbox(updates=200) as net:
         ...     rounds = lf.round_history(lf.load_events(net))
-        >>> int(rounds["round"][0]), str(rounds.amulet_price_usd[0])
-        (0, '0.0050000000')
+        >>> int(rounds["round"][0]), float(rounds.amulet_price_usd[0])
+        (0, 0.005)
     """
     inputs, unknown = inputs_of(events, opening=opening), ["unknown_round_choices"]
     return computed(ROUND_HISTORY, inputs, as_=as_, decimals=decimals, unknown=unknown, notes=_round_checks)

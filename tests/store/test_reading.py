@@ -92,10 +92,11 @@ def test_engines_agree_on_counts_and_exact_sums(filled, history):
     total = "sum(cast(payload->'amount'->>'initialAmount' as decimal(38, 10)))"
     duck = filled.sql(
         f"select count(*) n, {total} total from events"
-        " where template_name = 'Splice.Amulet:Amulet' and event_type = 'created_event'"
+        " where template_name = 'Splice.Amulet:Amulet' and event_type = 'created_event'",
+        decimals="exact",
     )
     assert duck.n[0] == len(coins)
-    assert Decimal(str(duck.total[0])) == wanted
+    assert duck.total[0] == wanted
     dask = filled.dask("events", columns=["template_name", "event_type", "payload"])
     own = dask[(dask.template_name == "Splice.Amulet:Amulet") & (dask.event_type == "created_event")].compute()
     assert len(own) == len(coins)
