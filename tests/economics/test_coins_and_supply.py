@@ -195,7 +195,7 @@ def test_an_opening_and_the_rest_are_the_whole(net):
     history = lf.load_history(net, start="begin", progress=False, decimals="exact")
     half = history.events.record_time.iloc[len(history.events) // 2]
     opening = lf.active_contracts(history.events, history.reassignments, at=half)
-    rest = lf.load_history(net, start=half + pd.Timedelta("1us"), progress=False)
+    rest = lf.load_history(net, start=half + pd.Timedelta("1us"), progress=False, decimals="exact")
 
     assert lf.supply(rest, opening=opening).equals(lf.supply(history))
     whole, part = lf.mint_burn(history), lf.mint_burn(rest, opening=opening)
